@@ -1,0 +1,49 @@
+# From a fresh clone, with only git, make and Python 3.11 or newer: `make demo` and `make test`.
+# Everything is set up under .venvs/, which may be deleted at any time.
+#
+#   make test BLENDER=4.5 ARGS="-k bake"       one Blender, some tests
+#   make test ARGS=tests/test_mesh.py
+
+PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BLENDER ?=
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types build bench setup format clean missing python
+
+help: ## This list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+
+demo: python ## Bake sample scenes in Blender and render them into one picture
+	@$(PYTHON) tools/environments.py run sample_blends/make_demo.py $(ARGS)
+
+test: python ## All tests in every Blender whose Python is here; BLENDER="4.2 4.5" and ARGS="-k bake" narrow it
+	@$(PYTHON) tools/run_tests.py --blender $(BLENDER) -- $(ARGS)
+
+lint: python ## Ruff: rules and format
+	@$(PYTHON) tools/environments.py lint
+
+format: python ## Let ruff write the format and mend what it can
+	@$(PYTHON) tools/environments.py format
+
+types: python ## Mypy against Blender's stubs
+	@$(PYTHON) tools/environments.py types
+
+build: python ## Validate the extension and build dist/pbd_cloth-VERSION.zip with Blender's own tool
+	@$(PYTHON) tools/build.py
+
+bench: python ## Our solver beside Blender's Cloth modifier, in one run
+	@$(PYTHON) tools/environments.py run benchmarks/run.py $(ARGS)
+
+setup: python ## Only make the environments under .venvs/
+	@$(PYTHON) tools/environments.py setup $(BLENDER)
+
+missing: python
+	@$(PYTHON) tools/environments.py missing
+
+clean: ## Delete the environments and everything built
+	rm -rf .venvs dist build .mypy_cache .pytest_cache .ruff_cache
+
+python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (Debian 12 or newer: apt-get install python3 python3-venv)." >&2; exit 1; }

@@ -1,0 +1,30 @@
+"""PBD Cloth & Balloons, a Blender extension: position-based cloth and balloons, baked to shape keys.
+
+Nothing is imported before `register` is called, because test runners import this file without Blender.
+"""
+
+
+def _parts():
+    from . import operators, panels
+    from .pbd_addon import blender
+
+    return blender, operators, panels
+
+
+def register():
+    """Register properties and handlers, then operators, then panels; all of them or none."""
+    done = []
+    try:
+        for part in _parts():
+            part.register()
+            done.append(part)
+    except Exception:
+        for part in reversed(done):
+            part.unregister()
+        raise
+
+
+def unregister():
+    """Undo `register` in reverse order."""
+    for part in reversed(_parts()):
+        part.unregister()

@@ -1,0 +1,19 @@
+"""The verbs a user can press: each operator checks its input, calls the bridge and reports."""
+
+from __future__ import annotations
+
+from . import apply, bake, body, pins, playback, presets, primitives
+
+MODULES = (body, pins, primitives, playback, bake, apply, presets)
+
+
+def register() -> None:
+    """Register the operators and their menu rows."""
+    for module in MODULES:
+        module.register()
+
+
+def unregister() -> None:
+    """Undo `register` in reverse order."""
+    for module in reversed(MODULES):
+        module.unregister()

@@ -1,0 +1,120 @@
+"""Keep the shape that the simulation shows now: as the mesh itself, as a shape key, as a new object."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..pbd_addon.blender import session, shape_keys
+from . import body, checks
+
+RESULTS = (
+    ("BASE", "Base", "The mesh takes this shape and the simulation starts from it"),
+    ("SHAPE_KEY", "Shape Key", "A new shape key of yours holds this shape"),
+    ("MESH", "New Mesh", "A new object holds this shape; it is not simulated"),
+)
+
+KEY_NAME = "PBD Shape"
+
+
+def points(block):
+    """Coordinates of a shape key: (3 n,) float32, object space [m]."""
+    flat = np.empty(3 * len(block.points), np.float32)
+    block.points.foreach_get("co", flat)
+    return flat
+
+
+def add_mixed_key(obj, name):
+    """A new shape key, switched off, that holds what all keys of the object show together now."""
+    block = obj.shape_key_add(name=name, from_mix=True)
+    block.value = 0.0
+    return block
+
+
+def apply_base(obj):
+    """Move the mesh and all of the user's keys by what the simulation added to them.
+
+    The shape at the present values of the user's keys becomes the simulated one; what each key does stays.
+    """
+    live = shape_keys.live_key(obj)
+    moved = points(live) - points(live.relative_key)
+    shape_keys.remove_live_key(obj)
+    if obj.data.shape_keys is not None:
+        for block in obj.data.shape_keys.key_blocks:
+            block.points.foreach_set("co", points(block) + moved)
+    positions = obj.data.attributes["position"].data
+    flat = np.empty_like(moved)
+    positions.foreach_get("vector", flat)
+    positions.foreach_set("vector", flat + moved)
+    obj.data.update()
+
+
+def apply_mesh(context, obj):
+    """A copy of the object without PBD and shape keys, in the present shape; modifiers stay as they are."""
+    copy = obj.copy()
+    copy.name = f"{obj.name} Shape"
+    copy.data = obj.data.copy()
+    copy.data.name = copy.name
+    body.forget_settings(copy)
+    if copy.data.shape_keys is not None:
+        shape = points(add_mixed_key(copy, KEY_NAME))
+        copy.shape_key_clear()
+        copy.data.attributes["position"].data.foreach_set("vector", shape)
+        copy.data.update()
+    for collection in obj.users_collection:
+        collection.objects.link(copy)
+    return copy
+
+
+class OBJECT_OT_pbd_apply(bpy.types.Operator):
+    """Keep the shape that the simulation shows at this frame"""
+
+    bl_idname = "object.pbd_apply"
+    bl_label = "Apply Shape"
+    bl_options = {"REGISTER", "UNDO"}
+
+    result: bpy.props.EnumProperty(name="Result", items=RESULTS, default="BASE")
+
+    @classmethod
+    def description(cls, _context, properties):
+        """One tooltip per button."""
+        return next(sentence for name, _label, sentence in RESULTS if name == properties.result)
+
+    @classmethod
+    def poll(cls, context):
+        return checks.in_object_mode(cls, context) and checks.has_body(cls, context)
+
+    def problem(self, obj):
+        """Why the shape of this object cannot be applied, or ""."""
+        if self.result != "MESH" and obj.pbd.baked:
+            return f"'{obj.name}' is baked: delete the bake first"
+        if not obj.pbd.baked and shape_keys.live_key(obj) is None:
+            return f"'{obj.name}' is not simulated yet: play some frames first"
+        return checks.mesh_problem(obj) if self.result != "MESH" else ""
+
+    def execute(self, context):
+        objects = checks.bodies(context)
+        for obj in objects:
+            problem = self.problem(obj)
+            if problem:
+                self.report({"ERROR"}, problem)
+                return {"CANCELLED"}
+        if self.result == "BASE":
+            for obj in objects:
+                apply_base(obj)
+            session.drop(context.scene)
+            context.scene.frame_set(session.frame_range(context.scene)[0])
+        elif self.result == "SHAPE_KEY":
+            for obj in objects:
+                add_mixed_key(obj, KEY_NAME)
+        else:
+            copies = [apply_mesh(context, obj) for obj in objects]
+            for obj in context.selected_objects:
+                obj.select_set(False)
+            for copy in copies:
+                copy.select_set(True)
+            context.view_layer.objects.active = copies[0]
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_apply,))

@@ -1,0 +1,177 @@
+"""Make an object a PBD cloth or balloon, take that away again, copy its settings."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import bpy
+
+from ..pbd_addon.blender import handlers, shape_keys
+from ..pbd_addon.settings import PRESETS, Material
+from . import checks
+
+MATERIAL_FIELDS = tuple(field.name for field in dataclasses.fields(Material))
+
+TYPES = (
+    ("CLOTH", "Cloth", "A sheet: fabric, paper, leather", "MOD_CLOTH", 0),
+    ("BALLOON", "Balloon", "A skin around a volume: a balloon, a ball, a cushion", "MESH_UVSPHERE", 1),
+)
+
+
+def balloon_material() -> Material:
+    """The skin of a party balloon that keeps its volume."""
+    skin = PRESETS.get("Party Balloon", Material())
+    return dataclasses.replace(skin, pressure_mode="VOLUME", pressure=max(skin.pressure, 1.0))
+
+
+def write_material(obj, material):
+    """Copy every field of a material to the object's settings of the same name."""
+    for name in MATERIAL_FIELDS:
+        setattr(obj.pbd, name, getattr(material, name))
+
+
+def make_body(obj, kind):
+    """Make an object PBD, or turn a PBD cloth into a balloon and back.
+
+    A new balloon gets the skin of a party balloon. One that was cloth before keeps its fabric, as a cushion would;
+    so does a cloth that was a balloon. An object that is of that kind already is left alone. A simulation that
+    runs goes on without a new object until it starts again.
+    """
+    settings = obj.pbd
+    if settings.enabled and settings.type == kind:
+        return
+    if kind == "CLOTH":
+        settings.pressure_mode = "OFF"
+    elif settings.enabled:
+        settings.pressure_mode = "VOLUME"
+    else:
+        write_material(obj, balloon_material())
+    settings.type = kind
+    settings.enabled = True
+    settings.active = True
+
+
+def forget_settings(obj):
+    """Put everything of `Object.pbd` back to its default: the object is not PBD any more."""
+    for prop in obj.pbd.bl_rna.properties:
+        if not prop.is_readonly:
+            obj.pbd.property_unset(prop.identifier)
+
+
+class OBJECT_OT_pbd_add(bpy.types.Operator):
+    """Simulate the active and the selected mesh objects as cloth or as balloons"""
+
+    bl_idname = "object.pbd_add"
+    bl_label = "Add PBD Cloth or Balloon"
+    bl_options = {"REGISTER", "UNDO"}
+
+    type: bpy.props.EnumProperty(name="Type", items=TYPES, default="CLOTH")
+
+    @classmethod
+    def description(cls, _context, properties):
+        """One tooltip per button."""
+        if properties.type == "BALLOON":
+            return "Simulate the active and the selected meshes as balloons that keep their volume"
+        return "Simulate the active and the selected meshes as cloth"
+
+    @classmethod
+    def poll(cls, context):
+        if not checks.in_object_mode(cls, context):
+            return False
+        if not checks.meshes(context):
+            cls.poll_message_set("Select a mesh object")
+            return False
+        return True
+
+    def execute(self, context):
+        problems = []
+        done = 0
+        for obj in checks.meshes(context):
+            problem = checks.mesh_problem(obj)
+            if not problem and obj.pbd.baked:
+                problem = f"'{obj.name}' is baked: delete the bake first"
+            if problem:
+                problems.append(problem)
+                continue
+            make_body(obj, self.type)
+            done += 1
+        if problems and not done:
+            self.report({"ERROR"}, problems[0])
+            return {"CANCELLED"}
+        if problems:
+            self.report({"WARNING"}, f"{len(problems)} left out: {problems[0]}")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_remove(bpy.types.Operator):
+    """Stop simulating these objects and forget their settings. Baked shape keys stay as ordinary animation"""
+
+    bl_idname = "object.pbd_remove"
+    bl_label = "Remove PBD"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        if not checks.in_object_mode(cls, context):
+            return False
+        if not checks.bodies(context):
+            name = f"'{context.object.name}' is not PBD" if context.object else "select a PBD cloth or balloon"
+            cls.poll_message_set(f"Nothing to remove: {name}")
+            return False
+        return True
+
+    def execute(self, context):
+        baked = []
+        for obj in checks.bodies(context):
+            if obj.pbd.baked:
+                baked.append(obj)
+            else:
+                shape_keys.remove_live_key(obj)
+            forget_settings(obj)
+        handlers.arm_if_needed()
+        if baked:
+            self.report({"INFO"}, f"The baked shape keys of {checks.describe(baked)} stay as ordinary animation")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
+    """Copy the material and pressure of the active object to the other selected meshes"""
+
+    bl_idname = "object.pbd_copy_to_selected"
+    bl_label = "Copy to Selected"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        source = context.object
+        if source is None or not source.pbd.enabled:
+            cls.poll_message_set("The active object is not PBD")
+            return False
+        if len(checks.meshes(context)) < 2:
+            cls.poll_message_set("Select other meshes too")
+            return False
+        return checks.in_object_mode(cls, context)
+
+    def execute(self, context):
+        source, *targets = checks.meshes(context)
+        problems = []
+        for target in targets:
+            problem = "" if target.pbd.enabled else checks.mesh_problem(target)
+            if problem:
+                problems.append(problem)
+                continue
+            make_body(target, source.pbd.type)
+            for name in MATERIAL_FIELDS:
+                setattr(target.pbd, name, getattr(source.pbd, name))
+        done = len(targets) - len(problems)
+        if not done:
+            self.report({"ERROR"}, problems[0])
+            return {"CANCELLED"}
+        left_out = f", {len(problems)} left out: {problems[0]}" if problems else ""
+        self.report({"INFO"}, f"Settings of '{source.name}' copied to {done} object{'s' if done > 1 else ''}{left_out}")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (OBJECT_OT_pbd_add, OBJECT_OT_pbd_remove, OBJECT_OT_pbd_copy_to_selected)
+)

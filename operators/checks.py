@@ -1,0 +1,64 @@
+"""What operators ask before they touch an object; every refusal is one sentence that says what to do."""
+
+from __future__ import annotations
+
+from ..pbd_addon.blender import mesh_io, session
+from ..pbd_addon.blender.errors import PBDError
+
+EDIT_MODE = "Leave Edit Mode first"
+
+
+def meshes(context):
+    """The mesh objects to act on: the active one, which the panels show, and the selected ones."""
+    active = context.object
+    found = [active] if active is not None and active.type == "MESH" else []
+    return found + [obj for obj in context.selected_objects if obj.type == "MESH" and obj != active]
+
+
+def bodies(context):
+    """The PBD objects to act on: the active one and the selected ones."""
+    return [obj for obj in meshes(context) if obj.pbd.enabled]
+
+
+def mesh_problem(obj):
+    """Why this mesh object cannot be simulated and what to do about it, or "" when it can."""
+    try:
+        mesh_io.check_mesh(obj)
+    except PBDError as error:
+        return str(error)
+    return ""
+
+
+def in_object_mode(cls, context):
+    """Poll: nothing is being edited."""
+    if context.mode.startswith("EDIT"):
+        cls.poll_message_set(EDIT_MODE)
+        return False
+    return True
+
+
+def has_body(cls, context):
+    """Poll: the active object or a selected one is a PBD object."""
+    if not bodies(context):
+        cls.poll_message_set("Select a PBD cloth or balloon")
+        return False
+    return True
+
+
+def has_live_body(cls, context):
+    """Poll: something of the scene is simulated live."""
+    if not in_object_mode(cls, context):
+        return False
+    active = context.object  # Nearly always the answer, without a look at all objects of the scene.
+    if active is not None and active.pbd.enabled and active.pbd.active and not active.pbd.baked:
+        return True
+    found = session.bodies(context.scene)
+    if all(obj.pbd.baked for obj in found):
+        cls.poll_message_set("Baked: delete the bake first" if found else "Add a PBD cloth or balloon first")
+        return False
+    return True
+
+
+def describe(objects):
+    """The objects as the subject of a sentence: "'Flag'" or "3 objects"."""
+    return f"'{objects[0].name}'" if len(objects) == 1 else f"{len(objects)} objects"

@@ -1,0 +1,97 @@
+"""Pin and unpin the vertices that are selected in Edit Mode."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import session
+
+NEW_GROUP = "Pin"
+
+
+def edited_body(cls, context):
+    """Poll: a PBD object is in Edit Mode."""
+    obj = context.object
+    if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
+        cls.poll_message_set("The active object is not PBD")
+        return False
+    if obj.mode != "EDIT":
+        cls.poll_message_set("Select vertices in Edit Mode")
+        return False
+    return True
+
+
+def pin_group(obj):
+    """The object's pin group, made when there is none."""
+    name = obj.pbd.pin_group or NEW_GROUP
+    group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
+    obj.pbd.pin_group = group.name
+    return group
+
+
+class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
+    """Pin the selected vertices: they follow the object and its animation. A weight below 1 holds them softly"""
+
+    bl_idname = "object.pbd_pin_selected"
+    bl_label = "Pin Selected"
+    bl_options = {"REGISTER", "UNDO"}
+
+    weight: bpy.props.FloatProperty(
+        name="Weight",
+        description="1 holds firmly; less is a spring, 0.5 has the Pin Stiffness",
+        default=1.0,
+        min=0.001,
+        max=1.0,
+        subtype="FACTOR",
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return edited_body(cls, context)
+
+    def execute(self, context):
+        obj = context.object
+        count = obj.data.total_vert_sel
+        if count == 0:
+            self.report({"ERROR"}, "Select the vertices to pin first")
+            return {"CANCELLED"}
+        obj.vertex_groups.active_index = pin_group(obj).index
+        # Blender's own operator assigns in one go, which a script in Edit Mode can only do vertex by vertex.
+        tools = context.scene.tool_settings
+        weight_of_user = tools.vertex_group_weight
+        tools.vertex_group_weight = self.weight
+        bpy.ops.object.vertex_group_assign()
+        tools.vertex_group_weight = weight_of_user
+        session.clear_cache(context.scene)
+        self.report({"INFO"}, f"{count} vertices pinned in group '{obj.pbd.pin_group}'")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
+    """Take the selected vertices out of the pin group"""
+
+    bl_idname = "object.pbd_unpin_selected"
+    bl_label = "Unpin Selected"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        if not edited_body(cls, context):
+            return False
+        if context.object.pbd.pin_group not in context.object.vertex_groups:
+            cls.poll_message_set("There is no pin group yet")
+            return False
+        return True
+
+    def execute(self, context):
+        obj = context.object
+        if obj.data.total_vert_sel == 0:
+            self.report({"ERROR"}, "Select the vertices to unpin first")
+            return {"CANCELLED"}
+        obj.vertex_groups.active_index = obj.vertex_groups[obj.pbd.pin_group].index
+        bpy.ops.object.vertex_group_remove_from()
+        session.clear_cache(context.scene)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_pin_selected, OBJECT_OT_pbd_unpin_selected))

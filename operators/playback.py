@@ -1,0 +1,82 @@
+"""Step one frame, go back to the start, throw the cache away."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import session
+from ..pbd_addon.blender.errors import PBDError
+from . import checks
+
+
+class OBJECT_OT_pbd_step(bpy.types.Operator):
+    """Go to the next frame and simulate it"""
+
+    bl_idname = "object.pbd_step"
+    bl_label = "Step"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context):
+        return checks.has_live_body(cls, context)
+
+    def execute(self, context):
+        scene = context.scene
+        start, end = session.frame_range(scene)
+        if scene.frame_current >= end:
+            self.report({"INFO"}, f"Frame {end} is the last one of the simulation range")
+            return {"CANCELLED"}
+        scene.frame_set(max(scene.frame_current + 1, start))
+        running = session.get(scene)
+        if running is not None and running.message:
+            self.report({"ERROR"}, running.message)
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_reset(bpy.types.Operator):
+    """Go to the first frame and start again from the mesh as it is now"""
+
+    bl_idname = "object.pbd_reset"
+    bl_label = "Reset"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        return checks.has_live_body(cls, context)
+
+    def execute(self, context):
+        scene = context.scene
+        session.drop(scene)  # So that the jump to the first frame has nothing to show or to complain about.
+        scene.frame_set(session.frame_range(scene)[0])
+        try:
+            session.reset(scene, context.evaluated_depsgraph_get())
+        except PBDError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_clear_cache(bpy.types.Operator):
+    """Throw the simulated frames away; the next playback simulates them again"""
+
+    bl_idname = "object.pbd_clear_cache"
+    bl_label = "Clear Cache"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context):
+        running = session.get(context.scene)
+        if running is None or not running.cache_bytes:
+            cls.poll_message_set("The cache is empty")
+            return False
+        return True
+
+    def execute(self, context):
+        session.clear_cache(context.scene)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (OBJECT_OT_pbd_step, OBJECT_OT_pbd_reset, OBJECT_OT_pbd_clear_cache)
+)

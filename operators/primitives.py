@@ -1,0 +1,166 @@
+"""Add > Mesh > Cloth Grid and Balloon: new meshes that are simulated already."""
+
+from __future__ import annotations
+
+import bmesh
+import bpy
+import numpy as np
+from bpy_extras.object_utils import AddObjectHelper, object_data_add
+
+from . import body, checks, pins
+
+MANY_VERTICES = 50_000
+
+PINS = (
+    ("NONE", "None", "Nothing is pinned: the cloth falls"),
+    ("CORNERS", "Corners", "The two corners of the far edge hold the cloth like a curtain"),
+    ("EDGE", "Edge", "The whole left edge holds the cloth like a flag"),
+)
+
+
+def grid_mesh(name, rx, ry, width, height):
+    """A flat grid of quads around the origin, in the XY plane, with smooth faces and UVs.
+
+    Args:
+        name: Of the new mesh.
+        rx: Vertices along X.
+        ry: Vertices along Y.
+        width: Extent along X [m].
+        height: Extent along Y [m].
+
+    Returns:
+        A mesh of rx * ry vertices, row after row from the corner (-X, -Y).
+    """
+    u, v = np.meshgrid(np.linspace(0.0, 1.0, rx), np.linspace(0.0, 1.0, ry))
+    positions = np.stack(((u - 0.5) * width, (v - 0.5) * height, np.zeros_like(u)), axis=-1).astype(np.float32)
+    ids = np.arange(rx * ry, dtype=np.int32).reshape(ry, rx)
+    quads = np.stack((ids[:-1, :-1], ids[:-1, 1:], ids[1:, 1:], ids[1:, :-1]), axis=-1).reshape(-1, 4)
+    corners = np.ascontiguousarray(quads.ravel())
+    uvs = np.stack((u.ravel()[corners], v.ravel()[corners]), axis=-1).astype(np.float32)
+
+    mesh = bpy.data.meshes.new(name)
+    mesh.vertices.add(rx * ry)
+    mesh.loops.add(corners.size)
+    mesh.polygons.add(len(quads))
+    mesh.attributes["position"].data.foreach_set("vector", positions.ravel())
+    mesh.loops.foreach_set("vertex_index", corners)
+    mesh.polygons.foreach_set("loop_start", np.arange(0, corners.size, 4, dtype=np.int32))
+    mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", uvs.ravel())
+    mesh.shade_smooth()
+    mesh.update(calc_edges=True)
+    return mesh
+
+
+def icosphere_mesh(name, subdivisions, radius):
+    """A ball of triangles that are all nearly the same, with smooth faces and UVs; radius in metres."""
+    mesh = bpy.data.meshes.new(name)
+    geometry = bmesh.new()
+    geometry.loops.layers.uv.new("UVMap")
+    bmesh.ops.create_icosphere(geometry, subdivisions=subdivisions, radius=radius, calc_uvs=True)
+    geometry.to_mesh(mesh)
+    geometry.free()
+    mesh.shade_smooth()
+    mesh.update()
+    return mesh
+
+
+def pinned_ids(pin: str, rx: int, ry: int) -> list[int]:
+    """The vertices of `grid_mesh` that one of the `PINS` holds."""
+    ids = np.arange(rx * ry).reshape(ry, rx)
+    return {"NONE": [], "CORNERS": ids[-1, [0, -1]].tolist(), "EDGE": ids[:, 0].tolist()}[pin]
+
+
+class AddBody(AddObjectHelper):
+    """What the two primitives share: link the mesh, make it PBD, say when it is large."""
+
+    @classmethod
+    def poll(cls, context):
+        if context.scene.library is not None:
+            cls.poll_message_set("The scene is linked from another file")
+            return False
+        return checks.in_object_mode(cls, context)
+
+    def add_body(self, context, mesh, kind):
+        """Link a new object at the 3D cursor, active and selected, and make it a cloth or balloon."""
+        obj = object_data_add(context, mesh, operator=self)
+        if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.
+            bpy.ops.object.mode_set(mode="OBJECT")
+        body.make_body(obj, kind)
+        count = len(mesh.vertices)
+        if count > MANY_VERTICES:
+            self.report({"INFO"}, f"{count:,} vertices: expect slow playback".replace(",", " "))
+        return obj
+
+
+class MESH_OT_primitive_pbd_cloth_add(bpy.types.Operator, AddBody):
+    """Add a grid of quads that is simulated as cloth"""
+
+    bl_idname = "mesh.primitive_pbd_cloth_add"
+    bl_label = "Add Cloth Grid"
+    bl_options = {"REGISTER", "UNDO"}
+
+    rx: bpy.props.IntProperty(
+        name="Vertices X", description="Vertices along X", default=32, min=2, max=2000, soft_max=200
+    )
+    ry: bpy.props.IntProperty(name="Y", description="Vertices along Y", default=32, min=2, max=2000, soft_max=200)
+    width: bpy.props.FloatProperty(
+        name="Width", description="Extent along X", default=2.0, min=0.001, soft_max=100.0, subtype="DISTANCE"
+    )
+    height: bpy.props.FloatProperty(
+        name="Height", description="Extent along Y", default=2.0, min=0.001, soft_max=100.0, subtype="DISTANCE"
+    )
+    pin: bpy.props.EnumProperty(name="Pin", description="Vertices that stay where they are", items=PINS, default="NONE")
+
+    def execute(self, context):
+        obj = self.add_body(context, grid_mesh("Cloth", self.rx, self.ry, self.width, self.height), "CLOTH")
+        ids = pinned_ids(self.pin, self.rx, self.ry)
+        if ids:
+            pins.pin_group(obj).add(ids, 1.0, "REPLACE")
+        return {"FINISHED"}
+
+
+class MESH_OT_primitive_pbd_balloon_add(bpy.types.Operator, AddBody):
+    """Add a ball of triangles that is simulated as a balloon"""
+
+    bl_idname = "mesh.primitive_pbd_balloon_add"
+    bl_label = "Add Balloon"
+    bl_options = {"REGISTER", "UNDO"}
+
+    subdivisions: bpy.props.IntProperty(
+        name="Subdivisions",
+        description="4 has 642 vertices, each more four times as many",
+        default=4,
+        min=1,
+        max=8,
+        soft_max=6,
+    )
+    radius: bpy.props.FloatProperty(name="Radius", default=1.0, min=0.001, soft_max=100.0, subtype="DISTANCE")
+
+    def execute(self, context):
+        self.add_body(context, icosphere_mesh("Balloon", self.subdivisions, self.radius), "BALLOON")
+        return {"FINISHED"}
+
+
+def draw_menu(self, _context):
+    """Rows of Add > Mesh."""
+    layout = self.layout
+    layout.separator()
+    layout.operator(MESH_OT_primitive_pbd_cloth_add.bl_idname, text="Cloth Grid", icon="MOD_CLOTH")
+    layout.operator(MESH_OT_primitive_pbd_balloon_add.bl_idname, text="Balloon", icon="MESH_ICOSPHERE")
+
+
+register_classes, unregister_classes = bpy.utils.register_classes_factory(
+    (MESH_OT_primitive_pbd_cloth_add, MESH_OT_primitive_pbd_balloon_add)
+)
+
+
+def register() -> None:
+    """Register the operators and put them into Add > Mesh."""
+    register_classes()
+    bpy.types.VIEW3D_MT_mesh_add.append(draw_menu)
+
+
+def unregister() -> None:
+    """Undo `register`."""
+    bpy.types.VIEW3D_MT_mesh_add.remove(draw_menu)
+    unregister_classes()

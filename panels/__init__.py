@@ -1,0 +1,23 @@
+"""Where the verbs stand: the sidebar tab "PBD" and the same panels in Properties > Physics.
+
+Panels draw properties and buttons and compute nothing.
+"""
+
+from __future__ import annotations
+
+from . import advanced, cache, entry, floor, main, physical, presets, pressure, shape
+
+MODULES = (presets, entry, main, physical, pressure, shape, floor, cache, advanced)
+"""In the order in which their panels stand; a parent before its sub-panels."""
+
+
+def register() -> None:
+    """Register the panels and their places in Blender's own panels."""
+    for module in MODULES:
+        module.register()
+
+
+def unregister() -> None:
+    """Undo `register` in reverse order."""
+    for module in reversed(MODULES):
+        module.unregister()

@@ -1,0 +1,31 @@
+"""The solver's own settings."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import session
+from .places import BodyPanel, columns, in_both_places
+
+
+class Advanced(BodyPanel):
+    """Method, iterations, and what computes them"""
+
+    name = "advanced"
+    parent = "main"
+    bl_label = "Advanced"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_settings(self, context, layout):
+        settings = context.scene.pbd
+        flow = columns(layout)
+        flow.column().prop(settings, "method")
+        flow.column().prop(settings, "iterations")
+        flow.column().prop(context.scene.render, "use_lock_interface", text="Lock Interface on Render")
+        running = session.get(context.scene)
+        if running is not None:
+            layout.label(text=f"Computed by the {running.kernels_name} kernels", icon="SYSTEM")
+        layout.operator("object.pbd_copy_to_selected", icon="COPYDOWN")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Advanced))

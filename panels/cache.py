@@ -1,0 +1,85 @@
+"""The frames: their range, the bake, and what to do with the present shape."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import session
+from .places import BodyPanel, draw_sentence, file_size, in_both_places
+
+BYTES_PER_VERTEX = 12
+"""Of one shape key in the file: three 32-bit numbers."""
+
+
+class Cache(BodyPanel):
+    """Frame range, bake to shape keys, apply the shape"""
+
+    name = "cache"
+    parent = "main"
+    bl_label = "Cache and Bake"
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        running = session.get(context.scene)
+        if running is not None and running.bake is not None:
+            draw_progress(context, layout, running.bake)
+            return
+        draw_range(context, layout)
+        draw_bake(context, layout)
+        draw_apply(context, layout)
+
+
+def draw_progress(context, layout, progress):
+    """How far the bake is."""
+    share = (progress.frame - progress.start) / max(progress.end - progress.start, 1)
+    minutes, seconds = divmod(round(progress.eta_seconds), 60)
+    layout.progress(factor=share, text=f"Frame {progress.frame} of {progress.end}, {minutes}:{seconds:02d} left")
+    draw_sentence(layout, context, "Esc cancels; the frames so far stay cached", "INFO")
+
+
+def draw_range(context, layout):
+    """The frames that are simulated: of the scene, or its own simulation range."""
+    scene = context.scene
+    col = layout.column(align=True)
+    col.prop(scene, "use_custom_simulation_range", text="Simulation Range")
+    if scene.use_custom_simulation_range:
+        col.prop(scene, "simulation_frame_start", text="Start")
+        col.prop(scene, "simulation_frame_end", text="End")
+
+
+def draw_bake(context, layout):
+    """Bake, delete bake, clear cache, with the size of the keys before they are made."""
+    obj = context.object
+    settings = obj.pbd
+    first, last = session.frame_range(context.scene)
+    frames = max(last - first + 1, 0)
+    col = layout.column()
+    col.active = not settings.baked
+    col.prop(settings, "bake_mode", text="Shape Keys")
+    if not settings.baked:
+        size = file_size(BYTES_PER_VERTEX * len(obj.data.vertices) * frames)
+        draw_sentence(col, context, f"{frames} frames: {size} in the file", "FILE_BLEND")
+    row = layout.row()
+    row.scale_y = 1.3
+    if settings.baked:
+        row.operator("object.pbd_delete_bake", icon="TRASH")
+    else:
+        row.operator("object.pbd_bake", icon="KEY_HLT").mode = settings.bake_mode
+    layout.operator("object.pbd_clear_cache")
+
+
+def draw_apply(context, layout):
+    """Keep the shape of this frame."""
+    col = layout.column(align=True)
+    col.label(text="Apply the shape of this frame as")
+    row = col.row(align=True)
+    sub = row.row(align=True)
+    sub.enabled = not context.object.pbd.baked
+    sub.operator("object.pbd_apply", text="Base").result = "BASE"
+    sub.operator("object.pbd_apply", text="Shape Key").result = "SHAPE_KEY"
+    row.operator("object.pbd_apply", text="New Mesh").result = "MESH"
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Cache))

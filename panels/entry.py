@@ -1,0 +1,65 @@
+"""The ways in: the sidebar of an object that is not PBD yet, and the button list of Properties > Physics."""
+
+from __future__ import annotations
+
+import bpy
+from bl_ui.properties_physics_common import PHYSICS_PT_add
+
+from .places import Sidebar, draw_sentence
+
+
+class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
+    """Buttons that make the first cloth or balloon"""
+
+    bl_label = "PBD Cloth & Balloons"
+
+    @classmethod
+    def poll(cls, context):
+        obj = context.object
+        return obj is None or obj.type != "MESH" or not obj.pbd.enabled
+
+    def draw(self, context):
+        layout = self.layout
+        obj = context.object
+        col = layout.column(align=True)
+        if obj is not None and obj.type == "MESH":
+            col.scale_y = 1.3
+            col.operator("object.pbd_add", text="Add Cloth", icon="MOD_CLOTH").type = "CLOTH"
+            col.operator("object.pbd_add", text="Add Balloon", icon="MESH_UVSPHERE").type = "BALLOON"
+            draw_sentence(layout, context, "Then press Space", "INFO")
+        else:
+            draw_sentence(layout, context, "Select a mesh, or add a new one", "INFO")
+        col = layout.column(align=True)
+        col.operator("mesh.primitive_pbd_cloth_add", text="New Cloth Grid", icon="MESH_GRID").pin = "CORNERS"
+        col.operator("mesh.primitive_pbd_balloon_add", text="New Balloon", icon="MESH_ICOSPHERE")
+
+
+def draw_physics_buttons(self, context):
+    """Rows of the button list in Properties > Physics, in the manner of Blender's own."""
+    obj = context.object
+    if obj is None or obj.type != "MESH":
+        return
+    flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
+    settings = obj.pbd
+    for kind, label, icon in (("CLOTH", "PBD Cloth", "MOD_CLOTH"), ("BALLOON", "PBD Balloon", "MESH_UVSPHERE")):
+        row = flow.column().row(align=True)
+        if settings.enabled and settings.type == kind:
+            row.operator("object.pbd_remove", text=label, icon="X")
+            row.prop(settings, "active", text="", icon="HIDE_OFF" if settings.active else "HIDE_ON")
+        else:
+            row.operator("object.pbd_add", text=label, icon=icon).type = kind
+
+
+register_classes, unregister_classes = bpy.utils.register_classes_factory((VIEW3D_PT_pbd_add,))
+
+
+def register() -> None:
+    """Register the panel and join Blender's button list."""
+    register_classes()
+    PHYSICS_PT_add.append(draw_physics_buttons)
+
+
+def unregister() -> None:
+    """Undo `register`."""
+    PHYSICS_PT_add.remove(draw_physics_buttons)
+    unregister_classes()

@@ -1,0 +1,79 @@
+"""The root panel: type, quality, playback and what the simulation says."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import session
+from .places import BodyPanel, columns, draw_sentence, file_size, in_both_places, is_live
+from .presets import draw_header_icon
+
+
+class Main(BodyPanel):
+    """Cloth or balloon of the active object"""
+
+    name = "main"
+    bl_label = ""
+
+    def draw_header(self, context):
+        settings = context.object.pbd
+        self.layout.prop(settings, "active", text="PBD Balloon" if settings.type == "BALLOON" else "PBD Cloth")
+
+    def draw_header_preset(self, context):
+        draw_header_icon(self.layout, context.object)
+        self.layout.operator("object.pbd_remove", text="", icon="X")
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        draw_body(context, layout)
+        draw_playback(context, layout)
+        draw_status(context, layout)
+
+
+def draw_body(context, layout):
+    """Type of the object and quality of the scene."""
+    settings = context.object.pbd
+    col = layout.column()
+    col.active = is_live(context.object)
+    row = col.row(align=True)
+    row.operator("object.pbd_add", text="Cloth", depress=settings.type == "CLOTH").type = "CLOTH"
+    row.operator("object.pbd_add", text="Balloon", depress=settings.type == "BALLOON").type = "BALLOON"
+    flow = columns(col)
+    flow.column().prop(context.scene.pbd, "substeps")
+    flow.column().prop(context.scene.pbd, "speed")
+
+
+def draw_playback(context, layout):
+    """Play, step and reset."""
+    playing = context.screen.is_animation_playing
+    row = layout.row(align=True)
+    row.operator("screen.animation_play", text="Pause" if playing else "Play", icon="PAUSE" if playing else "PLAY")
+    row.operator("object.pbd_step", icon="FRAME_NEXT")
+    row.operator("object.pbd_reset", icon="LOOP_BACK")
+
+
+def draw_status(context, layout):
+    """What the running simulation reports, and what went wrong."""
+    obj = context.object
+    if obj.pbd.baked:
+        layout.label(text=f"Baked, frames {obj.pbd.bake_start} to {obj.pbd.bake_end}", icon="LOCKED")
+        return
+    running = session.get(context.scene)
+    if running is None:
+        layout.label(text="Press Space to simulate", icon="INFO")
+        return
+    if running.message:
+        col = layout.column()
+        col.alert = True
+        draw_sentence(col, context, running.message, "ERROR")
+    report = running.report
+    if report is not None:
+        line = f"{1000.0 * report.seconds:.0f} ms a frame, {100.0 * report.strain_p95:.1f} % stretched"
+        draw_sentence(layout, context, line, "TIME")
+    if running.cache_bytes:
+        line = f"Frames {running.first_frame} to {running.last_frame} cached, {file_size(running.cache_bytes)}"
+        draw_sentence(layout, context, line, "FILE_CACHE")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Main))

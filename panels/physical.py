@@ -1,0 +1,56 @@
+"""What the body is made of: density, stiffness, damping."""
+
+from __future__ import annotations
+
+import bpy
+
+from .places import BodyPanel, columns, draw_rows, in_both_places
+
+
+class Physical(BodyPanel):
+    """Weight, air and surface"""
+
+    name = "physical"
+    parent = "main"
+    bl_label = "Physical Properties"
+
+    def draw_settings(self, context, layout):
+        settings = context.object.pbd
+        draw_rows(columns(layout), context, settings, "density", "drag", "thickness", "friction")
+
+
+class Stiffness(BodyPanel):
+    """How much it resists: physical units with XPBD, pure numbers with PBD"""
+
+    name = "stiffness"
+    parent = "physical"
+    bl_label = "Stiffness"
+
+    def draw_settings(self, context, layout):
+        settings = context.object.pbd
+        flow = columns(layout)
+        if context.scene.pbd.method == "PBD":
+            draw_rows(flow, context, settings, "k_stretch", "k_compression", "k_shear", "k_bend")
+        else:
+            draw_rows(flow, context, settings, "stretch", "compression", "shear", "bend")
+        flow.column().prop(settings, "bend_model", text="Bend Model")
+        flow.column().prop(settings, "tethers")
+
+
+class Damping(BodyPanel):
+    """How motion dies out"""
+
+    name = "damping"
+    parent = "physical"
+    bl_label = "Damping"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_settings(self, context, layout):
+        settings = context.object.pbd
+        names = ["damping"]
+        if context.scene.pbd.method == "XPBD":
+            names += ["stretch_damping", "bend_damping"]
+        draw_rows(columns(layout), context, settings, *names)
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Physical, Stiffness, Damping))

@@ -1,0 +1,51 @@
+"""What inflates the body."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import session
+from .places import BodyPanel, columns, draw_rows, draw_sentence, in_both_places
+
+
+class Pressure(BodyPanel):
+    """Volume, overpressure or an amount of gas inside of the mesh"""
+
+    name = "pressure"
+    parent = "main"
+    bl_label = "Pressure"
+
+    def draw_settings(self, context, layout):
+        settings = context.object.pbd
+        layout.prop(settings, "pressure_mode", text="Mode")
+        mode = settings.pressure_mode
+        if mode == "OFF":
+            return
+        names = ["pressure" if mode == "VOLUME" else "overpressure"]
+        if context.scene.pbd.method == "PBD":
+            names.append("k_volume")
+        draw_rows(columns(layout), context, settings, *names)
+        draw_measured(context, layout)
+
+
+def draw_measured(context, layout):
+    """Pressure after the last step, and the holes that were closed for it."""
+    running = session.get(context.scene)
+    if running is None:
+        return
+    uid = context.object.session_uid
+    if running.world is not None and running.last_frame > running.first_frame:
+        measured = [
+            f"{pascals:.0f}"
+            for member in running.world.members
+            if member.uid == uid
+            for pascals in running.world.simulation.pressure(member.body)
+        ]
+        if measured:
+            line = f"{', '.join(measured)} Pa measured at frame {running.last_frame}"
+            draw_sentence(layout, context, line, "FORCE_FORCE")
+    for note in running.notes.get(uid, ()):
+        draw_sentence(layout, context, note, "INFO")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Pressure))

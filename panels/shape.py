@@ -1,0 +1,31 @@
+"""What holds the body: its pins."""
+
+from __future__ import annotations
+
+import bpy
+
+from .places import BodyPanel, draw_rows, in_both_places
+
+
+class Shape(BodyPanel):
+    """Pinned vertices follow the object and its animation"""
+
+    name = "shape"
+    parent = "main"
+    bl_label = "Shape"
+
+    def draw_settings(self, context, layout):
+        obj = context.object
+        layout.prop_search(obj.pbd, "pin_group", obj, "vertex_groups")
+        row = layout.row()
+        row.active = bool(obj.pbd.pin_group)
+        draw_rows(row, context, obj.pbd, "pin_stiffness")
+        if obj.mode == "EDIT":
+            row = layout.row(align=True)
+            row.operator("object.pbd_pin_selected")
+            row.operator("object.pbd_unpin_selected")
+        else:
+            layout.label(text="Pin vertices in Edit Mode", icon="PINNED")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Shape))

@@ -1,0 +1,26 @@
+"""PBD cloth and balloons: what the add-on does.
+
+`operators` are the verbs that a user can press, `panels` are where they stand. Everything in here runs without
+Blender and needs NumPy alone, except the sub-package `blender`, the bridge, which is not imported here.
+Start reading at `solver`.
+"""
+
+from .body import Body
+from .constraints import Plane
+from .mesh import Polygons
+from .settings import PRESETS, Material, SolverSettings
+from .simulation import FrameInputs, Simulation, StepReport
+from .solver import UnstableError
+
+__all__ = [
+    "PRESETS",
+    "Body",
+    "FrameInputs",
+    "Material",
+    "Plane",
+    "Polygons",
+    "Simulation",
+    "SolverSettings",
+    "StepReport",
+    "UnstableError",
+]

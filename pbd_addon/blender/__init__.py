@@ -1,0 +1,17 @@
+"""The bridge: everything of the add-on that talks to Blender, but for operators and panels."""
+
+from . import command_line, handlers, presets, properties
+
+PARTS = (properties, presets, handlers, command_line)
+
+
+def register():
+    """Register the parts, in order."""
+    for part in PARTS:
+        part.register()
+
+
+def unregister():
+    """Undo `register`, in reverse order."""
+    for part in reversed(PARTS):
+        part.unregister()

@@ -1,0 +1,87 @@
+"""F-curves of a data-block, the same in Blender 4.2 (actions hold curves) and 4.4 and later (slots and layers)."""
+
+import bpy
+import numpy as np
+
+LAYERED = bpy.app.version >= (4, 4, 0)
+LINEAR = 1
+"""Value of the interpolation of a keyframe when it is written in bulk (BEZT_IPO_LIN)."""
+
+
+def animated(owner, depsgraph):
+    """The ID to read animated properties from.
+
+    Blender hands the values of animation and drivers back to the originals, and only those know what a script has
+    just set; a render has a scene of its own and hands nothing back.
+    """
+    return owner.evaluated_get(depsgraph) if depsgraph is not None and depsgraph.mode == "RENDER" else owner
+
+
+def curves(owner):
+    """The F-curve collection that animates `owner` (any ID), or None."""
+    data = owner.animation_data
+    if data is None or data.action is None:
+        return None
+    if not LAYERED:
+        return data.action.fcurves
+    bags = (
+        strip.channelbag(data.action_slot)
+        for layer in data.action.layers
+        for strip in layer.strips
+        if data.action_slot is not None
+    )
+    bag = next((bag for bag in bags if bag is not None), None)
+    return None if bag is None else bag.fcurves
+
+
+def ensure_curves(owner, name):
+    """The F-curve collection of `owner`; makes animation data, an action called `name` and a slot as needed."""
+    found = curves(owner)
+    if found is not None:
+        return found
+    data = owner.animation_data or owner.animation_data_create()
+    if data.action is None:
+        data.action = bpy.data.actions.new(name)
+    if not LAYERED:
+        return data.action.fcurves
+    action = data.action
+    if data.action_slot is None:
+        data.action_slot = action.slots.new(id_type=owner.id_type, name=owner.name)
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(data.action_slot, ensure=True).fcurves
+
+
+def add_linear_curve(collection, data_path, frames, values):
+    """A new F-curve with straight lines between its keyframes, constant outside.
+
+    Args:
+        collection: From `ensure_curves`.
+        data_path: What the curve animates.
+        frames: (k,) frame numbers, ascending.
+        values: (k,) values at those frames.
+    """
+    curve = collection.new(data_path)
+    points = curve.keyframe_points
+    points.add(len(frames))
+    points.foreach_set("co", np.stack((frames, values), axis=-1).astype(np.float32).ravel())
+    points.foreach_set("interpolation", np.full(len(frames), LINEAR, np.int32))
+    curve.update()
+
+
+def remove_curves(owner, data_paths):
+    """Take away the F-curves of `owner` that animate one of `data_paths`."""
+    collection = curves(owner)
+    if collection is None:
+        return
+    for curve in [curve for curve in collection if curve.data_path in data_paths]:
+        collection.remove(curve)
+
+
+def animates(owner, beginnings):
+    """Whether an F-curve, driver or NLA track of `owner` may change a property whose path begins so."""
+    data = owner.animation_data
+    if data is None:
+        return False
+    animated = [*(curves(owner) or ()), *data.drivers]
+    return bool(data.nla_tracks) or any(curve.data_path.startswith(beginnings) for curve in animated)

@@ -1,0 +1,93 @@
+"""Blender's application handlers, registered only while a scene has something to simulate."""
+
+import bpy
+from bpy.app.handlers import persistent
+
+from . import properties, session
+
+ON_LOAD = bpy.app.handlers.load_post
+
+
+@persistent
+def before_frame_change(scene, _depsgraph):
+    """The scene is about to leave a frame."""
+    session.remember(scene)
+
+
+@persistent
+def on_frame_change(scene, depsgraph):
+    """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
+    session.show(scene, depsgraph)
+
+
+@persistent
+def on_undo(_scene, _depsgraph=None):
+    """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
+    session.notice_undo()
+    arm_if_needed()
+
+
+@persistent
+def before_load(*_):
+    """Another file is about to be loaded: nothing of this one will fit it."""
+    session.drop_all()
+
+
+@persistent
+def on_load(*_):
+    """A file has been loaded."""
+    arm_if_needed()
+
+
+ARMED = (
+    (bpy.app.handlers.frame_change_pre, before_frame_change),
+    (bpy.app.handlers.frame_change_post, on_frame_change),
+)
+KEPT = (
+    (bpy.app.handlers.undo_post, on_undo),
+    (bpy.app.handlers.redo_post, on_undo),
+    (bpy.app.handlers.load_pre, before_load),
+)
+"""Once armed, these stay until the extension is switched off: undo may bring back what disarmed the others."""
+
+
+def arm():
+    """Register the handlers; a second time does nothing."""
+    for handlers, function in (*ARMED, *KEPT):
+        if function not in handlers:
+            handlers.append(function)
+
+
+def disarm():
+    """Take away the handlers that cost something at each frame."""
+    _remove(ARMED)
+
+
+def arm_if_needed():
+    """Arm if a scene of this file has a cloth or balloon that is not baked, else disarm."""
+    if any(obj.pbd.enabled and not obj.pbd.baked for obj in bpy.data.objects):
+        arm()
+    else:
+        disarm()
+
+
+def _remove(pairs):
+    for handlers, function in pairs:
+        if function in handlers:
+            handlers.remove(function)
+
+
+def register():
+    """Watch for files with PBD objects; the present one may have some too."""
+    ON_LOAD.append(on_load)
+    properties.enabled_listeners.append(arm_if_needed)
+    # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
+    if hasattr(bpy.data, "objects"):
+        arm_if_needed()
+
+
+def unregister():
+    """Undo `register`, and forget all simulations."""
+    properties.enabled_listeners.remove(arm_if_needed)
+    _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
+    session.drop_all()

@@ -1,0 +1,123 @@
+"""Between Blender's meshes and the solver's bodies, in bulk: vertices, faces, pins, fingerprints."""
+
+import zlib
+
+import numpy as np
+
+from .. import Body, Polygons
+from . import poses, properties, user_keys
+from .errors import PBDError
+
+
+def base_shape(obj, depsgraph=None, masks=None):
+    """The shape (n, 3) float32 that the user made: mesh and own relative keys, without what is simulated."""
+    return user_keys.user_shape(obj, user_keys.key_values(obj, depsgraph), masks or user_keys.read_masks(obj))
+
+
+def check_editable(obj):
+    """Raise a `PBDError` if the object's shape keys cannot be written as it stands."""
+    mesh = obj.data
+    if mesh.library is not None or obj.library is not None:
+        raise PBDError(f"'{obj.name}' is linked: make a local copy (Object > Relations > Make Local)")
+    if obj.mode == "EDIT":
+        raise PBDError(f"'{obj.name}' is in Edit Mode: leave it first")
+    sharers = mesh.users - mesh.use_fake_user
+    if sharers > 1:
+        raise PBDError(
+            f"Mesh '{mesh.name}' of '{obj.name}' is shared by {sharers} objects: "
+            "make it single user (Object > Relations > Make Single User)"
+        )
+
+
+def check_mesh(obj):
+    """Raise a `PBDError` if the object's mesh cannot be simulated as it stands."""
+    check_editable(obj)
+    mesh = obj.data
+    if not mesh.polygons:
+        raise PBDError(f"'{obj.name}' has no faces: add faces to simulate it")
+    if mesh.shape_keys is not None and not mesh.shape_keys.use_relative:
+        raise PBDError(f"'{obj.name}' has absolute shape keys: switch them to Relative to simulate it")
+
+
+def read_body(obj, depsgraph=None, pose=None, masks=None):
+    """A `Body` in world space, of the user's shape under a pose, by default the present one.
+
+    A mirrored object is turned inside out first, so that its faces look outward in the world as well.
+
+    Raises:
+        PBDError: The mesh cannot be simulated; the sentence says why and what to do.
+    """
+    check_mesh(obj)
+    if pose is None:
+        pose = poses.read_last_pose(obj) if depsgraph is None else poses.read_pose(obj, depsgraph)
+    if poses.is_flat(pose.matrix):
+        raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
+    shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj) if masks is None else masks)
+    if not np.isfinite(shape).all():
+        raise PBDError(f"'{obj.name}' has {int((~np.isfinite(shape)).any(axis=1).sum())} vertices whose place is no number")
+    faces = read_polygons(obj.data)
+    if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
+        faces = turned_around(faces)
+    try:
+        return Body(
+            poses.to_world(shape, pose.matrix),
+            faces,
+            material=properties.read_material(obj),
+            pins=read_pins(obj),
+            name=obj.name,
+        )
+    except ValueError as error:
+        raise PBDError(str(error)) from error
+
+
+def read_polygons(mesh):
+    """The faces of a mesh as it stands in Object Mode."""
+    corners = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    starts = np.empty(len(mesh.polygons) + 1, np.int32)
+    mesh.polygons.foreach_get("loop_start", starts[:-1])
+    starts[-1] = len(corners)
+    return Polygons(corners, starts)
+
+
+def turned_around(faces):
+    """The same faces with opposite normals; each keeps its first corner."""
+    lengths = np.diff(faces.starts)
+    starts = np.repeat(faces.starts[:-1], lengths)
+    place = np.arange(len(faces.corners)) - starts
+    return Polygons(faces.corners[starts + (-place) % np.repeat(lengths, lengths)], faces.starts)
+
+
+def read_pins(obj):
+    """Weights in (0, 1] of the pinned vertices, by vertex id.
+
+    Raises:
+        PBDError: The pin group is missing, or every vertex is held firmly.
+    """
+    name = obj.pbd.pin_group
+    if not name:
+        return {}
+    if name not in obj.vertex_groups:
+        raise PBDError(f"'{obj.name}' has no vertex group '{name}' to pin it: choose another pin group")
+    weights = user_keys.read_weights(obj, name)
+    if (weights >= 1.0).all():
+        raise PBDError(f"All {len(weights)} vertices of '{obj.name}' are pinned: unpin some to simulate it")
+    ids = np.flatnonzero(weights > 0.0)
+    return dict(zip(ids.tolist(), weights[ids].tolist(), strict=True))
+
+
+def pin_targets(obj, body, pose, masks):
+    """Where a pose holds the pinned vertices of a body, (k, 3) float64, world space [m]."""
+    shape = user_keys.user_shape(obj, pose.key_values, masks)
+    return poses.to_world(shape[body.pin_ids], pose.matrix)
+
+
+def counts(mesh):
+    """Numbers of vertices, edges, face corners and faces: quick to compare at every frame."""
+    return len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)
+
+
+def fingerprint(obj):
+    """What has to stay the same for a simulation to fit: the counts, and a hash of which vertices make faces."""
+    corners, starts = read_polygons(obj.data)
+    return counts(obj.data), zlib.crc32(starts.tobytes(), zlib.crc32(corners.tobytes()))

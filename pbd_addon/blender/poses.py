@@ -1,0 +1,58 @@
+"""Where objects stand, and the way between object space and the world.
+
+A shape is (n, 3) float32 in object space [m]. A pose says where the object stood and how far the user's own shape
+keys were turned at one moment. World positions, (n, 3) [m], are a shape under a pose.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import user_keys
+
+TINY_VOLUME = 1e-18
+"""Determinant of a transform below which an object counts as flattened, so that it has no inverse."""
+
+
+class Pose(NamedTuple):
+    """What of an object can be animated: its transform and its own shape keys."""
+
+    matrix: np.ndarray  # (4, 4) float64, object to world
+    key_values: dict[str, float]  # of the user's shape keys that are not at rest
+
+    def blend(self, other, fraction):
+        """The pose on the straight way to `other`; 0 is here, 1 is there."""
+        names = self.key_values.keys() | other.key_values.keys()
+        start, end = self.key_values, other.key_values
+        values = {name: (1 - fraction) * start.get(name, 0.0) + fraction * end.get(name, 0.0) for name in names}
+        return Pose((1 - fraction) * self.matrix + fraction * other.matrix, values)
+
+
+def read_pose(obj, depsgraph):
+    """Where the object stands in the evaluated scene."""
+    return Pose(np.array(obj.evaluated_get(depsgraph).matrix_world), user_keys.key_values(obj, depsgraph))
+
+
+def read_last_pose(obj):
+    """Where the object stood when its scene was evaluated last, before the frame that is coming.
+
+    What a script has moved but nothing has evaluated yet is known for objects without parent and constraints.
+    """
+    free = obj.parent is None and not obj.constraints
+    return Pose(np.array(obj.matrix_basis if free else obj.matrix_world), user_keys.key_values(obj))
+
+
+def to_world(shape, matrix):
+    """World positions (n, 3) float64 of a shape (n, 3) under a transform (4, 4)."""
+    return shape.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def to_object(positions, matrix):
+    """Shape (n, 3) float32 of world positions (n, 3); the transform (4, 4) must not be flat."""
+    inverse = np.linalg.inv(matrix[:3, :3]).astype(np.float32)
+    return (positions - matrix[:3, 3].astype(np.float32)) @ inverse.T
+
+
+def is_flat(matrix):
+    """Whether a transform squeezes the object to a plane, a line or a point, or is no number at all."""
+    return not abs(np.linalg.det(matrix[:3, :3])) > TINY_VOLUME

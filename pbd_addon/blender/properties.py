@@ -1,0 +1,221 @@
+"""``Object.pbd`` and ``Scene.pbd``: what a user can set, made from the fields of ``settings.py``.
+
+Labels, units, ranges and tooltips are written once, beside the physics they steer. Blender has no units for
+pressure, stiffness or density, so those stand in brackets behind the label.
+"""
+
+import dataclasses
+import math
+import operator
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from ..settings import Material, SolverSettings
+from .errors import PBDError
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
+
+
+def shown_fields(settings):
+    """The fields of a settings dataclass that a user sees, in order."""
+    return tuple(field for field in dataclasses.fields(settings) if "label" in field.metadata)
+
+
+def property_from(field):
+    """A Blender property with the label, unit, range and tooltip of a settings field."""
+    about = field.metadata
+    options = {"name": about["label"], "description": about["description"], "default": field.default}
+    if about["choices"]:
+        items = [(choice, CHOICE_LABELS.get(choice, choice.capitalize()), "") for choice in about["choices"]]
+        return EnumProperty(items=items, override=OVERRIDABLE, **options)
+    if isinstance(field.default, bool):
+        return BoolProperty(override=OVERRIDABLE, **options)
+    limits = {"min": about["low"], "max": about["high"], "soft_max": about["soft_high"]}
+    options.update((name, limit) for name, limit in limits.items() if limit is not None)
+    if isinstance(field.default, int):
+        return IntProperty(override=OVERRIDABLE, **options)
+    if about["unit"] == "m":
+        return FloatProperty(subtype="DISTANCE", precision=4, override=OVERRIDABLE, **options)
+    if about["unit"]:
+        options["name"] += f" ({about['unit']})"
+    return FloatProperty(precision=decimals(field.default), override=OVERRIDABLE, **options)
+
+
+def decimals(value):
+    """Digits behind the point that show a default value in full, as many as Blender can."""
+    if value == 0.0:
+        return 3
+    return min(max(2, 1 - math.floor(math.log10(abs(value)))), 6)
+
+
+enabled_listeners = []
+"""Functions without arguments to call when an object becomes PBD or stops being it."""
+
+
+def on_enabled(_group, _context):
+    """Update callback: scripts may set `enabled` too, not only the operators."""
+    for listener in enabled_listeners:
+        listener()
+
+
+class PBD_PG_object(bpy.types.PropertyGroup):
+    """What one cloth or balloon is made of, where it is pinned, and how to undo its bake."""
+
+    enabled: BoolProperty(
+        name="PBD", description="This object is a PBD cloth or balloon", update=on_enabled, override=OVERRIDABLE
+    )
+    active: BoolProperty(
+        name="Simulate", description="Simulate this object while frames play", default=True, override=OVERRIDABLE
+    )
+    type: EnumProperty(
+        name="Type",
+        description="What the object is: this decides which settings are shown",
+        items=(
+            ("CLOTH", "Cloth", "A sheet: fabric, paper, leather"),
+            ("BALLOON", "Balloon", "A skin around a volume: a balloon, a ball, a cushion"),
+        ),
+        override=OVERRIDABLE,
+    )
+    pin_group: StringProperty(
+        name="Pin Group",
+        description="Vertex group of the vertices that follow the object. Weight 1 holds firmly, less is a spring",
+        override=OVERRIDABLE,
+    )
+    bake_mode: EnumProperty(
+        name="Bake As",
+        description="How the baked shape keys play",
+        items=(
+            ("ABSOLUTE", "Absolute Keys", "One animated Evaluation Time runs through the keys: quick to play"),
+            ("RELATIVE", "Relative Keys", "Every key has an animated value: for export to games and glTF"),
+        ),
+        override=OVERRIDABLE,
+    )
+
+    # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
+    live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"})
+    made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"})
+    baked: BoolProperty(name="Baked", options={"HIDDEN"})
+    bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"})
+    bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"})
+    bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"})
+    bake_action: PointerProperty(name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"})
+    made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"})
+    key_use_relative: BoolProperty(name="Relative Before the Bake", default=True, options={"HIDDEN"})
+    key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"})
+    key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"})
+
+
+class PBD_PG_scene(bpy.types.PropertyGroup):
+    """How all cloths and balloons of a scene are stepped together."""
+
+    speed: FloatProperty(
+        name="Speed",
+        description="How fast simulated time runs: 0.5 is slow motion",
+        default=1.0,
+        min=0.001,
+        soft_max=4.0,
+        override=OVERRIDABLE,
+    )
+    use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
+    floor_height: FloatProperty(
+        name="Height", description="Height of the floor", subtype="DISTANCE", override=OVERRIDABLE
+    )
+    floor_friction: FloatProperty(
+        name="Friction",
+        description="Coulomb coefficient of the floor. Ice 0.05, wood 0.4, rubber 1",
+        default=0.4,
+        min=0.0,
+        soft_max=2.0,
+        override=OVERRIDABLE,
+    )
+
+
+for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
+    group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
+
+MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
+SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
+
+raw_material = operator.attrgetter(*MATERIAL_FIELDS)
+"""The material settings of an ``Object.pbd`` as a tuple: quick to read, quick to compare."""
+
+
+def raw_scene(scene):
+    """Everything of a scene that steers the solver, as a tuple: quick to read, quick to compare."""
+    pbd = scene.pbd
+    render = scene.render
+    return (
+        *(getattr(pbd, name) for name in SOLVER_FIELDS),
+        tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        (pbd.use_floor, pbd.floor_height, pbd.floor_friction),
+        clean(pbd.speed) * clean(render.fps_base) / render.fps,
+    )
+
+
+def floor_from(raw):
+    """Whether there is a floor, its height [m] and its friction, of a tuple from `raw_scene`."""
+    return raw[-2]
+
+
+def frame_seconds(raw):
+    """Simulated time of one frame [s], of a tuple from `raw_scene`."""
+    return raw[-1]
+
+
+def clean(value):
+    """A setting as it was typed: Blender stores 0.15 as 0.15000000596, and a lower limit a hair below itself."""
+    return float(f"{value:.7g}") if isinstance(value, float) else value
+
+
+def material_from(raw, name):
+    """The material of a tuple from `raw_material`.
+
+    Raises:
+        PBDError: A value is outside of its range; the sentence names the object and the setting.
+    """
+    try:
+        return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=True)))
+    except ValueError as error:
+        raise PBDError(f"{name}: {error}") from error
+
+
+def settings_from(raw, name):
+    """The solver settings, with gravity [m/s²], of a tuple from `raw_scene`.
+
+    Raises:
+        PBDError: A value is outside of its range; the sentence names the scene and the setting.
+    """
+    values = dict(zip(SOLVER_FIELDS, map(clean, raw), strict=False))
+    try:
+        return SolverSettings(gravity=tuple(map(clean, raw[len(SOLVER_FIELDS)])), **values)
+    except ValueError as error:
+        raise PBDError(f"{name}: {error}") from error
+
+
+def read_material(obj):
+    """The material of an object, original or evaluated; raises `PBDError`."""
+    return material_from(raw_material(obj.pbd), obj.name)
+
+
+def read_settings(scene):
+    """The solver settings of a scene, with its gravity; raises `PBDError`."""
+    return settings_from(raw_scene(scene), scene.name)
+
+
+register_classes, unregister_classes = bpy.utils.register_classes_factory((PBD_PG_object, PBD_PG_scene))
+
+
+def register():
+    """Register the groups and hang them on objects and scenes."""
+    register_classes()
+    bpy.types.Object.pbd = PointerProperty(type=PBD_PG_object, override=OVERRIDABLE)
+    bpy.types.Scene.pbd = PointerProperty(type=PBD_PG_scene, override=OVERRIDABLE)
+
+
+def unregister():
+    """Undo `register`."""
+    del bpy.types.Scene.pbd
+    del bpy.types.Object.pbd
+    unregister_classes()

@@ -1,0 +1,95 @@
+"""The shape keys of the user, which the simulation starts from and leaves alone.
+
+Blender shows Basis + sum of value * mask * (key - its relative key); a mask is a vertex group.
+"""
+
+import numpy as np
+
+from . import animation
+
+
+def read_points(key_block):
+    """The shape (n, 3) float32 of one shape key."""
+    shape = np.empty((len(key_block.points), 3), np.float32)
+    key_block.points.foreach_get("co", shape.ravel())
+    return shape
+
+
+def read_vertices(mesh):
+    """The shape (n, 3) float32 of a mesh in Object Mode, without its keys."""
+    shape = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
+    return shape
+
+
+def read_weights(obj, group_name):
+    """Weights (n,) float32 of a vertex group, zero outside of it.
+
+    Blender has no bulk access to vertex groups, so this loops; it runs when a simulation is built, not per frame.
+    """
+    index = obj.vertex_groups[group_name].index
+    members = [
+        (vertex.index, item.weight) for vertex in obj.data.vertices for item in vertex.groups if item.group == index
+    ]
+    weights = np.zeros(len(obj.data.vertices), np.float32)
+    if members:
+        ids, values = zip(*members, strict=True)
+        weights[list(ids)] = values
+    return weights
+
+
+def own_names(obj):
+    """Names of the shape keys that are ours."""
+    return {obj.pbd.live_key, *obj.pbd.bake_keys.splitlines()} - {""}
+
+
+def user_keys(obj):
+    """The shape keys that the user made, without the basis."""
+    keys = obj.data.shape_keys
+    if keys is None:
+        return []
+    ours = own_names(obj)
+    return [block for block in keys.key_blocks[1:] if block.name not in ours]
+
+
+def key_values(obj, depsgraph=None):
+    """Values of the user's keys that are not at rest, by name; as evaluated in `depsgraph` if there is one."""
+    keys = obj.data.shape_keys
+    if keys is None or len(keys.key_blocks) < 3 and obj.pbd.live_key in keys.key_blocks:
+        return {}
+    blocks = animation.animated(keys, depsgraph).key_blocks
+    values = ((block.name, blocks[block.name].value) for block in user_keys(obj) if not block.mute)
+    return {name: value for name, value in values if value != 0.0}
+
+
+def read_masks(obj):
+    """Weights (n,) float32 by which vertex groups limit the user's keys, by name of the key."""
+    groups = ((block.name, block.vertex_group) for block in user_keys(obj))
+    return {name: read_weights(obj, group) for name, group in groups if group in obj.vertex_groups}
+
+
+def user_offset(obj, values, masks):
+    """What the user's keys add to the basis at these values, (n, 3) float32, or None for nothing."""
+    blocks = obj.data.shape_keys.key_blocks if obj.data.shape_keys else {}
+    total = None
+    for name, value in values.items():
+        block = blocks.get(name)
+        if block is None:
+            continue
+        offset = value * (read_points(block) - read_points(block.relative_key))
+        if name in masks:
+            offset *= masks[name][:, None]
+        total = offset if total is None else total + offset
+    return total
+
+
+def basis_shape(obj):
+    """The shape (n, 3) float32 without any key's effect."""
+    keys = obj.data.shape_keys
+    return read_vertices(obj.data) if keys is None else read_points(keys.reference_key)
+
+
+def user_shape(obj, values, masks):
+    """The shape (n, 3) float32 that the user's own keys make at these values, without what is simulated."""
+    offset = user_offset(obj, values, masks)
+    return basis_shape(obj) if offset is None else basis_shape(obj) + offset

@@ -1,0 +1,25 @@
+"""Kinds of constraints, one class each; what they have in common is in `base`."""
+
+from .attachment import AttachmentConstraints
+from .base import Constraints
+from .bend import DihedralConstraints, IsometricConstraints, hinge_geometry
+from .distance import DistanceConstraints, PairConstraints
+from .plane import Plane, PlaneConstraints
+from .tether import TetherConstraints, tether_rows
+from .volume import Piece, VolumeConstraints
+
+__all__ = [
+    "AttachmentConstraints",
+    "Constraints",
+    "DihedralConstraints",
+    "DistanceConstraints",
+    "IsometricConstraints",
+    "PairConstraints",
+    "Piece",
+    "Plane",
+    "PlaneConstraints",
+    "TetherConstraints",
+    "VolumeConstraints",
+    "hinge_geometry",
+    "tether_rows",
+]

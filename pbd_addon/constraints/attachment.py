@@ -1,0 +1,64 @@
+"""Attachment: particles that are held softly at a moving target. Firm pins need no constraint: their w is 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..settings import Material, SolverSettings
+from .base import Constraints, compliances, relaxation
+
+
+class AttachmentConstraints(Constraints):
+    """C = p - target, a spring of rest length 0 whose stiffness is pin stiffness x weight / (1 - weight).
+
+    Args:
+        particles: (m,) int.
+        pin_weights: Weight of each pin, in (0, 1), (m,).
+        body: Number of each row's body, (m,) int.
+
+    Attributes:
+        path: Targets at the beginning and the end of the present frame, (2, 3, m) [m]; set by the solver.
+    """
+
+    name = "attachment"
+
+    def __init__(self, particles: np.ndarray, pin_weights: np.ndarray, body: np.ndarray) -> None:
+        self.particles, self.pin_weights, self.body = particles, pin_weights, body
+        self.path = np.zeros((2, 3, len(particles)))
+        self.targets = np.zeros((3, len(particles)))
+        self.multipliers = np.zeros((3, len(particles)))
+        self.h = 0.0
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self.weights = w[self.particles]
+        stiffness = np.array([m.pin_stiffness for m in materials])[self.body]
+        self.compliance = compliances(stiffness * self.pin_weights / (1.0 - self.pin_weights))
+        if settings.method == "PBD":
+            self.compliance = np.zeros_like(self.compliance)
+        self.k = relaxation(self.pin_weights, settings)
+        self.active = len(self.particles) > 0
+        self.h = 0.0
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.multipliers[:] = 0.0
+        self.h = h
+        self.alpha = self.compliance / h**2
+        self.targets = self.path[0] + fraction * (self.path[1] - self.path[0])
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.project_attachment(p, self.particles, self.targets, self.weights, self.alpha, self.k, self.multipliers)
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(x[self.particles] - self.targets.T, axis=1)
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        d = x[self.particles] - self.targets.T
+        n = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
+        return self.particles[:, None], n[:, None]
+
+    def forces(self) -> np.ndarray:
+        strength = np.linalg.norm(self.multipliers, axis=0)
+        return strength / self.h**2 if self.h else strength

@@ -1,0 +1,100 @@
+"""What every kind of constraint has in common.
+
+A constraint object holds all constraints of one kind in the scene: arrays, never an object per edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from ..coloring import color
+from ..settings import Material, SolverSettings
+
+NO_STIFFNESS = 1e30
+"""Compliance that stands for a stiffness of zero; finite, so that products with it stay finite."""
+
+
+class Rows(NamedTuple):
+    """Constraints of one kind sorted by color, without those whose particles are all pinned.
+
+    Attributes:
+        indices: Particles of each row, (k, m) int64.
+        starts: Where each color begins, (colors + 1,) int.
+        body: Number of the body of each row, (m,) int.
+        order: Row of the unsorted input that each row was, (m,) int.
+    """
+
+    indices: np.ndarray
+    starts: np.ndarray
+    body: np.ndarray
+    order: np.ndarray
+
+
+def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
+    """Rows of particles (m, k), each of body `body` (m,), sorted by color; w (n,) are the inverse masses."""
+    moving = np.flatnonzero((w[indices] > 0.0).any(axis=1)) if len(indices) else np.zeros(0, int)
+    order, starts = color(indices[moving], len(w))
+    order = moving[order]
+    return Rows(np.ascontiguousarray(indices[order].T, dtype=np.int64), starts, body[order], order)
+
+
+def compliances(stiffness: np.ndarray) -> np.ndarray:
+    """Inverse of each stiffness; a stiffness of 0 becomes `NO_STIFFNESS`."""
+    return np.where(stiffness > 0.0, 1.0 / np.maximum(stiffness, 1e-300), NO_STIFFNESS).clip(max=NO_STIFFNESS)
+
+
+def relaxation(k: np.ndarray, settings: SolverSettings) -> np.ndarray:
+    """What a row corrects in one iteration: k' = 1 - (1 - k)^(1/iterations) for PBD (Müller 2007), 1 for XPBD."""
+    if settings.method == "PBD":
+        return 1.0 - (1.0 - k) ** (1.0 / settings.iterations)
+    return np.ones_like(k)
+
+
+class Constraints:
+    """All constraints of one kind.
+
+    Attributes:
+        name: What the kind is called on panels and in reports.
+        multipliers: Lagrange multipliers of the last substep, lambda; over h² they are forces.
+        active: Whether any row does something with the present materials.
+    """
+
+    name: str
+    multipliers: np.ndarray
+    active: bool = True
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        """Take over stiffnesses from the bodies' materials and inverse masses w (n,). Rebuilds no topology."""
+        raise NotImplementedError
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        """Forget the multipliers and scale the compliances to the substep h [s].
+
+        Args:
+            h: Length of the substep [s].
+            fraction: Where in the frame the substep ends, in (0, 1].
+        """
+        raise NotImplementedError
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        """Move the predicted positions p (3, n) towards C = 0; x (3, n) are those before the substep."""
+        raise NotImplementedError
+
+    def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        """Friction: change p (3, n) once, after the last iteration. Most kinds have none."""
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        """C of every row at positions x, (n, 3) [m] of all bodies; (m,)."""
+        raise NotImplementedError
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Particles of every row (m, k) and the gradient of C there, (m, k, 3), at positions x (n, 3)."""
+        raise NotImplementedError
+
+    def forces(self) -> np.ndarray:
+        """Strength of every row in the last substep, lambda / h²; (m,) [N] unless the kind says otherwise."""
+        raise NotImplementedError

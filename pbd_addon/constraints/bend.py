@@ -1,0 +1,168 @@
+"""Bending: the dihedral angle of Müller et al. 2007, and the isometric form of Bergou et al. 2006."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..kernels.numpy_kernels import dihedral_angles
+from ..settings import Material, SolverSettings
+from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
+
+FLAT = 1e-3
+"""A hinge counts as flat at rest below this dihedral angle [rad]."""
+
+
+def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What bending needs to know of the rest shape.
+
+    Args:
+        rest: Rest positions, (n, 3) [m].
+        hinges: Edge start, edge end, left tip, right tip, (m, 4) int.
+
+    Returns:
+        angles: Signed dihedral angle at rest, (m,) [rad].
+        stiffness: 3 l² / (A1 + A2), the factor from bend [N m] to the row's stiffness [N m/rad], (m,).
+        stencils: K of Bergou et al. 2006, eq. 5, times sqrt(3 / (A1 + A2)), (4, m) [1/m].
+    """
+    q = rest[hinges].transpose(2, 1, 0)
+    angles = dihedral_angles(q, with_gradients=False)[0]
+    x0, x1, x2, x3 = q.swapaxes(0, 1)
+    area = 0.5 * (_cross_length(x1 - x0, x2 - x0) + _cross_length(x1 - x0, x3 - x0))
+    length_squared = ((x1 - x0) ** 2).sum(axis=0)
+    c01, c02 = _cotangent(x1 - x0, x2 - x0), _cotangent(x1 - x0, x3 - x0)
+    c03, c04 = _cotangent(x0 - x1, x2 - x1), _cotangent(x0 - x1, x3 - x1)
+    stencils = np.stack([c03 + c04, c01 + c02, -c01 - c03, -c02 - c04]) * np.sqrt(3.0 / area)
+    return angles, 3.0 * length_squared / area, stencils
+
+
+def _cross_length(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(np.cross(a, b, axis=0), axis=0)
+
+
+def _cotangent(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Cotangent of the angle between the columns of two (3, m) arrays."""
+    return (a * b).sum(axis=0) / np.maximum(_cross_length(a, b), 1e-300)
+
+
+class _HingeConstraints(Constraints):
+    """Rows on hinges (m, 4), whose stiffness follows from a material's `bend`."""
+
+    def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
+        self.rows = sort_rows(hinges, body, w)
+        self.h = 0.0
+
+    def _set_bend(
+        self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray, geometry: np.ndarray
+    ) -> None:
+        body = self.rows.body
+        self.weights = w[self.rows.indices]
+        self.compliance = compliances(np.array([m.bend for m in materials], float)[body] * geometry)
+        damping_times = np.array([m.bend_damping for m in materials])[body]
+        self.damping_times = damping_times if damping_times.any() else np.zeros(0)
+        k = np.array([m.k_bend for m in materials])[body]
+        self.k = relaxation(k, settings)
+        if settings.method == "PBD":
+            self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
+            self.damping_times = np.zeros(0)
+        self.active = bool((self.compliance < NO_STIFFNESS).any())
+        self.h = 0.0
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.multipliers[:] = 0.0
+        if h != self.h:
+            self.h = h
+            self.alpha = self.compliance / h**2
+            self.gamma = self.damping_times / h
+
+
+class DihedralConstraints(_HingeConstraints):
+    """C = dihedral angle - rest angle (Müller et al. 2007, sec. 4.1), signed, so that a fold knows its side.
+
+    Args:
+        hinges: (m, 4) int.
+        rest_angles: (m,) [rad].
+        geometry: 3 l² / (A1 + A2), (m,).
+        body: Number of each row's body, (m,) int.
+        w: Inverse masses of all particles, (n,) [1/kg].
+    """
+
+    name = "dihedral bend"
+
+    def __init__(
+        self, hinges: np.ndarray, rest_angles: np.ndarray, geometry: np.ndarray, body: np.ndarray, w: np.ndarray
+    ) -> None:
+        super().__init__(hinges, body, w)
+        self.rest_angles = rest_angles[self.rows.order]
+        self.geometry = geometry[self.rows.order]
+        self.multipliers = np.zeros(len(self.rest_angles))
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self._set_bend(materials, settings, w, self.geometry)
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.project_dihedral(
+            p, x, self.rows.indices, self.rows.starts, self.weights, self.rest_angles,
+            self.alpha, self.gamma, self.k, self.multipliers,
+        )  # fmt: skip
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        q = x.T[:, self.rows.indices]
+        error = dihedral_angles(q, with_gradients=False)[0] - self.rest_angles
+        return error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        gradients = dihedral_angles(x.T[:, self.rows.indices])[1]
+        return self.rows.indices.T, gradients.transpose(2, 1, 0)
+
+    def forces(self) -> np.ndarray:
+        """Moment that every hinge exerts against its angle's growth in the last substep, (m,) [N m]."""
+        return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+
+class IsometricConstraints(_HingeConstraints):
+    """C = |sum K_i p_i|, 0 where a hinge is flat (Bergou et al. 2006): quadratic energy, constant gradient.
+
+    The kernel works on the vector sum K_i p_i, three scalar constraints with one compliance; its norm has the same
+    energy 1/2 bend |C|² and the same correction.
+
+    Args:
+        hinges: (m, 4) int, flat at rest.
+        stencils: (4, m) [1/m].
+        body: Number of each row's body, (m,) int.
+        w: Inverse masses of all particles, (n,) [1/kg].
+    """
+
+    name = "isometric bend"
+
+    def __init__(self, hinges: np.ndarray, stencils: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
+        super().__init__(hinges, body, w)
+        self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
+        self.multipliers = np.zeros((3, self.stencils.shape[1]))
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self._set_bend(materials, settings, w, np.ones(len(self.rows.body)))
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.project_isometric(
+            p, x, self.rows.indices, self.rows.starts, self.weights, self.stencils,
+            self.alpha, self.gamma, self.k, self.multipliers,
+        )  # fmt: skip
+
+    def _curvature(self, x: np.ndarray) -> np.ndarray:
+        return np.einsum("ijk,jk->ki", x.T[:, self.rows.indices], self.stencils)
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(self._curvature(x), axis=1)
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        vector = self._curvature(x)
+        n = vector / np.maximum(np.linalg.norm(vector, axis=1), 1e-300)[:, None]
+        return self.rows.indices.T, self.stencils.T[:, :, None] * n[:, None, :]
+
+    def forces(self) -> np.ndarray:
+        """Strength of every hinge in the last substep, (m,) [N m], to be multiplied by K [1/m]."""
+        strength = np.linalg.norm(self.multipliers, axis=0)
+        return strength / self.h**2 if self.h else strength

@@ -1,0 +1,121 @@
+"""Distance constraints: stretch on edges, shear on diagonals, and pairs of particles that keep apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..settings import Material, SolverSettings
+from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
+
+
+class DistanceConstraints(Constraints):
+    """C = |p1 - p2| - rest length (Müller et al. 2007, sec. 4.1), with separate stiffness in tension and compression.
+
+    Args:
+        name: What the kind is called.
+        indices: Both particles of every row, (m, 2) int.
+        rest_lengths: (m,) [m].
+        geometry: Factor from a material's stiffness [N/m] to that of the row [N/m], (m,).
+        body: Number of each row's body, (m,) int.
+        w: Inverse masses of all particles, (n,) [1/kg].
+        fields: Names of the material's fields for lengthening and for shortening.
+        compliance: Compliance of each row that overrides the material, (m,) [m/N]; NaN where it does not.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        indices: np.ndarray,
+        rest_lengths: np.ndarray,
+        geometry: np.ndarray,
+        body: np.ndarray,
+        w: np.ndarray,
+        fields: tuple[str, str],
+        compliance: np.ndarray | None = None,
+    ) -> None:
+        self.name = name
+        self.rows = sort_rows(indices, body, w)
+        order = self.rows.order
+        self.rest_lengths = np.asarray(rest_lengths, float)[order]
+        self.geometry = np.asarray(geometry, float)[order]
+        self.fields = fields
+        self.own_compliance = np.full(len(order), np.nan) if compliance is None else compliance[order]
+        self.multipliers = np.zeros(len(order))
+        self.h = 0.0
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self.weights = w[self.rows.indices]
+        self.compliance = np.stack([self._compliance(materials, field) for field in self.fields])
+        damping_times = np.array([m.stretch_damping for m in materials])[self.rows.body]
+        self.damping_times = damping_times if damping_times.any() else np.zeros(0)
+        self.k = np.zeros((2, 0))
+        if settings.method == "PBD":
+            k = np.array([[getattr(m, f"k_{field}") for m in materials] for field in self.fields])[:, self.rows.body]
+            self.k = relaxation(k, settings)
+            self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
+            self.damping_times = np.zeros(0)
+        self.active = bool((self.compliance < NO_STIFFNESS).any())
+        self.h = 0.0
+
+    def _compliance(self, materials: Sequence[Material], field: str) -> np.ndarray:
+        stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body] * self.geometry
+        return np.where(np.isnan(self.own_compliance), compliances(stiffness), self.own_compliance)
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.multipliers[:] = 0.0
+        if h != self.h:
+            self.h = h
+            self.alpha = self.compliance / h**2
+            self.gamma = self.damping_times / h
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.project_distance(
+            p, x, self.rows.indices, self.rows.starts, self.weights, self.rest_lengths,
+            self.alpha, self.gamma, self.k, self.multipliers,
+        )  # fmt: skip
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        i, j = self.rows.indices
+        return np.linalg.norm(x[i] - x[j], axis=1) - self.rest_lengths
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        i, j = self.rows.indices
+        n = x[i] - x[j]
+        n /= np.linalg.norm(n, axis=1)[:, None]
+        return self.rows.indices.T, np.stack([n, -n], axis=1)
+
+    def forces(self) -> np.ndarray:
+        """Tension of every row in the last substep, (m,) [N]; negative where pushed together."""
+        return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+    def elastic_strain(self) -> np.ndarray:
+        """Lengthening that the multipliers of the last substep stand for, over the rest length, (m,)."""
+        if not self.h:
+            return np.zeros_like(self.multipliers)
+        return -self.alpha[0] * np.minimum(self.multipliers, 0.0) / self.rest_lengths
+
+
+class PairConstraints(DistanceConstraints):
+    """|p1 - p2| >= distance: two particles keep apart and are free to part (seed report on XPBD, sec. 2.2.3).
+
+    Args:
+        indices: Both particles of every row, (m, 2) int.
+        distances: (m,) [m].
+        w: Inverse masses of all particles, (n,) [1/kg].
+    """
+
+    def __init__(self, indices: np.ndarray, distances: np.ndarray, w: np.ndarray) -> None:
+        count = len(indices)
+        super().__init__("pairs", indices, distances, np.ones(count), np.zeros(count, int), w, ("", ""))
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self.weights = w[self.rows.indices]
+        self.compliance = np.zeros((2, len(self.rest_lengths)))
+        self.compliance[0] = NO_STIFFNESS
+        self.damping_times = np.zeros(0)
+        self.k = np.zeros((2, 0))
+        self.active = len(self.rest_lengths) > 0
+        self.h = 0.0

@@ -1,0 +1,118 @@
+"""Floors and walls: half-spaces that particles stay out of, with friction (seed report on XPBD, sec. 2.2.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..settings import Material, SolverSettings
+from .base import Constraints
+
+
+class Plane:
+    """An obstacle that fills the half-space behind a plane.
+
+    Args:
+        point: A point of the plane, (3,) [m].
+        normal: Direction to the free side, (3,), of any length but 0.
+        thickness: Distance that is kept in addition to the material's own [m].
+        friction: Coulomb coefficient; in a contact, the mean of the plane's and the material's counts.
+
+    Raises:
+        ValueError: The normal has no length or a number is out of range.
+    """
+
+    def __init__(
+        self,
+        point: Sequence[float] = (0.0, 0.0, 0.0),
+        normal: Sequence[float] = (0.0, 0.0, 1.0),
+        thickness: float = 0.0,
+        friction: float = 0.4,
+    ) -> None:
+        if not thickness >= 0.0:
+            raise ValueError(f"Plane.thickness must be at least 0 m, not {thickness:g}")
+        if not friction >= 0.0:
+            raise ValueError(f"Plane.friction must be at least 0, not {friction:g}")
+        self.point, self.normal = checked_place(point, normal)
+        self.thickness, self.friction = float(thickness), float(friction)
+
+
+def checked_place(point: Sequence[float], normal: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """A point (3,) [m] and a unit normal (3,), of sequences of three numbers.
+
+    Raises:
+        ValueError: They are not three finite numbers each, or the normal has no length.
+    """
+    place, direction = np.array(point, float), np.array(normal, float)
+    length = np.linalg.norm(direction)
+    if place.shape != (3,) or not np.isfinite(place).all():
+        raise ValueError(f"Plane.point must be three finite numbers, not {point!r}")
+    if direction.shape != (3,) or not np.isfinite(length) or length == 0.0:
+        raise ValueError(f"Plane.normal must be three numbers that are not all 0, not {normal!r}")
+    return place, direction / length
+
+
+class PlaneConstraints(Constraints):
+    """C = (p - point) . normal - thickness >= 0 for every free particle, with Coulomb friction.
+
+    Args:
+        plane: The obstacle.
+        particles: All free particles, (m,) int.
+        body: Number of each particle's body, (m,) int.
+    """
+
+    name = "plane"
+
+    def __init__(self, plane: Plane, particles: np.ndarray, body: np.ndarray) -> None:
+        self.plane, self.particles, self.body = plane, particles, body
+        self.lay_path((plane.point, plane.normal), (plane.point, plane.normal))
+        self.multipliers = np.zeros(len(particles))
+        self.h = 0.0
+
+    def lay_path(self, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray]) -> None:
+        """Say where the plane stands, as (point, unit normal), at the beginning and at the end of the frame."""
+        self.path = (start, end)
+        self.point, self.normal = start
+        self.motion = np.zeros(3)
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self.weights = w[self.particles]
+        self.thickness = self.plane.thickness + np.array([m.thickness for m in materials])[self.body]
+        self.friction = 0.5 * (self.plane.friction + np.array([m.friction for m in materials])[self.body])
+        self.active = len(self.particles) > 0
+        self.h = 0.0
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.multipliers[:] = 0.0
+        self.h = h
+        (start, from_normal), (end, to_normal) = self.path
+        point = start + fraction * (end - start)
+        self.motion = point - self.point
+        self.point = point
+        normal = from_normal + fraction * (to_normal - from_normal)
+        self.normal = normal / np.linalg.norm(normal)
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.project_plane(
+            p, self.particles, self.weights, self.thickness, self.point, self.normal, self.multipliers
+        )
+
+    def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.rub_plane(
+            p, x, self.particles, self.weights, self.friction, self.normal, self.motion, self.multipliers
+        )  # fmt: skip
+
+    def contact_count(self) -> int:
+        """Particles that touched the plane in the last substep."""
+        return int((self.multipliers > 0.0).sum())
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        return (x[self.particles] - self.point) @ self.normal - self.thickness
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.particles[:, None], np.tile(self.normal, (len(self.particles), 1, 1))
+
+    def forces(self) -> np.ndarray:
+        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)

@@ -1,0 +1,208 @@
+"""Tethers, or long range attachments (Kim et al. 2012): no particle further from its pins than the cloth is long.
+
+A sweep over the edges hands a pin's pull on by one edge, so that a fine mesh hangs like rubber. A tether knows the
+answer at once. It acts only where the cloth would be overstretched and leaves all else to the edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..mesh import TriMesh, connected_components
+from ..settings import Material, SolverSettings
+from .base import Constraints
+from .distance import DistanceConstraints
+
+PER_PARTICLE = 2
+"""Tethers of a particle, to the nearest groups of pins."""
+
+MANY_GROUPS = 8
+"""Above this number of pin groups, each particle gets one tether, to the nearest pin of all."""
+
+MARGIN = 1.1
+"""Elastic strain times this is how much a tether gives way."""
+
+FORGET = 0.98
+"""What is left of the remembered elastic strain after each substep."""
+
+DYNAMIC_LOAD = 3.0
+"""How many times its own weight a soft cloth may pull before tethers know of the strain from the multipliers."""
+
+
+def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tethers of one body.
+
+    Args:
+        mesh: Topology.
+        rest: Rest positions, (n, 3) [m].
+        pins: Firmly pinned vertices, (k,) int.
+
+    Returns:
+        particles (m,) int, anchors (m,) int, lengths (m,) [m]: the geodesic rest distance along edges, diagonals and
+        unfolded hinges.
+    """
+    n = len(rest)
+    graph = _Graph(*_links(mesh, rest), n)
+    pinned = np.zeros(n, bool)
+    pinned[pins] = True
+    inside = graph.pairs[pinned[graph.pairs].all(axis=1)]
+    group = connected_components(inside, n)[pins]
+    groups = [pins[group == label] for label in np.unique(group)]
+    if len(groups) > MANY_GROUPS:
+        groups = [pins]
+    found = [graph.distances(sources) for sources in groups]
+    lengths = np.stack([distance for distance, _ in found])
+    anchors = np.stack([anchor for _, anchor in found])
+    nearest = np.argsort(lengths, axis=0, kind="stable")[:PER_PARTICLE]
+    lengths = np.take_along_axis(lengths, nearest, axis=0)
+    anchors = np.take_along_axis(anchors, nearest, axis=0)
+    particles = np.broadcast_to(np.arange(n), lengths.shape)
+    use = np.isfinite(lengths) & ~pinned
+    return particles[use], anchors[use], lengths[use]
+
+
+def _links(mesh: TriMesh, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of vertices with a straight way between them on the unfolded surface, and its length [m]."""
+    pairs = np.concatenate([mesh.edges, mesh.diagonals])
+    lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
+    a, b, left, right = mesh.hinges.T
+    edge = rest[b] - rest[a]
+    length = np.maximum(np.linalg.norm(edge, axis=1), 1e-300)
+    heights, alongs = [], []
+    for tip in (left, right):
+        arm = rest[tip] - rest[a]
+        along = (arm * edge).sum(axis=1) / length
+        alongs.append(along)
+        heights.append(np.sqrt(np.maximum((arm**2).sum(axis=1) - along**2, 0.0)))
+    # Where the straight line between the tips leaves the two triangles, it is no way along the surface.
+    crossing = alongs[0] + (alongs[1] - alongs[0]) * heights[0] / np.maximum(heights[0] + heights[1], 1e-300)
+    inside = (crossing >= 0.0) & (crossing <= length)
+    across = np.hypot(alongs[1] - alongs[0], heights[0] + heights[1])
+    return (
+        np.concatenate([pairs, mesh.hinges[inside][:, 2:]]).astype(np.int64),
+        np.concatenate([lengths, across[inside]]),
+    )
+
+
+class _Graph:
+    """Neighbours of every vertex in flat arrays, for shortest ways by relaxation of whole arrays."""
+
+    def __init__(self, pairs: np.ndarray, lengths: np.ndarray, n: int) -> None:
+        self.pairs, self.n = pairs, n
+        # Every vertex is its own neighbour, so that none has an empty list.
+        to = np.concatenate([pairs[:, 0], pairs[:, 1], np.arange(n)])
+        order = np.argsort(to, kind="stable")
+        self.neighbors = np.concatenate([pairs[:, 1], pairs[:, 0], np.arange(n)])[order]
+        self.lengths = np.concatenate([lengths, lengths, np.zeros(n)])[order]
+        self.starts = np.searchsorted(to[order], np.arange(n))
+        self.owners = to[order]
+
+    def distances(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Way from the nearest of `sources` to every vertex, (n,) [m], inf where there is none, and that source."""
+        distance = np.full(self.n, np.inf)
+        distance[sources] = 0.0
+        while True:
+            reached = np.minimum.reduceat(distance[self.neighbors] + self.lengths, self.starts)
+            if np.array_equal(reached, distance):
+                break
+            distance = reached
+        through = distance[self.neighbors] + self.lengths == distance[self.owners]
+        through &= (self.neighbors != self.owners) & np.isfinite(distance[self.owners])
+        origin = np.arange(self.n)
+        origin[self.owners[through]] = self.neighbors[through]
+        origin[sources] = sources
+        while True:
+            further = origin[origin]
+            if np.array_equal(further, origin):
+                return distance, origin
+            origin = further
+
+
+class TetherConstraints(Constraints):
+    """C = (1 + slack) length - |p - anchor| >= 0; one-sided, and only the free particle moves.
+
+    The slack follows the elastic strain that the stretch constraints hold, or soft cloth would turn rigid: it is
+    `MARGIN` times the largest strain that their multipliers stand for, remembered for a while, and never less than
+    the cloth's own weight can cause.
+
+    Args:
+        particles, anchors: (m,) int.
+        lengths: (m,) [m].
+        body: Number of each row's body, (m,) int.
+        bodies: Number of bodies.
+
+    Attributes:
+        strain: Elastic strain of each body that the tethers know of, (bodies,).
+    """
+
+    name = "tether"
+
+    def __init__(
+        self, particles: np.ndarray, anchors: np.ndarray, lengths: np.ndarray, body: np.ndarray, bodies: int
+    ) -> None:
+        order = np.lexsort((particles, _rank(particles)))
+        self.particles, self.anchors = particles[order], anchors[order]
+        self.lengths, self.body = lengths[order], body[order]
+        counts = np.bincount(_rank(particles))
+        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+        self.longest = np.zeros(bodies)
+        np.maximum.at(self.longest, self.body, self.lengths)
+        self.bodies = bodies
+        self.multipliers = np.zeros(len(self.lengths))
+        self.strain = np.zeros(bodies)
+        self.h = 0.0
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self.weights = w[self.particles]
+        used = np.array([m.tethers and m.stretch > 0.0 for m in materials])
+        gravity = float(np.linalg.norm(settings.gravity))
+        load = np.array([m.density for m in materials]) * gravity * self.longest
+        self.least_strain = DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300)
+        if settings.method == "PBD":
+            used = np.array([m.tethers and m.k_stretch > 0.0 for m in materials])
+            self.least_strain = np.zeros(self.bodies)
+        self.used = used[self.body]
+        self.active = bool(self.used.any())
+        self.h = 0.0
+
+    def follow(self, before: np.ndarray, stretch: DistanceConstraints) -> np.ndarray:
+        """Elastic strain of each body to remember, (bodies,): that of the last substep, or what is left of `before`."""
+        elastic = stretch.elastic_strain()
+        if self.bodies == 1:
+            now = elastic.max(initial=0.0)
+        else:
+            now = np.zeros(self.bodies)
+            np.maximum.at(now, stretch.rows.body, elastic)
+        return np.maximum(now, FORGET * before)
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.multipliers[:] = 0.0
+        self.h = h
+        slack = MARGIN * np.maximum(self.strain, self.least_strain)
+        self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.project_tether(p, self.particles, self.anchors, self.starts, self.weights, self.reach, self.multipliers)
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        return self.reach - np.linalg.norm(x[self.particles] - x[self.anchors], axis=1)
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        d = x[self.anchors] - x[self.particles]
+        n = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
+        return self.particles[:, None], n[:, None]
+
+    def forces(self) -> np.ndarray:
+        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+
+def _rank(particles: np.ndarray) -> np.ndarray:
+    """How many equal entries stand before each entry, (m,) int."""
+    order = np.argsort(particles, kind="stable")
+    ordered = particles[order]
+    rank = np.empty(len(particles), int)
+    rank[order] = np.arange(len(particles)) - np.searchsorted(ordered, ordered)
+    return rank

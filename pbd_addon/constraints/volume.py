@@ -1,0 +1,149 @@
+"""Enclosed volume and pressure of balloons (Müller et al. 2007, sec. 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels import numpy_kernels
+from ..settings import ATMOSPHERE, Material, SolverSettings
+from .base import Constraints, relaxation
+
+
+class Piece(NamedTuple):
+    """One closed surface: an island of a body with its openings capped.
+
+    Attributes:
+        body: Number of the body.
+        triangles: Surface, (t, 3) int.
+        caps: Vertices around each opening, list of (k,) int, in the direction of the triangles.
+        rest_volume: Signed volume at rest [m³]; negative where the normals point inwards.
+    """
+
+    body: int
+    triangles: np.ndarray
+    caps: list[np.ndarray]
+    rest_volume: float
+
+
+class VolumeConstraints(Constraints):
+    """C = V - pressure x V0 for every piece, or a pressure in Pa that follows from V.
+
+    Modes of the material: VOLUME is the constraint of Müller et al. 2007, eq. 14; OVERPRESSURE pushes with a constant
+    P; GAS keeps P V of the air inside constant. The last two are constraints too, of which the multiplier is
+    given as a function of the volume, lambda = h² P(V), and one Newton step is taken on it in every iteration:
+
+        d_lambda = (h² P(V) - lambda) / (1 - h² P'(V) sum w |grad V|²)
+
+    An opening is closed by a virtual cap: triangles from its rim to the rim's mean point, which is no particle and
+    hands its share on to the rim.
+
+    Args:
+        pieces: Closed surfaces.
+        n: Number of particles.
+    """
+
+    name = "volume"
+
+    def __init__(self, pieces: Sequence[Piece], n: int) -> None:
+        self.pieces = list(pieces)
+        self.n = n
+        self.multipliers = np.zeros(len(self.pieces))
+        self.volumes = np.array([piece.rest_volume for piece in self.pieces])
+        self.h = 0.0
+        triangles, owners = [np.zeros((0, 3), int)], [np.zeros(0, int)]
+        rims, rim_caps, caps = [np.zeros(0, int)], [np.zeros(0, int)], 0
+        for number, piece in enumerate(self.pieces):
+            surface = [piece.triangles]
+            for rim in piece.caps:
+                center = np.full(len(rim), n + caps)
+                surface.append(np.column_stack([np.roll(rim, -1), rim, center]))
+                rims.append(rim)
+                rim_caps.append(np.full(len(rim), caps))
+                caps += 1
+            closed = np.concatenate(surface)
+            triangles.append(closed)
+            owners.append(np.full(len(closed), number))
+        self.triangles = np.ascontiguousarray(np.concatenate(triangles).T, dtype=np.int64)
+        self.owners = np.concatenate(owners)
+        self.rims, self.rim_caps = np.concatenate(rims), np.concatenate(rim_caps)
+        self.rim_sizes = np.bincount(self.rim_caps, minlength=caps).astype(float)
+        self.piece_of_particle = np.zeros(n, int)
+        self.piece_of_particle[self.triangles[self.triangles < n]] = np.broadcast_to(self.owners, self.triangles.shape)[
+            self.triangles < n
+        ]
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        own = [materials[piece.body] for piece in self.pieces]
+        rest = np.array([piece.rest_volume for piece in self.pieces])
+        size = np.abs(rest)
+        modes = np.array([m.pressure_mode for m in own], dtype="U12")
+        self.side = np.where(rest < 0.0, -1.0, 1.0)
+        holds_volume = (modes == "VOLUME") & (size > 0.0)
+        holds_gas = (modes == "GAS") & (size > 0.0)
+        self.holds_volume = holds_volume
+        self.target = np.array([m.pressure for m in own]) * size
+        overpressure = np.array([m.overpressure for m in own])
+        self.constant = np.where(modes == "OVERPRESSURE", overpressure, np.where(holds_gas, -ATMOSPHERE, 0.0))
+        self.gas = np.where(holds_gas, (ATMOSPHERE + overpressure) * size, 0.0)
+        self.smallest = np.maximum(1e-3 * size, 1e-300)
+        self.k = relaxation(np.array([m.k_volume for m in own]), settings)
+        self.working = holds_volume | (self.constant != 0.0) | (self.gas != 0.0)
+        self.active = bool(self.working.any())
+        self.w = w
+        self.h = 0.0
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.multipliers[:] = 0.0
+        self.h = h
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        volumes, gradients = self._measure(kernels, p)
+        self.volumes = volumes
+        slope = np.bincount(self.piece_of_particle, self.w * np.einsum("ij,ij->j", gradients, gradients), len(volumes))
+        inside = self.side * volumes
+        held = self.k * (self.target - inside) / np.maximum(slope, 1e-300)
+        bounded = np.maximum(inside, self.smallest)
+        wanted = self.h**2 * (self.constant + self.gas / bounded)
+        stiffening = 1.0 + self.h**2 * self.gas / bounded**2 * slope
+        step = np.where(self.holds_volume, held, (wanted - self.multipliers) / stiffening)
+        step = np.where(self.working & (slope > 0.0), step, 0.0)
+        self.multipliers += step
+        p += gradients * (self.w * (self.side * step)[self.piece_of_particle])
+
+    def _measure(self, kernels: ModuleType, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Signed volumes (pieces,) [m³] and their gradients at all particles (3, n) [m²]; p (3, n)."""
+        # Near the origin, or the products of coordinates lose digits.
+        q = p - p[:, :1]
+        if len(self.rims):
+            centers = np.stack([np.bincount(self.rim_caps, row[self.rims], len(self.rim_sizes)) for row in q])
+            q = np.concatenate([q, centers / self.rim_sizes], axis=1)
+        volumes, gradients = kernels.volume_gradients(q, self.triangles, self.owners, len(self.pieces))
+        if len(self.rims):
+            shares = gradients[:, self.n :] / self.rim_sizes
+            gradients = gradients[:, : self.n]
+            for axis in range(3):
+                gradients[axis] += np.bincount(self.rims, shares[axis][self.rim_caps], self.n)
+        return volumes, gradients
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        """V - target of every piece, (pieces,) [m³]; where a pressure is set instead, V - V0."""
+        volumes = self.side * self._measure(numpy_kernels, np.ascontiguousarray(x.T))[0]
+        rest = np.abs([piece.rest_volume for piece in self.pieces])
+        return volumes - np.where(self.holds_volume, self.target, rest)
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Particles of every piece (all of them, (pieces, n)) and the gradient of C, (pieces, n, 3)."""
+        gradients = self._measure(numpy_kernels, np.ascontiguousarray(x.T))[1].T
+        rows = [
+            np.where((self.piece_of_particle == k)[:, None], gradients * self.side[k], 0.0)
+            for k in range(len(self.pieces))
+        ]
+        return np.tile(np.arange(self.n), (len(self.pieces), 1)), np.stack(rows)
+
+    def forces(self) -> np.ndarray:
+        """Overpressure of every piece in the last substep, (pieces,) [Pa]."""
+        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)

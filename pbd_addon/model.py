@@ -1,0 +1,247 @@
+"""The scene as arrays: `Model` never changes while it runs but for stiffness, `State` is all that does.
+
+All bodies of a scene are one set of n particles, one body after the other. Arrays of vectors are component-major,
+(3, n); see `kernels`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from .body import ROPE_WIDTH, Body
+from .constraints import (
+    AttachmentConstraints,
+    Constraints,
+    DihedralConstraints,
+    DistanceConstraints,
+    IsometricConstraints,
+    Piece,
+    Plane,
+    PlaneConstraints,
+    TetherConstraints,
+    VolumeConstraints,
+    hinge_geometry,
+    tether_rows,
+)
+from .constraints.bend import FLAT
+from .mesh import enclosed_volume
+from .settings import Material, SolverSettings
+
+EMPTY = 1e-9
+"""An island encloses nothing if its volume is below this share of its area to the power of 3/2."""
+
+
+Place = tuple[np.ndarray, np.ndarray]
+
+
+@dataclasses.dataclass
+class State:
+    """What changes in a step.
+
+    Attributes:
+        x: Positions, (3, n) float64 [m].
+        v: Velocities, (3, n) float64 [m/s].
+        pin_targets: Where the pins were asked to be at the end of the last frame, (3, k) [m].
+        planes: Where the planes were then, (point, unit normal) of each.
+        strain: Elastic strain that the tethers of each body remember, (bodies,).
+    """
+
+    x: np.ndarray
+    v: np.ndarray
+    pin_targets: np.ndarray
+    planes: list[Place]
+    strain: np.ndarray
+
+    def copy(self) -> State:
+        """A state whose arrays can be replaced and changed without changing this one."""
+        return State(self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), self.strain.copy())
+
+
+@dataclasses.dataclass
+class Targets:
+    """Where the moving parts of a scene stand at the end of a frame.
+
+    Attributes:
+        pins: (3, k) [m].
+        planes: (point, unit normal) of each plane.
+    """
+
+    pins: np.ndarray
+    planes: list[Place]
+
+
+class Model:
+    """Particles and constraints of a scene.
+
+    Args:
+        bodies: Simulated meshes.
+        planes: Floors and walls.
+        settings: Solver settings.
+
+    Attributes:
+        slices: Where each body's particles are, list of slices.
+        w: Inverse masses, (n,) [1/kg]; 0 where firmly pinned or isolated.
+        masses: (n,) [kg].
+        held: Particles with firm pins, (f,) int; `held_pins` says which pin each is.
+        damping, drag: Rates of every particle's body, (n,) [1/s].
+        islands: Connected component of every particle, (n,) int.
+        constraints: In the order of projection, contact last.
+    """
+
+    def __init__(self, bodies: Sequence[Body], planes: Sequence[Plane], settings: SolverSettings) -> None:
+        self.bodies, self.planes = list(bodies), list(planes)
+        offsets = np.concatenate([[0], np.cumsum([len(body.vertices) for body in bodies])]).astype(int)
+        self.slices = [slice(start, stop) for start, stop in zip(offsets[:-1], offsets[1:])]
+        self.n = int(offsets[-1])
+        pins = [body.pin_ids + start for body, start in zip(bodies, offsets)]
+        self.pin_slices = _slices([len(ids) for ids in pins])
+        self.pins = np.concatenate(pins)
+        self.pin_weights = np.concatenate([body.pin_weights for body in bodies])
+        self.held_pins = np.flatnonzero(self.pin_weights >= 1.0)
+        self.held = self.pins[self.held_pins]
+        still = np.concatenate([body.isolated for body in bodies])
+        still[self.held] = True
+        self.free = np.flatnonzero(~still)
+        islands, count = [], 0
+        for body in bodies:
+            islands.append(body.mesh.islands + count)
+            count += int(body.mesh.islands.max()) + 1
+        self.islands = np.concatenate(islands)
+        self.island_count = count
+        self._set_masses([body.material for body in bodies])
+        self._all = self._build()
+        self.set_materials([body.material for body in bodies], settings)
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings) -> None:
+        """Rewrite masses and compliances for the bodies' materials; rebuilds no topology."""
+        self._set_masses(materials)
+        counts = [len(body.vertices) for body in self.bodies]
+        self.drag = np.repeat([m.drag for m in materials], counts)
+        self.damping = np.repeat([m.damping for m in materials], counts)
+        for constraints in self._all:
+            constraints.set_materials(materials, settings, self.w)
+        self.constraints = [constraints for constraints in self._all if constraints.active]
+
+    def add(self, constraints: Constraints, materials: Sequence[Material], settings: SolverSettings) -> None:
+        """Take a further kind of constraint in, before contact."""
+        place = len(self._all) - len(self.planes)
+        self._all.insert(place, constraints)
+        self.set_materials(materials, settings)
+
+    def initial_state(self) -> State:
+        """The bodies at rest where they were made."""
+        x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
+        planes = [(plane.point, plane.normal) for plane in self.planes]
+        return State(x, np.zeros_like(x), x[:, self.pins], planes, np.zeros(len(self.bodies)))
+
+    def lay_paths(self, state: State, targets: Targets) -> None:
+        """Tell everything that moves by itself where it goes from `state` until the end of the frame."""
+        path = np.stack([state.pin_targets, targets.pins])
+        self.held_path = path[:, :, self.held_pins]
+        self.attachment.path = path[:, :, self.soft_pins]
+        for contacts, start, end in zip(self.contacts, state.planes, targets.planes):
+            contacts.lay_path(start, end)
+        self.tethers.strain = state.strain
+
+    def remember_strain(self, before: np.ndarray) -> np.ndarray:
+        """What the tethers shall know of each body's elastic strain after a substep, (bodies,)."""
+        if self.tethers.active:
+            self.tethers.strain = self.tethers.follow(before, self.stretch)
+            return self.tethers.strain
+        return before
+
+    def owner(self, particle: int) -> tuple[Body, int]:
+        """The body of a particle and its vertex there."""
+        number = next(k for k, part in enumerate(self.slices) if particle < part.stop)
+        return self.bodies[number], particle - self.slices[number].start
+
+    def _set_masses(self, materials: Sequence[Material]) -> None:
+        self.masses = np.concatenate([body.masses(m) for body, m in zip(self.bodies, materials)])
+        self.w = np.zeros(self.n)
+        self.w[self.free] = 1.0 / self.masses[self.free]
+
+    def _build(self) -> list[Constraints]:
+        soft = np.flatnonzero(self.pin_weights < 1.0)
+        owner = np.repeat(np.arange(len(self.bodies)), [len(body.vertices) for body in self.bodies])
+        soft_ids = self.pins[soft]
+        self.attachment = AttachmentConstraints(soft_ids, self.pin_weights[soft], owner[soft_ids])
+        self.soft_pins = soft
+        self.tethers = self._build_tethers()
+        self.volume = self._build_volume()
+        self.stretch = self._build_stretch()
+        self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
+        bends = self._build_bends(owner)
+        springs = [*bends, self.tethers, self._build_shear(), self.stretch]
+        return [self.attachment, *springs, self.volume, *self.contacts]
+
+    def _stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""
+        shifted = [ids + part.start for ids, part in zip(rows, self.slices)]
+        return np.concatenate(shifted), np.repeat(np.arange(len(rows)), [len(ids) for ids in rows])
+
+    def _build_stretch(self) -> DistanceConstraints:
+        edges, body = self._stacked([b.mesh.edges for b in self.bodies])
+        lengths = np.concatenate([b.rest_lengths for b in self.bodies])
+        area = np.concatenate([b.mesh.edge_areas for b in self.bodies])
+        own = np.concatenate([b.edge_compliances for b in self.bodies])
+        # Van Gelder 1998: the same sheet is as stiff in a fine mesh as in a coarse one.
+        geometry = np.where(area > 0.0, area / np.maximum(lengths, 1e-300), ROPE_WIDTH) / np.maximum(lengths, 1e-300)
+        usable = lengths > 0.0
+        return DistanceConstraints(
+            "stretch", edges[usable], lengths[usable], geometry[usable], body[usable], self.w,
+            ("stretch", "compression"), own[usable],
+        )  # fmt: skip
+
+    def _build_shear(self) -> DistanceConstraints:
+        diagonals, body = self._stacked([b.mesh.diagonals for b in self.bodies])
+        area = np.concatenate([b.mesh.diagonal_areas for b in self.bodies])
+        rest = np.concatenate([b.rest_vertices for b in self.bodies])
+        lengths = np.linalg.norm(rest[diagonals[:, 0]] - rest[diagonals[:, 1]], axis=1)
+        geometry = 2.0 * area / lengths**2
+        return DistanceConstraints("shear", diagonals, lengths, geometry, body, self.w, ("shear", "shear"))
+
+    def _build_bends(self, owner: np.ndarray) -> list[Constraints]:
+        hinges, body = self._stacked([b.mesh.hinges for b in self.bodies])
+        rest = np.concatenate([b.rest_vertices for b in self.bodies])
+        angles, geometry, stencils = hinge_geometry(rest, hinges)
+        model = np.array([b.material.bend_model for b in self.bodies])[body] if len(body) else np.zeros(0, "U10")
+        isometric = (model == "ISOMETRIC") | ((model == "AUTO") & (np.abs(angles) < FLAT))
+        angular = ~isometric
+        return [
+            IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], self.w),
+            DihedralConstraints(hinges[angular], angles[angular], geometry[angular], body[angular], self.w),
+        ]
+
+    def _build_tethers(self) -> TetherConstraints:
+        rows = []
+        for body in self.bodies:
+            firm = body.pin_ids[body.pin_weights >= 1.0]
+            nothing = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
+            rows.append(tether_rows(body.mesh, body.rest_vertices, firm) if len(firm) else nothing)
+        particles, body_of = self._stacked([row[0] for row in rows])
+        anchors = self._stacked([row[1] for row in rows])[0]
+        lengths = np.concatenate([row[2] for row in rows])
+        return TetherConstraints(particles, anchors, lengths, body_of, len(self.bodies))
+
+    def _build_volume(self) -> VolumeConstraints:
+        pieces = []
+        for number, (body, part) in enumerate(zip(self.bodies, self.slices)):
+            mesh, rest = body.mesh, body.rest_vertices
+            of_triangle = mesh.islands[mesh.triangles[:, 0]] if len(mesh.triangles) else np.zeros(0, int)
+            for island in np.unique(of_triangle):
+                triangles = mesh.triangles[of_triangle == island]
+                caps = [rim for rim in mesh.boundary_loops if mesh.islands[rim[0]] == island]
+                volume = enclosed_volume(rest, triangles, caps)
+                area = mesh.corner_areas[mesh.islands == island].sum()
+                if abs(volume) < EMPTY * area**1.5:
+                    volume = 0.0
+                pieces.append(Piece(number, triangles + part.start, [rim + part.start for rim in caps], volume))
+        return VolumeConstraints(pieces, self.n)
+
+
+def _slices(counts: Sequence[int]) -> list[slice]:
+    ends = np.cumsum(counts)
+    return [slice(int(end - count), int(end)) for count, end in zip(counts, ends)]

@@ -1,0 +1,340 @@
+"""What a user can set: materials and solver settings, with units, ranges and presets.
+
+Every field carries the label, unit, range and sentence that the panels show, so that the word a student
+reads here is the word an artist reads in Blender. Sources of the preset figures: ``docs/materials.md``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+METHODS = ("XPBD", "PBD")
+BEND_MODELS = ("AUTO", "ISOMETRIC", "DIHEDRAL")
+PRESSURE_MODES = ("OFF", "VOLUME", "OVERPRESSURE", "GAS")
+
+ATMOSPHERE = 101_325.0
+"""Standard air pressure outside of every balloon [Pa]."""
+
+
+def setting(
+    default: Any,
+    label: str,
+    description: str,
+    *,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    soft_high: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """A dataclass field with what a user interface and a validator need to know about it.
+
+    Args:
+        default: Value when nothing is said.
+        label: The field's name on a panel, without unit.
+        description: One sentence for the tooltip, with a typical value.
+        unit: SI unit, "" for pure numbers.
+        low: Smallest legal value.
+        high: Largest legal value.
+        soft_high: Where a slider ends.
+        choices: Legal values of a text field.
+    """
+    metadata = {
+        "label": label,
+        "description": description,
+        "unit": unit,
+        "low": low,
+        "high": high,
+        "soft_high": soft_high,
+        "choices": choices,
+    }
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+class _Checked:
+    """Refuses values outside of a field's range when a settings object is made."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            about = field.metadata
+            if "label" not in about:
+                continue
+            value = getattr(self, field.name)
+            where = f"{type(self).__name__}.{field.name}"
+            if about["choices"]:
+                if value not in about["choices"]:
+                    raise ValueError(f"{where} must be one of {', '.join(about['choices'])}, not {value!r}")
+                continue
+            if isinstance(field.default, bool):
+                continue
+            if isinstance(field.default, int) and value != int(value):
+                raise ValueError(f"{where} must be a whole number, not {value!r}")
+            if not math.isfinite(value):
+                raise ValueError(f"{where} must be a finite number, not {value!r}")
+            if about["low"] is not None and value < about["low"]:
+                raise ValueError(
+                    f"{where} must be at least {about['low']:g} {about['unit']}".rstrip() + f", not {value:g}"
+                )
+            if about["high"] is not None and value > about["high"]:
+                raise ValueError(
+                    f"{where} must be at most {about['high']:g} {about['unit']}".rstrip() + f", not {value:g}"
+                )
+
+
+@dataclasses.dataclass(frozen=True)
+class Material(_Checked):
+    """What a cloth or balloon is made of. SI units; immutable; a stiffness of 0 removes the constraint.
+
+    With the method "XPBD" the stiffnesses [N/m, N·m] count; with "PBD" the pure numbers ``k_*`` of
+    Müller et al. 2007.
+
+    Raises:
+        ValueError: A value is outside of its range.
+    """
+
+    density: float = setting(
+        0.15,
+        "Density",
+        "Mass of one square metre of the material. Silk 0.07, cotton 0.15, denim 0.4, leather 0.8",
+        unit="kg/m²",
+        low=1e-4,
+        soft_high=2.0,
+    )
+    stretch: float = setting(
+        5000.0,
+        "Tension",
+        "Resistance to stretching: Young's modulus times thickness. Knitwear 200, cotton 5000, canvas 30000",
+        unit="N/m",
+        low=0.0,
+        soft_high=50_000.0,
+    )
+    compression: float = setting(
+        5000.0,
+        "Compression",
+        "Resistance to being pushed together in the plane. The same as Tension or less",
+        unit="N/m",
+        low=0.0,
+        soft_high=50_000.0,
+    )
+    shear: float = setting(
+        1000.0,
+        "Shear",
+        "Resistance of quads to becoming diamonds. Woven cloth a few percent of Tension, foil a third",
+        unit="N/m",
+        low=0.0,
+        soft_high=50_000.0,
+    )
+    bend: float = setting(
+        1e-5,
+        "Bending",
+        "Resistance to folding (flexural rigidity). Silk 1e-6, cotton 1e-5, denim 1e-4, paper 5e-4",
+        unit="N·m",
+        low=0.0,
+        soft_high=0.01,
+    )
+    bend_model: str = setting(
+        "AUTO",
+        "Bending Model",
+        "Isometric is quick and made for sheets that are flat at rest, Dihedral keeps any rest angle. "
+        "Automatic takes Isometric where the rest shape is flat",
+        choices=BEND_MODELS,
+    )
+    stretch_damping: float = setting(
+        0.0,
+        "Tension",
+        "How long stretching motion lingers in the material (Rayleigh time). Rubber 0.01",
+        unit="s",
+        low=0.0,
+        soft_high=0.1,
+    )
+    bend_damping: float = setting(
+        0.0,
+        "Bending",
+        "How long folding motion lingers in the material (Rayleigh time). Cotton 0.01",
+        unit="s",
+        low=0.0,
+        soft_high=0.1,
+    )
+    damping: float = setting(
+        0.2,
+        "Wobble",
+        "Rate at which motion inside of a piece dies out; its flight and spin as a whole stay. Cloth 0.2, jelly 5",
+        unit="1/s",
+        low=0.0,
+        soft_high=20.0,
+    )
+    drag: float = setting(
+        0.2,
+        "Air Drag",
+        "Rate at which still air takes away all motion. Heavy cloth 0.1, silk 1, balloon 2",
+        unit="1/s",
+        low=0.0,
+        soft_high=20.0,
+    )
+    tethers: bool = setting(
+        True,
+        "Tethers",
+        "Keep every vertex within reach of its pins (long range attachments), which stops fine meshes from sagging",
+    )
+    pin_stiffness: float = setting(
+        100.0,
+        "Pin Stiffness",
+        "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly",
+        unit="N/m",
+        low=0.0,
+        soft_high=10_000.0,
+    )
+    pressure_mode: str = setting(
+        "OFF",
+        "Pressure",
+        "Volume holds a multiple of the rest volume, Overpressure blows with constant pascals, "
+        "Gas holds the amount of air (P V = const)",
+        choices=PRESSURE_MODES,
+    )
+    pressure: float = setting(
+        1.0,
+        "Volume",
+        "Enclosed volume to hold, as a multiple of the rest volume",
+        unit="×",
+        low=0.0,
+        soft_high=5.0,
+    )
+    overpressure: float = setting(
+        300.0,
+        "Overpressure",
+        "Pressure above the air outside. Air mattress 3000, party balloon 2500, beach ball 2000, cushion 200",
+        unit="Pa",
+        low=-ATMOSPHERE,
+        soft_high=10_000.0,
+    )
+    thickness: float = setting(
+        0.002,
+        "Distance",
+        "How far the vertices stay away from floors and walls",
+        unit="m",
+        low=0.0,
+        soft_high=0.05,
+    )
+    friction: float = setting(
+        0.4,
+        "Friction",
+        "Coulomb coefficient against floors and walls. Silk 0.2, cotton 0.5, rubber 1",
+        low=0.0,
+        soft_high=2.0,
+    )
+    k_stretch: float = setting(
+        0.9,
+        "Stretch",
+        "PBD: share of the stretch error that one frame's substep removes",
+        low=0.0,
+        high=1.0,
+    )
+    k_compression: float = setting(
+        0.9,
+        "Compression",
+        "PBD: share of the compression error that one frame's substep removes",
+        low=0.0,
+        high=1.0,
+    )
+    k_shear: float = setting(
+        0.5,
+        "Shear",
+        "PBD: share of the shear error that one frame's substep removes",
+        low=0.0,
+        high=1.0,
+    )
+    k_bend: float = setting(
+        0.1,
+        "Bend",
+        "PBD: share of the bending error that one frame's substep removes",
+        low=0.0,
+        high=1.0,
+    )
+    k_volume: float = setting(
+        1.0,
+        "Volume",
+        "PBD: share of the volume error that one frame's substep removes",
+        low=0.0,
+        high=1.0,
+    )
+
+    @staticmethod
+    def preset(name: str) -> Material:
+        """The material of that name in ``PRESETS``.
+
+        Raises:
+            ValueError: There is none; the sentence lists those that there are.
+        """
+        try:
+            return PRESETS[name]
+        except KeyError:
+            raise ValueError(f"no material preset {name!r}; there are {', '.join(PRESETS)}") from None
+
+
+@dataclasses.dataclass(frozen=True)
+class SolverSettings(_Checked):
+    """How a scene is stepped. Immutable.
+
+    Raises:
+        ValueError: A value is outside of its range.
+    """
+
+    method: str = setting(
+        "XPBD",
+        "Method",
+        "XPBD: stiffness in physical units, independent of the quality steps. PBD: the classic of 2007, pure numbers",
+        choices=METHODS,
+    )
+    substeps: int = setting(
+        20,
+        "Quality Steps",
+        "Substeps of one frame: more are stiffer and more exact. 20 for most cloth, 40 for fine meshes",
+        low=1,
+        high=1000,
+        soft_high=80,
+    )
+    iterations: int = setting(
+        1,
+        "Iterations",
+        "Solver passes within a substep. More quality steps are better than more iterations",
+        low=1,
+        high=1000,
+        soft_high=20,
+    )
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.gravity) != 3 or not all(math.isfinite(g) for g in self.gravity):
+            raise ValueError(f"SolverSettings.gravity must be three finite numbers, not {self.gravity!r}")
+
+
+def fabric(
+    density: float,
+    stretch: float,
+    shear: float,
+    bend: float,
+    drag: float,
+    friction: float,
+    thickness: float,
+    **more: Any,
+) -> Material:
+    """A sheet that resists compression as it resists tension."""
+    return Material(
+        density=density,
+        stretch=stretch,
+        compression=stretch,
+        shear=shear,
+        bend=bend,
+        drag=drag,
+        friction=friction,
+        thickness=thickness,
+        **more,
+    )
+
+
+PRESETS: dict[str, Material] = {
+    "Cotton": Material(),
+}

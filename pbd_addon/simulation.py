@@ -1,0 +1,279 @@
+"""Simulation: bodies, obstacles and settings, stepped a frame at a time, with every frame kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from . import kernels as backends
+from . import solver
+from .body import Body
+from .constraints import Constraints, PairConstraints, Plane
+from .constraints.plane import checked_place
+from .frame_cache import FrameCache
+from .model import Model, State, Targets
+from .settings import Material, SolverSettings
+
+
+@dataclasses.dataclass(frozen=True)
+class StepReport:
+    """What a frame took and how well it came out.
+
+    Attributes:
+        seconds: Wall time [s].
+        substeps: Number of substeps.
+        strain_mean: Mean of |length / rest length - 1| over the edges.
+        strain_p95: Its 95th percentile.
+        strain_max: Its maximum.
+        contacts: Number of particles that touched something at the end.
+    """
+
+    seconds: float
+    substeps: int
+    strain_mean: float
+    strain_p95: float
+    strain_max: float
+    contacts: int
+
+
+@dataclasses.dataclass(frozen=True)
+class FrameInputs:
+    """Where the moving parts of a scene stand at the end of a frame; what is not named stays where it was.
+
+    Attributes:
+        pin_targets: Targets of a body's pins, in the order of `Body.pin_ids`, (k, 3) [m].
+        planes: Point and normal of a plane.
+    """
+
+    pin_targets: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
+    planes: Mapping[Plane, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
+
+
+class Simulation:
+    """A scene of cloth, balloons and ropes.
+
+    Args:
+        bodies: What is simulated.
+        colliders: Floors and walls.
+        gravity: (x, y, z) [m/s²].
+        method: "XPBD", or "PBD" (Müller et al. 2007).
+        substeps: Substeps of a frame.
+        iterations: Solver passes in a substep.
+        kernels: "auto" or the name of a backend.
+
+    Attributes:
+        constraints: The kinds of constraints at work; see `constraints.Constraints`.
+        bodies, settings, kernels_name: As given.
+        reports: Report of every frame that was stepped, by frame.
+
+    Raises:
+        ValueError: One sentence that names the argument.
+    """
+
+    def __init__(
+        self,
+        bodies: Sequence[Body],
+        colliders: Sequence[Plane] = (),
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        method: str = "XPBD",
+        substeps: int = 20,
+        iterations: int = 1,
+        kernels: str = "auto",
+    ) -> None:
+        if not bodies:
+            raise ValueError("bodies is empty: there is nothing to simulate")
+        self.bodies = list(bodies)
+        self.settings = SolverSettings(
+            method=method, substeps=substeps, iterations=iterations, gravity=(gravity[0], gravity[1], gravity[2])
+        )
+        self._kernels = backends.load(kernels)
+        self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
+        self._materials = [body.material for body in bodies]
+        self._model = Model(self.bodies, colliders, self.settings)
+        self._number = {body: number for number, body in enumerate(self.bodies)}
+        self._plane_number = {plane: number for number, plane in enumerate(colliders)}
+        self.begin(0)
+
+    @property
+    def constraints(self) -> list[Constraints]:
+        """The kinds of constraints that do something with the present materials."""
+        return self._model.constraints
+
+    def keep_apart(
+        self, one: Body, vertices: Sequence[int], other: Body, other_vertices: Sequence[int], distance: float
+    ) -> PairConstraints:
+        """Keep vertices[i] of `one` at least `distance` [m] from other_vertices[i] of `other`, for every i.
+
+        Raises:
+            ValueError: The lists differ in length, or the distance is not above 0.
+        """
+        if len(vertices) != len(other_vertices):
+            raise ValueError(f"vertices has {len(vertices)} entries, other_vertices has {len(other_vertices)}")
+        if not distance > 0.0:
+            raise ValueError(f"distance must be above 0 m, not {distance:g}")
+        first = np.asarray(vertices, int) + self._model.slices[self._number[one]].start
+        second = np.asarray(other_vertices, int) + self._model.slices[self._number[other]].start
+        distances = np.full(len(first), float(distance))
+        pairs = PairConstraints(np.column_stack([first, second]), distances, self._model.w)
+        self._model.add(pairs, self._materials, self.settings)
+        return pairs
+
+    def step(self, dt: float) -> StepReport:
+        """Advance by one frame of dt seconds.
+
+        Raises:
+            UnstableError: No sound result could be found; the state is that of the last good frame.
+            ValueError: dt is not above 0.
+        """
+        if not (math.isfinite(dt) and dt > 0.0):
+            raise ValueError(f"dt must be above 0 s, not {dt:g}")
+        start = time.perf_counter()
+        self._state = solver.step(
+            self._model, self._state, self.settings, self._targets, dt=dt, kernels=self._kernels
+        )  # fmt: skip
+        self._targets = Targets(self._state.pin_targets.copy(), list(self._state.planes))
+        self._cache.append(self._state)
+        report = self._report(start)
+        self.reports[self._cache.last] = report
+        return report
+
+    def positions(self, body: Body) -> np.ndarray:
+        """Present positions of a body, a view (n, 3) float64 [m]."""
+        return self._state.x[:, self._model.slices[self._number[body]]].T
+
+    def velocities(self, body: Body) -> np.ndarray:
+        """Present velocities of a body, a view (n, 3) float64 [m/s]."""
+        return self._state.v[:, self._model.slices[self._number[body]]].T
+
+    def pressure(self, body: Body) -> tuple[float, ...]:
+        """Overpressure in each closed island of a body in the last substep [Pa]; empty without pressure."""
+        volume = self._model.volume
+        if not volume.active:
+            return ()
+        forces = volume.forces().tolist()
+        number = self._number[body]
+        return tuple(
+            force
+            for piece, force, works in zip(volume.pieces, forces, volume.working)
+            if piece.body == number and works
+        )
+
+    def set_pin_targets(self, body: Body, targets: np.ndarray) -> None:
+        """Say where a body's pins stand at the end of the next frame: (k, 3) [m], in the order of `Body.pin_ids`.
+
+        Raises:
+            ValueError: The shape is wrong or a number is not finite.
+        """
+        wanted = np.asarray(targets, float)
+        if wanted.shape != (len(body.pin_ids), 3):
+            raise ValueError(f"targets must have shape ({len(body.pin_ids)}, 3), not {wanted.shape}")
+        if not np.isfinite(wanted).all():
+            raise ValueError(f"targets of {body.name} must be finite numbers")
+        self._targets.pins[:, self._model.pin_slices[self._number[body]]] = wanted.T
+
+    def move_plane(self, plane: Plane, point: Sequence[float], normal: Sequence[float]) -> None:
+        """Say where a plane stands at the end of the next frame."""
+        self._targets.planes[self._plane_number[plane]] = checked_place(point, normal)
+
+    def set_material(self, body: Body, material: Material) -> None:
+        """Give a body another material, from the next step on. Its bending model stays as it was built."""
+        self._materials[self._number[body]] = material
+        self._model.set_materials(self._materials, self.settings)
+
+    def set_settings(self, settings: SolverSettings) -> None:
+        """Take other solver settings, from the next step on."""
+        self.settings = settings
+        self._model.set_materials(self._materials, settings)
+
+    def reset(self) -> None:
+        """Back to where the bodies were made, with an empty cache."""
+        self._place(self._model.initial_state())
+        self._start_cache(self._cache.first)
+
+    def begin(self, frame: int) -> None:
+        """Call the initial state frame `frame`; forget all others."""
+        self._place(self._model.initial_state())
+        self._start_cache(frame)
+
+    @property
+    def first_frame(self) -> int:
+        """First frame in the cache."""
+        return self._cache.first
+
+    @property
+    def last_frame(self) -> int:
+        """Last frame in the cache, the one that the next step starts from."""
+        return self._cache.last
+
+    @property
+    def cache_bytes(self) -> int:
+        """Memory of the cache [bytes]."""
+        return self._cache.nbytes
+
+    def is_cached(self, frame: float) -> bool:
+        """Whether a frame can be read; of a sub-frame, whether both neighbours can."""
+        return self._cache.holds(frame)
+
+    def cached_positions(self, body: Body, frame: float) -> np.ndarray:
+        """Positions of a body at a cached frame, linear between two, (n, 3) float32 [m].
+
+        Raises:
+            ValueError: The frame is not cached.
+        """
+        if not self._cache.holds(frame):
+            raise ValueError(f"frame {frame:g} is not simulated; frames {self.first_frame} to {self.last_frame} are")
+        return np.ascontiguousarray(self._cache.positions(frame)[:, self._model.slices[self._number[body]]].T)
+
+    def advance_to(self, frame: int, read_inputs: Callable[[int], FrameInputs], dt: float) -> StepReport | None:
+        """Step every frame after the last one up to `frame`, each of dt seconds.
+
+        Args:
+            frame: Frame to reach; nothing happens if it is cached.
+            read_inputs: Called with each missing frame, in order; says where pins and planes stand at its end.
+            dt: Length of a frame [s].
+
+        Returns:
+            The report of the last frame, None if none was stepped.
+
+        Raises:
+            UnstableError: A frame could not be stepped; those before it are kept.
+        """
+        report = None
+        for missing in range(self._cache.last + 1, frame + 1):
+            inputs = read_inputs(missing)
+            for body, targets in inputs.pin_targets.items():
+                self.set_pin_targets(body, targets)
+            for plane, (point, normal) in inputs.planes.items():
+                self.move_plane(plane, point, normal)
+            report = self.step(dt)
+        return report
+
+    def truncate(self, frame: int) -> None:
+        """Forget all frames after `frame`, and go on from there."""
+        if frame < self._cache.last:
+            self._cache.truncate(frame)
+            self._place(self._cache.state(frame))
+            self.reports = {at: report for at, report in self.reports.items() if at <= frame}
+
+    def _place(self, state: State) -> None:
+        self._state = state
+        self._targets = Targets(state.pin_targets.copy(), list(state.planes))
+
+    def _start_cache(self, frame: int) -> None:
+        self._cache = FrameCache(frame, self._state)
+        self.reports: dict[int, StepReport] = {}
+
+    def _report(self, start: float) -> StepReport:
+        stretch = self._model.stretch
+        strain = np.abs(stretch.values(self._state.x.T)) / stretch.rest_lengths
+        mean, p95, largest = (
+            (float(strain.mean()), float(np.percentile(strain, 95.0)), float(strain.max()))
+            if len(strain)
+            else (0.0,) * 3
+        )
+        contacts = sum(contact.contact_count() for contact in self._model.contacts)
+        return StepReport(time.perf_counter() - start, self.settings.substeps, mean, p95, largest, contacts)

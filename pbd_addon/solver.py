@@ -1,0 +1,106 @@
+"""The solver: Müller's loop. This is the file to read first.
+
+The numbers at the right of `substep` are the lines of the algorithm of Müller et al. 2007, sec. 3.1. Constraints
+are compliant (XPBD, Macklin et al. 2016), and a frame is cut into small steps rather than iterated on (Macklin et
+al. 2019).
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from . import forces
+from .model import Model, State, Targets
+from .settings import SolverSettings
+
+RUNAWAY_SPEED = 1e4
+"""No particle of a sound simulation is faster [m/s]."""
+
+RETRIES = 4
+"""How often a bad substep is cut in halves before the step is given up."""
+
+
+class UnstableError(ArithmeticError):
+    """A step gave no sound result even with much smaller substeps.
+
+    Attributes:
+        body: The `Body` that broke.
+        vertex: Number of a vertex of it that did.
+    """
+
+    def __init__(self, body: object, vertex: int) -> None:
+        name = getattr(body, "name", "Body")
+        super().__init__(f"{name} became unstable at vertex {vertex}: use more substeps or less stiffness")
+        self.body, self.vertex = body, vertex
+
+
+def step(
+    model: Model, state: State, settings: SolverSettings, targets: Targets, *, dt: float, kernels: ModuleType
+) -> State:
+    """The state one frame of dt seconds later.
+
+    Args:
+        model: Inverse masses and constraints.
+        state: Positions and velocities at the beginning of the frame; not changed.
+        settings: Method, substeps, iterations, gravity.
+        targets: Where pins and planes stand at the end of the frame; they get there on straight paths.
+        dt: Length of the frame [s].
+        kernels: Module of kernels.
+
+    Raises:
+        UnstableError: A substep stayed unsound after `RETRIES` halvings.
+    """
+    model.lay_paths(state, targets)
+    state = state.copy()
+    for k in range(settings.substeps):
+        _advance(model, state, settings, k / settings.substeps, (k + 1) / settings.substeps, dt, kernels, RETRIES)
+    state.pin_targets = targets.pins
+    state.planes = targets.planes
+    return state
+
+
+def substep(
+    model: Model, state: State, settings: SolverSettings, fraction: float, h: float, kernels: ModuleType
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
+    x = state.x
+    v = forces.drag(model, state.v, h)  # before gravity, which drag must not eat
+    v[:, model.free] += h * np.array(settings.gravity)[:, None]  #               (5)
+    forces.damp(model, x, v, h)  #                                               (6)
+    p = x + h * v  #                                                             (7)
+    p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])
+    for constraints in model.constraints:
+        constraints.begin_substep(h, fraction)  #                                (8)
+    for _ in range(settings.iterations):  #                                      (9)
+        for constraints in model.constraints:
+            constraints.project(kernels, p, x)  #                               (10)
+    for constraints in model.constraints:
+        constraints.rub(kernels, p, x)  #                                       (16)
+    return p, (p - x) / h  #                                               (13), (14)
+
+
+def _advance(
+    model: Model,
+    state: State,
+    settings: SolverSettings,
+    start: float,
+    stop: float,
+    dt: float,
+    kernels: ModuleType,
+    retries: int,
+) -> None:
+    """One substep from `start` to `stop`, fractions of the frame; in halves if it gives no sound result."""
+    before = state.strain
+    x, v = substep(model, state, settings, stop, (stop - start) * dt, kernels)
+    if np.abs(v).max() < RUNAWAY_SPEED:  # false for NaN too
+        state.x, state.v = x, v
+        state.strain = model.remember_strain(before)
+        return
+    if not retries:
+        worst = int(np.argmax(np.nan_to_num(np.abs(v), nan=np.inf).max(axis=0)))
+        raise UnstableError(*model.owner(worst))
+    middle = 0.5 * (start + stop)
+    _advance(model, state, settings, start, middle, dt, kernels, retries - 1)
+    _advance(model, state, settings, middle, stop, dt, kernels, retries - 1)

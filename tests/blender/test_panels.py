@@ -1,0 +1,184 @@
+"""Panels: the same in the sidebar and in Properties > Physics, and nothing drawn that does not exist.
+
+Drawing itself needs a window. What can be checked without one is that the classes are registered in an order that
+Blender can show, and, from the sources, that each property and operator they name is there.
+"""
+
+import ast
+import inspect
+import sys
+
+import bpy
+import pytest
+
+PREFIXES = ("VIEW3D_PT_pbd_", "PHYSICS_PT_pbd_")
+SIDEBAR_ONLY = {"add"}
+
+OWNERS = {
+    "context.object.pbd": lambda: bpy.types.Object.bl_rna.properties["pbd"].fixed_type,
+    "context.scene.pbd": lambda: bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
+    "context.scene": lambda: bpy.types.Scene.bl_rna,
+    "context.scene.render": lambda: bpy.types.RenderSettings.bl_rna,
+}
+"""Expressions that the drawings take properties of, and the Blender types they are."""
+
+NOT_ROWS = {"rna_type", "name", "enabled", "type"}
+"""Fields of the property groups that are set by buttons, or are Blender's own."""
+
+
+def panels_of(prefix):
+    names = [name.removeprefix(prefix) for name in dir(bpy.types) if name.startswith(prefix)]
+    return {name: getattr(bpy.types, prefix + name) for name in names}
+
+
+def module(extension, name):
+    return extension.module(f"panels.{name}")
+
+
+def functions(extension):
+    """Every function of the panels, as (name of the module, syntax tree of the function)."""
+    for name in sorted(sys.modules):
+        if name.startswith(f"{extension}.panels."):
+            tree = ast.parse(inspect.getsource(sys.modules[name]))
+            yield from ((name, node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def calls(function, method):
+    """Calls of that name or method in a function."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call):
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if name == method:
+                yield node
+
+
+def owner_of(function, expression):
+    """An expression as a key of OWNERS, seen through the assignments of the function."""
+    text = ast.unparse(expression)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == text.split(".")[0]:
+            text = text.replace(text.split(".")[0], ast.unparse(node.value), 1)
+    return text.replace("obj.pbd", "context.object.pbd") if text.startswith("obj.") else text
+
+
+def texts(node):
+    """The texts in an expression, but for those that something is compared with."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    if isinstance(node, ast.Compare):
+        return []
+    return [text for child in ast.iter_child_nodes(node) for text in texts(child)]
+
+
+def listed(function, argument):
+    """The texts that a starred argument may stand for."""
+    name = ast.unparse(argument.value)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if ast.unparse(target) == name:
+                yield from texts(node.value)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == f"{name}.append":
+            yield from texts(node.args[0])
+
+
+def drawn_properties(extension):
+    """All (place in the sources, owner, property) that the panels draw."""
+    for name, function in functions(extension):
+        where = f"{name}.{function.name}"
+        for call in (*calls(function, "prop"), *calls(function, "prop_search")):
+            if isinstance(call.args[1], ast.Constant):
+                yield where, owner_of(function, call.args[0]), call.args[1].value
+        for call in calls(function, "draw_rows"):
+            for argument in call.args[3:]:
+                names = listed(function, argument) if isinstance(argument, ast.Starred) else texts(argument)
+                yield from ((where, owner_of(function, call.args[2]), name) for name in names)
+
+
+def test_both_places_show_the_same_panels(extension):
+    sidebar, physics = map(panels_of, PREFIXES)
+    assert set(sidebar) - SIDEBAR_ONLY == set(physics)
+    assert len(physics) >= 9
+    for name, panel in physics.items():
+        twin = sidebar[name]
+        assert panel.bl_label == twin.bl_label
+        assert panel.draw is twin.draw
+        parents = [getattr(cls, "bl_parent_id", "") for cls in (twin, panel)]
+        assert [parent.removeprefix(prefix) for parent, prefix in zip(parents, PREFIXES, strict=True)] in (
+            [parents[0].removeprefix(PREFIXES[0])] * 2,
+        )
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_every_panel_draws_something(extension, prefix):
+    base = module(extension, "places").BodyPanel
+    for name, panel in panels_of(prefix).items():
+        if name not in SIDEBAR_ONLY:
+            assert panel.draw is not base.draw or panel.draw_settings is not base.draw_settings, name
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_every_sub_panel_hangs_on_a_registered_one(extension, prefix):
+    panels = panels_of(prefix)
+    roots = [name for name, panel in panels.items() if not hasattr(panel, "bl_parent_id")]
+    assert set(roots) - SIDEBAR_ONLY == {"main"}
+    for panel in panels.values():
+        if hasattr(panel, "bl_parent_id"):
+            assert panel.bl_parent_id.removeprefix(prefix) in panels
+
+
+def test_places_are_the_sidebar_tab_and_the_physics_tab(extension):
+    for panel in panels_of(PREFIXES[0]).values():
+        assert (panel.bl_space_type, panel.bl_region_type, panel.bl_category) == ("VIEW_3D", "UI", "PBD")
+    for panel in panels_of(PREFIXES[1]).values():
+        assert (panel.bl_space_type, panel.bl_region_type, panel.bl_context) == ("PROPERTIES", "WINDOW", "physics")
+
+
+def test_every_drawn_property_exists(extension):
+    drawn = list(drawn_properties(extension))
+    assert len(drawn) > 30
+    for where, owner, name in drawn:
+        assert owner in OWNERS, f"{where} draws {name!r} of {owner}, which this test does not know"
+        assert name in OWNERS[owner]().properties, f"{where} draws {owner}.{name}"
+
+
+@pytest.mark.parametrize("owner", ["context.object.pbd", "context.scene.pbd"])
+def test_every_setting_is_drawn(extension, owner):
+    """A new setting must get its row: the artist has no other way to it."""
+    drawn = {name for _where, drawn_owner, name in drawn_properties(extension) if drawn_owner == owner}
+    settings = {prop.identifier for prop in OWNERS[owner]().properties if not prop.is_hidden}
+    assert settings - NOT_ROWS == drawn - NOT_ROWS
+
+
+def test_every_button_has_an_operator(extension):
+    named = set()
+    for where, function in functions(extension):
+        for call in calls(function, "operator"):
+            assert isinstance(call.args[0], ast.Constant), f"{where} names no operator by its bl_idname"
+            named.add(call.args[0].value)
+    for name in named:
+        category, operator = name.split(".")
+        assert getattr(getattr(bpy.ops, category), operator).get_rna_type() is not None
+    ours = {name for name in named if "pbd" in name}
+    assert {f"object.{name}" for name in dir(bpy.ops.object) if name.startswith("pbd_")} - ours == {
+        "object.pbd_cloth_preset_add",
+        "object.pbd_balloon_preset_add",
+    }
+
+
+def test_preset_menus_name_their_operators(extension):
+    for kind in ("cloth", "balloon"):
+        menu = getattr(bpy.types, f"OBJECT_PT_pbd_{kind}_presets")
+        category, operator = menu.preset_add_operator.split(".")
+        assert getattr(getattr(bpy.ops, category), operator).get_rna_type() is not None
+        assert menu.preset_subdir == f"pbd_{kind}"
+
+
+def test_entries_in_blenders_own_panels(extension):
+    from bl_ui.properties_physics_common import PHYSICS_PT_add
+
+    entry = module(extension, "entry")
+    primitives = extension.module("operators.primitives")
+    assert entry.draw_physics_buttons in PHYSICS_PT_add.draw._draw_funcs
+    assert primitives.draw_menu in bpy.types.VIEW3D_MT_mesh_add.draw._draw_funcs

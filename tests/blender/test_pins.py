@@ -1,0 +1,138 @@
+"""Pins by vertex group, and the shape keys of the user, live."""
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from scenes import go, play, shown
+
+
+def base_world(obj, z=0.0):
+    """Where the mesh itself stands at this frame, (n, 3), without any key."""
+    matrix = np.array(obj.matrix_world)
+    positions = np.array([vertex.co for vertex in obj.data.vertices])
+    return positions @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def add_key(obj, name, move, ids, value=1.0):
+    """A shape key of the user's that moves some vertices by `move`."""
+    if obj.data.shape_keys is None:
+        obj.shape_key_add(name="Basis")
+    block = obj.shape_key_add(name=name, from_mix=False)
+    points = np.array([point.co for point in block.data])
+    points[ids] += move
+    block.points.foreach_set("co", points.astype(np.float32).ravel())
+    block.value = value
+    return block
+
+
+def test_a_firm_pin_follows_the_object_exactly(extension):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    scenes.animate_location(obj, 1, 12, (1.0, 0.5, 0.2))
+    obj.rotation_euler = (0.0, 0.0, 0.0)
+    obj.keyframe_insert("rotation_euler", frame=1)
+    obj.rotation_euler = (0.3, 0.8, 0.1)
+    obj.keyframe_insert("rotation_euler", frame=12)
+    for frame in range(1, 13):
+        go(frame)
+        assert np.allclose(shown(obj)[[0, 4]], base_world(obj)[[0, 4]], atol=1e-6), frame
+    assert shown(obj)[10, 2] < base_world(obj)[10, 2] - 0.05
+
+
+def test_a_firm_pin_follows_an_animated_shape_key(extension):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    block = add_key(obj, "Lift", (0.0, 0.0, 0.4), [0, 4], value=0.0)
+    block.keyframe_insert("value", frame=1)
+    block.value = 1.0
+    block.keyframe_insert("value", frame=10)
+    for frame in range(1, 11):
+        go(frame)
+        assert np.allclose(shown(obj)[[0, 4], 2], 0.4 * block.value, atol=1e-6), frame
+    assert block.value == 1.0
+
+
+def test_a_soft_pin_gives(extension):
+    ends = {}
+    for weight in (1.0, 0.5, 0.1):
+        obj = scenes.add_grid(f"Soft {weight}", drag=5.0)
+        scenes.pin(obj, range(20), weight=weight)
+        if weight == 1.0:
+            obj.vertex_groups["Pin"].remove([19])
+        play([obj], 1, 60)
+        ends[weight] = shown(obj)[:19, 2].mean()
+    assert ends[1.0] == 0.0
+    assert -0.5 < ends[0.1] < ends[0.5] - 1e-4 < -1e-4
+
+
+def test_the_users_keys_stay_and_are_not_added_twice(extension):
+    obj = scenes.add_grid(drag=0.0, damping=0.0)
+    add_key(obj, "Wave", (0.0, 0.0, 0.3), [3, 7, 11], value=0.5)
+    masked = add_key(obj, "Masked", (0.2, 0.0, 0.0), range(20), value=1.0)
+    group = obj.vertex_groups.new(name="Half")
+    group.add(list(range(10)), 0.5, "REPLACE")
+    masked.vertex_group = "Half"
+    go(1)
+    start = shown(obj)
+    before = scenes.mesh_bytes(obj)
+    assert start[3, 2] == pytest.approx(0.15)
+    go(2)
+    rigid = shown(obj) - start
+    assert np.allclose(rigid[:, 2].mean(), -0.5 * 9.81 / 24 * (1 / 24 + 1 / 480), atol=1e-4)
+    assert np.abs(rigid).max() < 0.05
+    play([obj], 3, 8)
+    after = scenes.mesh_bytes(obj)
+    assert after[0] == before[0]
+    assert after[1][0][: len(before[1][0])] == before[1][0]
+
+
+def test_muted_and_moved_keys_are_compensated(extension):
+    obj = scenes.add_grid()
+    wave = add_key(obj, "Wave", (0.0, 0.0, 0.3), [3, 7, 11], value=0.5)
+    seen = play([obj], 1, 6)
+    wave.value = 0.9
+    go(4)
+    assert np.allclose(shown(obj), seen[4][0], atol=1e-6)
+    wave.mute = True
+    go(6)
+    assert np.allclose(shown(obj), seen[6][0], atol=1e-6)
+
+
+def test_a_key_named_like_ours_is_the_users(extension):
+    obj = scenes.add_grid()
+    mine = add_key(obj, "PBD", (0.0, 0.0, 0.1), [0], value=0.0)
+    before = scenes.mesh_bytes(obj)
+    play([obj], 1, 4)
+    assert obj.pbd.live_key != "PBD"
+    assert mine.value == 0.0
+    extension.bridge("shape_keys").remove_live_key(obj)
+    assert scenes.mesh_bytes(obj) == before
+
+
+def test_removing_the_live_key_leaves_the_mesh_as_it_was(extension):
+    plain, keyed = scenes.add_grid("Plain"), scenes.add_grid("Keyed")
+    add_key(keyed, "Wave", (0.0, 0.0, 0.3), [3], value=0.5)
+    before = [scenes.mesh_bytes(obj) for obj in (plain, keyed)]
+    play([plain, keyed], 1, 5)
+    for obj in (plain, keyed):
+        extension.bridge("shape_keys").remove_live_key(obj)
+    assert [scenes.mesh_bytes(obj) for obj in (plain, keyed)] == before
+    assert not plain.pbd.made_basis
+
+
+def test_modifiers_stand_after_the_simulation(extension):
+    obj = scenes.add_grid(drag=0.0, damping=0.0)
+    obj.modifiers.new("Subdivision", "SUBSURF").levels = 1
+    play([obj], 1, 5)
+    assert len(shown(obj)) > 20
+    assert shown(obj)[:, 2].mean() == pytest.approx(-0.5 * 9.81 * 4 / 24 * (4 / 24 + 1 / 480), rel=1e-3)
+
+
+def test_pins_are_read_in_bulk_order(extension):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [7, 2, 13], 0.25)
+    scenes.pin(obj, [5])
+    body = extension.bridge("mesh_io").read_body(obj, bpy.context.evaluated_depsgraph_get())
+    assert body.pin_ids.tolist() == [2, 5, 7, 13]
+    assert body.pin_weights.tolist() == [0.25, 1.0, 0.25, 0.25]

@@ -1,0 +1,286 @@
+"""Live simulation: what each frame change shows."""
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from scenes import go, play, shown
+
+FREE = {"drag": 0.0, "damping": 0.0}
+
+
+@pytest.fixture
+def session(extension):
+    return extension.bridge("session")
+
+
+def fallen(seconds, substeps_per_second):
+    """Depth [m] of free fall from rest with symplectic Euler."""
+    return 0.5 * 9.81 * seconds * (seconds + 1.0 / substeps_per_second)
+
+
+def depth(obj):
+    """Mean height of the shown vertices [m]."""
+    return float(shown(obj)[:, 2].mean())
+
+
+def test_cloth_falls_freely(session):
+    obj = scenes.add_grid(**FREE)
+    go(1)
+    assert depth(obj) == 0.0
+    for frame in range(2, 14):
+        go(frame)
+        seconds = (frame - 1) / 24
+        assert depth(obj) == pytest.approx(-fallen(seconds, 24 * 20), abs=2e-5), frame
+    assert np.ptp(shown(obj)[:, 2]) < 1e-5
+
+
+@pytest.mark.parametrize(("fps", "base", "speed"), [(60, 1.0, 1.0), (30, 1.001, 1.0), (24, 1.0, 0.5)])
+def test_time_is_the_scenes(session, fps, base, speed):
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base, scene.pbd.speed = fps, base, speed
+    obj = scenes.add_grid(**FREE)
+    play([obj], 1, 11)
+    frame_seconds = speed * base / fps
+    assert depth(obj) == pytest.approx(-fallen(10 * frame_seconds, 20 / frame_seconds), rel=1e-4)
+
+
+def test_the_first_frame_is_the_one_that_is_left(session):
+    obj = scenes.add_grid(**FREE)
+    obj.location.z = 3.0
+    go(2)
+    assert session.get(bpy.context.scene).first_frame == 1
+    assert depth(obj) == pytest.approx(3.0 - fallen(1 / 24, 480), abs=1e-5)
+
+
+def test_edits_at_the_first_frame_count(session):
+    obj = scenes.add_grid(**FREE)
+    go(1)
+    obj.location.x = 2.0
+    go(2)
+    assert shown(obj)[:, 0].mean() == pytest.approx(2.0, abs=1e-6)
+
+
+def test_scrubbing_reads_the_cache(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    seen = play([obj], 1, 12)
+    running = session.get(bpy.context.scene)
+    steps = count_steps(running)
+    for frame in (3, 12, 1, 7, 2, 11):
+        go(frame)
+        assert np.array_equal(shown(obj), seen[frame][0]), frame
+    assert steps == []
+    assert (running.first_frame, running.last_frame) == (1, 12)
+
+
+def count_steps(running):
+    """The frames that are stepped from now on; wraps the one method that steps."""
+    steps = []
+    simulation = running.world.simulation
+    advance = simulation.advance_to
+
+    def counted(frame, read_inputs, dt):
+        steps.append(frame)
+        return advance(frame, read_inputs, dt)
+
+    simulation.advance_to = counted
+    return steps
+
+
+def test_sub_frames_are_interpolated_and_never_step(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0])
+    seen = play([obj], 1, 6)
+    steps = count_steps(session.get(bpy.context.scene))
+    go(3, 0.25)
+    assert np.allclose(shown(obj), 0.75 * seen[3][0] + 0.25 * seen[4][0], atol=1e-6)
+    go(6, 0.5)
+    assert np.allclose(shown(obj), seen[6][0], atol=1e-6)
+    assert steps == []
+
+
+def test_render_order_of_motion_blur(session):
+    obj = scenes.add_grid()
+    seen = play([obj], 1, 5)
+    steps = count_steps(session.get(bpy.context.scene))
+    for frame, subframe in ((6, 0.0), (5, 0.75), (6, 0.25), (6, 0.0)):
+        go(frame, subframe)
+    assert steps == [6]
+    go(5)
+    assert np.array_equal(shown(obj), seen[5][0])
+
+
+def test_a_jump_steps_through(session):
+    scene = bpy.context.scene
+    one = scenes.add_grid("One")
+    scenes.pin(one, [0, 4])
+    want = play([one], 1, 15)[15][0]
+    session.reset(scene, to_start())
+    go(2)
+    go(15)
+    assert session.get(scene).last_frame == 15
+    assert np.array_equal(shown(one), want)
+
+
+def to_start():
+    go(1)
+    return bpy.context.evaluated_depsgraph_get()
+
+
+def test_dropped_frames_follow_a_moving_pin(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    scenes.animate_location(obj, 1, 21, (2.0, 0.0, 0.0))
+    want = play([obj], 1, 21)[21][0]
+    session.reset(bpy.context.scene, to_start())
+    for frame in (2, 3, 6, 7, 13, 21):
+        go(frame)
+    assert np.allclose(shown(obj), want, atol=1e-5)
+    assert session.get(bpy.context.scene).first_guess == 4
+
+
+def test_a_jump_from_the_first_frame(session):
+    obj = scenes.add_grid()
+    want = play([obj], 1, 10)[10][0]
+    session.reset(bpy.context.scene, to_start())
+    go(10)
+    assert np.array_equal(shown(obj), want)
+
+
+def test_a_setting_changed_at_a_frame_keeps_the_frames_before(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    seen = play([obj], 1, 20)
+    go(10)
+    obj.pbd.drag = 15.0
+    go(11)
+    running = session.get(bpy.context.scene)
+    assert running.last_frame == 11
+    assert not np.allclose(shown(obj), seen[11][0], atol=1e-5)
+    for frame in range(1, 11):
+        go(frame)
+        assert np.array_equal(shown(obj), seen[frame][0]), frame
+    assert running.last_frame == 11
+
+
+def test_a_scene_setting_acts_from_the_next_frame(session):
+    obj = scenes.add_grid(**FREE)
+    play([obj], 1, 5)
+    bpy.context.scene.use_gravity = False
+    before = depth(obj)
+    go(6)
+    first = depth(obj) - before
+    before = depth(obj)
+    go(7)
+    assert first == pytest.approx(-9.81 * 4 / 24 / 24, rel=1e-3)
+    assert depth(obj) - before == pytest.approx(first, rel=1e-4)
+
+
+def test_an_animated_setting_does_not_spoil_the_cache(session):
+    obj = scenes.add_grid()
+    obj.pbd.drag = 0.0
+    obj.pbd.keyframe_insert("drag", frame=1)
+    obj.pbd.drag = 10.0
+    obj.pbd.keyframe_insert("drag", frame=20)
+    seen = play([obj], 1, 20)
+    steps = count_steps(session.get(bpy.context.scene))
+    for frame in (5, 12, 3, 20):
+        go(frame)
+        assert np.array_equal(shown(obj), seen[frame][0])
+    assert steps == []
+    assert depth(obj) > -0.5 * 9.81 * (19 / 24) ** 2 * 0.8
+
+
+def test_an_edited_curve_is_noticed_at_its_frame(session):
+    obj = scenes.add_grid()
+    obj.pbd.drag = 1.0
+    obj.pbd.keyframe_insert("drag", frame=1)
+    obj.pbd.keyframe_insert("drag", frame=10)
+    play([obj], 1, 20)
+    go(8)
+    obj.pbd.drag = 9.0
+    obj.pbd.keyframe_insert("drag", frame=15)
+    go(16)
+    assert session.get(bpy.context.scene).last_frame == 16
+
+
+def test_the_range_ends_the_simulation(session):
+    scene = bpy.context.scene
+    scene.frame_end = 8
+    obj = scenes.add_grid()
+    seen = play([obj], 1, 8)
+    go(20)
+    assert np.array_equal(shown(obj), seen[8][0])
+    assert session.get(scene).last_frame == 8
+
+
+def test_the_simulation_range_of_the_scene(session):
+    scene = bpy.context.scene
+    scene.use_custom_simulation_range = True
+    scene.simulation_frame_start, scene.simulation_frame_end = 5, 9
+    assert session.frame_range(scene) == (5, 9)
+    obj = scenes.add_grid()
+    play([obj], 5, 12)
+    assert (session.get(scene).first_frame, session.get(scene).last_frame) == (5, 9)
+
+
+def test_back_to_a_start_that_was_never_simulated(session):
+    go(50)
+    obj = scenes.add_grid(**FREE)
+    play([obj], 51, 55)
+    assert session.get(bpy.context.scene).first_frame == 50
+    go(30)
+    assert depth(obj) == 0.0
+    assert session.get(bpy.context.scene).last_frame == 55
+    play([obj], 1, 3)
+    assert session.get(bpy.context.scene).first_frame == 1
+    assert depth(obj) == pytest.approx(-fallen(2 / 24, 480), abs=1e-5)
+
+
+def test_two_cloths_are_one_simulation(session):
+    one, two = scenes.add_grid("One", **FREE), scenes.add_grid("Two", rx=3, **FREE)
+    two.location.z = 5.0
+    play([one, two], 1, 6)
+    assert len(session.get(bpy.context.scene).world.members) == 2
+    assert depth(two) - depth(one) == pytest.approx(5.0, abs=1e-5)
+
+
+def test_a_floor_holds_cloth(session):
+    scene = bpy.context.scene
+    obj = scenes.add_grid(thickness=0.01)
+    obj.location.z = 1.0
+    scene.pbd.use_floor, scene.pbd.floor_height = True, 0.8
+    play([obj], 1, 24)
+    assert shown(obj)[:, 2].min() == pytest.approx(0.81, abs=2e-3)
+
+
+def test_the_floor_can_be_switched_while_playing(session):
+    scene = bpy.context.scene
+    obj = scenes.add_grid(thickness=0.01)
+    play([obj], 1, 4)
+    scene.pbd.use_floor, scene.pbd.floor_height = True, -0.5
+    play([obj], 5, 24)
+    assert shown(obj)[:, 2].min() == pytest.approx(-0.49, abs=2e-3)
+    scene.pbd.use_floor = False
+    go(25), go(26)
+    assert shown(obj)[:, 2].max() < -0.5
+
+
+def test_switched_off_objects_stand_still(session):
+    obj = scenes.add_grid()
+    obj.pbd.active = False
+    play([obj], 1, 5)
+    assert depth(obj) == 0.0
+    assert obj.data.shape_keys is None
+
+
+def test_nothing_is_armed_without_cloth(extension, session):
+    handlers = extension.bridge("handlers")
+    scenes.add_grid(pbd=False)
+    armed = {function for _, function in handlers.ARMED}
+    assert not armed & {*bpy.app.handlers.frame_change_post, *bpy.app.handlers.frame_change_pre}
+    obj = scenes.add_grid()
+    assert handlers.on_frame_change in bpy.app.handlers.frame_change_post
+    obj.pbd.enabled = False
+    assert not armed & {*bpy.app.handlers.frame_change_post, *bpy.app.handlers.frame_change_pre}

@@ -1,0 +1,70 @@
+"""Object.pbd and Scene.pbd: names, units, ranges and what is read from them."""
+
+import dataclasses
+
+import bpy
+import pytest
+import scenes
+
+
+@pytest.fixture
+def properties(extension):
+    return extension.bridge("properties")
+
+
+def material_class(extension):
+    return extension.module("pbd_addon.settings").Material
+
+
+def test_every_setting_of_the_material_is_a_property(extension):
+    obj = scenes.add_grid()
+    for field in dataclasses.fields(material_class(extension)):
+        prop = obj.pbd.bl_rna.properties[field.name]
+        assert prop.description == field.metadata["description"]
+        assert prop.name.startswith(field.metadata["label"])
+        assert prop.is_animatable
+        assert prop.is_overridable
+
+
+def test_units_stand_where_blender_has_none(extension):
+    of = bpy.context.scene.pbd.bl_rna.properties
+    material = scenes.add_grid().pbd.bl_rna.properties
+    assert material["stretch"].name == "Tension (N/m)"
+    assert material["density"].name == "Density (kg/m²)"
+    assert (material["thickness"].unit, material["thickness"].name) == ("LENGTH", "Distance")
+    assert of["floor_height"].unit == "LENGTH"
+
+
+def test_an_untouched_object_reads_as_the_default_material(extension, properties):
+    assert properties.read_material(scenes.add_grid()) == material_class(extension)()
+
+
+def test_every_preset_is_read_back_exactly(extension, properties):
+    obj = scenes.add_grid()
+    for name, material in extension.module("pbd_addon.settings").PRESETS.items():
+        for field in dataclasses.fields(material):
+            setattr(obj.pbd, field.name, getattr(material, field.name))
+        assert properties.read_material(obj) == material, name
+
+
+def test_the_lower_limit_itself_is_legal(extension, properties):
+    obj = scenes.add_grid()
+    obj.pbd.density = -1.0
+    assert properties.read_material(obj).density == 1e-4
+    bpy.context.scene.pbd.substeps = 0
+    assert properties.read_settings(bpy.context.scene).substeps == 1
+
+
+def test_what_is_no_number_is_refused_by_name(extension, properties):
+    obj = scenes.add_grid("Sail", bend=float("nan"))
+    error = extension.bridge("errors").PBDError
+    with pytest.raises(error, match=r"^Sail: Material\.bend must be a finite number"):
+        properties.read_material(obj)
+
+
+def test_gravity_is_the_scenes(properties):
+    scene = bpy.context.scene
+    scene.gravity = (0.0, 1.5, -3.7)
+    assert properties.read_settings(scene).gravity == (0.0, 1.5, -3.7)
+    scene.use_gravity = False
+    assert properties.read_settings(scene).gravity == (0.0, 0.0, 0.0)

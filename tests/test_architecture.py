@@ -1,0 +1,255 @@
+"""The house keeps its order: who may import whom, read from the source, without running it.
+
+    __init__ → operators, panels → pbd_addon.blender → pbd_addon → numpy
+
+Ruff bans Blender's modules where they do not belong; this test sees the arrows between our own modules.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHIPPED = ("__init__.py", "operators", "panels", "pbd_addon")
+
+BLENDER_MODULES = {
+    *("addon_utils", "bl_keymap_utils", "bl_operators", "bl_ui", "bmesh", "bpy", "bpy_extras"),
+    *("gpu", "gpu_extras", "idprop", "mathutils", "rna_prop_ui"),
+}
+FORBIDDEN_MODULES = {"threading", "queue", "pip", "ensurepip", "pickle", "socket", "urllib", "requests"}
+"""Refused by Blender's extension platform, or able to run what a file holds."""
+
+PANELS_MAY_IMPORT = (
+    "panels",
+    "pbd_addon.settings",
+    *("pbd_addon.blender.presets", "pbd_addon.blender.properties", "pbd_addon.blender.session"),
+)
+PANELS_MAY_CALL = {"get", "bodies", "frame_range"}
+"""What a panel may use of the module session: it reads, it never makes, steps or drops a simulation."""
+
+
+class Import(NamedTuple):
+    """One imported module."""
+
+    name: str
+    """Dotted name, from the repository's root where it is ours, "pbd_addon.blender.session"."""
+    line: int
+    ours: bool
+    top_level: bool
+    """Whether it happens when the importing module is loaded, not inside a function."""
+
+
+def module_name(path: Path, root: Path) -> str:
+    """Dotted name of a file, seen from the root: "pbd_addon.blender" for that folder's `__init__.py`."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def read_imports(path: Path, root: Path) -> list[Import]:
+    """All imports of a file; `from . import a` is an import of the module a where there is one."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    lazy = {
+        id(child)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or is_type_checking(node)
+        for child in ast.walk(node)
+    }
+    package = list(path.relative_to(root).parts[:-1])
+    found = []
+    for node in ast.walk(tree):
+        top_level = id(node) not in lazy
+        if isinstance(node, ast.Import):
+            found += [Import(alias.name, node.lineno, False, top_level) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.append(Import(node.module or "", node.lineno, False, top_level))
+        elif isinstance(node, ast.ImportFrom):
+            if node.level - 1 > len(package):
+                found.append(Import("outside of the extension", node.lineno, False, top_level))
+                continue
+            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+            for alias in node.names:
+                deeper = [*base, alias.name]
+                is_module = root.joinpath(*deeper).is_dir() or root.joinpath(*deeper).with_suffix(".py").exists()
+                found.append(Import(".".join(deeper if is_module else base), node.lineno, True, top_level))
+    return found
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    """Whether this is `if TYPE_CHECKING:`, whose imports never run."""
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def inside(name: str, *packages: str) -> bool:
+    """Whether a module is one of these or lies within one."""
+    return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+def layer(name: str) -> str:
+    """The floor of the house that a module of ours stands on."""
+    for floor in ("pbd_addon.kernels", "pbd_addon.blender", "pbd_addon", "operators", "panels"):
+        if inside(name, floor):
+            return floor
+    return "root"
+
+
+def wrong_import(importer: str, imported: Import) -> str:
+    """Why this import is not allowed, or ""."""
+    floor = layer(importer)
+    top = imported.name.split(".")[0]
+    if not imported.ours:
+        if top in ("pbd_addon", "operators", "panels", "outside of the extension"):
+            return "our own modules are imported relatively: nothing of ours is on sys.path"
+        if top in FORBIDDEN_MODULES:
+            return "Blender's platform refuses it, or it runs what a file holds"
+        if top == "numba":
+            return "" if importer == "pbd_addon.kernels.numba_kernels" else "only numba_kernels imports numba"
+        if floor in ("pbd_addon", "pbd_addon.kernels"):
+            if top in BLENDER_MODULES:
+                return "the physics runs without Blender"
+            if top != "numpy" and top not in sys.stdlib_module_names:
+                return "the physics needs NumPy only"
+        return ""
+    name = imported.name
+    if floor == "pbd_addon.kernels" and not inside(name, "pbd_addon.kernels"):
+        return "kernels import nothing of ours: they get arrays"
+    if floor == "pbd_addon" and not (inside(name, "pbd_addon") and not inside(name, "pbd_addon.blender")):
+        return "the physics does not know the bridge, the operators or the panels"
+    if floor == "pbd_addon.blender" and not inside(name, "pbd_addon"):
+        return "the bridge does not know the operators or the panels"
+    if floor == "operators" and inside(name, "panels"):
+        return "operators do not know the panels"
+    if floor == "panels" and not inside(name, *PANELS_MAY_IMPORT):
+        package_of_allowed = any(allowed.startswith(name + ".") for allowed in PANELS_MAY_IMPORT)
+        return "" if package_of_allowed else "panels draw: they name operators by bl_idname and compute nothing"
+    return ""
+
+
+def wrong_statements(path: Path, importer: str) -> list[str]:
+    """Uses that no import shows: sys.path, exec, and a panel that writes through the session."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = ""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            used = f"{node.value.id}.{node.attr}"
+            if used in ("sys.path", "sys.modules"):
+                text = f"{used} is not ours to touch"
+            # Methods of a Session go through another name; the module's functions are the dangerous ones.
+            if layer(importer) == "panels" and node.value.id == "session" and node.attr not in PANELS_MAY_CALL:
+                text = f"panels only read: {used} is not in {sorted(PANELS_MAY_CALL)}"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("exec", "eval"):
+            text = f"{node.func.id}() is refused by Blender's platform"
+        if text:
+            found.append(f"{path.name}:{node.lineno}: {text}")
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """Circles among modules that import each other while loading."""
+    found, done = [], set()
+
+    def visit(name: str, trail: list[str]) -> None:
+        if name in trail:
+            found.append(" → ".join([*trail[trail.index(name) :], name]))
+        elif name not in done:
+            for imported in sorted(graph.get(name, ())):
+                visit(imported, [*trail, name])
+            done.add(name)
+
+    for name in sorted(graph):
+        visit(name, [])
+    return found
+
+
+def violations(root: Path) -> list[str]:
+    """Everything that is out of order in the shipped files under this root."""
+    found: list[str] = []
+    graph: dict[str, set[str]] = {}
+    for shipped in SHIPPED:
+        path = root / shipped
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path] * path.exists():
+            importer = module_name(file, root)
+            imports = read_imports(file, root)
+            for imported in imports:
+                if reason := wrong_import(importer, imported):
+                    where = file.relative_to(root)
+                    found.append(f"{where}:{imported.line}: {importer or 'the root'} imports {imported.name}: {reason}")
+                if not importer and imported.top_level:
+                    found.append(f"__init__.py:{imported.line}: imports inside register(): pytest imports this file")
+            found += wrong_statements(file, importer)
+            graph[importer] = {imported.name for imported in imports if imported.ours and imported.top_level}
+            # A package's own __init__ naming its modules is no circle unless a module asks for the package itself.
+            graph[importer].discard(importer)
+    return found + [f"circular import: {circle}" for circle in circles(graph)]
+
+
+def test_the_house_is_in_order():
+    found = violations(ROOT)
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_the_shipped_files_are_seen():
+    assert (ROOT / "pbd_addon").is_dir()
+    assert len(list((ROOT / "pbd_addon").rglob("*.py"))) > 3
+
+
+def test_no_package_files_in_tests():
+    # With one, pytest would take the root's __init__.py for the tests' package and import the extension.
+    assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "complaint"),
+    [
+        ("pbd_addon/solver.py", "import bpy", "without Blender"),
+        ("pbd_addon/solver.py", "def f():\n    from mathutils import Vector", "without Blender"),
+        ("pbd_addon/solver.py", "import scipy", "NumPy only"),
+        ("pbd_addon/solver.py", "import numba", "only numba_kernels"),
+        ("pbd_addon/solver.py", "import pickle", "runs what a file holds"),
+        ("pbd_addon/__init__.py", "from . import blender", "does not know the bridge"),
+        ("pbd_addon/solver.py", "from .blender.session import get", "does not know the bridge"),
+        ("pbd_addon/solver.py", "from pbd_addon.mesh import TriMesh", "relatively"),
+        ("pbd_addon/solver.py", "from .mesh import TriMesh\nimport sys\nsys.path.append('.')", "sys.path"),
+        ("pbd_addon/mesh.py", "from .solver import step", "circular import"),
+        ("pbd_addon/kernels/numpy_kernels.py", "from ..mesh import TriMesh", "they get arrays"),
+        ("pbd_addon/blender/session.py", "from ...operators import bake", "does not know the operators"),
+        ("operators/bake.py", "from ..panels import sidebar", "do not know the panels"),
+        ("operators/bake.py", "import threading", "platform refuses"),
+        ("panels/sidebar.py", "from ..pbd_addon import solver", "panels draw"),
+        ("panels/sidebar.py", "from ..pbd_addon.blender import handlers", "panels draw"),
+        ("panels/sidebar.py", "from ..operators import bake", "panels draw"),
+        ("panels/sidebar.py", "from ..pbd_addon.blender import session\nsession.drop_all()", "only read"),
+        ("panels/sidebar.py", "from ....other_addon import thing", "relatively"),
+        ("__init__.py", "from . import panels", "inside register()"),
+        ("operators/bake.py", "exec('1')", "refused"),
+    ],
+)
+def test_disorder_is_found(tmp_path, file, source, complaint):
+    clean = {
+        "__init__.py": "def register():\n    from . import operators, panels",
+        "operators/__init__.py": "from . import bake",
+        "operators/bake.py": "import bpy\nfrom ..pbd_addon.blender import session\nsession.drop_all()",
+        "panels/__init__.py": "from . import sidebar",
+        "panels/sidebar.py": "import bpy\nfrom ..pbd_addon.blender import session\nsession.get(1).report",
+        "pbd_addon/__init__.py": "from .solver import step",
+        "pbd_addon/mesh.py": "import math\nimport numpy as np\nclass TriMesh: pass",
+        "pbd_addon/solver.py": "from .kernels import load\nfrom .mesh import TriMesh\ndef step(): pass",
+        "pbd_addon/kernels/__init__.py": "def load():\n    from . import numba_kernels, numpy_kernels",
+        "pbd_addon/kernels/numpy_kernels.py": "import numpy as np",
+        "pbd_addon/kernels/numba_kernels.py": "import numba",
+        "pbd_addon/blender/__init__.py": "from . import handlers, session",
+        "pbd_addon/blender/session.py": "import bpy\nfrom ..solver import step\ndef get(scene): pass",
+        "pbd_addon/blender/handlers.py": "import bpy\nfrom . import session",
+    }
+    for name, text in clean.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert violations(tmp_path) == []
+    (tmp_path / file).write_text(source)
+    found = violations(tmp_path)
+    assert found
+    assert any(complaint in line for line in found), found
