@@ -229,7 +229,7 @@ def _cuts_second_diagonal(x: np.ndarray, quads: np.ndarray) -> np.ndarray:
     """Whether quads (q, 4) are cut from corner 1 to 3 instead of 0 to 2, (q,) bool."""
     a, b, c, d = (x[quads[:, k]] for k in range(4))
     first, second = np.linalg.norm(c - a, axis=1), np.linalg.norm(d - b, axis=1)
-    equal = np.abs(first - second) <= 1e-6 * (first + second)
+    equal = np.abs(first - second) <= 1e-4 * (first + second)
     smallest_at_second = (quads.argmin(axis=1) % 2).astype(bool)
     choice = np.where(equal, smallest_at_second, second < first)
     # A cut outside of a concave quad turns one of its triangles over.

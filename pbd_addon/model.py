@@ -187,12 +187,13 @@ class Model:
         lengths = np.concatenate([b.rest_lengths for b in self.bodies])
         area = np.concatenate([b.mesh.edge_areas for b in self.bodies])
         own = np.concatenate([b.edge_compliances for b in self.bodies])
+        rest = np.concatenate([b.rest_vertices for b in self.bodies])
         # Van Gelder 1998: the same sheet is as stiff in a fine mesh as in a coarse one.
         geometry = np.where(area > 0.0, area / np.maximum(lengths, 1e-300), ROPE_WIDTH) / np.maximum(lengths, 1e-300)
         usable = lengths > 0.0
         return DistanceConstraints(
             "stretch", edges[usable], lengths[usable], geometry[usable], body[usable], self.w,
-            ("stretch", "compression"), own[usable],
+            ("stretch", "compression"), own[usable], rest,
         )  # fmt: skip
 
     def _build_shear(self) -> DistanceConstraints:

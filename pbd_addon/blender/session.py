@@ -108,8 +108,8 @@ class Session:
 
     @property
     def untouched(self):
-        """Whether no frame has been stepped, so that starting anew loses nothing."""
-        return self.first_frame == self.last_frame
+        """Whether no step was taken or tried, so that starting anew loses nothing."""
+        return self.first_frame == self.last_frame and not self.blocked
 
     def build(self, scene, start):
         """Make the simulation from the scene as it stood at `start`; raises `PBDError`."""

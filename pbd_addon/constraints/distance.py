@@ -9,6 +9,7 @@ import numpy as np
 
 from ..settings import Material, SolverSettings
 from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
+from .chains import Family, find_families
 
 
 class DistanceConstraints(Constraints):
@@ -23,6 +24,8 @@ class DistanceConstraints(Constraints):
         w: Inverse masses of all particles, (n,) [1/kg].
         fields: Names of the material's fields for lengthening and for shortening.
         compliance: Compliance of each row that overrides the material, (m,) [m/N]; NaN where it does not.
+        chains_through: Rest positions (n, 3) [m] to look for chains in, which are solved before the sweep; None for
+            a sweep alone.
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class DistanceConstraints(Constraints):
         w: np.ndarray,
         fields: tuple[str, str],
         compliance: np.ndarray | None = None,
+        chains_through: np.ndarray | None = None,
     ) -> None:
         self.name = name
         self.rows = sort_rows(indices, body, w)
@@ -44,6 +48,7 @@ class DistanceConstraints(Constraints):
         self.fields = fields
         self.own_compliance = np.full(len(order), np.nan) if compliance is None else compliance[order]
         self.multipliers = np.zeros(len(order))
+        self.families = [] if chains_through is None else find_families(self.rows.indices.T, chains_through)
         self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -70,8 +75,23 @@ class DistanceConstraints(Constraints):
             self.h = h
             self.alpha = self.compliance / h**2
             self.gamma = self.damping_times / h
+            self.chains = [self._chain_arrays(family) for family in self.families]
+
+    def _chain_arrays(self, family: Family) -> tuple[Family, tuple[np.ndarray, ...]]:
+        rows = family.rows
+        weights = np.empty(len(family.vertices))
+        weights[family.links] = self._weight_at(family.vertices[family.links], rows)
+        weights[family.links + 1] = self._weight_at(family.vertices[family.links + 1], rows)
+        gamma = self.gamma[rows] if len(self.gamma) else self.gamma
+        return family, (weights, self.rest_lengths[rows], self.alpha[:, rows], gamma)
+
+    def _weight_at(self, particles: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return np.where(self.rows.indices[0, rows] == particles, self.weights[0, rows], self.weights[1, rows])
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        if not self.k.shape[1]:
+            for family, arrays in self.chains:
+                kernels.project_chains(p, x, *family, *arrays, self.multipliers)
         kernels.project_distance(
             p, x, self.rows.indices, self.rows.starts, self.weights, self.rest_lengths,
             self.alpha, self.gamma, self.k, self.multipliers,

@@ -66,6 +66,93 @@ def project_distance(
         _scatter(p, ends, q)
 
 
+def project_chains(
+    p: np.ndarray,
+    x: np.ndarray,
+    vertices: np.ndarray,
+    links: np.ndarray,
+    rows: np.ndarray,
+    levels: int,
+    weights: np.ndarray,
+    rest_lengths: np.ndarray,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """The distance constraints along chains of edges, all of a chain at once: (J W J^T + alpha) d_lambda = -C - alpha lambda.
+
+    vertices (q + 1,): particles along the chains, one chain after the other; links (e,): which of the q steps are
+    edges; rows (e,): their rows in `multipliers`; weights (q + 1,); rest_lengths (e,); alpha (2, e); gamma (e,) or
+    (0,). Edges of a chain share vertices only with their neighbours in it, hence the matrix is tridiagonal.
+    """
+    q = p.take(vertices, axis=1)
+    n = q[:, 1:] - q[:, :-1]
+    length = np.sqrt(_dot(n, n)) + TINY
+    n /= length
+    error = length[links] - rest_lengths
+    give = np.where(error < 0.0, alpha[1], alpha[0])
+    residual = error + give * multipliers[rows]
+    if len(gamma):
+        before = x.take(vertices, axis=1)
+        residual += gamma * (length - _dot(n, before[:, 1:] - before[:, :-1]))[links]
+        residual /= 1.0 + gamma
+        give = give / (1.0 + gamma)
+    size = len(length)
+    padded = -(-size // 2**levels) * 2**levels
+    diagonal, coupling, right = np.ones(padded), np.zeros(padded), np.zeros(padded)
+    is_link = np.zeros(size)
+    is_link[links] = 1.0
+    diagonal[links] = (weights[1:] + weights[:-1])[links] + give
+    coupling[: size - 1] = _dot(n[:, :-1], n[:, 1:]) * -weights[1:-1] * (is_link[:-1] * is_link[1:])
+    right[links] = -residual
+    step = solve_tridiagonal(diagonal, coupling, right, levels)[:size]
+    multipliers[rows] += step[links]
+    n *= step
+    q[:, 1:] += weights[1:] * n
+    q[:, :-1] -= weights[:-1] * n
+    _scatter(p, vertices, q)
+
+
+def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
+    """Solve a symmetric tridiagonal system that falls apart into blocks shorter than 2**levels, by cyclic reduction.
+
+    Args:
+        diagonal: (m,), m a multiple of 2**levels.
+        coupling: Entry beside the diagonal between unknown k and k + 1, (m,); 0 between blocks and at the end.
+        right: Right hand side, (m,).
+        levels: Halvings.
+
+    Returns:
+        The solution, (m,). Each halving eliminates the even unknowns with whole arrays.
+    """
+    if levels == 0:
+        return right / diagonal
+    inverse = 1.0 / diagonal[0::2]
+    right_even = right[0::2]
+    inner, outer = coupling[0::2], coupling[1::2]
+    from_left = inner * inverse
+    from_right = np.empty_like(from_left)
+    from_right[:-1] = outer[:-1] * inverse[1:]
+    from_right[-1] = 0.0
+    next_right = np.empty_like(from_left)
+    next_right[:-1] = right_even[1:]
+    next_right[-1] = 0.0
+    reduced_coupling = np.zeros_like(from_left)
+    reduced_coupling[:-1] = -from_right[:-1] * inner[1:]
+    odd = solve_tridiagonal(
+        diagonal[1::2] - from_left * inner - from_right * outer,
+        reduced_coupling,
+        right[1::2] - from_left * right_even - from_right * next_right,
+        levels - 1,
+    )
+    solution = np.empty_like(right)
+    solution[1::2] = odd
+    even = right_even * inverse - from_left * odd
+    even[1:] -= from_right[:-1] * odd[:-1]
+    solution[0::2] = even
+    return solution
+
+
 def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Signed angles by which hinges are folded out of the plane, and their gradients.
 

@@ -1,0 +1,126 @@
+"""Chains: straight runs of edges through a mesh, solved as a whole instead of edge by edge.
+
+A sweep over the edges carries a pull on by one edge in each iteration. Along a chain, the exact answer of all its
+edges together is a tridiagonal system, so that a pull crosses the whole cloth in one go. Each edge keeps its own
+compliance and its own multiplier, which the sweep after it carries on: this is XPBD, only with a better order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+STRAIGHT = -0.5
+"""Two edges go on in one another if the cosine between them, seen from their common vertex, is below this."""
+
+MAX_FAMILIES = 4
+MIN_SHARE = 0.1
+"""A family is kept if it holds at least this share of the edges in chains of two or more."""
+
+
+class Family(NamedTuple):
+    """Chains that share no vertex, one after the other.
+
+    Attributes:
+        vertices: Particles along the chains, (q + 1,) int.
+        links: Which of the q steps from vertex to vertex are edges; the others lead to the next chain, (e,) int.
+        rows: Row of each of these edges in the distance constraints, (e,) int.
+        levels: Halvings that cyclic reduction needs for the longest chain.
+    """
+
+    vertices: np.ndarray
+    links: np.ndarray
+    rows: np.ndarray
+    levels: int
+
+
+def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
+    """Chains through edges (m, 2) of particles at rest positions (n, 3) [m]; edges left over are in no family."""
+    if len(pairs) == 0:
+        return []
+    chains = [chain for chain in _walk(pairs, _continuations(pairs, rest)) if len(chain[1]) > 1]
+    chains.sort(key=lambda chain: -len(chain[1]))
+    used = [0] * len(rest)
+    families: dict[int, list[tuple[list[int], list[int]]]] = {}
+    for vertices, rows in chains:
+        taken = 0
+        for vertex in vertices:
+            taken |= used[vertex]
+        bit = ~taken & (taken + 1)
+        for vertex in vertices:
+            used[vertex] |= bit
+        families.setdefault(bit, []).append((vertices, rows))
+    large = sorted(families.values(), key=lambda members: -sum(len(rows) for _, rows in members))
+    kept = [members for members in large if sum(len(rows) for _, rows in members) >= MIN_SHARE * len(pairs)]
+    return [_join(members) for members in kept[:MAX_FAMILIES]]
+
+
+def _join(chains: list[tuple[list[int], list[int]]]) -> Family:
+    sizes = np.array([len(vertices) for vertices, _ in chains])
+    is_link = np.ones(sizes.sum(), bool)
+    is_link[np.cumsum(sizes) - 1] = False
+    return Family(
+        np.concatenate([vertices for vertices, _ in chains]).astype(np.int64),
+        np.flatnonzero(is_link),
+        np.concatenate([rows for _, rows in chains]).astype(np.int64),
+        int(np.ceil(np.log2(sizes.max()))),
+    )
+
+
+def _continuations(pairs: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """For both ends of each edge, the edge that goes on from there, -1 for none, (m, 2) int.
+
+    At every vertex, two edges go on in one another if each is the straightest continuation of the other.
+    """
+    m = len(pairs)
+    vertex = pairs.T.ravel()
+    away = rest[pairs[:, ::-1].T.ravel()] - rest[vertex]
+    away /= np.maximum(np.linalg.norm(away, axis=1), 1e-300)[:, None]
+    order = np.argsort(vertex, kind="stable")
+    starts = np.searchsorted(vertex[order], np.arange(len(rest)))
+    counts = np.bincount(vertex, minlength=len(rest))
+    best = np.full(2 * m, -1)
+    best_cosine = np.full(2 * m, STRAIGHT)
+    own = np.repeat(np.arange(len(rest)), counts)
+    place = np.arange(2 * m) - starts[own]
+    for shift in range(1, int(counts.max())):
+        some = np.flatnonzero(shift < counts[own])
+        one = order[some]
+        other = order[starts[own[some]] + (place[some] + shift) % counts[own[some]]]
+        cosine = np.einsum("ij,ij->i", away[one], away[other])
+        better = cosine < best_cosine[one] - 1e-9
+        best[one[better]] = other[better]
+        best_cosine[one[better]] = cosine[better]
+    mutual = (best >= 0) & (best[best] == np.arange(2 * m))
+    return np.where(mutual, best % m, -1).reshape(2, m).T
+
+
+def _walk(pairs: np.ndarray, following: np.ndarray) -> list[tuple[list[int], list[int]]]:
+    """Chains as (vertices, edges), cut where one would meet itself."""
+    ends, onward = pairs.tolist(), following.tolist()
+    done = [False] * len(ends)
+    chains = []
+    # From loose ends first; what is left then are rings, which may be cut anywhere.
+    order = np.argsort((following >= 0).all(axis=1), kind="stable").tolist()
+    for first in order:
+        if done[first]:
+            continue
+        edge, entry = first, (0 if onward[first][0] < 0 else 1)
+        vertices, rows, seen = [ends[edge][entry]], [], {ends[edge][entry]}
+        while edge >= 0 and not done[edge]:
+            start = vertices[-1]
+            leave = 1 if ends[edge][0] == start else 0
+            end = ends[edge][leave]
+            if end in seen:
+                break
+            done[edge] = True
+            vertices.append(end)
+            rows.append(edge)
+            seen.add(end)
+            edge = onward[edge][leave]
+        if rows:
+            chains.append((vertices, rows))
+        else:
+            done[first] = True
+    return chains
