@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .mesh import TriMesh, as_polygons, enclosed_volume
+from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume
 from .settings import Material
 
 ROPE_WIDTH = 0.01
@@ -156,4 +156,14 @@ class Body:
             if count:
                 notes.append(f"{count} {one if count == 1 else many}")
         self.isolated = ~used
+        if self.material.pressure_mode != "OFF":
+            openings = len(mesh.boundary_loops)
+            if openings:
+                notes.append(
+                    "1 opening is closed by a virtual cap"
+                    if openings == 1
+                    else f"{openings} openings are closed by virtual caps"
+                )
+            if abs(self.volume(self.rest_vertices)) < EMPTY * mesh.corner_areas.sum() ** 1.5:
+                notes.append("It encloses no volume at rest: only Overpressure can inflate it")
         return tuple(notes)

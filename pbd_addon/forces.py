@@ -35,26 +35,27 @@ def rigid_velocities(x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: 
         islands: Island of each particle, (n,) int.
         count: Number of islands.
     """
-
-    def total(values: np.ndarray) -> np.ndarray:
-        if count == 1:
-            return values.sum(axis=-1, keepdims=True)
-        return np.stack([np.bincount(islands, row, count) for row in values])
-
-    mass = total(masses[None])
-    center = total(masses * x) / mass
-    velocity = total(masses * v) / mass
-    r = x - center[:, islands]
-    u = v - velocity[:, islands]
+    if count == 1:
+        mass = np.array([masses.sum()])
+        center, velocity = (x @ masses)[:, None] / mass, (v @ masses)[:, None] / mass
+    else:
+        mass = np.bincount(islands, masses, count)
+        center = np.stack([np.bincount(islands, row, count) for row in masses * x]) / mass
+        velocity = np.stack([np.bincount(islands, row, count) for row in masses * v]) / mass
+    of_particle = islands if count > 1 else slice(None)
+    r = x - center[:, of_particle]
     m_r = masses * r
-    momentum = total(_cross(m_r, u))
-    xx, yy, zz, xy, xz, yz = total(
-        np.stack([m_r[0] * r[0], m_r[1] * r[1], m_r[2] * r[2], m_r[0] * r[1], m_r[0] * r[2], m_r[1] * r[2]])
-    )
-    inertia = np.array([[yy + zz, -xy, -xz], [-xy, xx + zz, -yz], [-xz, -yz, xx + yy]]).transpose(2, 0, 1)
+    if count == 1:
+        second, turning = (m_r @ r.T)[None], (m_r @ v.T)[None]
+    else:
+        second = np.stack([[np.bincount(islands, a * b, count) for b in r] for a in m_r]).transpose(2, 0, 1)
+        turning = np.stack([[np.bincount(islands, a * b, count) for b in v] for a in m_r]).transpose(2, 0, 1)
+    # sum m r x v from sum m r v^T; the mean velocity adds nothing, for sum m r = 0.
+    momentum = np.stack([turning[:, i, j] - turning[:, j, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=1)
+    inertia = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
     # A point or a straight rope has no inertia about some axis, hence the pseudo-inverse.
-    omega = np.einsum("kij,jk->ik", np.linalg.pinv(inertia, rcond=1e-10, hermitian=True), momentum)
-    return velocity[:, islands] + _cross(omega[:, islands], r)
+    omega = np.einsum("kij,kj->ik", np.linalg.pinv(inertia, rcond=1e-10, hermitian=True), momentum)
+    return velocity[:, of_particle] + _cross(omega[:, of_particle], r)
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -13,6 +13,9 @@ import numpy as np
 AREA_EPSILON = 1e-12
 """A triangle is degenerate if its area is below this share of its longest edge squared."""
 
+EMPTY = 1e-9
+"""A surface encloses nothing if its volume is below this share of its area to the power of 3/2."""
+
 
 class Polygons(NamedTuple):
     """Faces of any size in two flat arrays, as Blender keeps them.

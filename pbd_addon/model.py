@@ -27,12 +27,8 @@ from .constraints import (
     tether_rows,
 )
 from .constraints.bend import FLAT
-from .mesh import enclosed_volume
+from .mesh import EMPTY, enclosed_volume
 from .settings import Material, SolverSettings
-
-EMPTY = 1e-9
-"""An island encloses nothing if its volume is below this share of its area to the power of 3/2."""
-
 
 Place = tuple[np.ndarray, np.ndarray]
 

@@ -96,7 +96,10 @@ class Simulation:
         self._model = Model(self.bodies, colliders, self.settings)
         self._number = {body: number for number, body in enumerate(self.bodies)}
         self._plane_number = {plane: number for number, plane in enumerate(colliders)}
-        self.begin(0)
+        self.reports: dict[int, StepReport] = {}
+        self._state = self._model.initial_state()
+        self._targets = Targets(self._state.pin_targets.copy(), list(self._state.planes))
+        self._cache = FrameCache(0, self._state)
 
     @property
     def constraints(self) -> list[Constraints]:
@@ -191,13 +194,13 @@ class Simulation:
 
     def reset(self) -> None:
         """Back to where the bodies were made, with an empty cache."""
-        self._place(self._model.initial_state())
-        self._start_cache(self._cache.first)
+        self.begin(self._cache.first)
 
     def begin(self, frame: int) -> None:
         """Call the initial state frame `frame`; forget all others."""
         self._place(self._model.initial_state())
-        self._start_cache(frame)
+        self._cache = FrameCache(frame, self._state)
+        self.reports = {}
 
     @property
     def first_frame(self) -> int:
@@ -262,10 +265,6 @@ class Simulation:
     def _place(self, state: State) -> None:
         self._state = state
         self._targets = Targets(state.pin_targets.copy(), list(state.planes))
-
-    def _start_cache(self, frame: int) -> None:
-        self._cache = FrameCache(frame, self._state)
-        self.reports: dict[int, StepReport] = {}
 
     def _report(self, start: float) -> StepReport:
         stretch = self._model.stretch

@@ -3,6 +3,7 @@
 import time
 
 import bpy
+import numpy as np
 
 from . import baked_keys, handlers, mesh_io, poses, session, user_keys, world
 from .errors import PBDError
@@ -47,10 +48,11 @@ def _run(scene_uid, names, mode, frame_start, frame_end):
     """Step, collect, write; nothing of Blender's is kept over a yield."""
     scene = _scene(scene_uid)
     frame_of_user, subframe_of_user = scene.frame_current, scene.frame_subframe
-    shapes = {uid: [] for uid in names}
+    shapes: dict[int, list[np.ndarray]] = {uid: [] for uid in names}
     began = time.monotonic()
     try:
         first = _rewind(scene, frame_start)
+        session.of(scene).bake = BakeProgress(first, frame_start, frame_end, 0.0)
         for frame in range(first, frame_end + 1):
             scene = _scene(scene_uid)
             scene.frame_set(frame)
@@ -80,12 +82,11 @@ def _rewind(scene, frame_start):
     """Go to where stepping has to begin, and start anew if the cache does not fit; returns that frame."""
     handlers.arm()
     running = session.of(scene)
+    if not running.untouched:
+        scene.frame_set(running.first_frame)  # Starts anew by itself where an edit is seen there.
+    if not running.untouched and running.first_frame <= frame_start and running.fits(scene):
+        return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
-    baked_before = running.world is not None and not running.untouched
-    if baked_before:
-        scene.frame_set(scene.frame_current)
-        if running.first_frame <= frame_start and running.agrees(scene):
-            return frame_start if frame_start <= running.last_frame else running.last_frame
     session.drop(scene)
     scene.frame_set(begin)
     session.reset(scene, bpy.context.evaluated_depsgraph_get())
@@ -98,7 +99,7 @@ def _running(scene, frame):
     if running.message:
         raise PBDError(running.message)
     if running.world is None or not running.world.simulation.is_cached(frame):
-        raise PBDError(f"Frame {frame} is outside of the simulation range")
+        raise PBDError(f"Frame {frame} could not be simulated: press Reset")
     return running
 
 

@@ -15,8 +15,17 @@ SPACING = 12.5
 """Evaluation Time from one absolute key to the next: an eighth in Blender's own unit, so no key is off by rounding."""
 
 
-NOTES = ("baked", "bake_start", "bake_end", "bake_keys", "bake_action", "made_animation_data", "key_use_relative",
-         "key_eval_time", "key_active_index")
+NOTES = (
+    "baked",
+    "bake_start",
+    "bake_end",
+    "bake_keys",
+    "bake_action",
+    "made_animation_data",
+    "key_use_relative",
+    "key_eval_time",
+    "key_active_index",
+)
 """The properties of ``Object.pbd`` that a bake writes."""
 
 
@@ -33,7 +42,7 @@ def value_path(name):
 def check_absolute(obj):
     """Raise a `PBDError` if absolute keys would spoil keys or animation that the user made."""
     if user_keys.user_keys(obj):
-        raise PBDError(f"'{obj.name}' has shape keys of its own, which absolute keys would switch off: bake relative keys")
+        raise PBDError(f"'{obj.name}' has shape keys of its own, which absolute keys would hide: bake relative keys")
     keys = obj.data.shape_keys
     if keys is not None and keys.animation_data is not None:
         raise PBDError(f"The shape keys of '{obj.name}' are animated: bake relative keys")

@@ -100,7 +100,7 @@ def _sentence_for(kind, instead):
         raise instead(" ".join(str(error).removeprefix("Error: ").split())) from error
 
 
-_handles = []
+_handles: list[object] = []
 
 
 def register():

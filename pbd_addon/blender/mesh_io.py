@@ -53,8 +53,9 @@ def read_body(obj, depsgraph=None, pose=None, masks=None):
     if poses.is_flat(pose.matrix):
         raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
     shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj) if masks is None else masks)
-    if not np.isfinite(shape).all():
-        raise PBDError(f"'{obj.name}' has {int((~np.isfinite(shape)).any(axis=1).sum())} vertices whose place is no number")
+    bad = np.flatnonzero(~np.isfinite(shape).all(axis=1))
+    if len(bad):
+        raise PBDError(f"The place of vertex {bad[0]} of '{obj.name}' is no number: delete or move it")
     faces = read_polygons(obj.data)
     if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
         faces = turned_around(faces)

@@ -7,6 +7,8 @@ pressure, stiffness or density, so those stand in brackets behind the label.
 import dataclasses
 import math
 import operator
+from collections.abc import Callable
+from typing import Literal
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
@@ -14,7 +16,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from ..settings import Material, SolverSettings
 from .errors import PBDError
 
-OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
 
 
@@ -50,7 +52,7 @@ def decimals(value):
     return min(max(2, 1 - math.floor(math.log10(abs(value)))), 6)
 
 
-enabled_listeners = []
+enabled_listeners: list[Callable[[], None]] = []
 """Functions without arguments to call when an object becomes PBD or stops being it."""
 
 

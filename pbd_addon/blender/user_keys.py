@@ -55,7 +55,7 @@ def user_keys(obj):
 def key_values(obj, depsgraph=None):
     """Values of the user's keys that are not at rest, by name; as evaluated in `depsgraph` if there is one."""
     keys = obj.data.shape_keys
-    if keys is None or len(keys.key_blocks) < 3 and obj.pbd.live_key in keys.key_blocks:
+    if keys is None:
         return {}
     blocks = animation.animated(keys, depsgraph).key_blocks
     values = ((block.name, blocks[block.name].value) for block in user_keys(obj) if not block.mute)

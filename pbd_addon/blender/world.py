@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import FrameInputs, Plane, Simulation
+from .. import Body, FrameInputs, Plane, Simulation
 from . import animation, mesh_io, poses, properties, user_keys
 from .errors import PBDError
 
@@ -53,7 +53,7 @@ class Member(NamedTuple):
 
     uid: int
     name: str
-    body: object
+    body: Body
     fingerprint: tuple
     masks: dict[str, np.ndarray]
 
@@ -130,9 +130,9 @@ class World:
         return (0.0, 0.0, properties.clean(height) if used else FAR_BELOW)
 
     def objects(self, scene):
-        """The members that are still in the scene, as pairs of member and object."""
+        """The members that are still PBD objects of the scene, as pairs of member and object."""
         found = ((member, find(scene, member.uid, member.name)) for member in self.members)
-        return [(member, obj) for member, obj in found if obj is not None]
+        return [(member, obj) for member, obj in found if obj is not None and obj.pbd.enabled]
 
     def apply(self, scene, settings):
         """Hand changed settings to the simulation; they act from the next step.
@@ -150,6 +150,22 @@ class World:
             self.floor.friction = properties.floor_from(raw)[2]
             self.simulation.set_settings(properties.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw
+
+    def notes(self):
+        """What is worth knowing about each member, sentences by uid."""
+        return {member.uid: (*member.body.notes, *self._caps(member)) for member in self.members}
+
+    def _caps(self, member):
+        """A sentence on the openings of a mesh under pressure."""
+        count = len(member.body.mesh.boundary_loops)
+        material = properties.material_from(self.applied[member.uid], member.name)
+        if material.pressure_mode == "OFF" or not count:
+            return ()
+        return (
+            f"{count} opening is closed by a virtual cap"
+            if count == 1
+            else f"{count} openings are closed by virtual caps",
+        )
 
     def inputs(self, scene, moment):
         """Pin targets and floor at a moment, as `FrameInputs` in world space."""
@@ -170,6 +186,23 @@ def check_fit(member, obj):
     for what, old, new in zip(("vertices", "edges", "face corners", "faces"), built, now, strict=True):
         if old != new:
             raise PBDError(f"Mesh of '{obj.name}' has {new} {what}, the simulation was built for {old}: press Reset")
+
+
+def fits(member, obj):
+    """Whether the mesh is, by its counts, the one that the simulation was built for."""
+    return obj.mode != "EDIT" and mesh_io.counts(obj.data) == member.fingerprint[0]
+
+
+def is_unedited(member, obj, pose, pins):
+    """Whether the user's shape under that pose, and on request the pins, are those of the member's body."""
+    shape = user_keys.user_shape(obj, pose.key_values, member.masks)
+    if not np.array_equal(poses.to_world(shape, pose.matrix), member.body.vertices):
+        return False
+    if not pins:
+        return True
+    return mesh_io.read_pins(obj) == dict(
+        zip(member.body.pin_ids.tolist(), member.body.pin_weights.tolist(), strict=True)
+    )
 
 
 def check_faces(member, obj):

@@ -108,7 +108,7 @@ class VolumeConstraints(Constraints):
         held = self.k * (self.target - inside) / np.maximum(slope, 1e-300)
         bounded = np.maximum(inside, self.smallest)
         wanted = self.h**2 * (self.constant + self.gas / bounded)
-        stiffening = 1.0 + self.h**2 * self.gas / bounded**2 * slope
+        stiffening = 1.0 + self.h**2 * slope * self.gas / bounded / bounded  # its square may be 0
         step = np.where(self.holds_volume, held, (wanted - self.multipliers) / stiffening)
         step = np.where(self.working & (slope > 0.0), step, 0.0)
         self.multipliers += step

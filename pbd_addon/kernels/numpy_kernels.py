@@ -79,7 +79,7 @@ def project_chains(
     gamma: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """The distance constraints along chains of edges, all of a chain at once: (J W J^T + alpha) d_lambda = -C - alpha lambda.
+    """The distance constraints of whole chains of edges: (J W J^T + alpha) d_lambda = -C - alpha lambda.
 
     vertices (q + 1,): particles along the chains, one chain after the other; links (e,): which of the q steps are
     edges; rows (e,): their rows in `multipliers`; weights (q + 1,); rest_lengths (e,); alpha (2, e); gamma (e,) or
@@ -270,8 +270,7 @@ def volume_gradients(
     corners = triangles.ravel()
     per_corner = np.concatenate([of_a, of_b, of_c], axis=1)
     gradients = np.stack([np.bincount(corners, per_corner[axis], q.shape[1]) for axis in range(3)])
-    gradients /= 6.0
-    return volumes, gradients
+    return volumes, gradients / 6.0
 
 
 def project_attachment(
