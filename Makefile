@@ -34,7 +34,7 @@ build: python ## Validate the extension and build dist/pbd_cloth-VERSION.zip wit
 	@$(PYTHON) tools/build.py
 
 bench: python ## Our solver beside Blender's Cloth modifier, in one run
-	@$(PYTHON) tools/environments.py run benchmarks/run.py $(ARGS)
+	@$(PYTHON) tools/environments.py run -m benchmarks.run $(ARGS)
 
 setup: python ## Only make the environments under .venvs/
 	@$(PYTHON) tools/environments.py setup $(BLENDER)

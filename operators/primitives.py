@@ -71,7 +71,7 @@ def pinned_ids(pin: str, rx: int, ry: int) -> list[int]:
 
 
 class AddBody(AddObjectHelper):
-    """What the two primitives share: link the mesh, make it PBD, say when it is large."""
+    """What the two primitives share: where the object stands, and when it can be added."""
 
     @classmethod
     def poll(cls, context):
@@ -80,16 +80,17 @@ class AddBody(AddObjectHelper):
             return False
         return checks.in_object_mode(cls, context)
 
-    def add_body(self, context, mesh, kind):
-        """Link a new object at the 3D cursor, active and selected, and make it a cloth or balloon."""
-        obj = object_data_add(context, mesh, operator=self)
-        if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.
-            bpy.ops.object.mode_set(mode="OBJECT")
-        body.make_body(obj, kind)
-        count = len(mesh.vertices)
-        if count > MANY_VERTICES:
-            self.report({"INFO"}, f"{count:,} vertices: expect slow playback".replace(",", " "))
-        return obj
+
+def add_body(operator, context, mesh, kind):
+    """A new object with this mesh where the operator says, active and selected, as a cloth or balloon."""
+    obj = object_data_add(context, mesh, operator=operator)
+    if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.
+        bpy.ops.object.mode_set(mode="OBJECT")
+    body.make_body(obj, kind)
+    count = len(mesh.vertices)
+    if count > MANY_VERTICES:
+        operator.report({"INFO"}, f"{count:,} vertices: expect slow playback".replace(",", " "))
+    return obj
 
 
 class MESH_OT_primitive_pbd_cloth_add(bpy.types.Operator, AddBody):
@@ -112,7 +113,7 @@ class MESH_OT_primitive_pbd_cloth_add(bpy.types.Operator, AddBody):
     pin: bpy.props.EnumProperty(name="Pin", description="Vertices that stay where they are", items=PINS, default="NONE")
 
     def execute(self, context):
-        obj = self.add_body(context, grid_mesh("Cloth", self.rx, self.ry, self.width, self.height), "CLOTH")
+        obj = add_body(self, context, grid_mesh("Cloth", self.rx, self.ry, self.width, self.height), "CLOTH")
         ids = pinned_ids(self.pin, self.rx, self.ry)
         if ids:
             pins.pin_group(obj).add(ids, 1.0, "REPLACE")
@@ -137,7 +138,7 @@ class MESH_OT_primitive_pbd_balloon_add(bpy.types.Operator, AddBody):
     radius: bpy.props.FloatProperty(name="Radius", default=1.0, min=0.001, soft_max=100.0, subtype="DISTANCE")
 
     def execute(self, context):
-        self.add_body(context, icosphere_mesh("Balloon", self.subdivisions, self.radius), "BALLOON")
+        add_body(self, context, icosphere_mesh("Balloon", self.subdivisions, self.radius), "BALLOON")
         return {"FINISHED"}
 
 

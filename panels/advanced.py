@@ -21,10 +21,11 @@ class Advanced(BodyPanel):
         flow = columns(layout)
         flow.column().prop(settings, "method")
         flow.column().prop(settings, "iterations")
-        flow.column().prop(context.scene.render, "use_lock_interface", text="Lock Interface on Render")
         running = session.get(context.scene)
-        if running is not None:
+        if running is not None and running.kernels_name:
             layout.label(text=f"Computed by the {running.kernels_name} kernels", icon="SYSTEM")
+        layout.use_property_split = False
+        layout.prop(context.scene.render, "use_lock_interface", text="Lock Interface in Renders")
         layout.operator("object.pbd_copy_to_selected", icon="COPYDOWN")
 
 

@@ -74,6 +74,8 @@ def draw_status(context, layout):
     if running.cache_bytes:
         line = f"Frames {running.first_frame} to {running.last_frame} cached, {file_size(running.cache_bytes)}"
         draw_sentence(layout, context, line, "FILE_CACHE")
+    for note in running.notes.get(obj.session_uid, ()):
+        draw_sentence(layout, context, note, "INFO")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Main))

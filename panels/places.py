@@ -17,7 +17,13 @@ TWO_COLUMNS = 600.0
 """From about this width on `columns` has two of them [pixels at the interface scale 1]."""
 
 
-class Sidebar:
+class Place:
+    """Where a panel stands."""
+
+    prefix = ""
+
+
+class Sidebar(Place):
     """The tab "PBD" of the 3D View's sidebar."""
 
     bl_space_type = "VIEW_3D"
@@ -26,7 +32,7 @@ class Sidebar:
     prefix = "VIEW3D_PT_pbd"
 
 
-class PhysicsTab:
+class PhysicsTab(Place):
     """Properties > Physics."""
 
     bl_space_type = "PROPERTIES"
@@ -85,7 +91,7 @@ def panel_class(drawing, place):
     )
 
 
-def panel_id(name: str, place: type) -> str:
+def panel_id(name: str, place: type[Place]) -> str:
     """The name under which Blender knows a drawing in a place."""
     return f"{place.prefix}_{name}"
 

@@ -29,23 +29,19 @@ class Pressure(BodyPanel):
 
 
 def draw_measured(context, layout):
-    """Pressure after the last step, and the holes that were closed for it."""
+    """Pressure after the last step."""
     running = session.get(context.scene)
-    if running is None:
+    if running is None or running.world is None or running.last_frame <= running.first_frame:
         return
-    uid = context.object.session_uid
-    if running.world is not None and running.last_frame > running.first_frame:
-        measured = [
-            f"{pascals:.0f}"
-            for member in running.world.members
-            if member.uid == uid
-            for pascals in running.world.simulation.pressure(member.body)
-        ]
-        if measured:
-            line = f"{', '.join(measured)} Pa measured at frame {running.last_frame}"
-            draw_sentence(layout, context, line, "FORCE_FORCE")
-    for note in running.notes.get(uid, ()):
-        draw_sentence(layout, context, note, "INFO")
+    measured = [
+        f"{pascals:.0f}"
+        for member in running.world.members
+        if member.uid == context.object.session_uid
+        for pascals in running.world.simulation.pressure(member.body)
+    ]
+    if measured:
+        line = f"{', '.join(measured)} Pa measured at frame {running.last_frame}"
+        draw_sentence(layout, context, line, "FORCE_FORCE")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Pressure))

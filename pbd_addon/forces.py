@@ -37,7 +37,8 @@ def rigid_velocities(x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: 
     """
     if count == 1:
         mass = np.array([masses.sum()])
-        center, velocity = (x @ masses)[:, None] / mass, (v @ masses)[:, None] / mass
+        center = (masses * x).sum(axis=1, keepdims=True) / mass
+        velocity = (masses * v).sum(axis=1, keepdims=True) / mass
     else:
         mass = np.bincount(islands, masses, count)
         center = np.stack([np.bincount(islands, row, count) for row in masses * x]) / mass
@@ -46,7 +47,8 @@ def rigid_velocities(x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: 
     r = x - center[:, of_particle]
     m_r = masses * r
     if count == 1:
-        second, turning = (m_r @ r.T)[None], (m_r @ v.T)[None]
+        second = np.einsum("in,jn->ij", m_r, r)[None]
+        turning = np.einsum("in,jn->ij", m_r, v)[None]
     else:
         second = np.stack([[np.bincount(islands, a * b, count) for b in r] for a in m_r]).transpose(2, 0, 1)
         turning = np.stack([[np.bincount(islands, a * b, count) for b in v] for a in m_r]).transpose(2, 0, 1)

@@ -69,10 +69,10 @@ class _Checked:
                 continue
             if isinstance(field.default, bool):
                 continue
-            if isinstance(field.default, int) and value != int(value):
-                raise ValueError(f"{where} must be a whole number, not {value!r}")
             if not math.isfinite(value):
                 raise ValueError(f"{where} must be a finite number, not {value!r}")
+            if isinstance(field.default, int) and value != int(value):
+                raise ValueError(f"{where} must be a whole number, not {value!r}")
             if about["low"] is not None and value < about["low"]:
                 raise ValueError(
                     f"{where} must be at least {about['low']:g} {about['unit']}".rstrip() + f", not {value:g}"

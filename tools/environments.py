@@ -4,6 +4,7 @@ Runs on the standard library of any Python from 3.11 on; everything else is inst
 
     python tools/environments.py setup [VERSION ...]     make the environments, or those of these Blenders
     python tools/environments.py run SCRIPT [ARG ...]    run a script in the newest Blender there is
+    python tools/environments.py run -m MODULE [ARG ...]   the same; the module finds pbd_addon
     python tools/environments.py lint                    ruff: rules and format
     python tools/environments.py format                  ruff: mend what it can, write the format
     python tools/environments.py types                   mypy against Blender's stubs
@@ -313,6 +314,10 @@ def main(arguments: list[str]) -> int:
                 except EnvironmentProblem as problem:
                     say(str(problem))
             return 0 if found else 1
+        case ["run", "-m", module, *rest]:
+            blender, python = newest()
+            say(f"{module} in Blender {blender.label}")
+            return subprocess.run([python, "-m", module, *rest], cwd=ROOT, check=False).returncode
         case ["run", script, *rest]:
             if not (ROOT / script).exists():
                 raise EnvironmentProblem(f"There is no {script} yet.")

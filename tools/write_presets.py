@@ -25,9 +25,15 @@ def file_of(name: str) -> Path:
     return FOLDER / kind_of(PRESETS[name]) / f"{name.replace(' ', '_')}.py"
 
 
+def literal(value: object) -> str:
+    """A value in Python, with the quotes of this project's format."""
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
 def text_of(material: Material) -> str:
     """What Blender runs when the preset is chosen: one assignment per setting of the active object."""
-    lines = [f"material.{name} = {getattr(material, name)!r}" for name in presets.fields(kind_of(material))]
+    names = presets.fields(kind_of(material))
+    lines = [f"material.{name} = {literal(getattr(material, name))}" for name in names]
     return "\n".join(["import bpy", "", "material = bpy.context.object.pbd", *lines, ""])
 
 

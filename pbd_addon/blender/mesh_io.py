@@ -65,6 +65,7 @@ def read_body(obj, depsgraph=None, pose=None, masks=None):
             faces,
             material=properties.read_material(obj),
             pins=read_pins(obj),
+            edges=read_loose_edges(obj.data),
             name=obj.name,
         )
     except ValueError as error:
@@ -79,6 +80,15 @@ def read_polygons(mesh):
     mesh.polygons.foreach_get("loop_start", starts[:-1])
     starts[-1] = len(corners)
     return Polygons(corners, starts)
+
+
+def read_loose_edges(mesh):
+    """Vertices (e, 2) int32 of the edges without faces, which are simulated as strings."""
+    edges = np.empty((len(mesh.edges), 2), np.int32)
+    mesh.edges.foreach_get("vertices", edges.ravel())
+    loose = np.empty(len(edges), bool)
+    mesh.edges.foreach_get("is_loose", loose)
+    return edges[loose]
 
 
 def turned_around(faces):

@@ -110,6 +110,8 @@ class Session:
     def build(self, scene, start):
         """Make the simulation from the scene as it stood at `start`; raises `PBDError`."""
         objects = live_bodies(scene)
+        if not objects:
+            raise PBDError("There is no PBD cloth or balloon to simulate")
         self.begin_anew(start)
         built = World(scene, objects, start.moment)
         built.simulation.begin(start.frame)
@@ -223,6 +225,8 @@ class Session:
             except UnstableError as error:
                 self.blocked = f"{error}; frame {step - 1} is kept"
                 raise PBDError(self.blocked) from error
+            except ValueError as error:
+                raise PBDError(str(error)) from error
             self.report = report or self.report
             self.moments[step] = moment
             if step != frame and self.first_guess is None and not before.stands_like(now):

@@ -153,7 +153,8 @@ class World:
 
     def notes(self):
         """What is worth knowing about each member, sentences by uid."""
-        return {member.uid: (*member.body.notes, *self._caps(member)) for member in self.members}
+        # A body notes its openings if it is built under pressure; pressure may be switched on later.
+        return {member.uid: tuple(dict.fromkeys((*member.body.notes, *self._caps(member)))) for member in self.members}
 
     def _caps(self, member):
         """A sentence on the openings of a mesh under pressure."""

@@ -48,7 +48,9 @@ class DistanceConstraints(Constraints):
         self.fields = fields
         self.own_compliance = np.full(len(order), np.nan) if compliance is None else compliance[order]
         self.multipliers = np.zeros(len(order))
-        self.families = [] if chains_through is None else find_families(self.rows.indices.T, chains_through)
+        self.chains_through = chains_through
+        self.chained: tuple[bool, ...] = ()
+        self.families: list[Family] = []
         self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -63,7 +65,21 @@ class DistanceConstraints(Constraints):
             self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
             self.damping_times = np.zeros(0)
         self.active = bool((self.compliance < NO_STIFFNESS).any())
+        self._find_chains(materials)
         self.h = 0.0
+
+    def _find_chains(self, materials: Sequence[Material]) -> None:
+        """Look for chains in all bodies but those that are blown up to a volume.
+
+        There, every edge is in tension for good, and a chain that is solved on its own would slide along the surface.
+        """
+        chained = tuple(m.pressure_mode in ("OFF", "OVERPRESSURE") for m in materials)
+        if self.chains_through is None or chained == self.chained:
+            return
+        self.chained = chained
+        rows = np.flatnonzero(np.array(chained)[self.rows.body])
+        found = find_families(self.rows.indices[:, rows].T, self.chains_through)
+        self.families = [family._replace(rows=rows[family.rows]) for family in found]
 
     def _compliance(self, materials: Sequence[Material], field: str) -> np.ndarray:
         stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body] * self.geometry

@@ -241,7 +241,9 @@ def project_isometric(
         leverage = weights[:, rows] * stencil
         stiffness = np.einsum("jk,jk->k", leverage, stencil)
         if len(gamma):
-            residual += gamma[rows] * (residual - np.einsum("ijk,jk->ik", x.take(corners, axis=1), stencil))
+            # Only its change along itself: a fold that turns with the whole sheet is not to be braked.
+            change = residual - np.einsum("ijk,jk->ik", x.take(corners, axis=1), stencil)
+            residual *= 1.0 + gamma[rows] * _dot(residual, change) / np.maximum(_dot(residual, residual), TINY**2)
             stiffness *= 1.0 + gamma[rows]
         residual += alpha[rows] * multipliers[:, rows]
         step = residual * (k[rows] / -(stiffness + alpha[rows]))
@@ -324,7 +326,7 @@ def project_plane(
 ) -> None:
     """C = (p - point) . normal - thickness >= 0. indices, weights, thickness (m,); point, normal (3,)."""
     q = p.take(indices, axis=1)
-    depth = thickness - normal @ (q - point[:, None])
+    depth = thickness - np.einsum("i,ij->j", normal, q - point[:, None])
     push = np.maximum(depth, -multipliers * weights)
     multipliers += push / weights
     _scatter(p, indices, q + normal[:, None] * push)
@@ -348,7 +350,7 @@ def rub_plane(
     particles = indices[hit]
     q = p.take(particles, axis=1)
     slip = q - x.take(particles, axis=1) - motion[:, None]
-    slip -= normal[:, None] * (normal @ slip)
+    slip -= normal[:, None] * np.einsum("i,ij->j", normal, slip)
     length = np.sqrt(_dot(slip, slip)) + TINY
     grip = friction[hit] * multipliers[hit] * weights[hit]
     _scatter(p, particles, q - slip * np.minimum(1.0, grip / length))

@@ -73,8 +73,20 @@ def mesh_bytes(obj):
     for block in keys.key_blocks:
         points = np.empty(3 * len(block.points), np.float32)
         block.points.foreach_get("co", points)
-        blocks.append((block.name, points.tobytes(), block.value, block.mute, block.vertex_group, block.frame,
-                       block.relative_key.name, block.slider_min, block.slider_max, block.interpolation))
+        blocks.append(
+            (
+                block.name,
+                points.tobytes(),
+                block.value,
+                block.mute,
+                block.vertex_group,
+                block.frame,
+                block.relative_key.name,
+                block.slider_min,
+                block.slider_max,
+                block.interpolation,
+            )
+        )
     animated = keys.animation_data and keys.animation_data.action and curve_values(keys)
     return positions.tobytes(), (blocks, keys.use_relative, keys.eval_time, obj.active_shape_key_index, animated)
 

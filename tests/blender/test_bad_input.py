@@ -69,7 +69,7 @@ def test_scale_zero(extension):
 def test_no_number(extension):
     obj = scenes.add_grid()
     obj.data.vertices[3].co.x = float("nan")
-    refused(obj, "'Flag' has 1 vertices whose place is no number")
+    refused(obj, "The place of vertex 3 of 'Flag' is no number: delete or move it")
 
 
 def test_absolute_keys_of_the_users(extension):
@@ -186,3 +186,43 @@ def test_an_unstable_step_keeps_the_last_good_frame(extension, session):
     go(3), go(4)
     assert running.message == ""
     assert running.last_frame == 4
+
+
+def test_a_first_step_that_fails_is_tried_once(extension, session):
+    obj = scenes.add_grid()
+    go(1)
+    running = session.ensure(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    solver = extension.module("pbd_addon.solver")
+    step = solver.step
+    calls = []
+
+    def explode(*_arguments, **_options):
+        calls.append(1)
+        raise solver.UnstableError(running.world.members[0].body, 3)
+
+    solver.step = explode
+    try:
+        play([obj], 2, 5)
+    finally:
+        solver.step = step
+    assert len(calls) == 1
+    assert running.message.endswith("; frame 1 is kept")
+    bpy.context.scene.pbd.substeps = 40
+    go(6)
+    assert running.message == ""
+    assert (running.first_frame, running.last_frame) == (1, 6)
+
+
+def test_a_place_that_is_no_number_in_the_middle(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    play([obj], 1, 4)
+    obj.location.x = float("nan")
+    go(5)
+    assert message() == "targets of Flag must be finite numbers"
+    assert session.get(bpy.context.scene).last_frame == 4
+
+
+def test_reset_without_cloth(session):
+    with pytest.raises(session.PBDError, match="There is no PBD cloth or balloon to simulate"):
+        session.reset(bpy.context.scene, bpy.context.evaluated_depsgraph_get())

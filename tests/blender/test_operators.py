@@ -186,6 +186,47 @@ def test_remove_says_when_there_is_nothing(extension):
         bpy.ops.object.pbd_remove()
 
 
+def test_remove_in_the_middle_of_a_simulation(extension, session):
+    gone, stays = add_cloth(), add_cloth()
+    play(1, 3)
+    height = shown(stays)[:, 2].min()
+    select_only(gone)
+    bpy.ops.object.pbd_remove()
+    play(4, 5)
+    assert gone.data.shape_keys is None
+    assert np.allclose(shown(gone)[:, 2], 0.0)
+    assert shown(stays)[:, 2].min() < height
+    assert not session.get(bpy.context.scene).message
+
+
+def test_add_in_the_middle_of_a_simulation(extension, session):
+    first = add_cloth()
+    play(1, 3)
+    height = shown(first)[:, 2].min()
+    late = add_cloth()
+    play(4, 5)
+    assert shown(first)[:, 2].min() < height
+    assert np.allclose(shown(late)[:, 2], 0.0)
+    bpy.ops.object.pbd_reset()
+    play(2, 3)
+    assert shown(late)[:, 2].min() < -1e-3
+
+
+def test_undo_takes_back_one_operator_at_a_time(extension):
+    name = add_plain_mesh().name
+    bpy.ops.ed.undo_push(message="Plain mesh")
+    bpy.ops.object.pbd_add("EXEC_DEFAULT", True)
+    bpy.ops.object.pbd_bake("EXEC_DEFAULT", True)
+    assert bpy.data.objects[name].pbd.baked
+    bpy.ops.ed.undo()
+    assert bpy.data.objects[name].pbd.enabled
+    assert not bpy.data.objects[name].pbd.baked
+    bpy.ops.ed.undo()
+    assert not bpy.data.objects[name].pbd.enabled
+    bpy.ops.ed.redo()
+    assert bpy.data.objects[name].pbd.enabled
+
+
 # --- primitives
 
 

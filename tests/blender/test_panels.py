@@ -182,3 +182,17 @@ def test_entries_in_blenders_own_panels(extension):
     primitives = extension.module("operators.primitives")
     assert entry.draw_physics_buttons in PHYSICS_PT_add.draw._draw_funcs
     assert primitives.draw_menu in bpy.types.VIEW3D_MT_mesh_add.draw._draw_funcs
+
+
+def test_switched_off_leaves_nothing_behind(extension):
+    from bl_ui.properties_physics_common import PHYSICS_PT_add
+
+    extension.disable()
+    try:
+        for cls in (PHYSICS_PT_add, bpy.types.VIEW3D_MT_mesh_add):
+            assert not [draw for draw in cls.draw._draw_funcs if "pbd_cloth" in draw.__module__]
+        assert not [name for name in dir(bpy.types) if "_pbd_" in name]
+        assert not [path for path in bpy.utils.preset_paths("pbd_cloth") if "user_default" in path]
+    finally:
+        extension.enable()
+    assert all(map(panels_of, PREFIXES))

@@ -284,3 +284,65 @@ def test_nothing_is_armed_without_cloth(extension, session):
     assert handlers.on_frame_change in bpy.app.handlers.frame_change_post
     obj.pbd.enabled = False
     assert not armed & {*bpy.app.handlers.frame_change_post, *bpy.app.handlers.frame_change_pre}
+
+
+def test_switching_off_and_on_again(session):
+    obj = scenes.add_grid()
+    seen = play([obj], 1, 6)
+    obj.pbd.active = False
+    go(4)
+    assert depth(obj) == 0.0
+    obj.pbd.active = True
+    go(5)
+    assert np.array_equal(shown(obj), seen[5][0])
+
+
+def test_an_edit_at_the_first_frame_starts_anew(session):
+    obj = scenes.add_grid(**FREE)
+    play([obj], 1, 5)
+    go(1)
+    for points in (obj.data.vertices, obj.data.shape_keys.key_blocks["Basis"].data):
+        points[0].co.x = -0.6
+    go(3)
+    go(1)
+    go(2)
+    assert session.get(bpy.context.scene).last_frame == 2
+    assert shown(obj)[0, 0] < -0.55
+
+
+def test_a_long_jump_gives_the_window_back(extension, session, monkeypatch):
+    obj = scenes.add_grid(**FREE)
+    go(1)
+    monkeypatch.setattr(extension.bridge("running"), "PATIENCE", 0.0)
+    go(10)
+    running = session.get(bpy.context.scene)
+    assert running.message == "Simulated up to frame 2 of 10 in 0 s: go on from there"
+    assert depth(obj) == pytest.approx(-fallen(1 / 24, 480), abs=1e-5)
+    monkeypatch.undo()
+    go(10)
+    assert (running.message, running.last_frame) == ("", 10)
+
+
+def test_openings_of_a_balloon_are_told(session):
+    obj = scenes.add_grid()
+    play([obj], 1, 2)
+    running = session.get(bpy.context.scene)
+    assert running.notes[obj.session_uid] == ()
+    obj.pbd.pressure_mode = "OVERPRESSURE"
+    go(3)
+    assert running.notes[obj.session_uid] == ("1 opening is closed by a virtual cap",)
+
+
+def test_a_loose_edge_is_a_string(session):
+    quad = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 1, 0), (5, 5, 5)]
+    obj = scenes.add_mesh("Kite", quad, [(0, 1, 2, 3)], edges=[(2, 4)])
+    scenes.pin(obj, [0, 1, 2, 3])
+    play([obj], 1, 48)
+    assert shown(obj)[4, 2] < -0.5
+    assert np.linalg.norm(shown(obj)[4] - shown(obj)[2]) == pytest.approx(1.0, abs=0.05)
+    assert shown(obj)[5].tolist() == [5, 5, 5]
+    assert running_notes(session, obj) == ("1 isolated vertex stays where it is",)
+
+
+def running_notes(session, obj):
+    return session.get(bpy.context.scene).notes[obj.session_uid]

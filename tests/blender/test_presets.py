@@ -88,6 +88,18 @@ def test_apply_every_preset(bridge, settings):
                 assert got == (pytest.approx(wanted, rel=1e-6, abs=1e-12) if isinstance(wanted, float) else wanted)
 
 
+def test_undo_takes_back_a_preset_and_nothing_else(bridge):
+    name = add_object("cloth").name
+    bpy.context.object.pbd.friction = 0.77
+    bpy.ops.ed.undo_push(message="Friction")
+    path = shipped(bridge, "cloth")["Cotton"]
+    bpy.ops.script.execute_preset(filepath=str(path), menu_idname="OBJECT_PT_pbd_cloth_presets")
+    assert bpy.data.objects[name].pbd.friction != pytest.approx(0.77)
+    bpy.ops.ed.undo()
+    assert bpy.data.objects[name].pbd.enabled
+    assert bpy.data.objects[name].pbd.friction == pytest.approx(0.77)
+
+
 def test_a_fabric_leaves_a_cushion_inflated(bridge):
     obj = add_object("cloth")
     obj.pbd.pressure_mode = "OVERPRESSURE"

@@ -1,0 +1,107 @@
+"""Where our time goes: nanoseconds of a constraint, and the parts of a frame."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from pbd_addon import Simulation, forces, kernels
+from pbd_addon.constraints import Constraints, VolumeConstraints
+
+PATIENCE = 0.4
+"""How long one kind of constraint is measured [s]."""
+
+FEWEST = 20
+"""Projections that are measured at least."""
+
+REST_OF_A_FRAME = "prediction, velocities, cache and report"
+
+
+@dataclasses.dataclass(frozen=True)
+class KindResult:
+    """What one kind of constraint costs.
+
+    Attributes:
+        kind: Its name.
+        scene: Where it was measured.
+        rows: Number of constraints; of volume, of the triangles that enclose it.
+        unit: What a row is.
+        seconds: CPU time of projecting one row once, median [s].
+    """
+
+    kind: str
+    scene: str
+    rows: int
+    unit: str
+    seconds: float
+
+
+def of_constraints(simulation: Simulation, scene: str, dt: float) -> list[KindResult]:
+    """Project each kind of constraint again and again on the present state, which stays as it is."""
+    module = kernels.load(simulation.kernels_name)
+    settled = np.concatenate([simulation.positions(body) for body in simulation.bodies]).T.copy()
+    h = dt / simulation.settings.substeps
+    return [_measure(constraints, module, settled, scene, h) for constraints in simulation.constraints]
+
+
+def first_of_each(results: Sequence[KindResult]) -> list[KindResult]:
+    """One result for each kind, from the scene that came first."""
+    found: dict[str, KindResult] = {}
+    for result in results:
+        found.setdefault(result.kind, result)
+    return list(found.values())
+
+
+def _measure(constraints: Constraints, module: Any, settled: np.ndarray, scene: str, h: float) -> KindResult:
+    rows, unit = _rows(constraints, settled)
+    p, seconds = settled.copy(), []
+    deadline = time.perf_counter() + PATIENCE
+    while len(seconds) < FEWEST or time.perf_counter() < deadline:
+        # Every projection starts from the same error, or all but the first would find nothing to do.
+        p[:] = settled
+        constraints.begin_substep(h, 1.0)
+        start = time.process_time()
+        constraints.project(module, p, settled)
+        seconds.append(time.process_time() - start)
+    return KindResult(constraints.name, scene, rows, unit, float(np.median(seconds)) / max(rows, 1))
+
+
+def _rows(constraints: Constraints, settled: np.ndarray) -> tuple[int, str]:
+    if isinstance(constraints, VolumeConstraints):
+        return constraints.triangles.shape[1], "triangle"
+    return len(constraints.values(settled.T)), "constraint"
+
+
+def of_a_frame(simulation: Simulation, dt: float, frames: int = 5) -> dict[str, float]:
+    """CPU time of each part of a frame [s], the largest first: mean of some frames, which are stepped."""
+    spent: dict[str, float] = defaultdict(float)
+    with ExitStack() as watches:
+        watched = [(constraints, name, constraints.name) for constraints in simulation.constraints
+                   for name in ("begin_substep", "project", "rub")]  # fmt: skip
+        for owner, name, label in [*watched, (forces, "damp", "damping"), (forces, "drag", "drag")]:
+            timed = _timed(getattr(owner, name), spent, label)
+            watches.enter_context(patch.object(owner, name, timed))
+        start = time.process_time()
+        for _ in range(frames):
+            simulation.step(dt)
+        whole = time.process_time() - start
+    spent[REST_OF_A_FRAME] = whole - sum(spent.values())
+    return {label: seconds / frames for label, seconds in sorted(spent.items(), key=lambda item: -item[1])}
+
+
+def _timed(function: Callable[..., Any], spent: dict[str, float], label: str) -> Callable[..., Any]:
+    def timed(*arguments: Any, **options: Any) -> Any:
+        start = time.process_time()
+        try:
+            return function(*arguments, **options)
+        finally:
+            spent[label] += time.process_time() - start
+
+    return timed

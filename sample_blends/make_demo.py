@@ -1,0 +1,151 @@
+"""Bake sample scenes in real Blender and render frames of them into one picture.
+
+    make demo                       dist/demo.png
+    make demo ARGS=--docs           docs/images/*.png, the pictures of the README
+
+Needs the bpy module; everything is rendered by Cycles on the CPU, the only engine that needs no display. The
+extension is built from this folder and installed into an empty profile first, by Blender's own tools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from make_samples import HERE, load_tool
+
+ROOT = HERE.parent
+SHEET = {
+    "curtain": (1, 9, 22, 96),
+    "balloon": (1, 30, 52, 96),
+    "cushion": (1, 12, 30, 96),
+    "flag": (1, 24, 44, 72),
+}
+"""The rows of the contact sheet: sample, and which of its frames."""
+
+GAP = 6
+"""White between the pictures of a sheet [px]."""
+
+
+def main() -> None:
+    """Render what is asked for and say where it is."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--docs", action="store_true", help="write the pictures of the README")
+    parser.add_argument("--samples", type=int, default=24, help="rays per pixel")
+    arguments = parser.parse_args()
+    began = time.monotonic()
+
+    with load_tool("extension").installed(), tempfile.TemporaryDirectory(prefix="pbd-demo-") as scratch:
+        if arguments.docs:
+            made = docs_pictures(Path(scratch), arguments.samples)
+        else:
+            rows = [film(name, frames, 320, arguments.samples, Path(scratch)) for name, frames in SHEET.items()]
+            made = [write(ROOT / "dist" / "demo.png", sheet(rows))]
+    say(f"Done in {time.monotonic() - began:.0f} s:")
+    for path in made:
+        say(str(path))
+
+
+def docs_pictures(scratch: Path, samples: int) -> list[Path]:
+    """The pictures of the README: the contact sheet, and a strip per sample; returns their paths."""
+    images = ROOT / "docs" / "images"
+    rows = {name: film(name, frames, 320, samples, scratch) for name, frames in SHEET.items()}
+    grid = film("stiffness_grid", (72,), 720, samples, scratch)
+    made = [write(images / "samples.png", sheet(list(rows.values())))]
+    made += [write(images / f"{name}.png", sheet([row])) for name, row in rows.items()]
+    return [*made, write(images / "stiffness_grid.png", sheet([grid]))]
+
+
+def film(name: str, frames: tuple[int, ...], width: int, samples: int, scratch: Path) -> list[np.ndarray]:
+    """Open a sample, bake it with the operator, render some of its frames.
+
+    Args:
+        name: Of the sample.
+        frames: Which to render.
+        width: Of a picture [px]; its height is three quarters of that.
+        samples: Rays per pixel.
+        scratch: Folder for the pictures as Blender writes them.
+
+    Returns:
+        A picture (height, width, 4) float32 for each frame, first row at the top.
+    """
+    import bpy
+
+    began = time.monotonic()
+    bpy.ops.wm.open_mainfile(filepath=str(HERE / f"{name}.blend"))
+    scene = bpy.context.scene
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.context.view_layer.objects.active = None  # nothing chosen: all of the scene
+    bpy.ops.object.pbd_bake(mode="ABSOLUTE")
+    baked = time.monotonic()
+    render, cycles = scene.render, scene.cycles
+    render.resolution_x, render.resolution_y, render.resolution_percentage = width, width * 3 // 4, 100
+    render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGB"
+    render.dither_intensity = 0.0  # noise that only makes the file larger
+    cycles.device, cycles.samples, cycles.use_denoising = "CPU", samples, can_denoise()
+    pictures = []
+    for frame in frames:
+        scene.frame_set(frame)
+        render.filepath = str(scratch / f"{name}_{frame:03d}.png")
+        bpy.ops.render.render(write_still=True)
+        pictures.append(read(render.filepath))
+    say(f"{name}: baked in {baked - began:.0f} s, rendered in {time.monotonic() - baked:.0f} s")
+    return pictures
+
+
+def can_denoise() -> bool:
+    """Whether this build of Blender has Open Image Denoise."""
+    import _cycles
+
+    return bool(getattr(_cycles, "with_openimagedenoise", False))
+
+
+def sheet(rows: list[list[np.ndarray]]) -> np.ndarray:
+    """Pictures of one size in rows, with white between them, as one picture."""
+    return np.vstack([spaced(np.hstack([spaced(picture, 1) for picture in row])[:, :-GAP], 0) for row in rows])[:-GAP]
+
+
+def spaced(picture: np.ndarray, axis: int) -> np.ndarray:
+    """A picture with a white strip below (axis 0) or to the right (axis 1)."""
+    border = [(0, 0)] * 3
+    border[axis] = (0, GAP)
+    return np.pad(picture, border, constant_values=1.0)
+
+
+def read(path: str) -> np.ndarray:
+    """The pixels (height, width, 4) float32 of a file as they are stored, first row at the top."""
+    import bpy
+
+    image = bpy.data.images.load(path)
+    pixels = np.empty(image.size[0] * image.size[1] * 4, np.float32)
+    image.pixels.foreach_get(pixels)
+    pixels = pixels.reshape(image.size[1], image.size[0], 4)[::-1]
+    bpy.data.images.remove(image)
+    return pixels
+
+
+def write(path: Path, picture: np.ndarray) -> Path:
+    """Save a picture as PNG; returns the path."""
+    import bpy
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    height, width = picture.shape[:2]
+    image = bpy.data.images.new(path.stem, width, height, alpha=False)
+    image.pixels.foreach_set(np.ascontiguousarray(picture[::-1], np.float32).ravel())
+    image.filepath_raw, image.file_format = str(path), "PNG"
+    image.save(quality=100)
+    bpy.data.images.remove(image)
+    say(f"{path.name}: {width} x {height}, {path.stat().st_size / 1024:.0f} KiB")
+    return path
+
+
+def say(text: str) -> None:
+    """Print a line now, also between what Blender prints."""
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The whole-chain solve in front of the sweep gives what solving all equations of a chain together gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from meshes import grid, icosphere
+from pbd_addon import Body, Material, Simulation
+from pbd_addon.constraints.chains import find_families
+from pbd_addon.kernels import numpy_kernels
+from test_gradients import find, jacobian
+
+
+@pytest.mark.parametrize("sizes", [[1], [2], [7], [8], [9], [3, 1, 5], [16, 2, 2, 31]])
+def test_tridiagonal_systems_are_solved(sizes):
+    """Cyclic reduction equals a dense solve, for blocks of any length."""
+    rng = np.random.default_rng(sum(sizes))
+    levels = int(np.ceil(np.log2(max(sizes) + 1)))
+    size = -(-sum(sizes) // 2**levels) * 2**levels
+    coupling = rng.uniform(-1.0, 1.0, size)
+    coupling[np.cumsum(sizes) - 1] = 0.0
+    coupling[sum(sizes) :] = 0.0
+    diagonal = 2.05 + rng.uniform(0.0, 1.0, size)
+    right = rng.normal(size=size)
+    dense = np.diag(diagonal) + np.diag(coupling[:-1], 1) + np.diag(coupling[:-1], -1)
+    solution = numpy_kernels.solve_tridiagonal(diagonal, coupling, right, levels)
+    np.testing.assert_allclose(solution, np.linalg.solve(dense, right), rtol=1e-12, atol=1e-12)
+
+
+def rope(count: int, **settings) -> Body:
+    """A crooked rope of particles of uneven masses, pinned at its first."""
+    rng = np.random.default_rng(count)
+    vertices = np.column_stack([np.arange(count), 0.03 * rng.normal(size=count), np.zeros(count)])
+    edges = [[k, k + 1] for k in range(count - 1)]
+    compliances = rng.uniform(1e-4, 1e-3, count - 1)
+    masses = rng.uniform(0.1, 1.0, count)
+    return Body(vertices, [], Material(tethers=False, **settings), [0], edges=edges, compliances=compliances,
+                masses=masses)  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [3, 6, 17])
+@pytest.mark.parametrize("damping", [0.0, 0.01])
+def test_a_chain_takes_one_newton_step_together(count, damping):
+    """(J W J^T (1 + gamma) + a) d_lambda = -C - gamma J (p - x), all edges of a rope in one go."""
+    simulation = Simulation([rope(count, stretch_damping=damping)])
+    stretch = find(simulation, "stretch")
+    rng = np.random.default_rng(0)
+    (body,) = simulation.bodies
+    x = body.vertices
+    p = (x + rng.normal(0.0, 0.05, x.shape)).T.copy()
+    h = 1 / 240
+    stretch.begin_substep(h, 1.0)
+    ((family, arrays),) = stretch.chains
+    dense = jacobian(stretch, p.T).reshape(count - 1, -1)
+    w = np.repeat(simulation._model.w, 3)
+    values = stretch.values(p.T)
+    alpha = np.where(values < 0.0, stretch.compliance[1], stretch.compliance[0]) / h**2
+    gamma = damping / h
+    matrix = (dense * w) @ dense.T * (1.0 + gamma) + np.diag(alpha)
+    right = -values - gamma * dense @ (p.T - x).ravel()
+    expected = p.T + (w * (np.linalg.solve(matrix, right) @ dense)).reshape(-1, 3)
+    numpy_kernels.project_chains(p, x.T, *family, *arrays, stretch.multipliers)
+    np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)
+
+
+def test_families_share_no_vertex_and_no_edge():
+    """Chains of a family can be solved at once, and no edge is in two of them."""
+    for vertices, faces in (grid(8, 5, 1.0, 1.0), icosphere(2, 1.0)):
+        edges = Body(vertices, faces).mesh.edges
+        families = find_families(edges, vertices)
+        assert families
+        rows = np.concatenate([family.rows for family in families])
+        assert len(np.unique(rows)) == len(rows)
+        for family in families:
+            assert len(np.unique(family.vertices)) == len(family.vertices)
+            for link, row in zip(family.links, family.rows):
+                assert set(family.vertices[link : link + 2].tolist()) == set(edges[row].tolist())
+
+
+def test_all_edges_of_a_grid_are_in_chains():
+    """The rows and the columns of a grid are its chains."""
+    vertices, quads = grid(8, 5, 1.0, 1.0)
+    families = find_families(Body(vertices, quads).mesh.edges, vertices)
+    assert sorted(len(family.rows) for family in families) == [5 * 9, 8 * 6]
+
+
+def test_rings_are_cut_once():
+    """A ring of edges is a chain that does not meet itself."""
+    angles = 2 * np.pi * np.arange(12) / 12
+    ring = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles])
+    (family,) = find_families(np.column_stack([np.arange(12), (np.arange(12) + 1) % 12]), ring)
+    assert len(family.rows) == 11
+    assert len(np.unique(family.vertices)) == 12

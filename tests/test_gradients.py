@@ -1,0 +1,206 @@
+"""Every kind of constraint: its gradient is the derivative of its value, and a projection moves along it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from meshes import grid, icosphere
+from pbd_addon import Body, Material, Plane, Simulation
+from pbd_addon.constraints import Constraints
+from pbd_addon.kernels import numpy_kernels
+
+STEP = 1e-6
+"""Displacement for central differences [m]: their error is about STEP² |C'''|/6 plus 1e-16 |C| / STEP, below 1e-9."""
+
+
+def scene(seed: int) -> tuple[Simulation, np.ndarray]:
+    """A simulation with every kind of constraint, and a random pose (n, 3) [m] of all of its particles."""
+    sheet_vertices, quads = grid(3, 2, 0.9, 0.6)
+    sheet = Body(
+        sheet_vertices, quads, Material(bend_model="ISOMETRIC", bend=1e-3), pins={0: 1.0, 3: 1.0, 5: 0.5, 11: 0.25}
+    )
+    creased = Body(sheet_vertices + [0.0, 2.0, 0.0], quads, Material(bend_model="DIHEDRAL", bend=1e-3), pins=[0])
+    ball_vertices, triangles = icosphere(0, 0.5)
+    balloon = Body(ball_vertices + [3.0, 0.0, 0.0], triangles, Material(pressure_mode="VOLUME", pressure=1.3))
+    open_balloon = Body(
+        ball_vertices + [6.0, 0.0, 0.0], triangles[2:, ::-1], Material(pressure_mode="GAS", overpressure=500.0)
+    )
+    simulation = Simulation([sheet, creased, balloon, open_balloon], [Plane((0.0, 0.0, -0.2), (0.2, 0.3, 1.0))])
+    simulation.keep_apart(sheet, [1, 2, 4], creased, [1, 2, 4], 1.8)
+    simulation.step(1 / 24)
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([body.vertices for body in simulation.bodies])
+    return simulation, x + rng.normal(0.0, 0.08, x.shape)
+
+
+KINDS = ("attachment", "isometric bend", "dihedral bend", "tether", "shear", "stretch", "volume", "pairs", "plane")
+
+
+def find(simulation: Simulation, kind: str) -> Constraints:
+    return next(constraints for constraints in simulation.constraints if constraints.name == kind)
+
+
+def jacobian(constraints: Constraints, x: np.ndarray) -> np.ndarray:
+    """Given gradients as a dense matrix, (rows, n, 3)."""
+    particles, gradients = constraints.gradients(x)
+    dense = np.zeros((len(particles), *x.shape))
+    np.add.at(dense, (np.arange(len(particles))[:, None], particles), gradients)
+    return dense
+
+
+def differences(constraints: Constraints, x: np.ndarray) -> np.ndarray:
+    """Central differences of all values in all coordinates, (rows, n, 3)."""
+    columns = []
+    for particle in range(len(x)):
+        for axis in range(3):
+            there, back = x.copy(), x.copy()
+            there[particle, axis] += STEP
+            back[particle, axis] -= STEP
+            columns.append((constraints.values(there) - constraints.values(back)) / (2.0 * STEP))
+    return np.array(columns).T.reshape(-1, *x.shape)
+
+
+def test_all_kinds_are_here():
+    """No kind of constraint is left out of this file."""
+    assert {constraints.name for constraints in scene(0)[0].constraints} == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_gradients_are_derivatives(kind, seed):
+    """dC/dx by central differences equals `gradients`, for every row and coordinate, and is 0 elsewhere."""
+    simulation, x = scene(seed)
+    constraints = find(simulation, kind)
+    expected = differences(constraints, x)
+    if kind == "tether":  # only the free particle moves, so that the anchor's share is not asked for
+        expected[:, constraints.anchors, :] = 0.0
+    largest = np.abs(expected).max()
+    assert largest > 0.0
+    np.testing.assert_allclose(jacobian(constraints, x), expected, rtol=0.0, atol=2e-7 * max(1.0, largest))
+
+
+def fold(degrees: float, seed: int = 0) -> np.ndarray:
+    """Edge start, edge end, left tip, right tip of a hinge of uneven triangles, folded by an angle, (4, 3) [m]."""
+    angle = np.radians(degrees)
+    left = np.array([0.3, 0.8, 0.0])
+    right = np.array([0.7, -0.5 * np.cos(angle), 0.5 * np.sin(angle)])
+    q = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.0], left, right])
+    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
+    return q @ (rotation * np.sign(np.linalg.det(rotation))).T + [3.0, -2.0, 1.0]
+
+
+ANGLES = [-179.0, -150.0, -90.0, -30.0, -1e-3, 0.0, 1e-6, 10.0, 60.0, 120.0, 170.0, 179.9]
+
+
+@pytest.mark.parametrize("degrees", ANGLES)
+def test_dihedral_angle_is_the_fold(degrees):
+    """The angle of a hinge folded by phi is +-phi, the sign telling the side, also where arccos loses its digits."""
+    angle = numpy_kernels.dihedral_angles(fold(degrees).T[:, :, None])[0][0]
+    assert abs(angle) == pytest.approx(abs(np.radians(degrees)), abs=1e-12)
+    other = numpy_kernels.dihedral_angles(fold(-degrees).T[:, :, None])[0][0]
+    assert other == pytest.approx(-angle, abs=1e-12)
+
+
+@pytest.mark.parametrize("degrees", ANGLES)
+def test_dihedral_gradient_at_any_fold(degrees):
+    """The derivative is right from flat to nearly closed, where that of arccos(n1 . n2) is not even finite."""
+    q = fold(degrees)
+    gradients = numpy_kernels.dihedral_angles(q.T[:, :, None])[1][:, :, 0].T
+    for corner in range(4):
+        for axis in range(3):
+            there, back = q.copy(), q.copy()
+            there[corner, axis] += STEP
+            back[corner, axis] -= STEP
+            angles = [numpy_kernels.dihedral_angles(pose.T[:, :, None])[0][0] for pose in (there, back)]
+            slope = np.angle(np.exp(1j * (angles[0] - angles[1]))) / (2.0 * STEP)
+            assert gradients[corner, axis] == pytest.approx(slope, abs=1e-7)
+
+
+def test_dihedral_angle_is_that_of_the_paper():
+    """phi = arccos(n1 . n2), Mueller 2007, with n1 = p2 x p3 / |..|, n2 = p2 x p4 / |..| up to the way n2 faces."""
+    for seed in range(20):
+        q = np.random.default_rng(seed).normal(size=(4, 3))
+        start, end, left, right = q
+        n1, n2 = np.cross(end - start, left - start), np.cross(right - start, end - start)
+        cosine = n1 @ n2 / np.linalg.norm(n1) / np.linalg.norm(n2)
+        angle = numpy_kernels.dihedral_angles(q.T[:, :, None])[0][0]
+        assert abs(angle) == pytest.approx(np.arccos(np.clip(cosine, -1.0, 1.0)), abs=1e-9)
+
+
+def test_volume_is_that_of_the_paper():
+    """C = 1/6 sum (p1 x p2) . p3 - k V0 (Mueller 2007, eq. 14), of a body far from the origin too."""
+    vertices, triangles = icosphere(1, 0.5)
+    body = Body(vertices + [500.0, 0.0, 0.0], triangles, Material(pressure_mode="VOLUME", pressure=1.25))
+    simulation = Simulation([body])
+    a, b, c = vertices[triangles].transpose(1, 0, 2)
+    rest = np.einsum("ij,ij->", np.cross(a, b), c) / 6.0
+    (volume,) = (constraints for constraints in simulation.constraints if constraints.name == "volume")
+    assert volume.values(body.vertices)[0] == pytest.approx(-0.25 * rest, rel=1e-9)
+
+
+HINGE = [[0, 1, 2], [1, 0, 3]]
+TETRAHEDRON = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
+NOTHING = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "tethers": False}
+
+
+def single(kind: str, seed: int) -> tuple[Simulation, np.ndarray]:
+    """A simulation with one constraint of a kind, or two that share no particle, and a pose that violates it."""
+    rng = np.random.default_rng(seed)
+    vertices = np.array([[0.0, 0, 0], [1, 0, 0], [0.4, 0.9, 0], [0.6, -0.8, 0.0]]) + rng.normal(0.0, 0.05, (4, 3))
+    planes, pins, edges, faces = [], {}, [], HINGE
+    settings = dict(NOTHING)
+    if kind == "attachment":
+        pins, settings["pin_stiffness"] = {2: 0.4}, 5e4
+    elif kind == "stretch":
+        faces, edges, settings["stretch"], settings["compression"] = [], [[0, 1], [2, 3]], 4e6, 9e6
+    elif kind == "shear":
+        faces, settings["shear"] = [[0, 3, 1, 2]], 3e4
+    elif kind == "dihedral bend":
+        settings["bend"], settings["bend_model"] = 2e3, "DIHEDRAL"
+    elif kind == "isometric bend":
+        settings["bend"], settings["bend_model"] = 2e3, "ISOMETRIC"
+    elif kind == "volume":
+        vertices[3] += [0.0, 1.0, 0.9]
+        faces, settings["pressure_mode"], settings["pressure"] = TETRAHEDRON, "VOLUME", 1.2
+    elif kind == "tether":
+        faces, edges, pins = [], [[0, 1], [2, 3]], [0, 2]
+        settings["tethers"], settings["stretch"], settings["compression"] = True, 1e9, 1e9
+    elif kind == "plane":
+        planes = [Plane((0.0, 0.0, 0.6), (0.1, 0.2, 1.0))]
+    body = Body(vertices, faces, Material(**settings), pins, edges=edges, masses=rng.uniform(0.1, 1.0, 4))
+    simulation = Simulation([body], planes, gravity=(0.0, 0.0, 0.0))
+    if kind == "pairs":
+        simulation.keep_apart(body, [0, 2], body, [1, 3], 3.0)
+    pose = vertices + rng.normal(0.0, 0.1, (4, 3))
+    return simulation, (pose * 1.5 if kind == "tether" else pose)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("h", [1 / 24, 1 / 480])
+def test_projection_is_the_step_of_the_paper(kind, seed, h):
+    """dx = w grad C d_lambda with d_lambda = (-C - a lambda) / (sum w |grad C|^2 + a), a = compliance / h^2
+    (Macklin et al. 2016, eq. 17 and 18), from lambda = 0 and again from the lambda that this left."""
+    simulation, x = single(kind, seed)
+    constraints = find(simulation, kind)
+    w = simulation._model.w
+    constraints.begin_substep(h, 1.0)
+    p = x.T.copy()
+    compliance = getattr(constraints, "compliance", np.zeros(len(constraints.values(x))))
+    total = np.zeros(len(constraints.values(x)))
+    one_sided = kind in ("tether", "plane", "pairs")
+    for _ in range(2):
+        before = p.T.copy()
+        values, dense = constraints.values(before), jacobian(constraints, before)
+        alpha = np.where(values < 0.0, compliance[1], compliance[0]) if compliance.ndim == 2 else compliance
+        alpha = (np.zeros_like(total) if one_sided else alpha) / h**2
+        step = (-values - alpha * total) / (np.einsum("rij,rij,i->r", dense, dense, w) + alpha)
+        if one_sided:
+            step = np.where(values < -1e-12, step, 0.0)
+        total += step
+        constraints.project(numpy_kernels, p, x.T)
+        expected = before + w[:, None] * np.einsum("rij,r->ij", dense, step)
+        np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-9)
+        assert np.abs(expected - x).max() > 1e-3
+    assert np.abs(constraints.forces()) == pytest.approx(np.abs(total) / h**2, rel=1e-6)
