@@ -14,7 +14,7 @@ class AddMaterialPreset(AddPresetBase):
     preset_defines = ["material = bpy.context.object.pbd"]
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
         if context.object is None or not context.object.pbd.enabled:
             cls.poll_message_set("The active object is not PBD")
             return False

@@ -74,7 +74,7 @@ class AddBody(AddObjectHelper):
     """What the two primitives share: where the object stands, and when it can be added."""
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
         if context.scene.library is not None:
             cls.poll_message_set("The scene is linked from another file")
             return False

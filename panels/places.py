@@ -54,6 +54,7 @@ class BodyPanel:
     name = ""
     parent = ""
     bl_options: frozenset[str] = frozenset()
+    layout: bpy.types.UILayout
 
     @classmethod
     def poll(cls, context):

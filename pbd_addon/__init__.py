@@ -8,7 +8,8 @@ Start reading at `solver`.
 from .body import Body
 from .constraints import Plane
 from .mesh import Polygons
-from .settings import PRESETS, Material, SolverSettings
+from .presets import PRESETS
+from .settings import Material, SolverSettings
 from .simulation import FrameInputs, Simulation, StepReport
 from .solver import UnstableError
 

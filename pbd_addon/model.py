@@ -7,6 +7,7 @@ All bodies of a scene are one set of n particles, one body after the other. Arra
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,6 +30,9 @@ from .constraints import (
 from .constraints.bend import FLAT
 from .mesh import EMPTY, enclosed_volume
 from .settings import Material, SolverSettings
+
+MOST_SUBSTEPS = 200
+"""More substeps than this no pressure makes."""
 
 Place = tuple[np.ndarray, np.ndarray]
 
@@ -154,6 +158,23 @@ class Model:
         number = next(k for k, part in enumerate(self.slices) if particle < part.stop)
         return self.bodies[number], particle - self.slices[number].start
 
+    def least_substeps(self, materials: Sequence[Material], dt: float) -> int:
+        """Substeps that a frame of dt seconds needs for a set pressure not to outrun the skin that holds it.
+
+        On a ball of radius R, an edge of length e bulges by e² / 8 R over its chord, and that is what lets its tension
+        answer a pressure. So in one substep a free skin is not to be blown further than P h² / density = e² / 5 R, with
+        the shorter edges and the radius of the ball with the same area.
+        """
+        most = 1.0
+        for body, material in zip(self.bodies, materials):
+            area = float(body.mesh.corner_areas.sum())
+            if material.pressure_mode == "OVERPRESSURE" and area > 0.0:
+                edge = float(np.percentile(body.rest_lengths, 10.0))
+                bulge = edge**2 / (5.0 * math.sqrt(area / (4.0 * math.pi)))
+                push = abs(material.overpressure) / material.density
+                most = max(most, dt * math.sqrt(push / max(bulge, 1e-300)))
+        return min(math.ceil(most), MOST_SUBSTEPS)
+
     def _set_masses(self, materials: Sequence[Material]) -> None:
         self.masses = np.concatenate([body.masses(m) for body, m in zip(self.bodies, materials)])
         self.w = np.zeros(self.n)
@@ -166,12 +187,14 @@ class Model:
         self.attachment = AttachmentConstraints(soft_ids, self.pin_weights[soft], owner[soft_ids])
         self.soft_pins = soft
         self.tethers = self._build_tethers()
-        self.volume = self._build_volume()
+        pieces = self._closed_pieces()
+        self.pressure = VolumeConstraints("pressure", pieces, self.n, ["OVERPRESSURE"])
+        self.volume = VolumeConstraints("volume", pieces, self.n, ["VOLUME", "GAS"])
         self.stretch = self._build_stretch()
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         bends = self._build_bends(owner)
         springs = [*bends, self.tethers, self._build_shear(), self.stretch]
-        return [self.attachment, *springs, self.volume, *self.contacts]
+        return [self.attachment, self.pressure, *springs, self.volume, *self.contacts]
 
     def _stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""
@@ -223,7 +246,7 @@ class Model:
         lengths = np.concatenate([row[2] for row in rows])
         return TetherConstraints(particles, anchors, lengths, body_of, len(self.bodies))
 
-    def _build_volume(self) -> VolumeConstraints:
+    def _closed_pieces(self) -> list[Piece]:
         pieces = []
         for number, (body, part) in enumerate(zip(self.bodies, self.slices)):
             mesh, rest = body.mesh, body.rest_vertices
@@ -236,7 +259,7 @@ class Model:
                 if abs(volume) < EMPTY * area**1.5:
                     volume = 0.0
                 pieces.append(Piece(number, triangles + part.start, [rim + part.start for rim in caps], volume))
-        return VolumeConstraints(pieces, self.n)
+        return pieces
 
 
 def _slices(counts: Sequence[int]) -> list[slice]:

@@ -1,7 +1,7 @@
-"""What a user can set: materials and solver settings, with units, ranges and presets.
+"""What a user can set: materials and solver settings, with units and ranges.
 
 Every field carries the label, unit, range and sentence that the panels show, so that the word a student
-reads here is the word an artist reads in Blender. Sources of the preset figures: ``docs/materials.md``.
+reads here is the word an artist reads in Blender. Materials by name are in `presets`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Material(_Checked):
     density: float = setting(
         0.15,
         "Density",
-        "Mass of one square metre of the material. Silk 0.07, cotton 0.15, denim 0.4, leather 0.8",
+        "Mass of one square metre of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6",
         unit="kg/m²",
         low=1e-4,
         soft_high=2.0,
@@ -105,7 +105,7 @@ class Material(_Checked):
     stretch: float = setting(
         5000.0,
         "Tension",
-        "Resistance to stretching: Young's modulus times thickness. Knitwear 200, cotton 5000, canvas 30000",
+        "Resistance to stretching: Young's modulus times thickness. Knitwear 600, cotton 6000, canvas 20000",
         unit="N/m",
         low=0.0,
         soft_high=50_000.0,
@@ -121,7 +121,7 @@ class Material(_Checked):
     shear: float = setting(
         1000.0,
         "Shear",
-        "Resistance of quads to becoming diamonds. Woven cloth a few percent of Tension, foil a third",
+        "Resistance of quads to becoming diamonds. Woven cloth 1 % of Tension, film and leather a third",
         unit="N/m",
         low=0.0,
         soft_high=50_000.0,
@@ -129,7 +129,7 @@ class Material(_Checked):
     bend: float = setting(
         1e-5,
         "Bending",
-        "Resistance to folding (flexural rigidity). Silk 1e-6, cotton 1e-5, denim 1e-4, paper 5e-4",
+        "Resistance to folding (flexural rigidity). Silk 3e-6, cotton 1.2e-5, denim 6e-5, paper 2.7e-4",
         unit="N·m",
         low=0.0,
         soft_high=0.01,
@@ -144,7 +144,7 @@ class Material(_Checked):
     stretch_damping: float = setting(
         0.0,
         "Tension",
-        "How long stretching motion lingers in the material (Rayleigh time). Rubber 0.01",
+        "Friction within the material against stretching (Rayleigh time): more calms down sooner. Rubber 0.01",
         unit="s",
         low=0.0,
         soft_high=0.1,
@@ -152,7 +152,7 @@ class Material(_Checked):
     bend_damping: float = setting(
         0.0,
         "Bending",
-        "How long folding motion lingers in the material (Rayleigh time). Cotton 0.01",
+        "Friction within the material against folding (Rayleigh time): more calms down sooner. Stiff leather 0.01",
         unit="s",
         low=0.0,
         soft_high=0.1,
@@ -168,7 +168,7 @@ class Material(_Checked):
     drag: float = setting(
         0.2,
         "Air Drag",
-        "Rate at which still air takes away all motion. Heavy cloth 0.1, silk 1, balloon 2",
+        "Rate at which still air takes away all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8",
         unit="1/s",
         low=0.0,
         soft_high=20.0,
@@ -204,7 +204,7 @@ class Material(_Checked):
     overpressure: float = setting(
         300.0,
         "Overpressure",
-        "Pressure above the air outside. Air mattress 3000, party balloon 2500, beach ball 2000, cushion 200",
+        "Pressure above the air outside. Party balloon and air mattress 3000, beach ball 2000, cushion 50",
         unit="Pa",
         low=-ATMOSPHERE,
         soft_high=10_000.0,
@@ -262,11 +262,13 @@ class Material(_Checked):
 
     @staticmethod
     def preset(name: str) -> Material:
-        """The material of that name in ``PRESETS``.
+        """The material of that name in ``presets.PRESETS``.
 
         Raises:
             ValueError: There is none; the sentence lists those that there are.
         """
+        from .presets import PRESETS  # the presets are materials: they need this module first
+
         try:
             return PRESETS[name]
         except KeyError:
@@ -309,32 +311,3 @@ class SolverSettings(_Checked):
         super().__post_init__()
         if len(self.gravity) != 3 or not all(math.isfinite(g) for g in self.gravity):
             raise ValueError(f"SolverSettings.gravity must be three finite numbers, not {self.gravity!r}")
-
-
-def fabric(
-    density: float,
-    stretch: float,
-    shear: float,
-    bend: float,
-    drag: float,
-    friction: float,
-    thickness: float,
-    **more: Any,
-) -> Material:
-    """A sheet that resists compression as it resists tension."""
-    return Material(
-        density=density,
-        stretch=stretch,
-        compression=stretch,
-        shear=shear,
-        bend=bend,
-        drag=drag,
-        friction=friction,
-        thickness=thickness,
-        **more,
-    )
-
-
-PRESETS: dict[str, Material] = {
-    "Cotton": Material(),
-}

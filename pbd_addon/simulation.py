@@ -25,7 +25,7 @@ class StepReport:
 
     Attributes:
         seconds: Wall time [s].
-        substeps: Number of substeps.
+        substeps: Number of substeps: as set, or more where a pressure needs them.
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile.
         strain_max: Its maximum.
@@ -135,12 +135,12 @@ class Simulation:
         if not (math.isfinite(dt) and dt > 0.0):
             raise ValueError(f"dt must be above 0 s, not {dt:g}")
         start = time.perf_counter()
-        self._state = solver.step(
-            self._model, self._state, self.settings, self._targets, dt=dt, kernels=self._kernels
-        )  # fmt: skip
+        least = self._model.least_substeps(self._materials, dt)
+        settings = dataclasses.replace(self.settings, substeps=max(self.settings.substeps, least))
+        self._state = solver.step(self._model, self._state, settings, self._targets, dt=dt, kernels=self._kernels)
         self._targets = Targets(self._state.pin_targets.copy(), list(self._state.planes))
         self._cache.append(self._state)
-        report = self._report(start)
+        report = self._report(start, settings.substeps)
         self.reports[self._cache.last] = report
         return report
 
@@ -154,14 +154,11 @@ class Simulation:
 
     def pressure(self, body: Body) -> tuple[float, ...]:
         """Overpressure in each closed island of a body in the last substep [Pa]; empty without pressure."""
-        volume = self._model.volume
-        if not volume.active:
-            return ()
-        forces = volume.forces().tolist()
         number = self._number[body]
         return tuple(
-            force
-            for piece, force, works in zip(volume.pieces, forces, volume.working)
+            pressure
+            for batch in (self._model.pressure, self._model.volume)
+            for piece, pressure, works in zip(batch.pieces, batch.forces().tolist(), batch.working)
             if piece.body == number and works
         )
 
@@ -266,7 +263,7 @@ class Simulation:
         self._state = state
         self._targets = Targets(state.pin_targets.copy(), list(state.planes))
 
-    def _report(self, start: float) -> StepReport:
+    def _report(self, start: float, substeps: int) -> StepReport:
         stretch = self._model.stretch
         strain = np.abs(stretch.values(self._state.x.T)) / stretch.rest_lengths
         mean, p95, largest = (
@@ -275,4 +272,4 @@ class Simulation:
             else (0.0,) * 3
         )
         contacts = sum(contact.contact_count() for contact in self._model.contacts)
-        return StepReport(time.perf_counter() - start, self.settings.substeps, mean, p95, largest, contacts)
+        return StepReport(time.perf_counter() - start, substeps, mean, p95, largest, contacts)

@@ -19,12 +19,15 @@ from make_samples import HERE, load_tool
 
 ROOT = HERE.parent
 SHEET = {
-    "curtain": (1, 9, 22, 96),
+    "curtain": (1, 12, 22, 96),
     "balloon": (1, 30, 52, 96),
-    "cushion": (1, 12, 30, 96),
-    "flag": (1, 24, 44, 72),
+    "cushion": (1, 16, 30, 96),
+    "flag": (10, 36, 60, 86),
 }
 """The rows of the contact sheet: sample, and which of its frames."""
+
+TILE = 280
+"""Width of a picture of a sheet [px]."""
 
 GAP = 6
 """White between the pictures of a sheet [px]."""
@@ -42,7 +45,7 @@ def main() -> None:
         if arguments.docs:
             made = docs_pictures(Path(scratch), arguments.samples)
         else:
-            rows = [film(name, frames, 320, arguments.samples, Path(scratch)) for name, frames in SHEET.items()]
+            rows = [film(name, frames, TILE, arguments.samples, Path(scratch)) for name, frames in SHEET.items()]
             made = [write(ROOT / "dist" / "demo.png", sheet(rows))]
     say(f"Done in {time.monotonic() - began:.0f} s:")
     for path in made:
@@ -52,7 +55,7 @@ def main() -> None:
 def docs_pictures(scratch: Path, samples: int) -> list[Path]:
     """The pictures of the README: the contact sheet, and a strip per sample; returns their paths."""
     images = ROOT / "docs" / "images"
-    rows = {name: film(name, frames, 320, samples, scratch) for name, frames in SHEET.items()}
+    rows = {name: film(name, frames, TILE, samples, scratch) for name, frames in SHEET.items()}
     grid = film("stiffness_grid", (72,), 720, samples, scratch)
     made = [write(images / "samples.png", sheet(list(rows.values())))]
     made += [write(images / f"{name}.png", sheet([row])) for name, row in rows.items()]
@@ -128,15 +131,21 @@ def read(path: str) -> np.ndarray:
 
 
 def write(path: Path, picture: np.ndarray) -> Path:
-    """Save a picture as PNG; returns the path."""
+    """Save a picture as PNG, as small as Blender can; returns the path."""
     import bpy
 
     path.parent.mkdir(parents=True, exist_ok=True)
     height, width = picture.shape[:2]
     image = bpy.data.images.new(path.stem, width, height, alpha=False)
+    image.colorspace_settings.name = "Non-Color"
     image.pixels.foreach_set(np.ascontiguousarray(picture[::-1], np.float32).ravel())
-    image.filepath_raw, image.file_format = str(path), "PNG"
-    image.save(quality=100)
+    settings = bpy.data.scenes.new("Sheet")  # only a scene knows how hard to compress
+    settings.view_settings.view_transform = "Raw"
+    settings.render.dither_intensity = 0.0
+    output = settings.render.image_settings
+    output.file_format, output.color_mode, output.compression = "PNG", "RGB", 100
+    image.save_render(str(path), scene=settings)
+    bpy.data.scenes.remove(settings)
     bpy.data.images.remove(image)
     say(f"{path.name}: {width} x {height}, {path.stat().st_size / 1024:.0f} KiB")
     return path

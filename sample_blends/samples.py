@@ -9,7 +9,7 @@ import bmesh
 import bpy
 import numpy as np
 import stage
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 FPS = 24
 
@@ -27,6 +27,7 @@ def begin(frames: int, gravity: bool = True) -> bpy.types.Scene:
     scene.cycles.max_bounces = 6
     scene.view_settings.view_transform = "AgX"
     scene.view_settings.look = "AgX - Punchy"
+    scene.view_settings.exposure = 0.15
     scene.use_gravity = gravity
     return scene
 
@@ -51,6 +52,16 @@ def set_pbd(owner: bpy.types.ID, **settings: object) -> None:
     """Set properties of `Object.pbd` or `Scene.pbd`."""
     for name, value in settings.items():
         setattr(owner.pbd, name, value)
+
+
+def set_balloon(obj: bpy.types.Object, **settings: object) -> None:
+    """Make the active object a balloon with these settings of `Object.pbd`.
+
+    A cloth that becomes a balloon keeps its material; so what is not given has its default, and no preset's value.
+    """
+    bpy.ops.object.pbd_add(type="CLOTH")
+    bpy.ops.object.pbd_add(type="BALLOON")
+    set_pbd(obj, **settings)
 
 
 def place_vertices(mesh: bpy.types.Mesh, positions: np.ndarray) -> None:
@@ -108,15 +119,24 @@ def curtain() -> None:
     positions = np.stack([np.tile(x, 40), np.repeat(y, 48), np.tile(z, 40)], axis=1)
     place_vertices(cloth.data, positions)
     cloth.location = (0.0, 0.0, 2.0)
-    set_pbd(cloth, density=0.2, stretch=3000.0, compression=3000.0, shear=150.0, bend=3e-5, bend_model="ISOMETRIC",
-            damping=1.0, drag=1.2)
+    set_pbd(
+        cloth,
+        density=0.2,
+        stretch=3000.0,
+        compression=3000.0,
+        shear=150.0,
+        bend=3e-5,
+        bend_model="ISOMETRIC",
+        damping=1.0,
+        drag=1.2,
+    )
     stage.soften(cloth)
     cloth.data.materials.append(stage.fabric("Linen", (0.60, 0.035, 0.03)))
     brass = stage.metal("Brass", (0.83, 0.62, 0.30))
     for side in (-1.0, 1.0):
         ball = stage.add_ball("Knob", (0.875 * side, 0.0, 2.0), 0.035)
         ball.data.materials.append(brass)
-    stage.add_camera((1.3, -5.6, 1.9), (0.0, 0.0, 1.12), 58.0)
+    stage.add_camera((1.3, -5.6, 1.9), (-0.05, 0.0, 1.14), 60.0)
 
 
 # --------------------------------------------------------------------------------------- flag
@@ -127,8 +147,8 @@ def flag() -> None:
     begin(frames=96)
     stage.build((0.78, 0.40, 0.24))
     rod = stage.add_rod("Pole", (0.0, 0.0, 0.0), (0.0, 0.0, 2.6), 0.025)
-    place_vertices(rod.data, vertices_of(rod.data) + (0.0, 0.0, 1.3))
-    rod.location = (0.0, 0.0, 0.0)
+    rod.data.transform(Matrix.Translation(rod.location))
+    rod.location = (0.0, 0.0, 0.0)  # it turns about its lower end
     rod.data.materials.append(stage.matte("Wood", (0.36, 0.20, 0.09)))
     knob = stage.add_ball("Knob", (0.0, 0.0, 2.62), 0.05)
     knob.data.materials.append(stage.metal("Brass", (0.83, 0.62, 0.30)))
@@ -145,11 +165,18 @@ def flag() -> None:
     stripes = [teal, cream, teal, cream, teal]
     cloth.data.materials.append(stage.striped(stage.fabric("Bunting", teal), stripes, "Y"))
     tilt, turn = math.radians(32.0), math.radians(100.0)
-    key(rod, "rotation_euler", {
-        1: (0.0, 0.0, 0.0), 20: (0.0, tilt, -0.3 * turn), 48: (0.0, -tilt, 0.5 * turn), 76: (0.0, tilt, -0.5 * turn),
-        104: (0.0, -tilt, 0.5 * turn),
-    })
-    stage.add_camera((1.2, -7.0, 1.7), (-0.05, 0.0, 1.42), 52.0)
+    key(
+        rod,
+        "rotation_euler",
+        {
+            1: (0.0, 0.0, 0.0),
+            20: (0.0, tilt, -0.3 * turn),
+            48: (0.0, -tilt, 0.5 * turn),
+            76: (0.0, tilt, -0.5 * turn),
+            104: (0.0, -tilt, 0.5 * turn),
+        },
+    )
+    stage.add_camera((1.2, -7.0, 1.7), (0.05, 0.0, 1.5), 60.0)
 
 
 def vertices_of(mesh: bpy.types.Mesh) -> np.ndarray:
@@ -169,24 +196,32 @@ BEND = (0.0, 1.0)
 def stiffness_grid() -> None:
     """The six cloths of Müller et al. 2007, Fig. 3: stretching and bending stiffness do not depend on each other."""
     scene = begin(frames=72)
-    stage.build((0.52, 0.50, 0.46))
+    stage.build((0.80, 0.78, 0.72))
     set_pbd(scene, method="PBD", substeps=30, iterations=1)
     ink = stage.matte("Ink", (0.03, 0.03, 0.035))
     cloths = (stage.fabric("Blue", (0.02, 0.16, 0.42)), stage.fabric("Orange", (0.72, 0.18, 0.02)))
     for row, bend in enumerate(BEND):
         for column, (stretch, spoken) in enumerate(STRETCH.items()):
-            place = (1.7 * (column - 1), 0.0, 4.0 - 2.2 * row)
+            place = (1.7 * (column - 1), 0.0, 4.5 - 2.6 * row)
             bpy.ops.mesh.primitive_pbd_cloth_add(rx=20, ry=20, width=1.2, height=1.2, pin="CORNERS", location=place)
             cloth = bpy.context.object
             cloth.name = cloth.data.name = f"Stretch {stretch:g} Bend {bend:g}"
-            set_pbd(cloth, k_stretch=stretch, k_compression=stretch, k_shear=stretch, k_bend=bend,
-                    bend_model="DIHEDRAL", tethers=False, damping=1.0, drag=1.5)
+            set_pbd(
+                cloth,
+                k_stretch=stretch,
+                k_compression=stretch,
+                k_shear=stretch,
+                k_bend=bend,
+                tethers=False,
+                damping=1.0,
+                drag=1.5,
+            )
             # The corners come together, so that there is something to fold.
             key(cloth, "scale", {1: (1.0, 1.0, 1.0), 40: (0.7, 1.0, 1.0)})
             stage.soften(cloth)
             cloth.data.materials.append(cloths[row])
             label(f"stretching {spoken}\nbending {bend:g}", (place[0], 0.6, place[2] + 0.28), ink)
-    stage.add_camera((0.9, -12.0, 3.0), (0.0, 0.0, 2.42), 68.0)
+    stage.add_camera((0.9, -12.0, 3.2), (0.0, 0.0, 2.62), 65.0)
 
 
 def label(text: str, place: tuple[float, float, float], made_of: bpy.types.Material) -> bpy.types.Object:
@@ -211,9 +246,20 @@ def balloon() -> None:
     skin.name = skin.data.name = "Monkey"
     skin.location = (0.0, 0.0, 1.05)
     skin.rotation_euler = (0.0, 0.0, math.radians(16.0))
-    bpy.ops.object.pbd_add(type="BALLOON")
-    set_pbd(skin, density=1.0, stretch=40.0, compression=40.0, shear=8.0, bend=0.0, damping=2.0, drag=2.0,
-            pressure_mode="VOLUME", tethers=False)  # tethers are for what hangs: they would hold the rubber back
+    # Soft and heavy, as only the ratio of its stiffnesses shapes a skin that holds a volume, and this one has to be
+    # soft to yield evenly where its faces are small. Tethers are for what hangs: they would hold the rubber back.
+    set_balloon(
+        skin,
+        density=1.0,
+        stretch=40.0,
+        compression=40.0,
+        shear=8.0,
+        bend=0.0,
+        damping=2.0,
+        drag=2.0,
+        pressure_mode="VOLUME",
+        tethers=False,
+    )
     key(skin, "pbd.pressure", {1: 1.0, 8: 1.0, 80: 4.0})
     positions = vertices_of(skin.data)
     knot = positions[positions[:, 2].argmin()]
@@ -224,7 +270,7 @@ def balloon() -> None:
     end = skin.matrix_basis @ Vector(knot.tolist())
     string = stage.add_rod("String", (end.x, end.y, 0.0), end, 0.004)
     string.data.materials.append(stage.matte("String", (0.7, 0.66, 0.6)))
-    stage.add_camera((0.5, -4.6, 1.3), (0.0, 0.0, 1.02), 68.0)
+    stage.add_camera((0.5, -4.4, 1.35), (0.0, 0.0, 1.08), 74.0)
 
 
 def closed_monkey(size: float) -> bpy.types.Object:
@@ -265,8 +311,10 @@ def add_eye(geometry: bmesh.types.BMesh, patch: bmesh.types.BMFace, size: float)
     center, outward = patch.calc_center_median(), patch.normal.copy()
     rim = [corner.vert.co.copy() for corner in patch.loops]
     patch.material_index = 1
-    for inward, height in ((0.3, 0.05), (0.6, 0.08), (0.8, 0.09)):
-        bmesh.ops.inset_individual(geometry, faces=[patch], thickness=1e-3 * size)
+    for inward, height in ((0.25, 0.05), (0.5, 0.08), (0.75, 0.09)):
+        around = bmesh.ops.inset_individual(geometry, faces=[patch], thickness=1e-3 * size)["faces"]
+        for face in around:
+            face.material_index = 2 if inward > 0.5 else 1
         for corner, place in zip(patch.loops, rim, strict=True):
             corner.vert.co = place.lerp(center, inward) + height * size * outward
     patch.material_index = 2
@@ -276,19 +324,22 @@ def add_eye(geometry: bmesh.types.BMesh, patch: bmesh.types.BMFace, size: float)
 
 
 def cushion() -> None:
-    """Two grids sewn together along the border, blown up by 60 Pa while they fall on the floor."""
+    """Two grids sewn together along the border, blown up by 40 Pa while they fall on the floor."""
     scene = begin(frames=96)
     stage.build((0.36, 0.26, 0.50))
-    first = add_cushion("Cushion", 1.0, 48, [(0.66, 0.34, 0.02), (0.80, 0.70, 0.52)] * 4)
+    first = add_cushion("Cushion", 1.0, 44, [(0.66, 0.34, 0.02), (0.80, 0.70, 0.52)] * 4)
     first.location = (0.0, 0.0, 0.5)
     first.rotation_euler = (math.radians(6.0), math.radians(-8.0), math.radians(28.0))
-    key(first, "pbd.overpressure", {1: 0.0, 40: 60.0})
+    key(first, "pbd.overpressure", {1: 0.0, 40: 40.0})
     set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.6)
-    stage.add_camera((0.8, -3.4, 1.7), (0.0, 0.0, 0.2), 66.0)
+    stage.add_camera((0.8, -3.3, 1.6), (0.0, 0.0, 0.24), 72.0)
 
 
 def add_cushion(name: str, size: float, count: int, colors: list[tuple[float, float, float]]) -> bpy.types.Object:
     """A cushion cover: two square grids that share the vertices of their border; the active object.
+
+    The corners are cut off, as one would before turning a cover inside out. Otherwise the two faces of a corner
+    would share both of their outer edges.
 
     Args:
         name: Of the object.
@@ -296,34 +347,53 @@ def add_cushion(name: str, size: float, count: int, colors: list[tuple[float, fl
         count: Vertices along a side.
         colors: Of its stripes.
     """
-    u, v = np.meshgrid(np.linspace(0.0, 1.0, count), np.linspace(0.0, 1.0, count))
-    inner = np.zeros((count, count), bool)
-    inner[1:-1, 1:-1] = True
-    flat = np.stack([(u - 0.5) * size, (v - 0.5) * size, np.zeros_like(u)], axis=-1)
-    gap = 0.004 * inner[..., None] * (0.0, 0.0, 1.0)
+    side = np.linspace(0.0, 1.0, count)
+    u, v = np.meshgrid(side, side)
+    inside = np.zeros((count, count), bool)
+    inside[1:-1, 1:-1] = True
     upper = np.arange(count * count).reshape(count, count)
-    lower = upper.copy()
-    lower[inner] = count * count + np.arange(inner.sum())
-
-    def quads(ids: np.ndarray) -> np.ndarray:
-        return np.stack([ids[:-1, :-1], ids[:-1, 1:], ids[1:, 1:], ids[1:, :-1]], axis=-1).reshape(-1, 4)
-
-    faces = np.concatenate([quads(upper), quads(lower)[:, ::-1]])
+    lower = np.where(inside, upper + count * count, upper)
+    height = np.where(inside, 0.004, 0.0)
+    positions = np.concatenate(
+        [np.stack([(u - 0.5) * size, (v - 0.5) * size, z], axis=-1).reshape(-1, 3) for z in (height, -height)]
+    )
+    faces = sheet_faces(upper) + [face[::-1] for face in sheet_faces(lower)]
+    used, corners = np.unique([corner for face in faces for corner in face], return_inverse=True)
+    sizes = [len(face) for face in faces]
     mesh = bpy.data.meshes.new(name)
-    positions = np.concatenate([(flat + gap).reshape(-1, 3), (flat - gap)[inner]])
-    mesh.from_pydata(positions.tolist(), [], faces.tolist())
-    corners = np.concatenate([quads(upper), quads(upper)[:, ::-1]]).ravel()
-    uvs = np.stack([u.ravel()[corners], v.ravel()[corners]], axis=1).astype(np.float32)
-    mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", uvs.ravel())
+    mesh.from_pydata(positions[used].tolist(), [], [ids.tolist() for ids in np.split(corners, np.cumsum(sizes)[:-1])])
+    uvs = np.tile(np.stack([u, v], axis=-1).reshape(-1, 2), (2, 1))[used[corners]]
+    mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", uvs.astype(np.float32).ravel())
+
     obj = stage.new_object(name, mesh)
     bpy.context.view_layer.objects.active = obj
-    bpy.ops.object.pbd_add(type="CLOTH")
-    bpy.ops.object.pbd_add(type="BALLOON")
-    set_pbd(obj, density=0.6, stretch=8000.0, compression=8000.0, shear=4000.0, bend=1e-5, damping=4.0, drag=1.0,
-            pressure_mode="OVERPRESSURE", overpressure=60.0, thickness=0.003, friction=0.6)
+    set_balloon(
+        obj,
+        density=0.6,
+        stretch=8000.0,
+        compression=8000.0,
+        shear=4000.0,
+        bend=1e-5,
+        damping=4.0,
+        drag=1.5,
+        pressure_mode="OVERPRESSURE",
+        overpressure=40.0,
+        thickness=0.003,
+        friction=0.6,
+    )
     stage.soften(obj)
     mesh.materials.append(stage.striped(stage.fabric(name, colors[0]), colors, "X"))
     return obj
+
+
+def sheet_faces(ids: np.ndarray) -> list[list[int]]:
+    """Quads of a grid of vertices (rows, columns), with a triangle in each corner in place of the quad."""
+    quads = np.stack([ids[:-1, :-1], ids[:-1, 1:], ids[1:, 1:], ids[1:, :-1]], axis=-1)
+    tips = {(0, 0): 0, (0, -1): 1, (-1, -1): 2, (-1, 0): 3}
+    triangles = [np.delete(quads[place], tip).tolist() for place, tip in tips.items()]
+    whole = np.ones(quads.shape[:2], bool)
+    whole[tuple(np.transpose(list(tips)))] = False
+    return quads[whole].tolist() + triangles
 
 
 SAMPLES = {

@@ -22,13 +22,13 @@ def build(backdrop: tuple[float, float, float], warmth: float = 1.0) -> None:
     sweep = new_object("Backdrop", sweep_mesh(width=40.0, front=-14.0, back=6.0, radius=4.0, height=16.0))
     sweep.data.materials.append(matte("Backdrop", backdrop))
     warm = (1.0, 1.0 - 0.10 * warmth, 1.0 - 0.24 * warmth)
-    add_light("Sun", "SUN", (5.0, -6.0, 8.0), (0.0, 0.0, 0.8), energy=3.8, color=warm, angle=math.radians(9.0))
-    add_light("Window", "AREA", (-4.5, -3.0, 4.0), (0.0, 0.0, 0.9), energy=190.0, color=(0.86, 0.93, 1.0), size=3.5)
+    add_light("Sun", "SUN", (7.0, -4.5, 7.5), (0.0, 0.0, 0.8), energy=5.0, color=warm, angle=math.radians(9.0))
+    add_light("Window", "AREA", (-4.5, -3.0, 4.0), (0.0, 0.0, 0.9), energy=150.0, color=(0.86, 0.93, 1.0), size=3.5)
     add_light("Rim", "AREA", (2.5, 3.6, 4.2), (0.0, 0.0, 1.0), energy=220.0, color=warm, size=2.0)
     world = bpy.data.worlds.new("Sky")
     world.use_nodes = True
     world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.72, 0.83, 1.0, 1.0)
-    world.node_tree.nodes["Background"].inputs["Strength"].default_value = 0.45
+    world.node_tree.nodes["Background"].inputs["Strength"].default_value = 0.28
     bpy.context.scene.world = world
 
 

@@ -45,8 +45,8 @@ def test_bending_and_stretching_are_independent(method):
     for stretch in STRETCH[method][1]:
         (strain, fold_angle), (limp_strain, limp_angle) = cloths[stretch, stiff], cloths[stretch, limp]
         assert strain == pytest.approx(limp_strain, rel=0.25)  # bending hardly changes how far it stretches
-        assert fold_angle < 1.0  # stiff in bending: flat, however far it stretches
-        assert limp_angle > 3.0  # limp: folded, however little it stretches
+        assert fold_angle < 0.25 * limp_angle  # stiff: flat, however far it stretches; limp: folded, however little
+        assert fold_angle < 1.0
         strains.append(strain)
     assert strains[1] > 3.0 * strains[0]
     assert strains[2] > 3.0 * strains[1]
@@ -95,12 +95,12 @@ BEAM = 8.0 / 3.0
 def tip(model: str, load: float, bend: float, columns: int, rows: int, length: float, **settings) -> float:
     """How far the end of a clamped strip comes down under its weight of `load` [N/m²], at rest [m]."""
     density = 0.2
-    material = Material(density=density, stretch=2000.0, compression=2000.0, bend=bend, bend_model=model,
-                        drag=3.0, damping=0.0, tethers=False)  # fmt: skip
+    material = Material(density=density, stretch=200.0, compression=200.0, bend=bend, bend_model=model,
+                        drag=2.5, damping=0.0, tethers=False)  # fmt: skip
     vertices, triangles = strip(columns, rows, length)
     body = Body(vertices, triangles, material, pins=np.flatnonzero(vertices[:, 0] < 1e-9))
     simulation = Simulation([body], gravity=(0.0, 0.0, -load / density), **settings)
-    for _ in range(96):
+    for _ in range(108):
         simulation.step(1 / 24)
     assert np.abs(simulation.velocities(body)).max() < 2e-3 * length
     return -float(simulation.positions(body)[vertices[:, 0] > length - 1e-9, 2].mean())
@@ -109,20 +109,21 @@ def tip(model: str, load: float, bend: float, columns: int, rows: int, length: f
 @pytest.mark.parametrize("model", ["ISOMETRIC", "DIHEDRAL"])
 def test_a_cantilever_bends_as_a_beam(model):
     """Tip deflection q L⁴ / (8 E I) for a small load (Euler-Bernoulli), E I / width = 8/3 bend for this mesh (see
-    BEAM) and the length from half a triangle before the clamp, where the first row of hinges gives way. 4 % are
-    allowed: 1.5 % for the mesh, 1 % for what is not at rest, and the rest for GS within a substep of 1/480 s."""
-    length, columns, bend = 0.3, 8, 1e-3
+    BEAM) and the length from half a triangle before the clamp, where the first row of hinges gives way. 5 % are
+    allowed: 1 % for the mesh, 1 % for what is not at rest, and 3 % for one sweep per substep of 1/480 s."""
+    length, columns, bend = 1.0, 8, 1.5e-2
     load = 0.05 * length * 8.0 * BEAM * bend / length**4
     effective = length * (1.0 + 0.5 / columns)
     expected = load * effective**4 / (8.0 * BEAM * bend)
-    assert tip(model, load, bend, columns, 2, length, substeps=20) == pytest.approx(expected, rel=0.04)
+    assert tip(model, load, bend, columns, 2, length, substeps=20) == pytest.approx(expected, rel=0.05)
 
 
 def test_bending_stiffness_is_proportional():
-    """Twice the stiffness and twice the load bend alike; twice the load alone bends twice."""
-    one = tip("ISOMETRIC", 0.2, 1e-3, 4, 1, 0.3, substeps=20, iterations=2)
-    assert tip("ISOMETRIC", 0.4, 2e-3, 4, 1, 0.3, substeps=20, iterations=2) == pytest.approx(one, rel=0.02)
-    assert tip("ISOMETRIC", 0.4, 1e-3, 4, 1, 0.3, substeps=20, iterations=2) == pytest.approx(2 * one, rel=0.02)
+    """Twice the stiffness and twice the load bend alike; twice the load alone bends twice, up to the slope squared."""
+    one = tip("ISOMETRIC", 0.03, 3e-2, 4, 1, 1.0, substeps=20)
+    assert 0.02 < one < 0.1
+    assert tip("ISOMETRIC", 0.06, 6e-2, 4, 1, 1.0, substeps=20) == pytest.approx(one, rel=0.02)
+    assert tip("ISOMETRIC", 0.06, 3e-2, 4, 1, 1.0, substeps=20) == pytest.approx(2.0 * one, rel=0.03)
 
 
 def test_both_models_agree_at_small_angles():
@@ -140,10 +141,10 @@ def test_both_models_agree_at_small_angles():
 
 
 def test_both_models_hold_a_cantilever_alike():
-    """The deflections under a small load differ by less than the square of the slope, 1 %."""
-    tips = [tip(model, 0.2, 1e-3, 4, 1, 0.3, substeps=20) for model in ("ISOMETRIC", "DIHEDRAL")]
-    assert 0.005 < tips[0] < 0.03
-    assert tips[0] == pytest.approx(tips[1], rel=0.01)
+    """The deflections differ by less than a tenth of the square of the slope at the end, (4 x 0.18 / 3)² = 6 %."""
+    tips = [tip(model, 0.06, 3e-2, 4, 1, 1.0, substeps=20) for model in ("ISOMETRIC", "DIHEDRAL")]
+    assert 0.1 < tips[0] < 0.3
+    assert tips[0] == pytest.approx(tips[1], rel=0.006)
 
 
 def test_dihedral_knows_a_rest_angle_and_its_side():

@@ -1,4 +1,4 @@
-"""Write the shipped material presets as files for Blender's preset menus, from ``settings.PRESETS``.
+"""Write the shipped material presets as files for Blender's preset menus, from ``pbd_addon.presets``.
 
 Run it after a change of the figures, with a Python that has Blender's ``bpy``::
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pbd_addon.blender import presets
-from pbd_addon.settings import PRESETS, Material
+from pbd_addon.presets import PRESETS
+from pbd_addon.settings import Material
 
 FOLDER = Path(presets.__file__).parent / "presets"
 

@@ -1,6 +1,6 @@
 """Where the shipped material presets are, and which settings a preset file holds.
 
-The files are written from ``settings.PRESETS`` by ``tools/write_presets.py``. Blender finds them beside this
+The files are written from ``pbd_addon.presets`` by ``tools/write_presets.py``. Blender finds them beside this
 module, in ``presets/``, and the user's own in the preset folder of the user's profile.
 """
 

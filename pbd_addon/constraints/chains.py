@@ -27,12 +27,14 @@ class Family(NamedTuple):
         links: Which of the q steps from vertex to vertex are edges; the others lead to the next chain, (e,) int.
         rows: Row of each of these edges in the distance constraints, (e,) int.
         levels: Halvings that cyclic reduction needs for the longest chain.
+        rings: First and last step of each closed chain, (2, r) int; its first vertex stands at both of its ends.
     """
 
     vertices: np.ndarray
     links: np.ndarray
     rows: np.ndarray
     levels: int
+    rings: np.ndarray
 
 
 def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
@@ -58,13 +60,16 @@ def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
 
 def _join(chains: list[tuple[list[int], list[int]]]) -> Family:
     sizes = np.array([len(vertices) for vertices, _ in chains])
+    ends = np.cumsum(sizes)
     is_link = np.ones(sizes.sum(), bool)
-    is_link[np.cumsum(sizes) - 1] = False
+    is_link[ends - 1] = False
+    closed = np.array([vertices[0] == vertices[-1] for vertices, _ in chains])
     return Family(
         np.concatenate([vertices for vertices, _ in chains]).astype(np.int64),
         np.flatnonzero(is_link),
         np.concatenate([rows for _, rows in chains]).astype(np.int64),
         int(np.ceil(np.log2(sizes.max()))),
+        np.stack([(ends - sizes)[closed], ends[closed] - 2]),
     )
 
 
@@ -97,22 +102,24 @@ def _continuations(pairs: np.ndarray, rest: np.ndarray) -> np.ndarray:
 
 
 def _walk(pairs: np.ndarray, following: np.ndarray) -> list[tuple[list[int], list[int]]]:
-    """Chains as (vertices, edges), cut where one would meet itself."""
+    """Chains as (vertices, edges), cut where one would cross itself; a ring has its first vertex at both ends."""
     ends, onward = pairs.tolist(), following.tolist()
     done = [False] * len(ends)
     chains = []
-    # From loose ends first; what is left then are rings, which may be cut anywhere.
+    # From loose ends first; what is left then are rings, which may begin anywhere.
     order = np.argsort((following >= 0).all(axis=1), kind="stable").tolist()
     for first in order:
         if done[first]:
             continue
         edge, entry = first, (0 if onward[first][0] < 0 else 1)
-        vertices, rows, seen = [ends[edge][entry]], [], {ends[edge][entry]}
+        vertices, seen = [ends[edge][entry]], {ends[edge][entry]}
+        rows: list[int] = []
         while edge >= 0 and not done[edge]:
             start = vertices[-1]
             leave = 1 if ends[edge][0] == start else 0
             end = ends[edge][leave]
-            if end in seen:
+            closes = end == vertices[0] and len(rows) > 1 and onward[edge][leave] == first
+            if end in seen and not closes:
                 break
             done[edge] = True
             vertices.append(end)

@@ -42,13 +42,15 @@ class VolumeConstraints(Constraints):
     hands its share on to the rim.
 
     Args:
+        name: What the kind is called.
         pieces: Closed surfaces.
         n: Number of particles.
+        modes: The pressure modes that this object is for. A set pressure pushes before the skin is projected, which
+            then answers it; a volume that must hold comes after the skin.
     """
 
-    name = "volume"
-
-    def __init__(self, pieces: Sequence[Piece], n: int) -> None:
+    def __init__(self, name: str, pieces: Sequence[Piece], n: int, modes: Sequence[str]) -> None:
+        self.name, self.modes = name, tuple(modes)
         self.pieces = list(pieces)
         self.n = n
         self.multipliers = np.zeros(len(self.pieces))
@@ -80,7 +82,7 @@ class VolumeConstraints(Constraints):
         own = [materials[piece.body] for piece in self.pieces]
         rest = np.array([piece.rest_volume for piece in self.pieces])
         size = np.abs(rest)
-        modes = np.array([m.pressure_mode for m in own], dtype="U12")
+        modes = np.array([m.pressure_mode if m.pressure_mode in self.modes else "OFF" for m in own], dtype="U12")
         self.side = np.where(rest < 0.0, -1.0, 1.0)
         holds_volume = (modes == "VOLUME") & (size > 0.0)
         holds_gas = (modes == "GAS") & (size > 0.0)

@@ -73,6 +73,7 @@ def project_chains(
     links: np.ndarray,
     rows: np.ndarray,
     levels: int,
+    rings: np.ndarray,
     weights: np.ndarray,
     rest_lengths: np.ndarray,
     alpha: np.ndarray,
@@ -83,7 +84,8 @@ def project_chains(
 
     vertices (q + 1,): particles along the chains, one chain after the other; links (e,): which of the q steps are
     edges; rows (e,): their rows in `multipliers`; weights (q + 1,); rest_lengths (e,); alpha (2, e); gamma (e,) or
-    (0,). Edges of a chain share vertices only with their neighbours in it, hence the matrix is tridiagonal.
+    (0,). Edges of a chain share vertices only with their neighbours in it, hence the matrix is tridiagonal. rings
+    (2, r): first and last step of closed chains; there the matrix has two more entries, in its corners.
     """
     q = p.take(vertices, axis=1)
     n = q[:, 1:] - q[:, :-1]
@@ -105,12 +107,45 @@ def project_chains(
     diagonal[links] = (weights[1:] + weights[:-1])[links] + give
     coupling[: size - 1] = _dot(n[:, :-1], n[:, 1:]) * -weights[1:-1] * (is_link[:-1] * is_link[1:])
     right[links] = -residual
-    step = solve_tridiagonal(diagonal, coupling, right, levels)[:size]
+    first, last = rings
+    corner = -weights[first] * _dot(n[:, first], n[:, last])
+    step = _solve_with_corners(diagonal, coupling, right, levels, first, last, corner)[:size]
     multipliers[rows] += step[links]
     n *= step
-    q[:, 1:] += weights[1:] * n
-    q[:, :-1] -= weights[:-1] * n
-    _scatter(p, vertices, q)
+    move = np.zeros_like(q)
+    move[:, 1:] = weights[1:] * n
+    move[:, :-1] -= weights[:-1] * n
+    move[:, first] += move[:, last + 1]
+    move[:, last + 1] = move[:, first]
+    _scatter(p, vertices, q + move)
+
+
+def _solve_with_corners(
+    diagonal: np.ndarray,
+    coupling: np.ndarray,
+    right: np.ndarray,
+    levels: int,
+    first: np.ndarray,
+    last: np.ndarray,
+    corner: np.ndarray,
+) -> np.ndarray:
+    """Solve as `solve_tridiagonal`, with an entry `corner` (r,) between the unknowns `first` and `last` of some blocks.
+
+    By the formula of Sherman and Morrison, from the tridiagonal system and a second right hand side.
+    """
+    if not len(first):
+        return solve_tridiagonal(diagonal, coupling, right, levels)
+    pivot = -diagonal[first]
+    diagonal[first] -= pivot
+    diagonal[last] -= corner**2 / pivot
+    both = np.stack([right, np.zeros_like(right)])
+    both[1, first], both[1, last] = pivot, corner
+    plain, extra = solve_tridiagonal(diagonal, coupling, both, levels)
+    ratio = corner / pivot
+    factor = (plain[first] + ratio * plain[last]) / (1.0 + extra[first] + ratio * extra[last])
+    # `extra` is 0 outside of the blocks with corners.
+    block = np.searchsorted(np.sort(first), np.arange(len(right)), side="right") - 1
+    return plain - factor[np.argsort(first)][block] * extra
 
 
 def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
@@ -119,37 +154,30 @@ def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndar
     Args:
         diagonal: (m,), m a multiple of 2**levels.
         coupling: Entry beside the diagonal between unknown k and k + 1, (m,); 0 between blocks and at the end.
-        right: Right hand side, (m,).
+        right: Right hand sides, (..., m).
         levels: Halvings.
 
     Returns:
-        The solution, (m,). Each halving eliminates the even unknowns with whole arrays.
+        The solutions, (..., m). Each halving eliminates the even unknowns with whole arrays.
     """
     if levels == 0:
         return right / diagonal
     inverse = 1.0 / diagonal[0::2]
-    right_even = right[0::2]
+    right_even = right[..., 0::2]
     inner, outer = coupling[0::2], coupling[1::2]
     from_left = inner * inverse
-    from_right = np.empty_like(from_left)
+    from_right = np.zeros_like(from_left)
     from_right[:-1] = outer[:-1] * inverse[1:]
-    from_right[-1] = 0.0
-    next_right = np.empty_like(from_left)
-    next_right[:-1] = right_even[1:]
-    next_right[-1] = 0.0
     reduced_coupling = np.zeros_like(from_left)
     reduced_coupling[:-1] = -from_right[:-1] * inner[1:]
-    odd = solve_tridiagonal(
-        diagonal[1::2] - from_left * inner - from_right * outer,
-        reduced_coupling,
-        right[1::2] - from_left * right_even - from_right * next_right,
-        levels - 1,
-    )
+    reduced_right = right[..., 1::2] - from_left * right_even
+    reduced_right[..., :-1] -= from_right[:-1] * right_even[..., 1:]
+    reduced_diagonal = diagonal[1::2] - from_left * inner - from_right * outer
+    odd = solve_tridiagonal(reduced_diagonal, reduced_coupling, reduced_right, levels - 1)
     solution = np.empty_like(right)
-    solution[1::2] = odd
-    even = right_even * inverse - from_left * odd
-    even[1:] -= from_right[:-1] * odd[:-1]
-    solution[0::2] = even
+    solution[..., 1::2] = odd
+    solution[..., 0::2] = right_even * inverse - from_left * odd
+    solution[..., 2::2] -= from_right[:-1] * odd[..., :-1]
     return solution
 
 

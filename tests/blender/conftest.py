@@ -4,27 +4,29 @@ Blender takes its user folder from the environment when bpy is first imported, s
 imported. Without bpy nothing in this folder is collected.
 """
 
-import atexit
 import importlib
 import importlib.util
-import os
 import pathlib
-import shutil
-import subprocess
-import sys
-import tempfile
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKAGE = "bl_ext.user_default.pbd_cloth"
+
+def load_installer():
+    """The module tools/extension.py; tools/ is no package."""
+    path = pathlib.Path(__file__).resolve().parents[2] / "tools" / "extension.py"
+    spec = importlib.util.spec_from_file_location("extension", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+installer = load_installer()
+PACKAGE = installer.PACKAGE
 
 if importlib.util.find_spec("bpy") is None:
     collect_ignore_glob = ["test_*.py"]
 else:
-    profile = tempfile.mkdtemp(prefix="pbd-blender-profile-")
-    atexit.register(shutil.rmtree, profile, ignore_errors=True)
-    os.environ["BLENDER_USER_RESOURCES"] = profile
+    installer.clean_profile()
 
 
 class Extension(str):
@@ -53,26 +55,13 @@ class Extension(str):
         bpy.ops.preferences.addon_disable(module=PACKAGE)
 
 
-def build_zip(folder):
-    """Build the extension with the builder that comes with bpy; returns the path of the zip."""
-    import bpy
-
-    builder = pathlib.Path(bpy.utils.resource_path("LOCAL"), "scripts/addons_core/bl_pkg/cli/blender_ext.py")
-    command = [sys.executable, builder, "build", "--source-dir", ROOT, "--output-dir", folder]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return next(pathlib.Path(folder).glob("*.zip"))
-
-
 @pytest.fixture(scope="session")
 def extension(tmp_path_factory):
     """Install and enable; disable at the end, because a handler left at exit keeps the process from ending."""
     import bpy
 
-    path = build_zip(tmp_path_factory.mktemp("zip"))
-    bpy.ops.extensions.package_install_files(filepath=str(path), repo="user_default", enable_on_install=True)
+    installer.install(installer.build_zip(tmp_path_factory.mktemp("zip")))
     found = Extension(PACKAGE)
-    assert hasattr(bpy.types.Object, "pbd"), "the extension did not register"
     yield found
     found.disable()
     assert not hasattr(bpy.types.Object, "pbd")

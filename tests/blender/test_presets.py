@@ -1,4 +1,4 @@
-"""Material presets: the shipped files hold the figures of settings.py, and saving, applying, removing work."""
+"""Material presets: the shipped files hold the figures of presets.py, and saving, applying, removing work."""
 
 import ast
 from pathlib import Path
@@ -18,6 +18,12 @@ def bridge(extension):
 @pytest.fixture
 def settings(extension):
     return extension.module("pbd_addon.settings")
+
+
+@pytest.fixture
+def figures(extension):
+    """The materials by name."""
+    return extension.module("pbd_addon.presets").PRESETS
 
 
 def kind_of(material):
@@ -50,16 +56,16 @@ def user_file(kind, name):
     return Path(bpy.utils.user_resource("SCRIPTS", path=f"presets/pbd_{kind}")) / name
 
 
-def test_shipped_files_are_those_of_the_settings(bridge, settings):
+def test_shipped_files_are_those_of_the_settings(bridge, figures):
     for kind in KINDS:
-        wanted = {name for name, material in settings.PRESETS.items() if kind_of(material) == kind}
+        wanted = {name for name, material in figures.items() if kind_of(material) == kind}
         assert set(shipped(bridge, kind)) == wanted
 
 
-def test_files_equal_the_dataclass_values(bridge, settings):
+def test_files_equal_the_dataclass_values(bridge, figures):
     for kind in KINDS:
         for name, path in shipped(bridge, kind).items():
-            material = settings.PRESETS[name]
+            material = figures[name]
             wanted = {field: getattr(material, field) for field in bridge.fields(f"pbd_{kind}")}
             assert assignments(path) == wanted, f"{name}: run tools/write_presets.py"
 
@@ -70,20 +76,20 @@ def test_every_material_field_is_in_the_files_of_a_balloon(bridge, settings):
     assert names - set(bridge.fields("pbd_cloth")) == set(bridge.PIN_FIELDS) | set(bridge.PRESSURE_FIELDS)
 
 
-def test_blender_finds_the_shipped_folders(bridge, settings):
-    for kind in {kind_of(material) for material in settings.PRESETS.values()}:
+def test_blender_finds_the_shipped_folders(bridge, figures):
+    for kind in {kind_of(material) for material in figures.values()}:
         folder = str(Path(bridge.__file__).parent / "presets" / f"pbd_{kind}")
         assert folder in bpy.utils.preset_paths(f"pbd_{kind}")
 
 
-def test_apply_every_preset(bridge, settings):
+def test_apply_every_preset(bridge, figures):
     for kind in KINDS:
         obj = add_object(kind)
         for name, path in shipped(bridge, kind).items():
             menu = f"OBJECT_PT_pbd_{kind}_presets"
             assert bpy.ops.script.execute_preset(filepath=str(path), menu_idname=menu) == {"FINISHED"}
             for field in bridge.fields(f"pbd_{kind}"):
-                wanted = getattr(settings.PRESETS[name], field)
+                wanted = getattr(figures[name], field)
                 got = getattr(obj.pbd, field)
                 assert got == (pytest.approx(wanted, rel=1e-6, abs=1e-12) if isinstance(wanted, float) else wanted)
 

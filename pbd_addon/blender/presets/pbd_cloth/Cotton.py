@@ -1,19 +1,19 @@
 import bpy
 
 material = bpy.context.object.pbd
-material.density = 0.15
-material.stretch = 5000.0
-material.compression = 5000.0
-material.shear = 1000.0
-material.bend = 1e-05
+material.density = 0.124
+material.stretch = 6000.0
+material.compression = 6000.0
+material.shear = 80.0
+material.bend = 1.2e-05
 material.bend_model = "AUTO"
 material.stretch_damping = 0.0
 material.bend_damping = 0.0
 material.damping = 0.2
-material.drag = 0.2
+material.drag = 0.4
 material.tethers = True
-material.thickness = 0.002
-material.friction = 0.4
+material.thickness = 0.001
+material.friction = 0.5
 material.k_stretch = 0.9
 material.k_compression = 0.9
 material.k_shear = 0.5

@@ -1,0 +1,195 @@
+"""Pins: firm ones are where they are told to be, soft ones are springs, tethers keep stiff cloth within reach."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from meshes import grid, icosphere
+from pbd_addon import Body, Material, Simulation
+from pbd_addon.constraints import tether_rows
+from test_gradients import find
+
+GRAVITY = 9.81
+
+
+@pytest.mark.parametrize("method", ["XPBD", "PBD"])
+def test_firm_pins_reach_their_targets_exactly(method):
+    """After each frame, a pin of weight 1 is where it was sent, up to rounding, in the order of `pin_ids`."""
+    body = Body(*grid(4, 4, 1.0, 1.0), pins=[24, 0, 4])
+    simulation = Simulation([body], method=method, substeps=7)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        targets = body.vertices[body.pin_ids] + rng.normal(0.0, 0.1, (3, 3))
+        simulation.set_pin_targets(body, targets)
+        simulation.step(1 / 24)
+        np.testing.assert_allclose(simulation.positions(body)[[0, 4, 24]], targets, rtol=0.0, atol=2e-16)
+
+
+def test_pins_stay_without_new_targets():
+    """A pin that is told nothing more stays at its last target."""
+    body = Body(*grid(2, 2, 1.0, 1.0), pins=[0])
+    simulation = Simulation([body])
+    simulation.set_pin_targets(body, [[0.0, 1.0, 2.0]])
+    for _ in range(3):
+        simulation.step(1 / 24)
+        np.testing.assert_array_equal(simulation.positions(body)[0], [0.0, 1.0, 2.0])
+
+
+def test_targets_are_reached_on_a_straight_even_path():
+    """Within a frame a pin moves by the same step in each substep, and its velocity is way / time: no jerk."""
+    body = Body(*grid(2, 2, 1.0, 1.0), pins=[0, 2])
+    simulation = Simulation([body], substeps=8)
+    places, stretch = [], find(simulation, "stretch")
+    project = stretch.project
+
+    def spy(kernels, p, x):
+        places.append(p[:, 0].copy())
+        project(kernels, p, x)
+
+    stretch.project = spy
+    start = body.vertices[[0, 2]]
+    simulation.set_pin_targets(body, start + [0.4, -0.2, 0.8])
+    simulation.step(1 / 24)
+    steps = np.diff(np.array([body.vertices[0], *places]), axis=0)
+    np.testing.assert_allclose(steps, np.tile([0.05, -0.025, 0.1], (8, 1)), atol=1e-14)
+    np.testing.assert_allclose(simulation.velocities(body)[0], np.array([0.4, -0.2, 0.8]) * 24, rtol=1e-12)
+
+
+def test_a_body_that_is_carried_along_is_not_shaken():
+    """A whole cloth on pins that move evenly moves evenly: after the start, no vertex is jerked from frame to frame."""
+    body = Body(*grid(4, 4, 0.5, 0.5), Material(damping=5.0, drag=0.0), pins=range(20, 25))
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
+    speed = np.array([0.0, 1.0, 0.0])
+    simulation.velocities(body)[:] = speed
+    for frame in range(1, 13):
+        simulation.set_pin_targets(body, body.vertices[body.pin_ids] + speed * frame / 24)
+        simulation.step(1 / 24)
+        np.testing.assert_allclose(simulation.velocities(body), np.tile(speed, (25, 1)), atol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("substeps", [1, 10])
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_soft_pins_sag_by_their_spring(weight, substeps, iterations):
+    """A pin of weight w is a spring of k = pin stiffness x w / (1 - w): a mass on it sags m g / k."""
+    mass, pin_stiffness = 0.2, 50.0
+    body = Body([[0.0, 0, 0], [0.0, 1.0, 0]], edges=[[0, 1]], pins={0: weight, 1: weight}, masses=[mass, mass],
+                material=Material(pin_stiffness=pin_stiffness, drag=6.0, damping=0.0))  # fmt: skip
+    simulation = Simulation([body], substeps=substeps, iterations=iterations)
+    for _ in range(24 * 6):
+        simulation.step(1 / 24)
+    stiffness = pin_stiffness * weight / (1.0 - weight)
+    np.testing.assert_allclose(simulation.positions(body)[:, 2], -mass * GRAVITY / stiffness, rtol=1e-3)
+    np.testing.assert_allclose(find(simulation, "attachment").forces(), mass * GRAVITY, rtol=1e-3)
+
+
+def test_soft_pins_swing_with_the_period_of_their_spring():
+    """T = 2 pi sqrt(m / k) for a mass on a soft pin."""
+    mass, stiffness = 0.2, 20.0
+    body = Body([[0.0, 0, 0], [0.0, 1.0, 0]], edges=[[0, 1]], pins={0: 0.5, 1: 0.5}, masses=[mass, mass],
+                material=Material(pin_stiffness=stiffness, drag=0.0, damping=0.0))  # fmt: skip
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), substeps=40)
+    simulation.velocities(body)[:, 2] = 1.0
+    heights = [0.0]
+    for _ in range(48):
+        simulation.step(1 / 24)
+        heights.append(simulation.positions(body)[0, 2])
+    heights = np.array(heights)
+    down = np.flatnonzero((heights[:-1] > 0.0) & (heights[1:] <= 0.0))
+    exact = (down + heights[down] / (heights[down] - heights[down + 1])) / 24
+    assert np.diff(exact).mean() == pytest.approx(2.0 * np.pi * np.sqrt(mass / stiffness), rel=0.01)
+
+
+def test_soft_pins_follow_their_targets():
+    """The spring of a soft pin pulls towards where the target is, not towards where it was."""
+    body = Body(*grid(1, 1, 1.0, 1.0), Material(pin_stiffness=500.0, drag=5.0), pins=dict.fromkeys(range(4), 0.5))
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
+    targets = body.vertices + [1.0, 2.0, 3.0]
+    simulation.set_pin_targets(body, targets)
+    for _ in range(72):
+        simulation.step(1 / 24)
+    np.testing.assert_allclose(simulation.positions(body), targets, atol=1e-4)
+
+
+def test_tethers_know_the_way_along_the_cloth():
+    """Their length is the geodesic rest distance: on a flat sheet that from pin to vertex as the crow flies, at most
+    8 % more for a path over edges, diagonals and unfolded hinges; over a fold it is longer than the straight line."""
+    vertices, quads = grid(10, 10, 1.0, 1.0)
+    particles, anchors, lengths = tether_rows(Body(vertices, quads).mesh, vertices, np.array([0]))
+    straight = np.linalg.norm(vertices[particles] - vertices[anchors], axis=1)
+    assert (lengths >= straight - 1e-12).all()
+    assert (lengths <= 1.083 * straight).all()
+    assert sorted(particles.tolist()) == list(range(1, 121))
+    ball, triangles = icosphere(2, 1.0)
+    particles, _, lengths = tether_rows(Body(ball, triangles).mesh, ball, np.array([0]))
+    opposite = np.flatnonzero(particles == int(np.linalg.norm(ball + ball[0], axis=1).argmin()))
+    assert np.pi * 0.97 < lengths[opposite[0]] < np.pi * 1.09
+
+
+@pytest.mark.parametrize("rx", [8, 20])
+def test_no_vertex_of_stiff_cloth_is_beyond_reach(rx):
+    """In a hard fall onto its pins, no vertex of stiff cloth ends farther from a pin than the way along the cloth and
+    the slack (elastic strain; 1.083 for paths, see above), and 3 % that the sweep after the tethers may add."""
+    vertices, quads = grid(rx, rx, 1.0, 1.0)
+    pins = np.array([0, rx])
+    body = Body(vertices, quads, Material(stretch=20_000.0, compression=20_000.0), pins=pins)
+    simulation = Simulation([body], substeps=10)
+    straight = np.linalg.norm(vertices[:, None] - vertices[pins], axis=2)
+    for _ in range(24):
+        simulation.step(1 / 24)
+        tether = find(simulation, "tether")
+        x = simulation.positions(body)
+        distance = np.linalg.norm(x[:, None] - x[pins], axis=2)
+        assert (tether.values(x) >= -0.03).all()
+        assert (distance <= straight * 1.083 * 1.06 + 0.03).all()
+
+
+def test_tethers_hold_a_fine_stiff_cloth():
+    """At few substeps a fine stiff cloth without chains would hang like rubber; with tethers its lowest point is no
+    lower than the way to it along edges and unfolded hinges is long, 8.3 % at most, and less than half of without."""
+    depths = {}
+    for tethers in (False, True):
+        vertices, triangles = grid(24, 24, 1.0, 1.0)
+        # Cut into triangles at random, so that no straight chains help.
+        rng = np.random.default_rng(0)
+        faces = []
+        for a, b, c, d in triangles:
+            faces += [[a, b, c], [a, c, d]] if rng.random() < 0.5 else [[a, b, d], [b, c, d]]
+        inner = np.abs(vertices[:, :2]).max(axis=1) < 0.499
+        vertices[inner, :2] += rng.uniform(-0.35, 0.35, (inner.sum(), 2)) / 24
+        material = Material(stretch=50_000.0, compression=50_000.0, tethers=tethers, drag=2.0)
+        body = Body(vertices[:, [0, 2, 1]], faces, material, pins=range(24 * 25, 25 * 25))
+        simulation = Simulation([body], substeps=2)
+        for _ in range(24):
+            simulation.step(1 / 24)
+        depths[tethers] = -0.5 - simulation.positions(body)[:, 2].min()
+    assert depths[True] < 0.083
+    assert depths[True] < 0.5 * depths[False]
+
+
+@pytest.mark.parametrize("stretch", [20.0, 100.0, 1000.0])
+@pytest.mark.parametrize("substeps", [5, 20])
+def test_tethers_do_not_stiffen_soft_cloth(stretch, substeps):
+    """A soft cloth sags with tethers as without, within 5 %."""
+    sags = []
+    for tethers in (False, True):
+        vertices, quads = grid(8, 8, 1.0, 1.0)
+        material = Material(stretch=stretch, compression=stretch, shear=0.2 * stretch, tethers=tethers, drag=4.0)
+        body = Body(vertices[:, [0, 2, 1]], quads, material, pins=range(72, 81))
+        simulation = Simulation([body], substeps=substeps)
+        for _ in range(48):
+            simulation.step(1 / 24)
+        sags.append(-0.5 - simulation.positions(body)[:9, 2].mean())
+    assert sags[1] == pytest.approx(sags[0], rel=0.05)
+
+
+def test_tethers_of_a_torn_off_piece_do_not_exist():
+    """A piece without a pin of its own is free to fall."""
+    vertices, quads = grid(2, 2, 1.0, 1.0)
+    both = np.concatenate([vertices, vertices + [5.0, 0.0, 0.0]])
+    body = Body(both, quads + [[k + 9 for k in quad] for quad in quads], Material(drag=0.0), pins=[0])
+    simulation = Simulation([body])
+    for _ in range(24):
+        simulation.step(1 / 24)
+    np.testing.assert_allclose(simulation.positions(body)[9:, 2], -GRAVITY / 2, rtol=0.01)
