@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume
-from .settings import Material
+from .settings import AIR_DENSITY, Material
 
 ROPE_WIDTH = 0.01
 """A loose edge weighs and pulls like a ribbon of its body's material of this width [m]."""
@@ -74,6 +74,18 @@ class Body:
         if self.own_masses is not None:
             return self.own_masses
         return (material or self.material).density * self._area_of_vertices
+
+    def air_masses(self, material: Material | None = None) -> np.ndarray:
+        """Mass of the air that moves with every vertex of a balloon, (n,) float64 [kg]; it has inertia and no weight.
+
+        The air inside must be moved along, and so must half as much outside (the added mass of a ball in a fluid). It
+        outweighs a thin skin many times. Each vertex gets its share by area; nothing without pressure, or where masses
+        were given.
+        """
+        if self.own_masses is not None or (material or self.material).pressure_mode == "OFF":
+            return np.zeros(len(self.vertices))
+        air = 1.5 * AIR_DENSITY * abs(self.volume(self.rest_vertices))
+        return air * self._area_of_vertices / self._area_of_vertices.sum()
 
     def edge_strain(self, x: np.ndarray) -> np.ndarray:
         """Lengthening of `mesh.edges` over their rest lengths at positions x (n, 3), (e,) [1]."""

@@ -213,7 +213,13 @@ def _triangulate(x: np.ndarray, polygons: Polygons) -> tuple[np.ndarray, np.ndar
     faces.append(rows)
     rows = np.flatnonzero(sizes == 4)
     quads = corners[starts[rows][:, None] + np.arange(4)]
-    turned = np.where(_cuts_second_diagonal(x, quads)[:, None], np.roll(quads, -1, axis=1), quads)
+    second = _cuts_second_diagonal(x, quads)
+    # Two quads with the same diagonal, as in the corners of a cushion, must not both be cut along it.
+    diagonal = pair_keys(np.where(second[:, None], quads[:, [1, 3]], quads[:, [0, 2]]), len(x))
+    repeated = np.ones(len(quads), bool)
+    repeated[np.unique(diagonal, return_index=True)[1]] = False
+    second ^= repeated
+    turned = np.where(second[:, None], np.roll(quads, -1, axis=1), quads)
     triangles += [turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]]
     faces += [rows, rows]
     for face in np.flatnonzero(sizes > 4):

@@ -84,7 +84,8 @@ class Model:
     Attributes:
         slices: Where each body's particles are, list of slices.
         w: Inverse masses, (n,) [1/kg]; 0 where firmly pinned or isolated.
-        masses: (n,) [kg].
+        masses: Inertia of every particle, (n,) [kg].
+        weighing: Share of the inertia of each free particle that has weight, (f,); the rest is air.
         held: Particles with firm pins, (f,) int; `held_pins` says which pin each is.
         damping, drag: Rates of every particle's body, (n,) [1/s].
         islands: Connected component of every particle, (n,) int.
@@ -137,13 +138,13 @@ class Model:
         planes = [(plane.point, plane.normal) for plane in self.planes]
         return State(x, np.zeros_like(x), x[:, self.pins], planes, np.zeros(len(self.bodies)))
 
-    def lay_paths(self, state: State, targets: Targets) -> None:
-        """Tell everything that moves by itself where it goes from `state` until the end of the frame."""
+    def lay_paths(self, state: State, targets: Targets, dt: float) -> None:
+        """Tell everything that moves by itself where it goes from `state` until the end of a frame of dt [s]."""
         path = np.stack([state.pin_targets, targets.pins])
         self.held_path = path[:, :, self.held_pins]
         self.attachment.path = path[:, :, self.soft_pins]
         for contacts, start, end in zip(self.contacts, state.planes, targets.planes):
-            contacts.lay_path(start, end)
+            contacts.lay_path(start, end, dt)
         self.tethers.strain = state.strain
 
     def remember_strain(self, before: np.ndarray) -> np.ndarray:
@@ -176,7 +177,9 @@ class Model:
         return min(math.ceil(most), MOST_SUBSTEPS)
 
     def _set_masses(self, materials: Sequence[Material]) -> None:
-        self.masses = np.concatenate([body.masses(m) for body, m in zip(self.bodies, materials)])
+        weighing = np.concatenate([body.masses(m) for body, m in zip(self.bodies, materials)])
+        self.masses = weighing + np.concatenate([body.air_masses(m) for body, m in zip(self.bodies, materials)])
+        self.weighing = weighing[self.free] / self.masses[self.free]
         self.w = np.zeros(self.n)
         self.w[self.free] = 1.0 / self.masses[self.free]
 
@@ -187,10 +190,10 @@ class Model:
         self.attachment = AttachmentConstraints(soft_ids, self.pin_weights[soft], owner[soft_ids])
         self.soft_pins = soft
         self.tethers = self._build_tethers()
-        pieces = self._closed_pieces()
-        self.pressure = VolumeConstraints("pressure", pieces, self.n, ["OVERPRESSURE"])
-        self.volume = VolumeConstraints("volume", pieces, self.n, ["VOLUME", "GAS"])
         self.stretch = self._build_stretch()
+        pieces = self._closed_pieces()
+        self.pressure = VolumeConstraints("pressure", pieces, self.n, ["OVERPRESSURE"], self.stretch)
+        self.volume = VolumeConstraints("volume", pieces, self.n, ["VOLUME", "GAS"])
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         bends = self._build_bends(owner)
         springs = [*bends, self.tethers, self._build_shear(), self.stretch]
@@ -238,7 +241,9 @@ class Model:
     def _build_tethers(self) -> TetherConstraints:
         rows = []
         for body in self.bodies:
-            firm = body.pin_ids[body.pin_weights >= 1.0]
+            # With masses or compliances of its own, a body's stretch under its weight is not known beforehand.
+            usual = body.own_masses is None and np.isnan(body.edge_compliances).all()
+            firm = body.pin_ids[body.pin_weights >= 1.0] if usual else np.zeros(0, int)
             nothing = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
             rows.append(tether_rows(body.mesh, body.rest_vertices, firm) if len(firm) else nothing)
         particles, body_of = self._stacked([row[0] for row in rows])

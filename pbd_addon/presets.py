@@ -46,13 +46,13 @@ PRESETS: dict[str, Material] = {
     "Rubber Sheet": sheet(0.95, 1500.0, 500.0, 1.7e-4, 0.05, 1.0, 0.001, stretch_damping=0.01),
     "Paper": sheet(0.08, 300_000.0, 115_000.0, 2.7e-4, 0.6, 0.4, 0.001),
     "Party Balloon": sheet(
-        0.011, 150.0, 50.0, 1.0e-6, 8.0, 0.8, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.3
+        0.011, 150.0, 50.0, 1.0e-6, 8.0, 0.8, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Foil Balloon": sheet(
-        0.042, 54_000.0, 20_000.0, 1.2e-5, 4.0, 0.3, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.1
+        0.042, 54_000.0, 20_000.0, 1.2e-5, 4.0, 0.3, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Beach Ball": sheet(
-        0.25, 3000.0, 1000.0, 1.3e-5, 1.7, 0.5, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.14
+        0.25, 3000.0, 1000.0, 1.3e-5, 1.7, 0.5, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Air Mattress": sheet(
         0.5, 6000.0, 2000.0, 1.1e-4, 1.0, 0.5, 0.001, damping=2.0, pressure_mode="GAS", overpressure=3000.0

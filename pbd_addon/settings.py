@@ -18,6 +18,10 @@ ATMOSPHERE = 101_325.0
 """Standard air pressure outside of every balloon [Pa]."""
 
 
+AIR_DENSITY = 1.2
+"""Mass of the air in and around a balloon [kg/m³]."""
+
+
 def setting(
     default: Any,
     label: str,

@@ -52,7 +52,7 @@ def step(
     Raises:
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
-    model.lay_paths(state, targets)
+    model.lay_paths(state, targets, dt)
     state = state.copy()
     for k in range(settings.substeps):
         _advance(model, state, settings, k / settings.substeps, (k + 1) / settings.substeps, dt, kernels, RETRIES)
@@ -67,7 +67,7 @@ def substep(
     """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
     x = state.x
     v = forces.drag(model, state.v, h)  # before gravity, which drag must not eat
-    v[:, model.free] += h * np.array(settings.gravity)[:, None]  #               (5)
+    v[:, model.free] += h * np.outer(settings.gravity, model.weighing)  #        (5)
     forces.damp(model, x, v, h)  #                                               (6)
     p = x + h * v  #                                                             (7)
     p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])

@@ -65,7 +65,7 @@ def test_a_chain_takes_one_newton_step_together(count, damping):
 
 
 def test_families_share_no_vertex_and_no_edge():
-    """Chains of a family can be solved at once, and no edge is in two of them."""
+    """Chains of a family can be solved at once, no edge is in two of them, and only a ring meets itself, at its end."""
     for vertices, faces in (grid(8, 5, 1.0, 1.0), icosphere(2, 1.0)):
         edges = Body(vertices, faces).mesh.edges
         families = find_families(edges, vertices)
@@ -73,7 +73,10 @@ def test_families_share_no_vertex_and_no_edge():
         rows = np.concatenate([family.rows for family in families])
         assert len(np.unique(rows)) == len(rows)
         for family in families:
-            assert len(np.unique(family.vertices)) == len(family.vertices)
+            first, last = family.rings
+            np.testing.assert_array_equal(family.vertices[first], family.vertices[last + 1])
+            once = np.delete(family.vertices, last + 1)
+            assert len(np.unique(once)) == len(once)
             for link, row in zip(family.links, family.rows):
                 assert set(family.vertices[link : link + 2].tolist()) == set(edges[row].tolist())
 
@@ -85,10 +88,41 @@ def test_all_edges_of_a_grid_are_in_chains():
     assert sorted(len(family.rows) for family in families) == [5 * 9, 8 * 6]
 
 
-def test_rings_are_cut_once():
-    """A ring of edges is a chain that does not meet itself."""
-    angles = 2 * np.pi * np.arange(12) / 12
-    ring = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles])
-    (family,) = find_families(np.column_stack([np.arange(12), (np.arange(12) + 1) % 12]), ring)
-    assert len(family.rows) == 11
-    assert len(np.unique(family.vertices)) == 12
+def ring(count: int) -> tuple[np.ndarray, np.ndarray]:
+    angles = 2 * np.pi * np.arange(count) / count
+    points = np.column_stack([np.cos(angles), np.sin(angles), 0.1 * np.sin(2 * angles)])
+    return points, np.column_stack([np.arange(count), (np.arange(count) + 1) % count])
+
+
+@pytest.mark.parametrize("count", [8, 9, 12])
+def test_a_ring_is_one_chain(count):
+    """All edges of a ring are in it, closed at its first vertex."""
+    points, edges = ring(count)
+    (family,) = find_families(edges, points)
+    assert len(family.rows) == count
+    assert family.rings.shape == (2, 1)
+
+
+@pytest.mark.parametrize("counts", [[8], [10, 8, 11]])
+@pytest.mark.parametrize("pinned", [False, True])
+def test_rings_take_one_newton_step_together(counts, pinned):
+    """(J W J^T + a) d_lambda = -C holds around closed chains too, several in one family, with a pin in one or none."""
+    parts = [ring(count) for count in counts]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    x = np.concatenate([points + np.array([3.0 * k, 0.0, 0.0]) for k, (points, _) in enumerate(parts)])
+    edges = np.concatenate([pairs + start for (_, pairs), start in zip(parts, starts)])
+    rng = np.random.default_rng(0)
+    body = Body(x, [], Material(tethers=False), [2] if pinned else [], edges=edges,
+                compliances=rng.uniform(1e-4, 1e-3, len(edges)), masses=rng.uniform(0.1, 1.0, len(x)))  # fmt: skip
+    simulation = Simulation([body])
+    stretch = find(simulation, "stretch")
+    p = (x + rng.normal(0.0, 0.03, x.shape)).T.copy()
+    h = 1 / 240
+    stretch.begin_substep(h, 1.0)
+    dense = jacobian(stretch, p.T).reshape(len(edges), -1)
+    w = np.repeat(simulation._model.w, 3)
+    matrix = (dense * w) @ dense.T + np.diag(stretch.compliance[0] / h**2)
+    expected = p.T + (w * (np.linalg.solve(matrix, -stretch.values(p.T)) @ dense)).reshape(-1, 3)
+    ((family, arrays),) = stretch.chains
+    numpy_kernels.project_chains(p, x.T, *family, *arrays, stretch.multipliers)
+    np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)

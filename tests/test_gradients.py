@@ -20,11 +20,15 @@ def scene(seed: int) -> tuple[Simulation, np.ndarray]:
     sheet = Body(
         sheet_vertices, quads, Material(bend_model="ISOMETRIC", bend=1e-3), pins={0: 1.0, 3: 1.0, 5: 0.5, 11: 0.25}
     )
-    creased = Body(sheet_vertices + [0.0, 2.0, 0.0], quads, Material(bend_model="DIHEDRAL", bend=1e-3), pins=[0])
+    creased = Body(
+        sheet_vertices + np.array([0.0, 2.0, 0.0]), quads, Material(bend_model="DIHEDRAL", bend=1e-3), pins=[0]
+    )
     ball_vertices, triangles = icosphere(0, 0.5)
-    balloon = Body(ball_vertices + [3.0, 0.0, 0.0], triangles, Material(pressure_mode="VOLUME", pressure=1.3))
+    balloon = Body(ball_vertices + np.array([3.0, 0.0, 0.0]), triangles, Material(pressure_mode="VOLUME", pressure=1.3))
     open_balloon = Body(
-        ball_vertices + [6.0, 0.0, 0.0], triangles[2:, ::-1], Material(pressure_mode="GAS", overpressure=500.0)
+        ball_vertices + np.array([6.0, 0.0, 0.0]),
+        triangles[2:, ::-1],
+        Material(pressure_mode="GAS", overpressure=500.0),
     )
     simulation = Simulation([sheet, creased, balloon, open_balloon], [Plane((0.0, 0.0, -0.2), (0.2, 0.3, 1.0))])
     simulation.keep_apart(sheet, [1, 2, 4], creased, [1, 2, 4], 1.8)
@@ -131,7 +135,7 @@ def test_dihedral_angle_is_that_of_the_paper():
 def test_volume_is_that_of_the_paper():
     """C = 1/6 sum (p1 x p2) . p3 - k V0 (Mueller 2007, eq. 14), of a body far from the origin too."""
     vertices, triangles = icosphere(1, 0.5)
-    body = Body(vertices + [500.0, 0.0, 0.0], triangles, Material(pressure_mode="VOLUME", pressure=1.25))
+    body = Body(vertices + np.array([500.0, 0.0, 0.0]), triangles, Material(pressure_mode="VOLUME", pressure=1.25))
     simulation = Simulation([body])
     a, b, c = vertices[triangles].transpose(1, 0, 2)
     rest = np.einsum("ij,ij->", np.cross(a, b), c) / 6.0

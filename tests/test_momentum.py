@@ -72,7 +72,7 @@ def crumpled_flight(kind: str, substeps: int, method: str = "XPBD", frames: int 
     rng = np.random.default_rng(7)
     # Smooth, so that no triangle begins upside down.
     wave = np.sin(body.vertices @ rng.normal(0.0, 2.0, (3, 3)) + rng.normal(size=3))
-    if kind != "volume":  # whose constraint is rigid: to begin outside of it would be a blow of any size
+    if kind not in ("volume", "gas under caps"):  # stiff at any h: to begin outside of them would be a sudden blow
         simulation.positions(body)[:] += 0.05 * wave
     spin = np.array([1.0, -2.0, 1.5])
     simulation.velocities(body)[:] = np.cross(spin, body.vertices) + [0.3, 0.2, -0.1] + 0.2 * wave[:, ::-1]
@@ -136,8 +136,8 @@ def test_rigid_velocities_of_a_rigid_motion_are_itself():
     """v_cm + omega x r gives back any rigid motion, also of a flat sheet, a straight rope and a point."""
     rng = np.random.default_rng(2)
     for points in (rng.normal(size=(3, 9)), np.outer([1.0, 2.0, -1.0], np.arange(4.0)), np.ones((3, 1))):
-        x = points + [[100.0], [0.0], [-5.0]]
-        v = np.cross([0.4, -1.0, 2.0], (x - x[:, :1]).T).T + [[1.0], [2.0], [3.0]]
+        x = points + np.array([[100.0], [0.0], [-5.0]])
+        v = np.cross([0.4, -1.0, 2.0], (x - x[:, :1]).T).T + np.array([[1.0], [2.0], [3.0]])
         found = rigid_velocities(x, v, rng.uniform(0.1, 2.0, x.shape[1]), np.zeros(x.shape[1], int), 1)
         np.testing.assert_allclose(found, v, rtol=0.0, atol=1e-9)
 

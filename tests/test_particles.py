@@ -49,7 +49,7 @@ def test_a_throw_is_a_parabola():
 @pytest.mark.parametrize("drag", [3.0, 20.0])
 @pytest.mark.parametrize("substeps", [1, 20])
 def test_terminal_velocity(drag, substeps):
-    """Drag c ends a fall at g / c; with substeps of h at g h / (1 - exp(-c h)) = g / c (1 + c h / 2 + (c h)² / 12 ..)."""
+    """Drag c ends a fall at g / c; substeps of h make it g h / (1 - exp(-c h)) = g / c (1 + c h / 2 + (c h)² / 12)."""
     body = Body(*grid(1, 1, 1.0, 1.0), Material(drag=drag, damping=0.0))
     simulation = Simulation([body], substeps=substeps)
     for _ in range(int(24 * 15 / drag)):
@@ -121,8 +121,8 @@ def test_oscillator_period_is_that_of_theory():
     time = np.arange(len(found)) / 24
     crossings = np.flatnonzero((found[:-1] > 0.0) & (found[1:] <= 0.0))
     # A cosine between two frames is not a line: the crossing's phase from both samples and the known frequency.
-    fine = time[crossings] + np.arctan2(found[crossings] * np.sin(omega / 24),
-                                        found[crossings] * np.cos(omega / 24) - found[crossings + 1]) / omega  # fmt: skip
+    before, after = found[crossings], found[crossings + 1]
+    fine = time[crossings] + np.arctan2(before * np.sin(omega / 24), before * np.cos(omega / 24) - after) / omega
     period = np.diff(fine).mean()
     assert len(crossings) >= 5
     assert period == pytest.approx(2.0 * np.pi / omega, rel=(omega / 480) ** 2)
@@ -156,8 +156,7 @@ def test_constraint_damping_is_a_dashpot(iterations):
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("compliance", [0.0, 1e-5, 1e-3])
-@pytest.mark.parametrize("iterations", [1, 4])
+@pytest.mark.parametrize(("compliance", "iterations"), [(0.0, 1), (1e-5, 4), (1e-3, 1)])
 def test_a_chain_carries_its_weight(compliance, iterations):
     """In a hanging chain every link pulls with the weight below it, the top one with all of it (that of the pinned
     particle apart); lambda / h² says so, in newtons."""
@@ -167,7 +166,7 @@ def test_a_chain_carries_its_weight(compliance, iterations):
     body = Body(vertices, edges=[[k, k + 1] for k in range(count - 1)], pins=[0], masses=masses,
                 compliances=[compliance] * (count - 1), material=Material(drag=10.0, tethers=False))  # fmt: skip
     simulation = Simulation([body], iterations=iterations)
-    for _ in range(72):
+    for _ in range(48):
         simulation.step(1 / 24)
     stretch = find(simulation, "stretch")
     below = np.cumsum(masses[::-1])[::-1] * GRAVITY
@@ -180,9 +179,9 @@ def test_a_soft_chain_is_as_long_as_its_springs_say():
     count, stiffness, mass = 9, 50.0, 0.1
     vertices = np.column_stack([np.zeros(count), np.zeros(count), -0.1 * np.arange(count)])
     body = Body(vertices, edges=[[k, k + 1] for k in range(count - 1)], pins=[0], masses=[mass] * count,
-                compliances=[1 / stiffness] * (count - 1), material=Material(drag=6.0))  # fmt: skip
+                compliances=[1 / stiffness] * (count - 1), material=Material(drag=4.0))  # fmt: skip
     simulation = Simulation([body])
-    for _ in range(240):
+    for _ in range(120):
         simulation.step(1 / 24)
     expected = mass * GRAVITY / stiffness * sum(range(1, count))
     assert -0.8 - simulation.positions(body)[-1, 2] == pytest.approx(expected, rel=1e-3)

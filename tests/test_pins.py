@@ -49,7 +49,7 @@ def test_targets_are_reached_on_a_straight_even_path():
 
     stretch.project = spy
     start = body.vertices[[0, 2]]
-    simulation.set_pin_targets(body, start + [0.4, -0.2, 0.8])
+    simulation.set_pin_targets(body, start + np.array([0.4, -0.2, 0.8]))
     simulation.step(1 / 24)
     steps = np.diff(np.array([body.vertices[0], *places]), axis=0)
     np.testing.assert_allclose(steps, np.tile([0.05, -0.025, 0.1], (8, 1)), atol=1e-14)
@@ -105,7 +105,7 @@ def test_soft_pins_follow_their_targets():
     """The spring of a soft pin pulls towards where the target is, not towards where it was."""
     body = Body(*grid(1, 1, 1.0, 1.0), Material(pin_stiffness=500.0, drag=5.0), pins=dict.fromkeys(range(4), 0.5))
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
-    targets = body.vertices + [1.0, 2.0, 3.0]
+    targets = body.vertices + np.array([1.0, 2.0, 3.0])
     simulation.set_pin_targets(body, targets)
     for _ in range(72):
         simulation.step(1 / 24)
@@ -169,25 +169,25 @@ def test_tethers_hold_a_fine_stiff_cloth():
 
 
 @pytest.mark.parametrize("stretch", [20.0, 100.0, 1000.0])
-@pytest.mark.parametrize("substeps", [5, 20])
+@pytest.mark.parametrize("substeps", [4, 12])
 def test_tethers_do_not_stiffen_soft_cloth(stretch, substeps):
     """A soft cloth sags with tethers as without, within 5 %."""
     sags = []
     for tethers in (False, True):
-        vertices, quads = grid(8, 8, 1.0, 1.0)
+        vertices, quads = grid(6, 6, 1.0, 1.0)
         material = Material(stretch=stretch, compression=stretch, shear=0.2 * stretch, tethers=tethers, drag=4.0)
-        body = Body(vertices[:, [0, 2, 1]], quads, material, pins=range(72, 81))
+        body = Body(vertices[:, [0, 2, 1]], quads, material, pins=range(42, 49))
         simulation = Simulation([body], substeps=substeps)
         for _ in range(48):
             simulation.step(1 / 24)
-        sags.append(-0.5 - simulation.positions(body)[:9, 2].mean())
+        sags.append(-0.5 - simulation.positions(body)[:7, 2].mean())
     assert sags[1] == pytest.approx(sags[0], rel=0.05)
 
 
 def test_tethers_of_a_torn_off_piece_do_not_exist():
     """A piece without a pin of its own is free to fall."""
     vertices, quads = grid(2, 2, 1.0, 1.0)
-    both = np.concatenate([vertices, vertices + [5.0, 0.0, 0.0]])
+    both = np.concatenate([vertices, vertices + np.array([5.0, 0.0, 0.0])])
     body = Body(both, quads + [[k + 9 for k in quad] for quad in quads], Material(drag=0.0), pins=[0])
     simulation = Simulation([body])
     for _ in range(24):

@@ -20,7 +20,7 @@ from meshes import grid
 from pbd_addon import Body, Material, Simulation
 
 GRAVITY = 9.81
-ITERATIONS = (1, 4, 16)
+ITERATIONS = (1, 3, 9)
 
 
 @functools.cache
@@ -33,7 +33,7 @@ def sag(method: str, iterations: int, substeps: int, stiffness: float) -> float:
     material = Material(**(share if method == "PBD" else newtons), drag=3.0, damping=0.0, tethers=False)
     body = Body(vertices[:, [0, 2, 1]], quads, material, pins=range(rx * (rx + 1), (rx + 1) ** 2))
     simulation = Simulation([body], method=method, substeps=substeps, iterations=iterations)
-    for _ in range(60):
+    for _ in range(48):
         simulation.step(1 / 24)
     return -0.5 - float(simulation.positions(body)[: rx + 1, 2].mean())
 
@@ -44,7 +44,7 @@ def raw(k: float, iterations: int) -> float:
 
 
 def test_raw_pbd_gets_stiffer_with_iterations():
-    """The same raw k in each iteration: four times the iterations, less than half of the sag, and again."""
+    """The same raw k in each iteration: three times the iterations, less than half of the sag, and again."""
     sags = [sag("PBD", count, 5, raw(0.1, count)) for count in ITERATIONS]
     assert sags[1] < 0.5 * sags[0]
     assert sags[2] < 0.5 * sags[1]
@@ -70,7 +70,7 @@ def test_pbd_depends_on_substeps_in_spite_of_k_prime():
 
 def test_k_prime_leaves_a_dependence_where_constraints_share_particles():
     """In a cloth, k' gives nearly, but not exactly, the same sag for any number of iterations."""
-    one, many = sag("PBD", 1, 5, 0.5), sag("PBD", 16, 5, 0.5)
+    one, many = sag("PBD", 1, 5, 0.5), sag("PBD", 9, 5, 0.5)
     assert many == pytest.approx(one, rel=0.1)
     assert abs(many - one) > 0.01 * one
 
@@ -115,10 +115,10 @@ def test_k_prime_holds_for_every_kind(kind, iterations):
         names = ["attachment"]
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), method="PBD", substeps=1, iterations=iterations)
     if kind == "pin":
-        simulation.set_pin_targets(body, body.vertices[:1] + [error, 0.0, 0.0])
+        simulation.set_pin_targets(body, body.vertices[:1] + np.array([error, 0.0, 0.0]))
     (constraints,) = (c for c in simulation.constraints if c.name in names)
     if kind == "pin":
-        constraints.targets = body.vertices[:1].T + [[error], [0.0], [0.0]]
+        constraints.targets = body.vertices[:1].T + np.array([[error], [0.0], [0.0]])
     before = constraints.values(simulation.positions(body)).copy()
     simulation.step(1 / 24)
     after = constraints.values(simulation.positions(body))

@@ -11,6 +11,9 @@ from ..settings import Material, SolverSettings
 from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
 from .chains import Family, find_families
 
+BLOWN_UP = 1.1
+"""Multiple of the rest volume from which on a skin counts as inflated."""
+
 
 class DistanceConstraints(Constraints):
     """C = |p1 - p2| - rest length (Müller et al. 2007, sec. 4.1), with separate stiffness in tension and compression.
@@ -69,11 +72,11 @@ class DistanceConstraints(Constraints):
         self.h = 0.0
 
     def _find_chains(self, materials: Sequence[Material]) -> None:
-        """Look for chains in all bodies but those that are blown up to a volume.
+        """Look for chains in all bodies but those that are blown up beyond their rest volume.
 
         There, every edge is in tension for good, and a chain that is solved on its own would slide along the surface.
         """
-        chained = tuple(m.pressure_mode in ("OFF", "OVERPRESSURE") for m in materials)
+        chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= BLOWN_UP for m in materials)
         if self.chains_through is None or chained == self.chained:
             return
         self.chained = chained

@@ -71,10 +71,13 @@ class PlaneConstraints(Constraints):
         self.multipliers = np.zeros(len(particles))
         self.h = 0.0
 
-    def lay_path(self, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray]) -> None:
-        """Say where the plane stands, as (point, unit normal), at the beginning and at the end of the frame."""
+    def lay_path(
+        self, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray], dt: float = 1.0
+    ) -> None:
+        """Say where the plane stands, as (point, unit normal), at the beginning and at the end of a frame of dt [s]."""
         self.path = (start, end)
         self.point, self.normal = start
+        self.velocity = (end[0] - start[0]) / dt
         self.motion = np.zeros(3)
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -88,9 +91,8 @@ class PlaneConstraints(Constraints):
         self.multipliers[:] = 0.0
         self.h = h
         (start, from_normal), (end, to_normal) = self.path
-        point = start + fraction * (end - start)
-        self.motion = point - self.point
-        self.point = point
+        self.point = start + fraction * (end - start)
+        self.motion = h * self.velocity
         normal = from_normal + fraction * (to_normal - from_normal)
         self.normal = normal / np.linalg.norm(normal)
 

@@ -157,12 +157,12 @@ class TetherConstraints(Constraints):
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]
-        used = np.array([m.tethers and m.stretch > 0.0 for m in materials])
+        used = np.array([m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
         gravity = float(np.linalg.norm(settings.gravity))
         load = np.array([m.density for m in materials]) * gravity * self.longest
         self.least_strain = DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300)
         if settings.method == "PBD":
-            used = np.array([m.tethers and m.k_stretch > 0.0 for m in materials])
+            used = np.array([m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
             self.least_strain = np.zeros(self.bodies)
         self.used = used[self.body]
         self.active = bool(self.used.any())

@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import numpy_kernels
 from ..settings import ATMOSPHERE, Material, SolverSettings
 from .base import Constraints, relaxation
+from .distance import DistanceConstraints
 
 
 class Piece(NamedTuple):
@@ -47,10 +48,18 @@ class VolumeConstraints(Constraints):
         n: Number of particles.
         modes: The pressure modes that this object is for. A set pressure pushes before the skin is projected, which
             then answers it; a volume that must hold comes after the skin.
+        skin: The edges of all bodies, if their common tension is to answer a push at once.
     """
 
-    def __init__(self, name: str, pieces: Sequence[Piece], n: int, modes: Sequence[str]) -> None:
-        self.name, self.modes = name, tuple(modes)
+    def __init__(
+        self,
+        name: str,
+        pieces: Sequence[Piece],
+        n: int,
+        modes: Sequence[str],
+        skin: DistanceConstraints | None = None,
+    ) -> None:
+        self.name, self.modes, self.skin = name, tuple(modes), skin
         self.pieces = list(pieces)
         self.n = n
         self.multipliers = np.zeros(len(self.pieces))
@@ -94,7 +103,9 @@ class VolumeConstraints(Constraints):
         self.smallest = np.maximum(1e-3 * size, 1e-300)
         self.k = relaxation(np.array([m.k_volume for m in own]), settings)
         self.working = holds_volume | (self.constant != 0.0) | (self.gas != 0.0)
-        self.active = bool(self.working.any())
+        self.inflated = np.array([m.pressure_mode != "OFF" for m in own], bool)
+        answers = self.skin is not None and settings.method == "XPBD"
+        self.active = bool(self.working.any() or (answers and self.inflated.any()))
         self.w = w
         self.h = 0.0
 
@@ -115,6 +126,36 @@ class VolumeConstraints(Constraints):
         step = np.where(self.working & (slope > 0.0), step, 0.0)
         self.multipliers += step
         p += gradients * (self.w * (self.side * step)[self.piece_of_particle])
+        if self.skin is not None and not self.skin.k.shape[1]:
+            self._answer(self.skin, p, gradients)
+
+    def _answer(self, skin: DistanceConstraints, p: np.ndarray, gradients: np.ndarray) -> None:
+        """Let the tension that comes with uniform growth answer a push, one step for each piece as a whole.
+
+        Edge by edge, a skin learns of a pressure only through the slight angles between its edges. So all edges that
+        growth along the normals lengthens get multipliers in the proportion in which it lengthens them, pattern mu, of
+        a size that leaves no residual along it: s = -mu . (C + alpha lambda) / (mu . (J W J^T + alpha) mu).
+        """
+        ends, piece = skin.rows.indices, self.piece_of_particle[skin.rows.indices[0]]
+        count = len(self.pieces)
+        normals = gradients * self.side[self.piece_of_particle]
+        normals /= np.maximum(np.sqrt(np.einsum("ij,ij->j", normals, normals)), 1e-300)
+        q = p.take(ends, axis=1)
+        n = q[:, 0] - q[:, 1]
+        length = np.maximum(np.sqrt(np.einsum("ij,ij->j", n, n)), 1e-300)
+        n /= length
+        growth = np.einsum("ij,ij->j", n, normals[:, ends[0]] - normals[:, ends[1]])
+        pattern = np.where(self.inflated[piece], np.maximum(growth, 0.0) / skin.alpha[0], 0.0)
+        error = length - skin.rest_lengths
+        give = np.where(error < 0.0, skin.alpha[1], skin.alpha[0])
+        residual = np.bincount(piece, pattern * (error + give * skin.multipliers), count)
+        pull = n * pattern
+        force = np.stack([np.bincount(ends[0], row, self.n) - np.bincount(ends[1], row, self.n) for row in pull])
+        slope = np.bincount(self.piece_of_particle, self.w * np.einsum("ij,ij->j", force, force), count)
+        slope += np.bincount(piece, give * pattern**2, count)
+        size = -residual / np.maximum(slope, 1e-300)
+        skin.multipliers += size[piece] * pattern
+        p += force * (self.w * size[self.piece_of_particle])
 
     def _measure(self, kernels: ModuleType, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Signed volumes (pieces,) [m³] and their gradients at all particles (3, n) [m²]; p (3, n)."""

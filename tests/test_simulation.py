@@ -1,0 +1,214 @@
+"""Simulation: what its calls promise, and the sentences with which they refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from meshes import grid
+from pbd_addon import Body, FrameInputs, Material, Plane, Simulation, SolverSettings
+from test_gradients import find
+
+DT = 1 / 24
+
+
+def cloth(**settings) -> Body:
+    return Body(*grid(4, 4, 1.0, 1.0), Material(**settings), pins=[0, 4], name="Flag")
+
+
+def run(simulation: Simulation, frames: int) -> Simulation:
+    for _ in range(frames):
+        simulation.step(DT)
+    return simulation
+
+
+def test_set_material_equals_a_body_made_of_it():
+    """A material that is set before the first step acts as if the body had been made of it, to the bit."""
+    wanted = Material(density=0.4, stretch=300.0, compression=200.0, shear=50.0, bend=1e-3, drag=1.0, damping=2.0,
+                      stretch_damping=0.01, thickness=0.01, tethers=False)  # fmt: skip
+    changed, made = cloth(), Body(*grid(4, 4, 1.0, 1.0), wanted, pins=[0, 4])
+    simulations = [Simulation([body], [Plane((0.0, 0.0, -0.3))]) for body in (changed, made)]
+    simulations[0].set_material(changed, wanted)
+    for simulation in simulations:
+        run(simulation, 5)
+    np.testing.assert_array_equal(simulations[0].positions(changed), simulations[1].positions(made))
+
+
+def test_set_material_acts_from_the_next_step():
+    """Frames that are there stay as they are; the state does not move; the next step differs."""
+    bodies = [cloth(), cloth()]
+    simulations = [run(Simulation([body]), 4) for body in bodies]
+    before = simulations[0].positions(bodies[0]).copy()
+    frames = [simulations[0].cached_positions(bodies[0], frame).copy() for frame in range(5)]
+    simulations[0].set_material(bodies[0], Material(stretch=20.0, compression=20.0, density=1.0))
+    np.testing.assert_array_equal(simulations[0].positions(bodies[0]), before)
+    for frame, positions in enumerate(frames):
+        np.testing.assert_array_equal(simulations[0].cached_positions(bodies[0], frame), positions)
+    for simulation in simulations:
+        simulation.step(DT)
+    moved = [simulation.positions(body) for simulation, body in zip(simulations, bodies)]
+    assert np.abs(moved[0] - moved[1]).max() > 1e-5
+
+
+def test_setting_the_same_material_changes_nothing():
+    """Rewriting the arrays with the same values leaves no trace, to the bit."""
+    bodies = [cloth(), cloth()]
+    simulations = [run(Simulation([body]), 3) for body in bodies]
+    simulations[0].set_material(bodies[0], bodies[0].material)
+    simulations[0].set_settings(simulations[0].settings)
+    for simulation in simulations:
+        run(simulation, 3)
+    np.testing.assert_array_equal(simulations[0].positions(bodies[0]), simulations[1].positions(bodies[1]))
+
+
+def test_density_changes_masses():
+    """Twice the density sags twice as far on the same soft pins."""
+    sags = []
+    for density in (0.2, 0.4):
+        body = Body(*grid(1, 1, 1.0, 1.0), Material(pin_stiffness=20.0, drag=8.0), pins=dict.fromkeys(range(4), 0.5))
+        simulation = Simulation([body])
+        simulation.set_material(body, dataclasses.replace(body.material, density=density))
+        sags.append(-run(simulation, 72).positions(body)[:, 2].mean())
+    assert sags[0] == pytest.approx(0.2 / 4 * 9.81 / 20.0, rel=1e-3)
+    assert sags[1] == pytest.approx(2.0 * sags[0], rel=1e-3)
+
+
+def test_set_settings_equals_a_simulation_made_with_them():
+    """Settings given later act as those given first."""
+    settings = SolverSettings(method="PBD", substeps=3, iterations=4, gravity=(1.0, 0.0, -2.0))
+    bodies = [cloth(), cloth()]
+    later = Simulation([bodies[0]])
+    later.set_settings(settings)
+    first = Simulation([bodies[1]], gravity=(1.0, 0.0, -2.0), method="PBD", substeps=3, iterations=4)
+    np.testing.assert_array_equal(run(later, 4).positions(bodies[0]), run(first, 4).positions(bodies[1]))
+    assert later.settings == first.settings
+
+
+def test_a_stiffness_of_zero_removes_the_constraint():
+    """Without any stiffness, vertices fall on their own: nothing holds them to the pins."""
+    body = cloth(stretch=0.0, compression=0.0, shear=0.0, bend=0.0, drag=0.0, damping=0.0)
+    simulation = Simulation([body])
+    assert simulation.constraints == []
+    run(simulation, 24)
+    free = np.setdiff1d(np.arange(25), body.pin_ids)
+    np.testing.assert_allclose(simulation.positions(body)[free, 2], -4.905, rtol=0.01)
+
+
+def test_the_report_tells_of_strain_and_substeps():
+    """Mean, 95th percentile and maximum are those of the edges, contacts those of the floor."""
+    body = cloth(stretch=50.0, compression=50.0)
+    simulation = Simulation([body], [Plane((0.0, 0.0, -0.5))], substeps=6)
+    report = [simulation.step(DT) for _ in range(20)][-1]
+    x = simulation.positions(body)
+    free = np.abs(body.edge_strain(x))  # none of the edges lies between two pins
+    assert report.strain_mean == pytest.approx(free.mean(), rel=1e-9)
+    assert report.strain_max == pytest.approx(free.max(), rel=1e-9)
+    assert report.strain_p95 == pytest.approx(np.percentile(free, 95.0), rel=1e-9)
+    assert report.strain_max > 0.01
+    assert report.substeps == 6
+    assert report.seconds > 0.0
+    assert report.contacts == (x[:, 2] < -0.5 + body.material.thickness + 1e-12).sum() > 0
+
+
+def test_edge_strain_is_relative_lengthening():
+    """(L - L0) / L0, measured against the rest shape."""
+    body = cloth()
+    np.testing.assert_allclose(body.edge_strain(1.3 * body.vertices), 0.3, rtol=1e-12)
+
+
+def test_positions_are_views_of_the_state():
+    """Positions and velocities are (n, 3) float64 in metres; to write into them moves the body."""
+    body = cloth()
+    simulation = Simulation([body])
+    assert simulation.positions(body).dtype == np.float64
+    assert simulation.positions(body).shape == simulation.velocities(body).shape == (25, 3)
+    simulation.velocities(body)[12] = [0.0, 0.0, 1.0]
+    assert simulation.velocities(body)[12, 2] == 1.0
+
+
+def test_several_bodies_and_planes_are_told_apart():
+    """Targets go to the pins of their body, places to their plane."""
+    bodies = [Body(*grid(2, 2, 1.0, 1.0), pins=pins) for pins in ([0], [], [8, 2])]
+    planes = [Plane((0.0, 0.0, -3.0)), Plane((0.0, 0.0, -9.0))]
+    simulation = Simulation(bodies, planes)
+    wanted = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    simulation.advance_to(
+        1, lambda _: FrameInputs({bodies[2]: wanted}, {planes[1]: ((0.0, 0.0, -7.0), (0.0, 0.0, 2.0))}), DT
+    )
+    np.testing.assert_allclose(simulation.positions(bodies[2])[[2, 8]], wanted)
+    np.testing.assert_allclose(simulation.positions(bodies[0])[0], bodies[0].vertices[0])
+    heights = [constraints.point[2] for constraints in simulation.constraints if constraints.name == "plane"]
+    assert heights == [-3.0, -7.0]
+
+
+def test_scenes_of_particles_alone():
+    """Bodies without faces, but with edges, are simulated."""
+    body = Body([[0.0, 0, 0], [0, 0, -1.0], [0, 0, -2.0]], edges=[[0, 1], [1, 2]], pins=[0])
+    simulation = run(Simulation([body]), 24)
+    np.testing.assert_allclose(simulation.positions(body)[:, 2], [0.0, -1.0, -2.0], atol=0.01)
+
+
+def test_particles_that_keep_apart():
+    """Pairs keep their distance at least, and are free to part."""
+    bodies = [Body(*grid(1, 1, 1.0, 1.0), Material(drag=0.0)) for _ in range(2)]
+    simulation = Simulation(bodies, gravity=(0.0, 0.0, 0.0))
+    simulation.positions(bodies[1])[:] += [0.0, 0.0, 0.3]
+    simulation.velocities(bodies[1])[:, 2] = -2.0
+    simulation.keep_apart(bodies[0], range(4), bodies[1], range(4), 0.25)
+    for _ in range(12):
+        simulation.step(DT)
+        gap = simulation.positions(bodies[1])[:, 2] - simulation.positions(bodies[0])[:, 2]
+        assert gap.min() >= 0.25 - 1e-9
+    simulation.velocities(bodies[1])[:, 2] += 2.0
+    run(simulation, 12)
+    gap = simulation.positions(bodies[1])[:, 2] - simulation.positions(bodies[0])[:, 2]
+    assert gap.min() > 0.9
+
+
+def test_forces_are_newtons_after_a_step_and_zero_before():
+    """The public batches tell values, gradients, multipliers and forces."""
+    body = cloth()
+    simulation = Simulation([body])
+    stretch = find(simulation, "stretch")
+    assert (stretch.forces() == 0.0).all()
+    run(simulation, 30)
+    assert np.abs(stretch.forces()).max() > 0.01
+    assert stretch.values(simulation.positions(body)).shape == stretch.forces().shape == stretch.multipliers.shape
+
+
+@pytest.mark.parametrize(
+    ("act", "sentence"),
+    [
+        (lambda s, b: s.step(0.0), "dt must be above 0 s, not 0"),
+        (lambda s, b: s.step(-1.0), "dt must be above 0 s, not -1"),
+        (lambda s, b: s.step(float("nan")), "dt must be above 0 s, not nan"),
+        (lambda s, b: s.set_pin_targets(b, np.zeros((3, 3))), r"targets must have shape \(2, 3\), not \(3, 3\)"),
+        (lambda s, b: s.set_pin_targets(b, np.full((2, 3), np.nan)), "targets of Flag must be finite"),
+        (lambda s, b: s.move_plane(s._model.planes[0], (0, 0, 0), (0, 0, 0)), "normal"),
+        (lambda s, b: s.keep_apart(b, [0], b, [1, 2], 0.1), "vertices has 1 entries, other_vertices has 2"),
+        (lambda s, b: s.keep_apart(b, [0], b, [1], 0.0), "distance must be above 0 m, not 0"),
+        (lambda s, b: Simulation([]), "bodies is empty"),
+        (lambda s, b: Simulation([b], kernels="fortran"), "kernels must be auto or one of .*numpy.*, not 'fortran'"),
+        (lambda s, b: Simulation([b], substeps=0), "SolverSettings.substeps must be at least 1, not 0"),
+        (lambda s, b: Simulation([b], iterations=0), "SolverSettings.iterations must be at least 1"),
+        (lambda s, b: Simulation([b], method="FEM"), "SolverSettings.method must be one of"),
+        (lambda s, b: Simulation([b], gravity=(0.0, 0.0, np.inf)), "SolverSettings.gravity must be three finite"),
+    ],
+)
+def test_wrong_calls_are_refused(act, sentence):
+    """One sentence names the argument and the number it got, and the simulation goes on unharmed."""
+    body = cloth()
+    simulation = Simulation([body], [Plane((0.0, 0.0, -5.0))])
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        act(simulation, body)
+    assert "\n" not in str(refusal.value)
+    simulation.step(DT)
+    assert np.isfinite(simulation.positions(body)).all()
+
+
+def test_kernels_are_named():
+    """The backend at work is told by its name."""
+    assert Simulation([cloth()], kernels="numpy").kernels_name == "numpy"
+    assert Simulation([cloth()]).kernels_name in ("numpy", "numba")
