@@ -18,6 +18,7 @@ from .constraints import (
     Constraints,
     DihedralConstraints,
     DistanceConstraints,
+    InflationConstraints,
     IsometricConstraints,
     Piece,
     Plane,
@@ -191,13 +192,12 @@ class Model:
         self.soft_pins = soft
         self.tethers = self._build_tethers()
         self.stretch = self._build_stretch()
-        pieces = self._closed_pieces()
-        self.pressure = VolumeConstraints("pressure", pieces, self.n, ["OVERPRESSURE"], self.stretch)
-        self.volume = VolumeConstraints("volume", pieces, self.n, ["VOLUME", "GAS"])
+        self.volume = VolumeConstraints(self._closed_pieces(), self.n)
+        inflation = InflationConstraints(self.volume, self.stretch)
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         bends = self._build_bends(owner)
         springs = [*bends, self.tethers, self._build_shear(), self.stretch]
-        return [self.attachment, self.pressure, *springs, self.volume, *self.contacts]
+        return [self.attachment, inflation, *springs, self.volume, *self.contacts]
 
     def _stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""

@@ -155,10 +155,12 @@ class Simulation:
     def pressure(self, body: Body) -> tuple[float, ...]:
         """Overpressure in each closed island of a body in the last substep [Pa]; empty without pressure."""
         number = self._number[body]
+        volume = self._model.volume
+        if not volume.active:
+            return ()
         return tuple(
             pressure
-            for batch in (self._model.pressure, self._model.volume)
-            for piece, pressure, works in zip(batch.pieces, batch.forces().tolist(), batch.working)
+            for piece, pressure, works in zip(volume.pieces, volume.forces().tolist(), volume.working)
             if piece.body == number and works
         )
 

@@ -66,8 +66,8 @@ def differences(constraints: Constraints, x: np.ndarray) -> np.ndarray:
 
 
 def test_all_kinds_are_here():
-    """No kind of constraint is left out of this file."""
-    assert {constraints.name for constraints in scene(0)[0].constraints} == set(KINDS)
+    """No kind of constraint is left out of this file but inflation, which projects volume and stretch together."""
+    assert {constraints.name for constraints in scene(0)[0].constraints} - {"inflation"} == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -172,7 +172,8 @@ def single(kind: str, seed: int) -> tuple[Simulation, np.ndarray]:
         settings["tethers"], settings["stretch"], settings["compression"] = True, 1e9, 1e9
     elif kind == "plane":
         planes = [Plane((0.0, 0.0, 0.6), (0.1, 0.2, 1.0))]
-    body = Body(vertices, faces, Material(**settings), pins, edges=edges, masses=rng.uniform(0.1, 1.0, 4))
+    masses = None if kind == "tether" else rng.uniform(0.1, 1.0, 4)  # with masses given there are no tethers
+    body = Body(vertices, faces, Material(**settings), pins, edges=edges, masses=masses)
     simulation = Simulation([body], planes, gravity=(0.0, 0.0, 0.0))
     if kind == "pairs":
         simulation.keep_apart(body, [0, 2], body, [1, 3], 3.0)

@@ -15,14 +15,19 @@ INNER = ("isometric bend", "dihedral bend", "shear", "stretch", "volume", "pairs
 NOTHING = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "drag": 0.0, "damping": 0.0}
 
 
+def inertia(body: Body) -> np.ndarray:
+    """Mass of every vertex and of the air that moves with it, (n,) [kg]."""
+    return body.masses() + body.air_masses()
+
+
 def momentum(simulation: Simulation, body: Body) -> np.ndarray:
-    return body.masses() @ simulation.velocities(body)
+    return inertia(body) @ simulation.velocities(body)
 
 
 def angular_momentum(simulation: Simulation, body: Body, center=(0.0, 0.0, 0.0)) -> np.ndarray:
     """Sum m r x v about a point [kg m²/s]."""
     arms = simulation.positions(body) - np.asarray(center)
-    return body.masses() @ np.cross(arms, simulation.velocities(body))
+    return inertia(body) @ np.cross(arms, simulation.velocities(body))
 
 
 def scene(kind: str) -> Body:
@@ -152,7 +157,7 @@ def test_no_net_force_on_closed_and_capped_bodies():
         simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), substeps=1)
         simulation.step(1 / 480)
         x, v = body.vertices, simulation.velocities(body)
-        masses = body.masses() * ~body.isolated
+        masses = inertia(body) * ~body.isolated
         assert np.abs(v).max() > 1e-3
         assert np.abs(masses @ v).max() <= 1e-12 * (masses @ np.abs(v)).max()
         assert np.abs(masses @ np.cross(x, v)).max() <= 1e-12 * (masses @ np.abs(np.cross(x, v))).max()

@@ -211,6 +211,22 @@ def test_a_flat_cushion_can_be_blown_up():
     assert np.ptp(x[:, 2]) > 0.2
 
 
+def test_overpressure_pushes_with_pascals_times_area():
+    """From rest, a skin without stiffness moves by h² P A / m along the normal in its first substep: Newton's law with
+    a third of each triangle's area, and the mass of skin and air."""
+    vertices, triangles = icosphere(2, RADIUS)
+    skin = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "drag": 0.0, "damping": 0.0}
+    body = Body(vertices, triangles, Material(pressure_mode="OVERPRESSURE", overpressure=7.0, **skin))
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), substeps=1)
+    h = 1e-4
+    simulation.step(h)
+    a, b, c = vertices[triangles].transpose(1, 0, 2)
+    areas = np.zeros_like(vertices)
+    np.add.at(areas, triangles, (np.cross(b - a, c - a) / 6.0)[:, None])
+    expected = 7.0 * areas / (body.masses() + body.air_masses())[:, None]
+    np.testing.assert_allclose(simulation.velocities(body) / h, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
 def test_pressure_can_be_switched_while_running():
     """A new material blows, holds or lets go from the next step on."""
     body, simulation, x = blow(1, frames=3, stretch=500.0, compression=500.0)

@@ -4,6 +4,7 @@ from .attachment import AttachmentConstraints
 from .base import Constraints
 from .bend import DihedralConstraints, IsometricConstraints, hinge_geometry
 from .distance import DistanceConstraints, PairConstraints
+from .inflation import InflationConstraints
 from .plane import Plane, PlaneConstraints
 from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
@@ -13,6 +14,7 @@ __all__ = [
     "Constraints",
     "DihedralConstraints",
     "DistanceConstraints",
+    "InflationConstraints",
     "IsometricConstraints",
     "PairConstraints",
     "Piece",

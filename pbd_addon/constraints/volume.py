@@ -11,7 +11,6 @@ import numpy as np
 from ..kernels import numpy_kernels
 from ..settings import ATMOSPHERE, Material, SolverSettings
 from .base import Constraints, relaxation
-from .distance import DistanceConstraints
 
 
 class Piece(NamedTuple):
@@ -43,23 +42,13 @@ class VolumeConstraints(Constraints):
     hands its share on to the rim.
 
     Args:
-        name: What the kind is called.
         pieces: Closed surfaces.
         n: Number of particles.
-        modes: The pressure modes that this object is for. A set pressure pushes before the skin is projected, which
-            then answers it; a volume that must hold comes after the skin.
-        skin: The edges of all bodies, if their common tension is to answer a push at once.
     """
 
-    def __init__(
-        self,
-        name: str,
-        pieces: Sequence[Piece],
-        n: int,
-        modes: Sequence[str],
-        skin: DistanceConstraints | None = None,
-    ) -> None:
-        self.name, self.modes, self.skin = name, tuple(modes), skin
+    name = "volume"
+
+    def __init__(self, pieces: Sequence[Piece], n: int) -> None:
         self.pieces = list(pieces)
         self.n = n
         self.multipliers = np.zeros(len(self.pieces))
@@ -91,21 +80,20 @@ class VolumeConstraints(Constraints):
         own = [materials[piece.body] for piece in self.pieces]
         rest = np.array([piece.rest_volume for piece in self.pieces])
         size = np.abs(rest)
-        modes = np.array([m.pressure_mode if m.pressure_mode in self.modes else "OFF" for m in own], dtype="U12")
+        modes = np.array([m.pressure_mode for m in own], dtype="U12")
         self.side = np.where(rest < 0.0, -1.0, 1.0)
         holds_volume = (modes == "VOLUME") & (size > 0.0)
         holds_gas = (modes == "GAS") & (size > 0.0)
         self.holds_volume = holds_volume
         self.target = np.array([m.pressure for m in own]) * size
+        self.sets_pressure = modes == "OVERPRESSURE"
         overpressure = np.array([m.overpressure for m in own])
-        self.constant = np.where(modes == "OVERPRESSURE", overpressure, np.where(holds_gas, -ATMOSPHERE, 0.0))
+        self.constant = np.where(self.sets_pressure, overpressure, np.where(holds_gas, -ATMOSPHERE, 0.0))
         self.gas = np.where(holds_gas, (ATMOSPHERE + overpressure) * size, 0.0)
         self.smallest = np.maximum(1e-3 * size, 1e-300)
         self.k = relaxation(np.array([m.k_volume for m in own]), settings)
-        self.working = holds_volume | (self.constant != 0.0) | (self.gas != 0.0)
-        self.inflated = np.array([m.pressure_mode != "OFF" for m in own], bool)
-        answers = self.skin is not None and settings.method == "XPBD"
-        self.active = bool(self.working.any() or (answers and self.inflated.any()))
+        self.working = holds_volume | holds_gas | self.sets_pressure
+        self.active = bool(self.working.any())
         self.w = w
         self.h = 0.0
 
@@ -114,51 +102,36 @@ class VolumeConstraints(Constraints):
         self.h = h
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
-        volumes, gradients = self._measure(kernels, p)
+        volumes, gradients = self.measure(kernels, p)
         self.volumes = volumes
-        slope = np.bincount(self.piece_of_particle, self.w * np.einsum("ij,ij->j", gradients, gradients), len(volumes))
-        inside = self.side * volumes
-        held = self.k * (self.target - inside) / np.maximum(slope, 1e-300)
-        bounded = np.maximum(inside, self.smallest)
-        wanted = self.h**2 * (self.constant + self.gas / bounded)
-        stiffening = 1.0 + self.h**2 * slope * self.gas / bounded / bounded  # its square may be 0
-        step = np.where(self.holds_volume, held, (wanted - self.multipliers) / stiffening)
+        error, give = self.errors(volumes)
+        slope = self.sum_up(self.w * np.einsum("ij,ij->j", gradients, gradients)) + give
+        step = np.where(self.sets_pressure, error, -self.k * error / np.maximum(slope, 1e-300))
         step = np.where(self.working & (slope > 0.0), step, 0.0)
         self.multipliers += step
-        p += gradients * (self.w * (self.side * step)[self.piece_of_particle])
-        if self.skin is not None and not self.skin.k.shape[1]:
-            self._answer(self.skin, p, gradients)
+        p += gradients * (self.w * step[self.piece_of_particle])
 
-    def _answer(self, skin: DistanceConstraints, p: np.ndarray, gradients: np.ndarray) -> None:
-        """Let the tension that comes with uniform growth answer a push, one step for each piece as a whole.
+    def errors(self, volumes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is wrong with each piece and the compliance of its constraint, both (pieces,).
 
-        Edge by edge, a skin learns of a pressure only through the slight angles between its edges. So all edges that
-        growth along the normals lengthens get multipliers in the proportion in which it lengthens them, pattern mu, of
-        a size that leaves no residual along it: s = -mu . (C + alpha lambda) / (mu . (J W J^T + alpha) mu).
+        The error is one of volume [m³], but where a pressure is set it is the multiplier that is missing. A pressure
+        that follows from the volume is a constraint with the compliance -1 / (h² P'(V)), linearized.
         """
-        ends, piece = skin.rows.indices, self.piece_of_particle[skin.rows.indices[0]]
-        count = len(self.pieces)
-        normals = gradients * self.side[self.piece_of_particle]
-        normals /= np.maximum(np.sqrt(np.einsum("ij,ij->j", normals, normals)), 1e-300)
-        q = p.take(ends, axis=1)
-        n = q[:, 0] - q[:, 1]
-        length = np.maximum(np.sqrt(np.einsum("ij,ij->j", n, n)), 1e-300)
-        n /= length
-        growth = np.einsum("ij,ij->j", n, normals[:, ends[0]] - normals[:, ends[1]])
-        pattern = np.where(self.inflated[piece], np.maximum(growth, 0.0) / skin.alpha[0], 0.0)
-        error = length - skin.rest_lengths
-        give = np.where(error < 0.0, skin.alpha[1], skin.alpha[0])
-        residual = np.bincount(piece, pattern * (error + give * skin.multipliers), count)
-        pull = n * pattern
-        force = np.stack([np.bincount(ends[0], row, self.n) - np.bincount(ends[1], row, self.n) for row in pull])
-        slope = np.bincount(self.piece_of_particle, self.w * np.einsum("ij,ij->j", force, force), count)
-        slope += np.bincount(piece, give * pattern**2, count)
-        size = -residual / np.maximum(slope, 1e-300)
-        skin.multipliers += size[piece] * pattern
-        p += force * (self.w * size[self.piece_of_particle])
+        bounded = np.maximum(volumes, self.smallest)
+        missing = self.h**2 * (self.constant + self.gas / bounded) - self.multipliers
+        give = np.zeros_like(bounded)
+        np.divide(bounded**2, self.h**2 * self.gas, out=give, where=self.gas > 0.0)
+        error = np.where(
+            self.holds_volume, volumes - self.target, np.where(self.sets_pressure, missing, -missing * give)
+        )
+        return error, give
 
-    def _measure(self, kernels: ModuleType, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Signed volumes (pieces,) [m³] and their gradients at all particles (3, n) [m²]; p (3, n)."""
+    def sum_up(self, of_particles: np.ndarray) -> np.ndarray:
+        """Sums of (n,) values over the particles of each piece, (pieces,)."""
+        return np.bincount(self.piece_of_particle, of_particles, len(self.pieces))
+
+    def measure(self, kernels: ModuleType, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Volumes (pieces,) [m³], above 0 also where normals point inwards, and gradients (3, n) [m²]; p (3, n)."""
         # Near the origin, or the products of coordinates lose digits.
         q = p - p[:, :1]
         if len(self.rims):
@@ -170,22 +143,20 @@ class VolumeConstraints(Constraints):
             gradients = gradients[:, : self.n]
             for axis in range(3):
                 gradients[axis] += np.bincount(self.rims, shares[axis][self.rim_caps], self.n)
-        return volumes, gradients
+        return self.side * volumes, gradients * self.side[self.piece_of_particle]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """V - target of every piece, (pieces,) [m³]; where a pressure is set instead, V - V0."""
-        volumes = self.side * self._measure(numpy_kernels, np.ascontiguousarray(x.T))[0]
+        volumes = self.measure(numpy_kernels, np.ascontiguousarray(x.T))[0]
         rest = np.abs([piece.rest_volume for piece in self.pieces])
         return volumes - np.where(self.holds_volume, self.target, rest)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Particles of every piece (all of them, (pieces, n)) and the gradient of C, (pieces, n, 3)."""
-        gradients = self._measure(numpy_kernels, np.ascontiguousarray(x.T))[1].T
-        rows = [
-            np.where((self.piece_of_particle == k)[:, None], gradients * self.side[k], 0.0)
-            for k in range(len(self.pieces))
-        ]
-        return np.tile(np.arange(self.n), (len(self.pieces), 1)), np.stack(rows)
+        gradients = self.measure(numpy_kernels, np.ascontiguousarray(x.T))[1].T
+        of_piece = self.piece_of_particle == np.arange(len(self.pieces))[:, None]
+        rows = np.where(of_piece[:, :, None], gradients, 0.0)
+        return np.tile(np.arange(self.n), (len(self.pieces), 1)), rows
 
     def forces(self) -> np.ndarray:
         """Overpressure of every piece in the last substep, (pieces,) [Pa]."""
