@@ -101,8 +101,7 @@ def test_a_held_volume_tells_its_pressure(stretch, factor):
     assert simulation.pressure(body)[0] == pytest.approx(tension_pressure(body, x), rel=0.06)
 
 
-@pytest.mark.parametrize("iterations", [1, 4])
-@pytest.mark.parametrize("overpressure", [300.0, 50_000.0])
+@pytest.mark.parametrize(("overpressure", "iterations"), [(300.0, 1), (50_000.0, 1), (300.0, 3)])
 def test_gas_keeps_pressure_times_volume(overpressure, iterations):
     """(P_outside + P) V stays what it was at rest, in a soft balloon that grows until its skin holds it."""
     body, simulation, x = blow(1, iterations=iterations, stretch=3000.0, compression=3000.0, pressure_mode="GAS",
