@@ -125,7 +125,7 @@ def curtain() -> None:
         stretch=3000.0,
         compression=3000.0,
         shear=150.0,
-        bend=3e-5,
+        bend=9e-5,
         bend_model="ISOMETRIC",
         damping=1.0,
         drag=1.2,
@@ -159,7 +159,7 @@ def flag() -> None:
     cloth.name = cloth.data.name = "Flag"
     place_vertices(cloth.data, vertices_of(cloth.data)[:, [0, 2, 1]] + (0.78, 0.0, 2.05))
     cloth.parent = rod
-    set_pbd(cloth, density=0.08, stretch=3000.0, compression=3000.0, shear=300.0, bend=2e-5, damping=0.5, drag=0.4)
+    set_pbd(cloth, density=0.08, stretch=3000.0, compression=3000.0, shear=300.0, bend=6e-5, damping=0.5, drag=0.4)
     stage.soften(cloth)
     teal, cream = (0.01, 0.20, 0.22), (0.80, 0.72, 0.55)
     stripes = [teal, cream, teal, cream, teal]
@@ -373,7 +373,7 @@ def add_cushion(name: str, size: float, count: int, colors: list[tuple[float, fl
         stretch=8000.0,
         compression=8000.0,
         shear=4000.0,
-        bend=1e-5,
+        bend=3e-5,
         damping=4.0,
         drag=1.5,
         pressure_mode="OVERPRESSURE",

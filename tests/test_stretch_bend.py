@@ -84,13 +84,13 @@ def strip(columns: int, rows: int, length: float) -> tuple[np.ndarray, list[list
     return vertices, triangles
 
 
-PLATE = 3.0
+PLATE = 1.0
 """Flexural rigidity of a sheet of equilateral triangles over `bend`. A hinge between two of them, of side s, height
 t = s sqrt(3)/2 and edge curvatures n across and t along it, is folded by (3 n - t) s / (2 sqrt(3)); with the row
-stiffness bend 3 s² / (A1 + A2) the energy of three such edges at 60 degrees is bend / 2 x (mean of (3 n - t)²) per
+stiffness bend s² / (A1 + A2) the energy of three such edges at 60 degrees is bend / 6 x (mean of (3 n - t)²) per
 area, (3 n - t) = 2 m + 4 d cos 2 psi for the mean m and half the difference d of the principal curvatures. For a
-cylinder of curvature k, m = d = k / 2: 1 + 2 = 3 times bend k² / 2."""
-BEAM = 8.0 / 3.0
+cylinder of curvature k, m = d = k / 2: (1 + 2) / 3 = 1 times bend k² / 2."""
+BEAM = 8.0 / 9.0
 """The same of a narrow strip that is free to curve across: the minimum over the second curvature, at k / 3."""
 
 
@@ -111,10 +111,10 @@ def tip(model: str, load: float, bend: float, columns: int, rows: int, length: f
 
 @pytest.mark.parametrize("model", ["ISOMETRIC", "DIHEDRAL"])
 def test_a_cantilever_bends_as_a_beam(model):
-    """Tip deflection q L⁴ / (8 E I) for a small load (Euler-Bernoulli), E I / width = 8/3 bend for this mesh (see
+    """Tip deflection q L⁴ / (8 E I) for a small load (Euler-Bernoulli), E I / width = 8/9 bend for this mesh (see
     BEAM) and the length from half a triangle before the clamp, where the first row of hinges gives way. 5 % are
     allowed: 1 % for the mesh, 1 % for what is not at rest, and 3 % for one sweep per substep of 1/480 s."""
-    length, columns, bend = 1.0, 8, 1.5e-2
+    length, columns, bend = 1.0, 8, 4.5e-2
     load = 0.05 * length * 8.0 * BEAM * bend / length**4
     effective = length * (1.0 + 0.5 / columns)
     expected = load * effective**4 / (8.0 * BEAM * bend)
@@ -123,14 +123,14 @@ def test_a_cantilever_bends_as_a_beam(model):
 
 def test_bending_stiffness_is_proportional():
     """Twice the stiffness and twice the load bend alike; twice the load alone bends twice, up to the slope squared."""
-    one = tip("ISOMETRIC", 0.03, 3e-2, 4, 1, 1.0, substeps=20)
+    one = tip("ISOMETRIC", 0.03, 9e-2, 4, 1, 1.0, substeps=20)
     assert 0.02 < one < 0.1
-    assert tip("ISOMETRIC", 0.06, 6e-2, 4, 1, 1.0, substeps=20) == pytest.approx(one, rel=0.02)
-    assert tip("ISOMETRIC", 0.06, 3e-2, 4, 1, 1.0, substeps=20) == pytest.approx(2.0 * one, rel=0.03)
+    assert tip("ISOMETRIC", 0.06, 18e-2, 4, 1, 1.0, substeps=20) == pytest.approx(one, rel=0.02)
+    assert tip("ISOMETRIC", 0.06, 9e-2, 4, 1, 1.0, substeps=20) == pytest.approx(2.0 * one, rel=0.03)
 
 
 def test_both_models_agree_at_small_angles():
-    """|sum K p|² = 3 l² / (A1 + A2) x angle² up to angle⁴: one material, two models, one behaviour."""
+    """|sum K p|² = l² / (A1 + A2) x angle² up to angle⁴: one material, two models, one behaviour."""
     flat = fold(0.0)
     body = Body(flat, [[0, 1, 2], [1, 0, 3]], Material(bend_model="ISOMETRIC", bend=1e-3))
     (isometric,) = (c for c in Simulation([body]).constraints if c.name == "isometric bend")
@@ -139,13 +139,13 @@ def test_both_models_agree_at_small_angles():
     for degrees in (0.1, 1.0, 5.0, 20.0):
         value = isometric.values(fold(degrees))[0]
         angle = np.radians(degrees)
-        expected = np.sqrt(3.0 / areas) * edge * angle
+        expected = edge * angle / np.sqrt(areas)
         assert value == pytest.approx(expected, rel=angle**2 / 20.0)  # 2 sin(angle / 2) = angle (1 - angle² / 24)
 
 
 def test_both_models_hold_a_cantilever_alike():
     """The deflections differ by less than a tenth of the square of the slope at the end, (4 x 0.18 / 3)² = 6 %."""
-    tips = [tip(model, 0.06, 3e-2, 4, 1, 1.0, substeps=20) for model in ("ISOMETRIC", "DIHEDRAL")]
+    tips = [tip(model, 0.06, 9e-2, 4, 1, 1.0, substeps=20) for model in ("ISOMETRIC", "DIHEDRAL")]
     assert 0.1 < tips[0] < 0.3
     assert tips[0] == pytest.approx(tips[1], rel=0.006)
 
@@ -157,7 +157,7 @@ def test_dihedral_knows_a_rest_angle_and_its_side():
     flat = crease * [1.0, 1.0, 0.0]
     turned = crease * [1.0, 1.0, -0.1]
     for start in (flat, turned):
-        material = Material(bend=0.05, drag=4.0, damping=0.0)
+        material = Material(bend=0.15, drag=4.0, damping=0.0)
         body = Body(start, faces, material, rest_vertices=crease)
         simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
         assert "dihedral bend" in {constraints.name for constraints in simulation.constraints}

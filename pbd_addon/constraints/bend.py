@@ -24,8 +24,9 @@ def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np
 
     Returns:
         angles: Signed dihedral angle at rest, (m,) [rad].
-        stiffness: 3 l² / (A1 + A2), the factor from bend [N m] to the row's stiffness [N m/rad], (m,).
-        stencils: K of Bergou et al. 2006, eq. 5, times sqrt(3 / (A1 + A2)), (4, m) [1/m].
+        stiffness: l² / (A1 + A2), the factor from bend [N m] to the row's stiffness [N m/rad], (m,). With it a sheet
+            that is rolled to the curvature c has the energy bend / 2 x c² on each square metre, as a plate has.
+        stencils: K of Bergou et al. 2006, eq. 5, over sqrt(A1 + A2), (4, m) [1/m].
     """
     q = rest[hinges].transpose(2, 1, 0)
     angles = dihedral_angles(q, with_gradients=False)[0]
@@ -34,8 +35,8 @@ def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np
     length_squared = ((x1 - x0) ** 2).sum(axis=0)
     c01, c02 = _cotangent(x1 - x0, x2 - x0), _cotangent(x1 - x0, x3 - x0)
     c03, c04 = _cotangent(x0 - x1, x2 - x1), _cotangent(x0 - x1, x3 - x1)
-    stencils = np.stack([c03 + c04, c01 + c02, -c01 - c03, -c02 - c04]) * np.sqrt(3.0 / area)
-    return angles, 3.0 * length_squared / area, stencils
+    stencils = np.stack([c03 + c04, c01 + c02, -c01 - c03, -c02 - c04]) / np.sqrt(area)
+    return angles, length_squared / area, stencils
 
 
 def _cross_length(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -84,7 +85,7 @@ class DihedralConstraints(_HingeConstraints):
     Args:
         hinges: (m, 4) int.
         rest_angles: (m,) [rad].
-        geometry: 3 l² / (A1 + A2), (m,).
+        geometry: l² / (A1 + A2), (m,).
         body: Number of each row's body, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
     """
