@@ -7,8 +7,7 @@ import dataclasses
 import bpy
 
 from ..pbd_addon.blender import handlers, shape_keys
-from ..pbd_addon.presets import PRESETS
-from ..pbd_addon.settings import Material
+from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
 MATERIAL_FIELDS = tuple(field.name for field in dataclasses.fields(Material))

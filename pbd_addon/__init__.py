@@ -8,8 +8,7 @@ Start reading at `solver`.
 from .body import Body
 from .constraints import Plane
 from .mesh import Polygons
-from .presets import PRESETS
-from .settings import Material, SolverSettings
+from .settings import PRESETS, Material, SolverSettings
 from .simulation import FrameInputs, Simulation, StepReport
 from .solver import UnstableError
 

@@ -1,10 +1,11 @@
-"""Materials by name. Where each figure comes from, and which are estimates: ``docs/materials.md``."""
+"""Figures of materials by name. Where each one comes from, and which are estimates: ``docs/materials.md``."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .settings import Material
+Figures = dict[str, Any]
+"""Fields of a `settings.Material` and their values; what is not named has its default."""
 
 
 def sheet(
@@ -16,9 +17,9 @@ def sheet(
     friction: float,
     thickness: float,
     **more: Any,
-) -> Material:
-    """A material that resists compression in its plane as it resists tension. Units as in `Material`."""
-    return Material(
+) -> Figures:
+    """Figures of a material that resists compression in its plane as it resists tension. Units as in `Material`."""
+    return dict(
         density=density,
         stretch=stretch,
         compression=stretch,
@@ -31,7 +32,7 @@ def sheet(
     )
 
 
-PRESETS: dict[str, Material] = {
+FIGURES: dict[str, Figures] = {
     # density [kg/m²], stretch [N/m], shear [N/m], bend [N·m], drag [1/s], friction, thickness [m]
     "Silk": sheet(0.069, 4000.0, 20.0, 3.0e-6, 0.7, 0.2, 0.001),
     "Cotton": sheet(0.124, 6000.0, 80.0, 1.2e-5, 0.4, 0.5, 0.001),

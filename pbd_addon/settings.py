@@ -1,7 +1,7 @@
 """What a user can set: materials and solver settings, with units and ranges.
 
 Every field carries the label, unit, range and sentence that the panels show, so that the word a student
-reads here is the word an artist reads in Blender. Materials by name are in `presets`.
+reads here is the word an artist reads in Blender. The figures of materials by name are in `presets`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from typing import Any
+
+from .presets import FIGURES
 
 METHODS = ("XPBD", "PBD")
 BEND_MODELS = ("AUTO", "ISOMETRIC", "DIHEDRAL")
@@ -266,13 +268,11 @@ class Material(_Checked):
 
     @staticmethod
     def preset(name: str) -> Material:
-        """The material of that name in ``presets.PRESETS``.
+        """The material of that name in `PRESETS`.
 
         Raises:
             ValueError: There is none; the sentence lists those that there are.
         """
-        from .presets import PRESETS  # the presets are materials: they need this module first
-
         try:
             return PRESETS[name]
         except KeyError:
@@ -315,3 +315,7 @@ class SolverSettings(_Checked):
         super().__post_init__()
         if len(self.gravity) != 3 or not all(math.isfinite(g) for g in self.gravity):
             raise ValueError(f"SolverSettings.gravity must be three finite numbers, not {self.gravity!r}")
+
+
+PRESETS: dict[str, Material] = {name: Material(**figures) for name, figures in FIGURES.items()}
+"""Materials by name."""
