@@ -113,16 +113,25 @@ class Model:
             count += int(body.mesh.islands.max()) + 1
         self.islands = np.concatenate(islands)
         self.island_count = count
-        self._set_masses([body.material for body in bodies])
+        materials = [body.material for body in bodies]
+        self._set_masses(materials)
+        self._bend_models = [m.bend_model for m in materials]
+        self._bends = self._build_bends()
         self._all = self._build()
-        self.set_materials([body.material for body in bodies], settings)
+        self.set_materials(materials, settings)
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings) -> None:
-        """Rewrite masses and compliances for the bodies' materials; rebuilds no topology."""
+        """Rewrite masses and compliances for the bodies' materials; only another bending model takes new rows."""
         self._set_masses(materials)
         counts = [len(body.vertices) for body in self.bodies]
         self.drag = np.repeat([m.drag for m in materials], counts)
         self.damping = np.repeat([m.damping for m in materials], counts)
+        models = [m.bend_model for m in materials]
+        if models != self._bend_models:
+            self._bend_models = models
+            old, self._bends = self._bends, self._build_bends()
+            at = self._all.index(old[0])
+            self._all[at : at + len(old)] = self._bends
         for constraints in self._all:
             constraints.set_materials(materials, settings, self.w)
         self.constraints = [constraints for constraints in self._all if constraints.active]
@@ -195,8 +204,7 @@ class Model:
         self.volume = VolumeConstraints(self._closed_pieces(), self.n)
         inflation = InflationConstraints(self.volume, self.stretch)
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
-        bends = self._build_bends(owner)
-        springs = [*bends, self.tethers, self._build_shear(), self.stretch]
+        springs = [*self._bends, self.tethers, self._build_shear(), self.stretch]
         return [self.attachment, inflation, *springs, self.volume, *self.contacts]
 
     def _stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -226,11 +234,11 @@ class Model:
         geometry = 2.0 * area / lengths**2
         return DistanceConstraints("shear", diagonals, lengths, geometry, body, self.w, ("shear", "shear"))
 
-    def _build_bends(self, owner: np.ndarray) -> list[Constraints]:
+    def _build_bends(self) -> list[Constraints]:
         hinges, body = self._stacked([b.mesh.hinges for b in self.bodies])
         rest = np.concatenate([b.rest_vertices for b in self.bodies])
         angles, geometry, stencils = hinge_geometry(rest, hinges)
-        model = np.array([b.material.bend_model for b in self.bodies])[body] if len(body) else np.zeros(0, "U10")
+        model = np.array(self._bend_models)[body]
         isometric = (model == "ISOMETRIC") | ((model == "AUTO") & (np.abs(angles) < FLAT))
         angular = ~isometric
         return [

@@ -63,6 +63,7 @@ class Simulation:
         method: "XPBD", or "PBD" (Müller et al. 2007).
         substeps: Substeps of a frame.
         iterations: Solver passes in a substep.
+        self_collision: Only False in this version.
         kernels: "auto" or the name of a backend.
 
     Attributes:
@@ -82,8 +83,11 @@ class Simulation:
         method: str = "XPBD",
         substeps: int = 20,
         iterations: int = 1,
+        self_collision: bool = False,
         kernels: str = "auto",
     ) -> None:
+        if self_collision:
+            raise ValueError("self_collision must be False: cloth does not yet meet itself in this version")
         if not bodies:
             raise ValueError("bodies is empty: there is nothing to simulate")
         self.bodies = list(bodies)
@@ -182,7 +186,7 @@ class Simulation:
         self._targets.planes[self._plane_number[plane]] = checked_place(point, normal)
 
     def set_material(self, body: Body, material: Material) -> None:
-        """Give a body another material, from the next step on. Its bending model stays as it was built."""
+        """Give a body another material, from the next step on."""
         self._materials[self._number[body]] = material
         self._model.set_materials(self._materials, self.settings)
 

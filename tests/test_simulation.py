@@ -212,3 +212,16 @@ def test_kernels_are_named():
     """The backend at work is told by its name."""
     assert Simulation([cloth()], kernels="numpy").kernels_name == "numpy"
     assert Simulation([cloth()]).kernels_name in ("numpy", "numba")
+
+
+def test_another_bending_model_acts_from_the_next_step():
+    """A sheet that is flat at rest and is told to keep rest angles gets dihedral rows instead of isometric ones."""
+    body = Body(*grid(3, 3, 1.0, 1.0), Material(bend_model="ISOMETRIC"))
+    simulation = Simulation([body])
+    simulation.step(1 / 24)
+    assert "isometric bend" in [kind.name for kind in simulation.constraints]
+    simulation.set_material(body, Material(bend_model="DIHEDRAL"))
+    simulation.step(1 / 24)
+    names = [kind.name for kind in simulation.constraints]
+    assert "dihedral bend" in names
+    assert "isometric bend" not in names

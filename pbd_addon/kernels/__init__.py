@@ -12,6 +12,7 @@ gathered, computed and scattered at once.
 from __future__ import annotations
 
 import importlib
+import os
 from types import ModuleType
 
 BACKENDS = ("numpy",)
@@ -20,11 +21,13 @@ BACKENDS = ("numpy",)
 def load(name: str = "auto") -> ModuleType:
     """The module of kernels called `name`: "numpy", or "auto" for the fastest that is there.
 
+    The environment variable PBD_KERNELS says what "auto" is.
+
     Raises:
         ValueError: There is no such backend.
     """
     if name == "auto":
-        name = BACKENDS[0]
+        name = os.environ.get("PBD_KERNELS", BACKENDS[0])
     if name not in BACKENDS:
         raise ValueError(f"kernels must be auto or one of {', '.join(BACKENDS)}, not {name!r}")
     return importlib.import_module(f".{name}_kernels", __package__)
