@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scenes
 from scenes import go, play, shown
-from test_pins import add_key
+from test_pin_groups import add_key
 
 MODES = ("ABSOLUTE", "RELATIVE")
 FIRST, LAST = 1, 14
