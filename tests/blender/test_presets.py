@@ -23,7 +23,7 @@ def settings(extension):
 @pytest.fixture
 def figures(extension):
     """The materials by name."""
-    return extension.module("pbd_addon.presets").PRESETS
+    return extension.module("pbd_addon.settings").PRESETS
 
 
 def kind_of(material):

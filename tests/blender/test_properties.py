@@ -41,7 +41,7 @@ def test_an_untouched_object_reads_as_the_default_material(extension, properties
 
 def test_every_preset_is_read_back_exactly(extension, properties):
     obj = scenes.add_grid()
-    for name, material in extension.module("pbd_addon.presets").PRESETS.items():
+    for name, material in extension.module("pbd_addon.settings").PRESETS.items():
         for field in dataclasses.fields(material):
             setattr(obj.pbd, field.name, getattr(material, field.name))
         assert properties.read_material(obj) == material, name
