@@ -14,7 +14,7 @@ def empty() -> None:
 
 
 class Stage:
-    """A scene with one mesh.
+    """A scene with one mesh that is simulated, and others.
 
     Args:
         name: Name of the scene, the object and the mesh.
@@ -30,6 +30,16 @@ class Stage:
         self.mesh.from_pydata(vertices.tolist(), [], faces.tolist())
         self.object = bpy.data.objects.new(name, self.mesh)
         self.scene.collection.objects.link(self.object)
+        self.others: list[bpy.types.Mesh] = []
+
+    def add(self, name: str, vertices: np.ndarray, faces: np.ndarray) -> bpy.types.Object:
+        """Another mesh in this scene: vertices (n, 3) [m], faces (f, k) int."""
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(vertices.tolist(), [], faces.tolist())
+        added = bpy.data.objects.new(name, mesh)
+        self.scene.collection.objects.link(added)
+        self.others.append(mesh)
+        return added
 
     def show(self, frame: int) -> None:
         """Evaluate the scene at a frame."""
@@ -52,4 +62,5 @@ class Stage:
     def close(self) -> None:
         """Take the scene and all that is in it out of Blender."""
         bpy.data.scenes.remove(self.scene)
-        bpy.data.meshes.remove(self.mesh)  # takes its object along
+        for mesh in (self.mesh, *self.others):
+            bpy.data.meshes.remove(mesh)  # takes its object along

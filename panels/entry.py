@@ -26,6 +26,8 @@ class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
             col.scale_y = 1.3
             col.operator("object.pbd_add", text="Add Cloth", icon="MOD_CLOTH").type = "CLOTH"
             col.operator("object.pbd_add", text="Add Balloon", icon="MESH_UVSPHERE").type = "BALLOON"
+            if not obj.pbd_collider.enabled:
+                col.operator("object.pbd_collider_add", icon="MOD_PHYSICS")
             draw_sentence(layout, context, "Then press Space", "INFO")
         else:
             draw_sentence(layout, context, "Select a mesh, or add a new one", "INFO")
@@ -48,6 +50,11 @@ def draw_physics_buttons(self, context):
             row.prop(settings, "active", text="", icon="HIDE_OFF" if settings.active else "HIDE_ON")
         else:
             row.operator("object.pbd_add", text=label, icon=icon).type = kind
+    row = flow.column().row(align=True)
+    if obj.pbd_collider.enabled:
+        row.operator("object.pbd_collider_remove", text="PBD Collider", icon="X")
+    else:
+        row.operator("object.pbd_collider_add", text="PBD Collider", icon="MOD_PHYSICS")
 
 
 register_classes, unregister_classes = bpy.utils.register_classes_factory((VIEW3D_PT_pbd_add,))

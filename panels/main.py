@@ -71,9 +71,14 @@ def draw_status(context, layout):
     if report is not None:
         line = f"{1000.0 * report.seconds:.0f} ms a frame, {100.0 * report.strain_p95:.1f} % stretched"
         draw_sentence(layout, context, line, "TIME")
+        line = f"{report.contacts} vertices touch obstacles, {report.self_contacts} touch cloth"
+        draw_sentence(layout, context, line, "MOD_PHYSICS")
     if running.cache_bytes:
         line = f"Frames {running.first_frame} to {running.last_frame} cached, {file_size(running.cache_bytes)}"
         draw_sentence(layout, context, line, "FILE_CACHE")
+    if running.first_disturbed is not None:
+        line = f"Frames to {running.first_disturbed - 1} know other colliders: Reset to start again"
+        draw_sentence(layout, context, line, "INFO")
     for note in running.notes.get(obj.session_uid, ()):
         draw_sentence(layout, context, note, "INFO")
 

@@ -8,7 +8,7 @@ from .places import BodyPanel, columns, draw_rows, in_both_places
 
 
 class Physical(BodyPanel):
-    """Weight, air and surface"""
+    """Weight and air"""
 
     name = "physical"
     parent = "main"
@@ -16,7 +16,7 @@ class Physical(BodyPanel):
 
     def draw_settings(self, context, layout):
         settings = context.object.pbd
-        draw_rows(columns(layout), context, settings, "density", "drag", "thickness", "friction")
+        draw_rows(columns(layout), context, settings, "density", "drag")
 
 
 class Stiffness(BodyPanel):

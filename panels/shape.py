@@ -1,4 +1,4 @@
-"""What holds the body: its pins."""
+"""What holds the body: its pins, and what it is attached to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .places import BodyPanel, draw_rows, in_both_places
 
 
 class Shape(BodyPanel):
-    """Pinned vertices follow the object and its animation"""
+    """Pinned vertices follow the object and its animation, attached ones the surface of another object"""
 
     name = "shape"
     parent = "main"
@@ -26,6 +26,12 @@ class Shape(BodyPanel):
             row.operator("object.pbd_unpin_selected")
         else:
             layout.label(text="Pin vertices in Edit Mode", icon="PINNED")
+        col = layout.column()
+        col.prop(obj.pbd, "attach_object")
+        row = col.row()
+        row.active = obj.pbd.attach_object is not None
+        row.prop_search(obj.pbd, "attach_group", obj, "vertex_groups")
+        layout.operator("object.pbd_attach_selected", icon="LINKED")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Shape))

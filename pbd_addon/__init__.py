@@ -7,6 +7,7 @@ Start reading at `solver`.
 
 from .body import Body
 from .constraints import Plane
+from .contact import Collider
 from .mesh import Polygons
 from .settings import PRESETS, Material, SolverSettings
 from .simulation import FrameInputs, Simulation, StepReport
@@ -15,6 +16,7 @@ from .solver import UnstableError
 __all__ = [
     "PRESETS",
     "Body",
+    "Collider",
     "FrameInputs",
     "Material",
     "Plane",

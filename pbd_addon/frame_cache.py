@@ -31,6 +31,10 @@ class FrameCache:
         """Memory of all frames [bytes]."""
         return sum(state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes for state in self._states)
 
+    def states(self) -> list[State]:
+        """The states of all frames, as they are held."""
+        return self._states
+
     def append(self, state: State) -> None:
         """Hold a copy of the state as the frame after the last."""
         kept = state.copy()

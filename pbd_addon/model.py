@@ -29,6 +29,7 @@ from .constraints import (
     tether_rows,
 )
 from .constraints.bend import FLAT
+from .contact import Collider, ContactConstraints, Surface
 from .mesh import EMPTY, enclosed_volume
 from .settings import Material, SolverSettings
 
@@ -47,6 +48,7 @@ class State:
         v: Velocities, (3, n) float64 [m/s].
         pin_targets: Where the pins were asked to be at the end of the last frame, (3, k) [m].
         planes: Where the planes were then, (point, unit normal) of each.
+        colliders: Where the vertices of each collider were then, (3, m) [m] of each.
         strain: Elastic strain that the tethers of each body remember, (bodies,).
     """
 
@@ -54,11 +56,15 @@ class State:
     v: np.ndarray
     pin_targets: np.ndarray
     planes: list[Place]
+    colliders: list[np.ndarray]
     strain: np.ndarray
 
     def copy(self) -> State:
-        """A state whose arrays can be replaced and changed without changing this one."""
-        return State(self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), self.strain.copy())
+        """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
+        return State(
+            self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
+            self.strain.copy(),
+        )  # fmt: skip
 
 
 @dataclasses.dataclass
@@ -68,10 +74,17 @@ class Targets:
     Attributes:
         pins: (3, k) [m].
         planes: (point, unit normal) of each plane.
+        colliders: Vertices of each collider, (3, m) [m] each.
     """
 
     pins: np.ndarray
     planes: list[Place]
+    colliders: list[np.ndarray]
+
+    @staticmethod
+    def of(state: State) -> Targets:
+        """Everything stays where it is in a state."""
+        return Targets(state.pin_targets.copy(), list(state.planes), list(state.colliders))
 
 
 class Model:
@@ -80,6 +93,7 @@ class Model:
     Args:
         bodies: Simulated meshes.
         planes: Floors and walls.
+        colliders: Surfaces to meet.
         settings: Solver settings.
 
     Attributes:
@@ -93,8 +107,14 @@ class Model:
         constraints: In the order of projection, contact last.
     """
 
-    def __init__(self, bodies: Sequence[Body], planes: Sequence[Plane], settings: SolverSettings) -> None:
-        self.bodies, self.planes = list(bodies), list(planes)
+    def __init__(
+        self,
+        bodies: Sequence[Body],
+        planes: Sequence[Plane],
+        colliders: Sequence[Collider],
+        settings: SolverSettings,
+    ) -> None:
+        self.bodies, self.planes, self.colliders = list(bodies), list(planes), list(colliders)
         offsets = np.concatenate([[0], np.cumsum([len(body.vertices) for body in bodies])]).astype(int)
         self.slices = [slice(start, stop) for start, stop in zip(offsets[:-1], offsets[1:])]
         self.n = int(offsets[-1])
@@ -116,6 +136,7 @@ class Model:
         materials = [body.material for body in bodies]
         self._set_masses(materials)
         self._bend_models = [m.bend_model for m in materials]
+        self.touch: ContactConstraints
         self._bends = self._build_bends()
         self._all = self._build()
         self.set_materials(materials, settings)
@@ -138,15 +159,26 @@ class Model:
 
     def add(self, constraints: Constraints, materials: Sequence[Material], settings: SolverSettings) -> None:
         """Take a further kind of constraint in, before contact."""
-        place = len(self._all) - len(self.planes)
+        place = len(self._all) - len(self.planes) - 1
         self._all.insert(place, constraints)
+        self.set_materials(materials, settings)
+
+    def set_colliders(
+        self, colliders: Sequence[Collider], materials: Sequence[Material], settings: SolverSettings
+    ) -> None:
+        """Meet other colliders than before."""
+        self.colliders = list(colliders)
+        place = self._all.index(self.touch)
+        self.touch = self._build_contact()
+        self._all[place] = self.touch
         self.set_materials(materials, settings)
 
     def initial_state(self) -> State:
         """The bodies at rest where they were made."""
         x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
         planes = [(plane.point, plane.normal) for plane in self.planes]
-        return State(x, np.zeros_like(x), x[:, self.pins], planes, np.zeros(len(self.bodies)))
+        colliders = [collider.vertices.T.copy() for collider in self.colliders]
+        return State(x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(len(self.bodies)))
 
     def lay_paths(self, state: State, targets: Targets, dt: float) -> None:
         """Tell everything that moves by itself where it goes from `state` until the end of a frame of dt [s]."""
@@ -155,6 +187,7 @@ class Model:
         self.attachment.path = path[:, :, self.soft_pins]
         for contacts, start, end in zip(self.contacts, state.planes, targets.planes):
             contacts.lay_path(start, end, dt)
+        self.touch.lay_path(state.colliders, targets.colliders)
         self.tethers.strain = state.strain
 
     def remember_strain(self, before: np.ndarray) -> np.ndarray:
@@ -169,8 +202,13 @@ class Model:
         number = next(k for k, part in enumerate(self.slices) if particle < part.stop)
         return self.bodies[number], particle - self.slices[number].start
 
-    def least_substeps(self, materials: Sequence[Material], dt: float) -> int:
-        """Substeps that a frame of dt seconds needs for a set pressure not to outrun the skin that holds it.
+    def least_substeps(self, materials: Sequence[Material], state: State, targets: Targets, dt: float) -> int:
+        """Substeps that a frame of dt seconds needs for pressure and colliders not to outrun the cloth."""
+        most = max(self._substeps_for_pressure(materials, dt), self._substeps_for_colliders(state, targets, dt))
+        return min(math.ceil(most), MOST_SUBSTEPS)
+
+    def _substeps_for_pressure(self, materials: Sequence[Material], dt: float) -> float:
+        """Those that a set pressure needs not to outrun the skin that holds it.
 
         On a ball of radius R, an edge of length e bulges by e² / 8 R over its chord, and that is what lets its tension
         answer a pressure. So in one substep a free skin is not to be blown further than P h² / density = e² / 5 R, with
@@ -184,7 +222,24 @@ class Model:
                 bulge = edge**2 / (5.0 * math.sqrt(area / (4.0 * math.pi)))
                 push = abs(material.overpressure) / material.density
                 most = max(most, dt * math.sqrt(push / max(bulge, 1e-300)))
-        return min(math.ceil(most), MOST_SUBSTEPS)
+        return most
+
+    def _substeps_for_colliders(self, state: State, targets: Targets, dt: float) -> float:
+        """Those in which a collider that comes by moves no farther than an edge of the cloth."""
+        most = 1.0
+        for start, end in zip(state.colliders, targets.colliders):
+            if start is end or not start.shape[1]:
+                continue
+            way = float(np.sqrt(((end - start) ** 2).sum(axis=0).max()))
+            low, high = np.minimum(start, end).min(axis=1), np.maximum(start, end).max(axis=1)
+            for surface, part in zip(self.touch.surfaces, self.slices):
+                if surface is None:
+                    continue
+                x, moves = state.x[:, part], dt * state.v[:, part]
+                nearest, farthest = (x + np.minimum(moves, 0.0)).min(axis=1), (x + np.maximum(moves, 0.0)).max(axis=1)
+                if (nearest - surface.edge <= high).all() and (low <= farthest + surface.edge).all():
+                    most = max(most, way / surface.edge)
+        return most
 
     def _set_masses(self, materials: Sequence[Material]) -> None:
         weighing = np.concatenate([body.masses(m) for body, m in zip(self.bodies, materials)])
@@ -204,8 +259,22 @@ class Model:
         self.volume = VolumeConstraints(self._closed_pieces(), self.n)
         inflation = InflationConstraints(self.volume, self.stretch)
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
+        self.touch = self._build_contact()
         springs = [*self._bends, self.tethers, self._build_shear(), self.stretch]
-        return [self.attachment, inflation, *springs, self.volume, *self.contacts]
+        return [self.attachment, inflation, *springs, self.volume, *self.contacts, self.touch]
+
+    def _build_contact(self) -> ContactConstraints:
+        """Surfaces of all bodies and colliders; the particles of colliders come after those of bodies."""
+        rest = np.concatenate([body.rest_vertices for body in self.bodies])
+        surfaces = [
+            Surface(body.mesh, body.rest_vertices, part.start) if len(body.mesh.triangles) else None
+            for body, part in zip(self.bodies, self.slices)
+        ]
+        obstacles, at = [], self.n
+        for collider in self.colliders:
+            obstacles.append(Surface(collider.mesh, collider.vertices, at))
+            at += len(collider.vertices)
+        return ContactConstraints(surfaces, obstacles, self.colliders, rest.T.copy(), self.contacts)
 
     def _stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from .presets import FIGURES
 
+COLLISIONS = ("ACCURATE", "FAST", "OFF")
 METHODS = ("XPBD", "PBD")
 BEND_MODELS = ("AUTO", "ISOMETRIC", "DIHEDRAL")
 PRESSURE_MODES = ("OFF", "VOLUME", "OVERPRESSURE", "GAS")
@@ -218,7 +219,7 @@ class Material(_Checked):
     thickness: float = setting(
         0.002,
         "Distance",
-        "How far the vertices stay away from floors and walls",
+        "How far the cloth stays away from obstacles",
         unit="m",
         low=0.0,
         soft_high=0.05,
@@ -226,9 +227,23 @@ class Material(_Checked):
     friction: float = setting(
         0.4,
         "Friction",
-        "Coulomb coefficient against floors and walls. Silk 0.2, cotton 0.5, rubber 1",
+        "Coulomb coefficient against obstacles, other cloth and itself. Silk 0.2, cotton 0.5, rubber 1",
         low=0.0,
         soft_high=2.0,
+    )
+    self_collision: bool = setting(
+        True,
+        "Self Collision",
+        "Keep the layers of this object apart where it folds onto itself",
+    )
+    self_distance: float = setting(
+        0.0,
+        "Self Distance",
+        "How far layers of cloth stay away from each other. 0 takes half of the usual edge; "
+        "less than a fifth of an edge cannot be held for certain",
+        unit="m",
+        low=0.0,
+        soft_high=0.05,
     )
     k_stretch: float = setting(
         0.9,
@@ -308,6 +323,14 @@ class SolverSettings(_Checked):
         low=1,
         high=1000,
         soft_high=20,
+    )
+    collisions: str = setting(
+        "ACCURATE",
+        "Collisions",
+        "How cloth meets itself and other cloth. Accurate: surface against surface, nothing goes through. "
+        "Fast: only vertex against vertex, for cloth that barely touches itself. Off: not at all. "
+        "Obstacles are always accurate",
+        choices=COLLISIONS,
     )
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 

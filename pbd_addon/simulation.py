@@ -14,6 +14,7 @@ from . import solver
 from .body import Body
 from .constraints import Constraints, PairConstraints, Plane
 from .constraints.plane import checked_place
+from .contact import Collider
 from .frame_cache import FrameCache
 from .model import Model, State, Targets
 from .settings import Material, SolverSettings
@@ -25,11 +26,13 @@ class StepReport:
 
     Attributes:
         seconds: Wall time [s].
-        substeps: Number of substeps: as set, or more where a pressure needs them.
+        substeps: Number of substeps: as set, or more where a pressure or a fast collider needs them.
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile.
         strain_max: Its maximum.
-        contacts: Number of particles that touched something at the end.
+        contacts: Number of particles that touched an obstacle at the end.
+        self_contacts: Number of particles that touched cloth at the end.
+        crossings: Edges that go through faces since the beginning; the solver makes none.
     """
 
     seconds: float
@@ -38,6 +41,8 @@ class StepReport:
     strain_p95: float
     strain_max: float
     contacts: int
+    self_contacts: int = 0
+    crossings: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,10 +52,12 @@ class FrameInputs:
     Attributes:
         pin_targets: Targets of a body's pins, in the order of `Body.pin_ids`, (k, 3) [m].
         planes: Point and normal of a plane.
+        colliders: Vertices of a collider, (m, 3) [m].
     """
 
     pin_targets: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
     planes: Mapping[Plane, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
+    colliders: Mapping[Collider, np.ndarray] = dataclasses.field(default_factory=dict)
 
 
 class Simulation:
@@ -58,12 +65,12 @@ class Simulation:
 
     Args:
         bodies: What is simulated.
-        colliders: Floors and walls.
+        colliders: Obstacles: surfaces, floors and walls.
         gravity: (x, y, z) [m/s²].
         method: "XPBD", or "PBD" (Müller et al. 2007).
         substeps: Substeps of a frame.
         iterations: Solver passes in a substep.
-        self_collision: Only False in this version.
+        self_collision: Whether cloth meets itself and other cloth: True (accurate), "FAST" (vertices only) or False.
         kernels: "auto" or the name of a backend.
 
     Attributes:
@@ -78,31 +85,38 @@ class Simulation:
     def __init__(
         self,
         bodies: Sequence[Body],
-        colliders: Sequence[Plane] = (),
+        colliders: Sequence[Plane | Collider] = (),
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         method: str = "XPBD",
         substeps: int = 20,
         iterations: int = 1,
-        self_collision: bool = False,
+        self_collision: bool | str = True,
         kernels: str = "auto",
     ) -> None:
-        if self_collision:
-            raise ValueError("self_collision must be False: cloth does not yet meet itself in this version")
+        if self_collision not in (True, False, "FAST"):
+            raise ValueError(f'self_collision must be True, False or "FAST", not {self_collision!r}')
         if not bodies:
             raise ValueError("bodies is empty: there is nothing to simulate")
         self.bodies = list(bodies)
         self.settings = SolverSettings(
-            method=method, substeps=substeps, iterations=iterations, gravity=(gravity[0], gravity[1], gravity[2])
+            method=method,
+            substeps=substeps,
+            iterations=iterations,
+            collisions="FAST" if self_collision == "FAST" else "ACCURATE" if self_collision else "OFF",
+            gravity=(gravity[0], gravity[1], gravity[2]),
         )
         self._kernels = backends.load(kernels)
         self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
         self._materials = [body.material for body in bodies]
-        self._model = Model(self.bodies, colliders, self.settings)
+        planes = [obstacle for obstacle in colliders if isinstance(obstacle, Plane)]
+        surfaces = [obstacle for obstacle in colliders if isinstance(obstacle, Collider)]
+        self._model = Model(self.bodies, planes, surfaces, self.settings)
         self._number = {body: number for number, body in enumerate(self.bodies)}
-        self._plane_number = {plane: number for number, plane in enumerate(colliders)}
+        self._plane_number = {plane: number for number, plane in enumerate(planes)}
+        self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
         self.reports: dict[int, StepReport] = {}
         self._state = self._model.initial_state()
-        self._targets = Targets(self._state.pin_targets.copy(), list(self._state.planes))
+        self._targets = Targets.of(self._state)
         self._cache = FrameCache(0, self._state)
 
     @property
@@ -139,10 +153,10 @@ class Simulation:
         if not (math.isfinite(dt) and dt > 0.0):
             raise ValueError(f"dt must be above 0 s, not {dt:g}")
         start = time.perf_counter()
-        least = self._model.least_substeps(self._materials, dt)
+        least = self._model.least_substeps(self._materials, self._state, self._targets, dt)
         settings = dataclasses.replace(self.settings, substeps=max(self.settings.substeps, least))
         self._state = solver.step(self._model, self._state, settings, self._targets, dt=dt, kernels=self._kernels)
-        self._targets = Targets(self._state.pin_targets.copy(), list(self._state.planes))
+        self._targets = Targets.of(self._state)
         self._cache.append(self._state)
         report = self._report(start, settings.substeps)
         self.reports[self._cache.last] = report
@@ -184,6 +198,37 @@ class Simulation:
     def move_plane(self, plane: Plane, point: Sequence[float], normal: Sequence[float]) -> None:
         """Say where a plane stands at the end of the next frame."""
         self._targets.planes[self._plane_number[plane]] = checked_place(point, normal)
+
+    def move_collider(self, collider: Collider, vertices: np.ndarray) -> None:
+        """Say where a collider's vertices stand at the end of the next frame: (m, 3) [m]; they go there straight.
+
+        Raises:
+            ValueError: The shape is wrong or a number is not finite.
+        """
+        wanted = np.asarray(vertices, float)
+        if wanted.shape != collider.vertices.shape:
+            raise ValueError(
+                f"vertices of {collider.name} must have shape {collider.vertices.shape}, not {wanted.shape}"
+            )
+        if not np.isfinite(wanted).all():
+            raise ValueError(f"vertices of {collider.name} must be finite numbers")
+        number = self._collider_number[collider]
+        if not np.array_equal(self._targets.colliders[number], wanted.T):
+            self._targets.colliders[number] = wanted.T.copy()
+
+    def set_colliders(self, colliders: Sequence[Plane | Collider]) -> None:
+        """Meet these obstacles from the next step on; state and cached frames stay.
+
+        Planes must be those of the beginning. A collider that is new stands where its vertices are.
+        """
+        surfaces = [obstacle for obstacle in colliders if isinstance(obstacle, Collider)]
+        known = self._model.colliders
+        for state in (self._state, *self._cache.states()):
+            stood = dict(zip(known, state.colliders))
+            state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
+        self._model.set_colliders(surfaces, self._materials, self.settings)
+        self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
+        self._targets = Targets.of(self._state)
 
     def set_material(self, body: Body, material: Material) -> None:
         """Give a body another material, from the next step on."""
@@ -239,7 +284,7 @@ class Simulation:
 
         Args:
             frame: Frame to reach; nothing happens if it is cached.
-            read_inputs: Called with each missing frame, in order; says where pins and planes stand at its end.
+            read_inputs: Called with each missing frame, in order; says where pins and obstacles stand at its end.
             dt: Length of a frame [s].
 
         Returns:
@@ -255,6 +300,8 @@ class Simulation:
                 self.set_pin_targets(body, targets)
             for plane, (point, normal) in inputs.planes.items():
                 self.move_plane(plane, point, normal)
+            for collider, vertices in inputs.colliders.items():
+                self.move_collider(collider, vertices)
             report = self.step(dt)
         return report
 
@@ -266,8 +313,9 @@ class Simulation:
             self.reports = {at: report for at, report in self.reports.items() if at <= frame}
 
     def _place(self, state: State) -> None:
+        self._model.touch.forget()
         self._state = state
-        self._targets = Targets(state.pin_targets.copy(), list(state.planes))
+        self._targets = Targets.of(state)
 
     def _report(self, start: float, substeps: int) -> StepReport:
         stretch = self._model.stretch
@@ -277,5 +325,8 @@ class Simulation:
             if len(strain)
             else (0.0,) * 3
         )
-        contacts = sum(contact.contact_count() for contact in self._model.contacts)
-        return StepReport(time.perf_counter() - start, substeps, mean, p95, largest, contacts)
+        touch = self._model.touch
+        contacts = len(touch.touching(with_colliders=True))
+        contacts += sum(contact.contact_count() for contact in self._model.contacts)
+        layers = len(touch.touching(with_colliders=False))
+        return StepReport(time.perf_counter() - start, substeps, mean, p95, largest, contacts, layers, touch.crossings)

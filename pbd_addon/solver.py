@@ -22,6 +22,10 @@ RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
 
 
+CONTACT_RETRIES = 2
+"""How often a substep is cut in halves because colliders left cloth no place."""
+
+
 class UnstableError(ArithmeticError):
     """A step gave no sound result even with much smaller substeps.
 
@@ -53,11 +57,12 @@ def step(
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
     model.lay_paths(state, targets, dt)
+    model.touch.begin_frame(kernels, state.x)
     state = state.copy()
     for k in range(settings.substeps):
         _advance(model, state, settings, k / settings.substeps, (k + 1) / settings.substeps, dt, kernels, RETRIES)
     state.pin_targets = targets.pins
-    state.planes = targets.planes
+    state.planes, state.colliders = targets.planes, targets.colliders
     return state
 
 
@@ -94,13 +99,15 @@ def _advance(
     """One substep from `start` to `stop`, fractions of the frame; in halves if it gives no sound result."""
     before = state.strain
     x, v = substep(model, state, settings, stop, (stop - start) * dt, kernels)
-    if np.abs(v).max() < RUNAWAY_SPEED:  # false for NaN too
+    sound = np.abs(v).max() < RUNAWAY_SPEED  # false for NaN too
+    if sound and (model.touch.is_separate or retries <= RETRIES - CONTACT_RETRIES):
         state.x, state.v = x, v
         state.strain = model.remember_strain(before)
         return
     if not retries:
         worst = int(np.argmax(np.nan_to_num(np.abs(v), nan=np.inf).max(axis=0)))
         raise UnstableError(*model.owner(worst))
+    model.touch.go_back(start)
     middle = 0.5 * (start + stop)
     _advance(model, state, settings, start, middle, dt, kernels, retries - 1)
     _advance(model, state, settings, middle, stop, dt, kernels, retries - 1)

@@ -30,7 +30,8 @@ def scene(seed: int) -> tuple[Simulation, np.ndarray]:
         triangles[2:, ::-1],
         Material(pressure_mode="GAS", overpressure=500.0),
     )
-    simulation = Simulation([sheet, creased, balloon, open_balloon], [Plane((0.0, 0.0, -0.2), (0.2, 0.3, 1.0))])
+    cover = Body(creased.vertices + np.array([0.05, 0.02, 0.1]), quads)  # nearer than half an edge: they touch
+    simulation = Simulation([sheet, creased, balloon, open_balloon, cover], [Plane((0.0, 0.0, -0.2), (0.2, 0.3, 1.0))])
     simulation.keep_apart(sheet, [1, 2, 4], creased, [1, 2, 4], 1.8)
     simulation.step(1 / 24)
     rng = np.random.default_rng(seed)
@@ -38,7 +39,8 @@ def scene(seed: int) -> tuple[Simulation, np.ndarray]:
     return simulation, x + rng.normal(0.0, 0.08, x.shape)
 
 
-KINDS = ("attachment", "isometric bend", "dihedral bend", "tether", "shear", "stretch", "volume", "pairs", "plane")
+SINGLE = ("attachment", "isometric bend", "dihedral bend", "tether", "shear", "stretch", "volume", "pairs", "plane")
+KINDS = (*SINGLE, "contact")
 
 
 def find(simulation: Simulation, kind: str) -> Constraints:
@@ -181,7 +183,7 @@ def single(kind: str, seed: int) -> tuple[Simulation, np.ndarray]:
     return simulation, (pose * 1.5 if kind == "tether" else pose)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SINGLE)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("h", [1 / 24, 1 / 480])
 def test_projection_is_the_step_of_the_paper(kind, seed, h):
@@ -195,6 +197,8 @@ def test_projection_is_the_step_of_the_paper(kind, seed, h):
     compliance = getattr(constraints, "compliance", np.zeros(len(constraints.values(x))))
     total = np.zeros(len(constraints.values(x)))
     one_sided = kind in ("tether", "plane", "pairs")
+    # What a plane finds behind it was in front before the substep: it pushes that out at once.
+    start = x + 2.0 * constraints.normal if kind == "plane" else x
     for _ in range(2):
         before = p.T.copy()
         values, dense = constraints.values(before), jacobian(constraints, before)
@@ -204,8 +208,48 @@ def test_projection_is_the_step_of_the_paper(kind, seed, h):
         if one_sided:
             step = np.where(values < -1e-12, step, 0.0)
         total += step
-        constraints.project(numpy_kernels, p, x.T)
+        constraints.project(numpy_kernels, p, start.T)
         expected = before + w[:, None] * np.einsum("rij,r->ij", dense, step)
         np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-9)
         assert np.abs(expected - x).max() > 1e-3
     assert np.abs(constraints.forces()) == pytest.approx(np.abs(total) / h**2, rel=1e-6)
+
+
+def crossed_edges(seed: int) -> tuple[Simulation, np.ndarray, np.ndarray]:
+    """Two triangles whose nearest edges come closer than they may and touch nowhere else; positions (6, 3) [m] before
+    and after."""
+    rng = np.random.default_rng(seed)
+    upper = np.array([[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [0.1, 0.3, 0.9]]) + rng.normal(0.0, 0.004, (3, 3))
+    lower = np.array([[0.0, -0.5, 0.0], [0.0, 0.5, 0.0], [0.3, 0.1, -0.9]]) + rng.normal(0.0, 0.004, (3, 3))
+    material = Material(**NOTHING, self_distance=0.05)
+    bodies = [Body(points, [[0, 1, 2]], material, masses=rng.uniform(0.1, 1.0, 3)) for points in (upper, lower)]
+    simulation = Simulation(bodies, gravity=(0.0, 0.0, 0.0))
+    before = np.concatenate([upper + np.array([0.0, 0.0, 0.1]), lower])
+    return simulation, before, before - np.repeat([[0.0, 0.0, 0.07], [0.0, 0.0, 0.0]], 3, axis=0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_lone_contact_is_the_step_of_the_paper(seed):
+    """Where one row is alone, contact makes dx = w grad C (-C) / sum w |grad C|^2 of it, and turns and pushes nothing.
+
+    Rows that share particles are averaged, which has no such formula; their momentum is in test_contact_momentum.
+    """
+    simulation, before, x = crossed_edges(seed)
+    contact = find(simulation, "contact")
+    model = simulation._model
+    contact.begin_frame(numpy_kernels, before.T.copy())
+    contact.begin_substep(1 / 10, 1.0)
+    p = x.T.copy()
+    contact.project(numpy_kernels, p, before.T.copy())
+    particles = contact.gradients(x)[0]
+    np.testing.assert_array_equal(np.sort(particles, axis=1), [[0, 1, 3, 4]])
+    dense, value = jacobian(contact, x)[0], contact.values(x)[0]
+    assert -0.05 < value < -0.001
+    step = -value / np.einsum("ij,ij,i->", dense, dense, model.w)
+    np.testing.assert_allclose(p.T, x + model.w[:, None] * dense * step, rtol=0.0, atol=1e-9)
+    assert contact.values(p.T)[0] == pytest.approx(0.0, abs=1e-9)
+    assert contact.multipliers == pytest.approx([step], rel=1e-6)
+    assert contact.forces() == pytest.approx([step * 100.0], rel=1e-6)
+    pushes = model.masses[:, None] * (p.T - x)
+    assert np.abs(pushes.sum(axis=0)).max() <= 1e-12 * np.abs(pushes).sum()
+    assert np.abs(np.cross(x, pushes).sum(axis=0)).max() <= 1e-10 * np.abs(pushes).sum()

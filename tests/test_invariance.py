@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from meshes import grid, icosphere
-from pbd_addon import Body, Material, Plane, Simulation
+from pbd_addon import Body, Collider, Material, Plane, Simulation
+from test_contact_tunnelling import box, turned
 
 
 def rotation(seed: int) -> np.ndarray:
@@ -107,8 +108,9 @@ def test_a_reset_simulation_repeats_itself():
     np.testing.assert_array_equal(*runs)
 
 
-def test_bodies_do_not_disturb_each_other():
-    """A body moves in company as it does alone, to rounding."""
+@pytest.mark.parametrize(("self_collision", "away"), [(False, 0.0), (True, 2.0)])
+def test_bodies_do_not_disturb_each_other(self_collision, away):
+    """A body moves in company as it does alone, to rounding: through another if they may not meet, or away from it."""
     vertices, quads = grid(4, 3, 1.0, 0.8)
     ball, triangles = icosphere(1, 0.3)
 
@@ -116,8 +118,11 @@ def test_bodies_do_not_disturb_each_other():
         return Body(vertices, quads, Material(damping=2.0), pins=[0, 4])
 
     alone, together = cloth(), cloth()
-    balloon = Body(ball, triangles, Material(stretch=100.0, pressure_mode="VOLUME", pressure=1.3))
-    for simulation in (Simulation([alone]), Simulation([balloon, together])):
+    balloon = Body(
+        ball + np.array([away, 0.0, 0.0]), triangles, Material(stretch=100.0, pressure_mode="VOLUME", pressure=1.3)
+    )
+    for bodies in ([alone], [balloon, together]):
+        simulation = Simulation(bodies, self_collision=self_collision)
         for _ in range(8):
             simulation.step(1 / 24)
         if alone in simulation.bodies:
@@ -182,3 +187,51 @@ def test_damping_ends_wobble():
     for _ in range(24):
         simulation.step(1 / 24)
     np.testing.assert_allclose(simulation.velocities(body), 0.01 * np.exp(-3.0) * vertices, rtol=1e-2, atol=1e-15)
+
+
+def contact_scene(shift: np.ndarray, self_collision: bool | str = True) -> np.ndarray:
+    """Where two sheets that fall onto the edge of a turning box, and one onto the other, are after each of some
+    frames."""
+    vertices, quads = grid(10, 8, 0.3, 0.24)
+    material = Material(bend=1e-5, self_distance=0.01)
+    sheets = [Body(vertices + shift + place, quads, material) for place in ([0.06, 0.02, 0.11], [0.05, 0.01, 0.125])]
+    corners, triangles = box((0.2, 0.2, 0.2), 2)
+    block = Collider(corners + shift, triangles, friction=0.5)
+    simulation = Simulation(sheets, [block], self_collision=self_collision)
+    frames = []
+    for frame in range(1, 7):
+        simulation.move_collider(block, turned(corners, 0.05 * frame, 2) + shift)
+        simulation.step(1 / 24)
+        frames.append(np.concatenate([simulation.positions(sheet) for sheet in sheets]) - shift)
+    assert simulation.reports[6].contacts > 10
+    assert (simulation.reports[6].self_contacts > 0) == bool(self_collision)
+    return np.array(frames)
+
+
+@pytest.mark.parametrize("self_collision", [True, "FAST", False])
+def test_contact_a_kilometre_away_is_the_same(self_collision):
+    """1 km from the origin the same contact takes place, to a micrometre, with obstacles and of cloth with itself."""
+    expected = contact_scene(np.zeros(3), self_collision)
+    for direction in ([1.0, 0.0, 0.0], [0.6, -0.5, 0.624]):
+        frames = contact_scene(1000.0 * np.array(direction), self_collision)
+        np.testing.assert_allclose(frames, expected, rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("self_distance", [0.01, 0.1])
+def test_contact_does_not_know_of_strangers(self_distance):
+    """A sheet claps onto itself in the same way if another one lies far away, whatever distance that one keeps."""
+    vertices, quads = grid(20, 10, 0.6, 0.3)
+    folded = vertices.copy()
+    folded[:, 0], folded[:, 2] = np.abs(vertices[:, 0]) * np.sin(0.9), vertices[:, 0] * np.cos(0.9)
+    places = []
+    for company in (False, True):
+        body = Body(folded, quads, Material(self_distance=0.01, bend=1e-6), rest_vertices=vertices)
+        other, squares = grid(4, 4, 0.5, 0.5)
+        stranger = Body(other + [5.0, 0.0, 0.0], squares, Material(self_distance=self_distance))
+        simulation = Simulation([body, stranger] if company else [body], gravity=(0.0, 0.0, 0.0))
+        simulation.velocities(body)[:, 2] = -8.0 * folded[:, 2]
+        for _ in range(6):
+            report = simulation.step(1 / 24)
+        assert report.self_contacts > 0
+        places.append(simulation.positions(body).copy())
+    np.testing.assert_allclose(*places, rtol=0.0, atol=1e-9)

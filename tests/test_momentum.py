@@ -118,7 +118,8 @@ def test_damping_keeps_momentum_and_angular_momentum(shape):
     if shape == "two pieces":
         vertices, faces = np.concatenate([vertices, vertices + 2.0]), np.concatenate([faces, faces + len(vertices)])
     body = Body(vertices, faces, Material(**(NOTHING | {"damping": 8.0})), edges=edges)
-    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), substeps=1)
+    # At random speeds vertices fly through each other, which is nothing that damping has to do with.
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), substeps=1, self_collision=False)
     rng = np.random.default_rng(1)
     simulation.velocities(body)[:] = rng.normal(size=vertices.shape)
     pieces = [slice(None)] if shape != "two pieces" else [slice(0, len(vertices) // 2), slice(len(vertices) // 2, None)]
@@ -166,7 +167,7 @@ def test_no_net_force_on_closed_and_capped_bodies():
 def test_two_bodies_that_keep_apart_share_their_push():
     """What one body gets from a particle pair, the other loses."""
     bodies = [Body(*grid(2, 2, 1.0, 1.0), Material(**NOTHING, density=density)) for density in (0.1, 0.5)]
-    simulation = Simulation(bodies, gravity=(0.0, 0.0, 0.0))
+    simulation = Simulation(bodies, gravity=(0.0, 0.0, 0.0), self_collision=False)
     simulation.positions(bodies[1])[:] += [0.0, 0.0, 0.2]
     simulation.velocities(bodies[1])[:] = [0.1, 0.0, -3.0]
     simulation.keep_apart(bodies[0], range(9), bodies[1], range(9), 0.1)

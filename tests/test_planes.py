@@ -179,3 +179,32 @@ def test_pinned_vertices_pass_through_planes():
     simulation.set_pin_targets(body, body.vertices - [0.0, 0.0, 1.0])
     simulation.step(1 / 24)
     np.testing.assert_allclose(simulation.positions(body)[:, 2], -1.0)
+
+
+@pytest.mark.parametrize("normal", [(0.0, 0.0, 1.0), (0.3, -0.2, 2.0)])
+def test_what_starts_behind_a_plane_comes_out_at_one_metre_a_second(normal):
+    """A sheet 10 cm behind a plane takes a tenth of a second to its surface, not a substep."""
+    unit = np.array(normal) / np.linalg.norm(normal)
+    body = sheet(0.0, 0.01, tethers=False)
+    simulation = Simulation([body], [Plane(0.1 * unit, normal)], gravity=(0.0, 0.0, 0.0))
+    lowest = int(np.argmin(body.vertices @ unit))
+    simulation.step(1 / 24)
+    assert simulation.positions(body)[lowest] @ unit == pytest.approx(body.vertices[lowest] @ unit + 1 / 24, abs=1e-9)
+    for _ in range(5):
+        simulation.step(1 / 24)
+        assert np.abs(simulation.velocities(body) @ unit).max() <= 1.0 + 1e-9
+    assert (simulation.positions(body) @ unit).min() >= 0.11 - 1e-9
+
+
+def test_a_plane_that_comes_faster_than_it_pushes_still_takes_along():
+    """The bounded speed is for what was behind before; what a fast plane meets in its way, it pushes as fast as it
+    goes."""
+    body = sheet(thickness=0.01)
+    floor = Plane((0.0, 0.0, -0.3))
+    simulation = Simulation([body], [floor], gravity=(0.0, 0.0, 0.0))
+    for frame in range(1, 7):
+        height = -0.3 + 0.2 * frame
+        simulation.move_plane(floor, (0.0, 0.0, height), (0.0, 0.0, 1.0))
+        simulation.step(1 / 24)
+        assert simulation.positions(body)[:, 2].min() >= height + 0.01 - 1e-9
+    np.testing.assert_allclose(simulation.velocities(body)[:, 2], 24 * 0.2, rtol=1e-6)

@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from crossings import count_between
 from meshes import grid
-from pbd_addon import Body, FrameInputs, Material, Plane, Simulation, SolverSettings
+from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation, SolverSettings
 from test_gradients import find
 
 DT = 1 / 24
@@ -89,7 +90,7 @@ def test_set_settings_equals_a_simulation_made_with_them():
 def test_a_stiffness_of_zero_removes_the_constraint():
     """Without any stiffness, vertices fall on their own: nothing holds them to the pins."""
     body = cloth(stretch=0.0, compression=0.0, shear=0.0, bend=0.0, drag=0.0, damping=0.0)
-    simulation = Simulation([body])
+    simulation = Simulation([body], self_collision=False)
     assert simulation.constraints == []
     run(simulation, 24)
     free = np.setdiff1d(np.arange(25), body.pin_ids)
@@ -195,6 +196,21 @@ def test_forces_are_newtons_after_a_step_and_zero_before():
         (lambda s, b: Simulation([b], iterations=0), "SolverSettings.iterations must be at least 1"),
         (lambda s, b: Simulation([b], method="FEM"), "SolverSettings.method must be one of"),
         (lambda s, b: Simulation([b], gravity=(0.0, 0.0, np.inf)), "SolverSettings.gravity must be three finite"),
+        (
+            lambda s, b: Simulation([b], self_collision="SLOW"),
+            "self_collision must be True, False or .FAST., not 'SLOW'",
+        ),
+        (
+            lambda s, b: Simulation([b], self_collision="fast"),
+            "self_collision must be True, False or .FAST., not 'fast'",
+        ),
+        (lambda s, b: Simulation([b], self_collision=None), "self_collision must be True, False or .FAST., not None"),
+        (lambda s, b: Simulation([b], [b]), "colliders"),
+        (lambda s, b: Simulation([b], ["floor"]), "colliders"),
+        (lambda s, b: SolverSettings(collisions="NONE"), "SolverSettings.collisions must be one of .*, not 'NONE'"),
+        (lambda s, b: Material(self_distance=-0.1), "Material.self_distance must be at least 0 m, not -0.1"),
+        (lambda s, b: Material(thickness=-0.1), "Material.thickness must be at least 0 m, not -0.1"),
+        (lambda s, b: Material(friction=np.nan), "Material.friction must be a finite number, not nan"),
     ],
 )
 def test_wrong_calls_are_refused(act, sentence):
@@ -225,3 +241,79 @@ def test_another_bending_model_acts_from_the_next_step():
     names = [kind.name for kind in simulation.constraints]
     assert "dihedral bend" in names
     assert "isometric bend" not in names
+
+
+def landing(colliders, **more) -> tuple[Simulation, Body]:
+    """A sheet of nine vertices a millimetre over z = 0.002, where it comes to lie on colliders at z = 0."""
+    vertices, quads = grid(2, 2, 0.2, 0.2)
+    body = Body(vertices + np.array([0.001, 0.002, 0.003]), quads, Material(thickness=0.002, **more))
+    return Simulation([body], colliders), body
+
+
+def square(place=(0.0, 0.0, 0.0), size: float = 1.0) -> Collider:
+    vertices, quads = grid(1, 1, size, size)
+    return Collider(vertices + np.array(place), quads, thickness=0.0)
+
+
+def test_contacts_are_particles_that_touch_an_obstacle():
+    """None in flight, all that lie on a collider or a plane, and only those of bodies."""
+    flying = landing([square((0.0, 0.0, -5.0))])[0]
+    assert run(flying, 3).reports[3].contacts == 0
+    for obstacles in ([square()], [Plane()]):
+        report = run(landing(obstacles)[0], 4).reports[4]
+        assert report.contacts == 9
+        assert report.self_contacts == report.crossings == 0
+
+
+@pytest.mark.parametrize("floor", [Plane, square])
+def test_a_particle_that_touches_twice_is_one_contact(floor):
+    """A sheet that lies on a floor and is pressed against a wall has nine particles that touch, three of them both."""
+    simulation, _ = landing([floor(), Plane((-0.101, 0.0, 0.0), (1.0, 0.0, 0.0))])
+    simulation.set_settings(SolverSettings(gravity=(-3.0, 0.0, -9.81)))
+    report = run(simulation, 4).reports[4]
+    walls = [constraints for constraints in simulation.constraints if constraints.name == "plane"]
+    assert walls[-1].contact_count() == 3
+    assert report.contacts == 9
+
+
+def test_contacts_of_part_of_a_cloth():
+    """What hangs over the edge of a table does not count, nor do pins."""
+    simulation, body = landing([square((-0.5, 0.0, 0.0))])  # ends below the middle of the sheet
+    report = run(simulation, 1).reports[1]
+    below = body.vertices[:, 0] < 0.0
+    assert 0 < below.sum() < 9
+    assert report.contacts == below.sum() + 3  # and the middle ones, 1 mm beside the border
+
+
+def test_self_contacts_are_particles_that_touch_cloth():
+    """Of itself or of another body; a cloth on a floor has none, and no crossings either."""
+    vertices, quads = grid(4, 4, 0.2, 0.2)
+    material = Material(self_distance=0.01)
+    lower = Body(vertices, quads, material, pins=range(25))
+    upper = Body(vertices + np.array([0.004, 0.003, 0.012]), quads, material)
+    far = Body(vertices + np.array([5.0, 0.0, 0.0]), quads, material)
+    simulation = run(Simulation([lower, upper, far]), 4)
+    report = simulation.reports[4]
+    assert report.contacts == report.crossings == 0
+    # 25 of each but those whose neighbours carry them all.
+    assert 30 <= report.self_contacts <= 50
+    simulation.positions(upper)[:] += [0.0, 0.0, 1.0]
+    assert simulation.step(DT).self_contacts == 0
+
+
+def test_crossings_are_those_of_the_beginning():
+    """Edges through faces where a run begins tangled: as many as there are, and none once it is pulled apart."""
+    vertices, quads = grid(4, 4, 0.2, 0.2)
+    upright = vertices[:, [2, 1, 0]] + np.array([0.012, 0.007, 0.003])
+    bodies = [Body(points, quads, Material(self_distance=0.01)) for points in (vertices, upright)]
+    simulation = Simulation(bodies, gravity=(0.0, 0.0, 0.0))
+    triangles = bodies[0].mesh.triangles
+    expected = count_between(vertices, triangles, upright, triangles)
+    assert simulation.step(DT).crossings == expected > 0
+    assert Simulation(bodies, gravity=(0.0, 0.0, 0.0), self_collision=False).step(DT).crossings == 0
+    simulation.positions(bodies[1])[:] += [1.0, 0.0, 0.0]
+    simulation.step(DT)
+    assert simulation.step(DT).crossings == 0
+    assert simulation.reports[1].crossings == expected
+    simulation.reset()
+    assert simulation.step(DT).crossings == expected

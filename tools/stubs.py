@@ -10,7 +10,11 @@ from pathlib import Path
 
 MENDS = (
     # (file, what is there, what belongs there)
-    ("types/__init__.pyi", r"^class Object\(ID, bpy_struct\):$", r"\g<0>\n    pbd: typing.Any"),
+    (
+        "types/__init__.pyi",
+        r"^class Object\(ID, bpy_struct\):$",
+        r"\g<0>\n    pbd: typing.Any\n    pbd_collider: typing.Any",
+    ),
     ("types/__init__.pyi", r"^class Scene\(ID, bpy_struct\):$", r"\g<0>\n    pbd: typing.Any"),
     # Every kind of data at once; code that has looked at Object.type knows which one it is.
     ("types/__init__.pyi", r"^    data: \(\n        Armature\n(        \| \w+\n)+    \)$", r"    data: typing.Any"),

@@ -81,6 +81,7 @@ def register():
     """Watch for files with PBD objects; the present one may have some too."""
     ON_LOAD.append(on_load)
     properties.enabled_listeners.append(arm_if_needed)
+    properties.collider_listeners.append(session.notice_colliders)
     # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
     if hasattr(bpy.data, "objects"):
         arm_if_needed()
@@ -89,5 +90,6 @@ def register():
 def unregister():
     """Undo `register`, and forget all simulations."""
     properties.enabled_listeners.remove(arm_if_needed)
+    properties.collider_listeners.remove(session.notice_colliders)
     _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
     session.drop_all()

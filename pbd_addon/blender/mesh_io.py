@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 
 from .. import Body, Polygons
-from . import poses, properties, user_keys
+from . import poses, properties, surfaces, user_keys
 from .errors import PBDError
 
 
@@ -58,7 +58,7 @@ def read_body(obj, depsgraph=None, pose=None, masks=None):
         raise PBDError(f"The place of vertex {bad[0]} of '{obj.name}' is no number: delete or move it")
     faces = read_polygons(obj.data)
     if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
-        faces = turned_around(faces)
+        faces = surfaces.turned_around(faces)
     try:
         return Body(
             poses.to_world(shape, pose.matrix),
@@ -91,30 +91,46 @@ def read_loose_edges(mesh):
     return edges[loose]
 
 
-def turned_around(faces):
-    """The same faces with opposite normals; each keeps its first corner."""
-    lengths = np.diff(faces.starts)
-    starts = np.repeat(faces.starts[:-1], lengths)
-    place = np.arange(len(faces.corners)) - starts
-    return Polygons(faces.corners[starts + (-place) % np.repeat(lengths, lengths)], faces.starts)
-
-
 def read_pins(obj):
-    """Weights in (0, 1] of the pinned vertices, by vertex id.
+    """Weights in (0, 1] of the held vertices, by vertex id: pinned, or attached, which wins over pinned.
 
     Raises:
-        PBDError: The pin group is missing, or every vertex is held firmly.
+        PBDError: A group is missing, or every vertex is held firmly.
     """
+    weights = np.zeros(len(obj.data.vertices), np.float32)
     name = obj.pbd.pin_group
-    if not name:
-        return {}
-    if name not in obj.vertex_groups:
-        raise PBDError(f"'{obj.name}' has no vertex group '{name}' to pin it: choose another pin group")
-    weights = user_keys.read_weights(obj, name)
+    if name:
+        if name not in obj.vertex_groups:
+            raise PBDError(f"'{obj.name}' has no vertex group '{name}' to pin it: choose another pin group")
+        weights = user_keys.read_weights(obj, name)
+        if (weights >= 1.0).all():
+            raise PBDError(f"All {len(weights)} vertices of '{obj.name}' are pinned: unpin some to simulate it")
+    attached = read_attached(obj)
+    weights = np.where(attached > 0.0, attached, weights)
     if (weights >= 1.0).all():
-        raise PBDError(f"All {len(weights)} vertices of '{obj.name}' are pinned: unpin some to simulate it")
+        raise PBDError(f"All {len(weights)} vertices of '{obj.name}' are held: let some go to simulate it")
     ids = np.flatnonzero(weights > 0.0)
     return dict(zip(ids.tolist(), weights[ids].tolist(), strict=True))
+
+
+def attached_to(obj):
+    """Uid of the object that vertices of this one follow, and the name of their group, or None."""
+    target, group = obj.pbd.attach_object, obj.pbd.attach_group
+    return (target.session_uid, group) if target is not None and group else None
+
+
+def read_attached(obj):
+    """Weights (n,) float32 of the vertices that follow another object, zero for the others.
+
+    Raises:
+        PBDError: The group is missing.
+    """
+    if attached_to(obj) is None:
+        return np.zeros(len(obj.data.vertices), np.float32)
+    name = obj.pbd.attach_group
+    if name not in obj.vertex_groups:
+        raise PBDError(f"'{obj.name}' has no vertex group '{name}' to attach it: choose another attach group")
+    return user_keys.read_weights(obj, name)
 
 
 def pin_targets(obj, body, pose, masks):

@@ -38,8 +38,13 @@ def read_last_pose(obj):
 
     What a script has moved but nothing has evaluated yet is known for objects without parent and constraints.
     """
+    return Pose(np.array(last_matrix(obj)), user_keys.key_values(obj))
+
+
+def last_matrix(obj):
+    """The transform of an object that was evaluated last, or was set since then, where that can be known."""
     free = obj.parent is None and not obj.constraints
-    return Pose(np.array(obj.matrix_basis if free else obj.matrix_world), user_keys.key_values(obj))
+    return obj.matrix_basis if free else obj.matrix_world
 
 
 def to_world(shape, matrix):

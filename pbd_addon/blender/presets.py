@@ -20,10 +20,13 @@ PRESSURE_FIELDS = ("pressure_mode", "pressure", "overpressure", "k_volume")
 PIN_FIELDS = ("pin_stiffness",)
 """These belong to the scene, not to the material."""
 
+CONTACT_FIELDS = ("self_collision", "self_distance")
+"""These belong to the mesh: whether it folds, and how fine it is."""
+
 
 def fields(kind: str) -> tuple[str, ...]:
     """Names of the `Material` fields in a preset file of the kind `CLOTH` or `BALLOON`."""
-    left_out = PIN_FIELDS if kind == BALLOON else PIN_FIELDS + PRESSURE_FIELDS
+    left_out = PIN_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 
 

@@ -1,14 +1,14 @@
-"""``Object.pbd`` and ``Scene.pbd``: what a user can set, made from the fields of ``settings.py``.
+"""``Object.pbd``, ``Object.pbd_collider`` and ``Scene.pbd``: what a user can set.
 
-Labels, units, ranges and tooltips are written once, beside the physics they steer. Blender has no units for
-pressure, stiffness or density, so those stand in brackets behind the label.
+Most of it is made from the fields of ``settings.py``: labels, units, ranges and tooltips are written once, beside the
+physics they steer. Blender has no units for pressure, stiffness or density: those stand in brackets behind the label.
 """
 
 import dataclasses
 import math
 import operator
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
@@ -55,11 +55,28 @@ def decimals(value):
 enabled_listeners: list[Callable[[], None]] = []
 """Functions without arguments to call when an object becomes PBD or stops being it."""
 
+collider_listeners: list[Callable[[], None]] = []
+"""Functions without arguments to call when an object may have become a collider or stopped being one."""
+
+SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+"""Types of objects that Blender can turn into faces, so that cloth can collide with them."""
+
 
 def on_enabled(_group, _context):
     """Update callback: scripts may set `enabled` too, not only the operators."""
     for listener in enabled_listeners:
         listener()
+
+
+def on_collider(_group, _context):
+    """Update callback: there may be another set of colliders now."""
+    for listener in collider_listeners:
+        listener()
+
+
+def is_other_mesh(group, obj):
+    """Whether the pointer of an object's group may point to this object: any other mesh."""
+    return obj.type == "MESH" and obj != group.id_data
 
 
 class PBD_PG_object(bpy.types.PropertyGroup):
@@ -83,6 +100,19 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     pin_group: StringProperty(
         name="Pin Group",
         description="Vertex group of the vertices that follow the object. Weight 1 holds firmly, less is a spring",
+        override=OVERRIDABLE,
+    )
+    attach_object: PointerProperty(
+        name="Attach To",
+        description="Mesh that the attached vertices follow as it moves and deforms: a body, a sail's mast",
+        type=bpy.types.Object,
+        poll=is_other_mesh,
+        override=OVERRIDABLE,
+    )
+    attach_group: StringProperty(
+        name="Attach Group",
+        description="Vertex group of the vertices that follow the surface of that mesh. "
+        "Weight 1 holds firmly, less is a spring",
         override=OVERRIDABLE,
     )
     bake_mode: EnumProperty(
@@ -109,6 +139,60 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"})
 
 
+class PBD_PG_collider(bpy.types.PropertyGroup):
+    """How cloth meets an object that is not simulated."""
+
+    enabled: BoolProperty(
+        name="Collider",
+        description="PBD cloth and balloons collide with this object, as its modifiers leave it",
+        update=on_collider,
+        override=OVERRIDABLE,
+    )
+    thickness: FloatProperty(
+        name="Distance",
+        description="How far cloth stays away from this surface, in addition to its own Distance. "
+        "Skin 0.002 m, rough ground 0.01 m",
+        default=0.002,
+        min=0.0,
+        soft_max=0.05,
+        subtype="DISTANCE",
+        precision=4,
+        override=OVERRIDABLE,
+    )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coulomb coefficient while cloth slides; the mean of this and the cloth's counts. "
+        "Ice 0.05, wood 0.4, rubber 1",
+        default=0.4,
+        min=0.0,
+        soft_max=2.0,
+        override=OVERRIDABLE,
+    )
+    static_friction: FloatProperty(
+        name="Static Friction",
+        description="Coulomb coefficient that must be overcome before cloth begins to slide; "
+        "at least Friction counts. Wood 0.5, rubber 1.2",
+        default=0.4,
+        min=0.0,
+        soft_max=2.0,
+        override=OVERRIDABLE,
+    )
+    restitution: FloatProperty(
+        name="Bounce",
+        description="Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        override=OVERRIDABLE,
+    )
+    inside: BoolProperty(
+        name="Keep Inside",
+        description="Keep cloth inside of this closed surface, as in a drum or a box, instead of outside",
+        override=OVERRIDABLE,
+    )
+
+
 class PBD_PG_scene(bpy.types.PropertyGroup):
     """How all cloths and balloons of a scene are stepped together."""
 
@@ -118,6 +202,14 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         default=1.0,
         min=0.001,
         soft_max=4.0,
+        override=OVERRIDABLE,
+    )
+    collider_collection: PointerProperty(
+        name="Collection",
+        description="Every object of this collection that is not simulated is a collider too, "
+        "with settings of its own if it is marked as one",
+        type=bpy.types.Collection,
+        update=on_collider,
         override=OVERRIDABLE,
     )
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
@@ -142,6 +234,23 @@ SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
 
 raw_material = operator.attrgetter(*MATERIAL_FIELDS)
 """The material settings of an ``Object.pbd`` as a tuple: quick to read, quick to compare."""
+
+COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
+raw_collider = operator.attrgetter(*COLLIDER_FIELDS)
+"""The settings of an ``Object.pbd_collider`` as a tuple: quick to read, quick to compare."""
+
+
+def default_collider():
+    """The settings of a collider that is not marked as one, as from `raw_collider`."""
+    known: Any = PBD_PG_collider.bl_rna.properties
+    return tuple(known[name].default for name in COLLIDER_FIELDS)
+
+
+def collider_from(raw):
+    """The settings of a tuple from `raw_collider` by the names that `Collider` gives them."""
+    values = dict(zip(COLLIDER_FIELDS, map(clean, raw), strict=True))
+    values["static_friction"] = max(values["static_friction"], values["friction"])
+    return values
 
 
 def raw_scene(scene):
@@ -206,18 +315,22 @@ def read_settings(scene):
     return settings_from(raw_scene(scene), scene.name)
 
 
-register_classes, unregister_classes = bpy.utils.register_classes_factory((PBD_PG_object, PBD_PG_scene))
+register_classes, unregister_classes = bpy.utils.register_classes_factory(
+    (PBD_PG_object, PBD_PG_collider, PBD_PG_scene)
+)
 
 
 def register():
     """Register the groups and hang them on objects and scenes."""
     register_classes()
     bpy.types.Object.pbd = PointerProperty(type=PBD_PG_object, override=OVERRIDABLE)
+    bpy.types.Object.pbd_collider = PointerProperty(type=PBD_PG_collider, override=OVERRIDABLE)
     bpy.types.Scene.pbd = PointerProperty(type=PBD_PG_scene, override=OVERRIDABLE)
 
 
 def unregister():
     """Undo `register`."""
     del bpy.types.Scene.pbd
+    del bpy.types.Object.pbd_collider
     del bpy.types.Object.pbd
     unregister_classes()

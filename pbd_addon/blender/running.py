@@ -9,14 +9,18 @@ import time
 from typing import NamedTuple
 
 import bpy
+import numpy as np
 
 from .. import UnstableError
-from . import animation, poses, properties, shape_keys, world
+from . import animation, mesh_io, poses, properties, shape_keys, surfaces, world
 from .errors import PBDError
 from .world import Moment, World, bodies, live_bodies
 
 PATIENCE = math.inf if bpy.app.background else 10.0
 """How long a jump ahead may keep a window from drawing [s]."""
+
+FEW = 4
+"""So many objects are found sooner by their names than by a look at all objects of a scene."""
 
 
 class BakeProgress(NamedTuple):
@@ -55,6 +59,7 @@ class Session:
     """The simulation of one scene.
 
     Attributes:
+        undone: The frame at which a user has undone something that was not looked at yet, or None.
         message: Why nothing is simulated, one sentence, or "".
         notes: What is worth knowing about an object, sentences by object uid.
         report: `StepReport` of the last step, or None.
@@ -62,10 +67,15 @@ class Session:
         world: The running simulation, or None before the first step.
         moments: The `Moment` that each cached frame was made with.
         first_guess: First cached frame whose inputs were interpolated, because playback jumped over it, or None.
+        first_disturbed: First frame that was, or will be, made after a user moved, added or took away a collider in
+            the middle of the run, or None.
+        tangled: How many faces of an object went through others at the start, by object uid.
+        surfaces: What was read last of other objects, by object uid.
     """
 
     def __init__(self):
         self.bake = None
+        self.surfaces = {}
         self.begin_anew(None)
 
     def begin_anew(self, start):
@@ -79,8 +89,12 @@ class Session:
         self.moments = {}
         self.settings = {}
         self.shown_frame = None
-        self.undone = False
+        self.undone = None
         self.first_guess = None
+        self.first_disturbed = None
+        self.tangled = {}
+        self.recast = False
+        self.standing = {}
 
     @property
     def first_frame(self):
@@ -125,7 +139,9 @@ class Session:
         frame = scene.frame_current_final
         self.message = ""
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
-        now = world.read_moment(scene, depsgraph, objects)
+        before, obstacles = self.world, self._obstacles(scene)
+        cast = before.obstacles if before else {}
+        now = world.read_moment(scene, depsgraph, objects, obstacles)
         if frame.is_integer() and objects:
             try:
                 self._reach(scene, depsgraph, int(frame), now)
@@ -133,6 +149,33 @@ class Session:
                 self.message = str(error)
         self._write(scene, frame, now)
         self.shown_frame = frame
+        self.recast = False
+        same = self.world is before and (before is None or before.obstacles is cast)
+        self.standing = standing(obstacles if same else self._obstacles(scene))
+
+    def _obstacles(self, scene):
+        """The objects that the simulation collides with and that are still there."""
+        known = self.world.obstacles if self.world else {}
+        if len(known) < FEW:
+            found = (world.find(scene, uid, one.surface.name) for uid, one in known.items())
+            return [obj for obj in found if obj is not None]
+        return [obj for obj in scene.objects if obj.session_uid in known]
+
+    def notice_moves(self, scene):
+        """Before a frame change: forget the frames that a collider which was moved on this one has made wrong.
+
+        What animation has moved stands as it did when the frame was shown.
+        """
+        if self.untouched or self.undone is not None or self.shown_frame is None:
+            return
+        if self.recast or standing(self._obstacles(scene)) != self.standing:
+            self._disturb(int(self.shown_frame))
+
+    def _disturb(self, frame):
+        """Forget all frames after `frame`, because the colliders are others from there on."""
+        self._truncate(frame)
+        if self.first_disturbed is None:
+            self.first_disturbed = self.last_frame + 1
 
     def _reach(self, scene, depsgraph, frame, now):
         """Step to a frame if it is missing; raises `PBDError` when that cannot be."""
@@ -142,6 +185,7 @@ class Session:
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
             if not here.poses:
                 return
+            here = self._with_surroundings(scene, depsgraph, here, live_bodies(scene))
             begin = max(self.start.frame, min(first, frame)) if self.start else frame
             if target <= begin:
                 if self.world is None or frame != self.first_frame:
@@ -149,19 +193,28 @@ class Session:
                 return
             self.build(scene, Start(begin, here.completing(self.start.moment)))
         elif frame == first and self._must_restart(scene, frame, now):
-            self.begin_anew(Start(frame, world.read_moment(scene, depsgraph, live_bodies(scene))))
+            here = world.read_moment(scene, depsgraph, live_bodies(scene))
+            self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
             return
         self._notice_settings(scene, frame, now)
         if self.first_frame <= target and target > self.last_frame:
-            self._step_to(scene, frame, target, now)
+            self._step_to(scene, depsgraph, frame, target, now)
+
+    def _with_surroundings(self, scene, depsgraph, moment, objects):
+        """A moment with the colliders and the surfaces to follow; raises `PBDError`."""
+        full = world.read_surroundings(scene, depsgraph, moment, objects, self.surfaces)
+        self.surfaces = full.surfaces
+        return full
 
     def _must_restart(self, scene, frame, now):
         """Whether the cache does not fit the start of the range: it begins later, or something else begins there."""
         if frame < self.first_frame:
             return True
-        members = {member.uid for member, _ in self.world.objects(scene)}
-        if members != {obj.session_uid for obj in bodies(scene)}:
+        pairs = self.world.objects(scene)
+        if {member.uid for member, _ in pairs} != {obj.session_uid for obj in bodies(scene)}:
             return bool(live_bodies(scene))
+        if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
+            return True
         return frame == self.first_frame and not (now.stands_like(self.moments[frame]) and self.starts_like(scene))
 
     def starts_like(self, scene, pins=False):
@@ -172,12 +225,13 @@ class Session:
 
     def _notice_settings(self, scene, frame, now):
         """Forget the frames that a changed setting has made wrong: those after the one that was on show."""
-        if self.undone:
-            self.undone = False
+        if self.undone is not None:
             fitting = [known for known, moment in self.moments.items() if moment.agrees(now)]
             if fitting:
                 self._truncate(max(fitting))
                 self.settings.update(now.settings)
+            self._notice_undone_moves(scene, frame)
+            self.undone = None
         known = self.moments[frame].settings if frame in self.moments else self.settings
         changed = {uid for uid, raw in now.settings.items() if raw != self.settings.get(uid, raw)}
         outdated = {uid for uid, raw in now.settings.items() if raw != known.get(uid, raw)}
@@ -188,10 +242,37 @@ class Session:
         elif changed:
             self._truncate(frame if self.shown_frame is None else int(self.shown_frame))
 
-    def _animated(self, scene, uids):
-        """Whether settings of these objects, or of the scene, are animated: then each frame has its own."""
-        owners = [scene, *(obj for _, obj in self.world.objects(scene))]
-        return any(animation.animates(owner, ("pbd.", "gravity")) for owner in owners if owner.session_uid in uids)
+    def _notice_undone_moves(self, scene, frame):
+        """After undo: forget the frames that were made with colliders in another place, or with others.
+
+        Of one that may move by itself nothing is told by where it stands, unless it stood there at another frame.
+        """
+        here = self.moments.get(frame)
+        cast = {obj.session_uid for obj in surfaces.colliders(scene)}
+        limits = []
+        if here is None or here.cast != cast:
+            limits.append([known for known, moment in self.moments.items() if moment.cast == cast])
+        for obj in surfaces.colliders(scene):
+            still = obj.animation_data is None and obj.parent is None and not obj.constraints
+            known = ((at, moment.surfaces.get(obj.session_uid)) for at, moment in self.moments.items())
+            stood = [at for at, surface in known if stands_at(surface, np.array(obj.matrix_world))]
+            if still and not stood:
+                self._disturb(self.undone)
+            elif still or frame not in stood:
+                limits.append(stood)
+        for fitting in limits:
+            if fitting and max(fitting) < self.last_frame:
+                disturbed = self.first_disturbed
+                self._truncate(max(fitting))
+                if disturbed is None or disturbed > max(fitting):
+                    self.first_disturbed = None
+
+    def _animated(self, scene, keys):
+        """Whether settings of these keys are animated: then each frame has its own."""
+        owners = [(scene.session_uid, scene), *((member.uid, obj) for member, obj in self.world.objects(scene))]
+        owners += [(world.as_collider(obj.session_uid), obj) for obj in self._obstacles(scene)]
+        paths = ("pbd.", "pbd_collider.", "gravity")
+        return any(animation.animates(owner, paths) for key, owner in owners if key in keys)
 
     def _truncate(self, frame):
         """Forget all frames after `frame`, but for the first."""
@@ -202,8 +283,10 @@ class Session:
             self.moments = {known: moment for known, moment in self.moments.items() if known <= frame}
             if self.first_guess is not None and self.first_guess > frame:
                 self.first_guess = None
+            if self.first_disturbed is not None:
+                self.first_disturbed = min(self.first_disturbed, frame + 1)
 
-    def _step_to(self, scene, frame, target, now):
+    def _step_to(self, scene, depsgraph, frame, target, now):
         """Step all missing frames up to `target`; what stands between then and now is interpolated."""
         for member, obj in self.world.objects(scene):
             world.check_faces(member, obj)
@@ -211,7 +294,13 @@ class Session:
                 raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
         if self.blocked:
             raise PBDError(self.blocked)
+        objects = [obj for _, obj in self.world.objects(scene)]
+        now = self._with_surroundings(scene, depsgraph, now, objects)
+        cast = self.world.obstacles.keys()
+        if self.world.recast(now) and self.world.obstacles.keys() != cast:
+            self._disturb(self.last_frame)
         self.world.apply(scene, now.settings)
+        self.settings.update(now.settings)
         self.notes = {**self.world.notes(), **self._newcomers(scene)}
         seconds = properties.frame_seconds(now.settings[scene.session_uid])
         simulation = self.world.simulation
@@ -229,7 +318,10 @@ class Session:
                 raise PBDError(str(error)) from error
             self.report = report or self.report
             self.moments[step] = moment
-            if step != frame and self.first_guess is None and not before.stands_like(now):
+            if step == self.first_frame + 1 and report is not None and report.crossings:
+                self.tangled = self.world.count_tangled()
+            still = before.stands_like(now) and before.surrounds_like(now)
+            if step != frame and self.first_guess is None and not still:
                 self.first_guess = step
             if step < target and time.monotonic() > deadline:
                 raise PBDError(f"Simulated up to frame {step} of {target} in {PATIENCE:.0f} s: go on from there")
@@ -266,11 +358,42 @@ class Session:
                 shape_keys.write_live_key(obj, positions, pose, member.masks)
 
     def fits(self, scene):
-        """Whether the cache is what a run from its first frame would give now.
+        """Whether the cache is what a run from its first frame, where the scene is, would give now.
 
-        It is not after a setting, a shape or a pin was changed, or where playback has jumped over moving inputs.
+        It is not after a setting, a shape, a pin or a collider was changed, or where playback has jumped over moving
+        inputs.
         """
+        if self.first_disturbed is not None or not self._is_surrounded_as_at_first(scene):
+            return False
         animated = {uid for uid in self.settings if self._animated(scene, {uid})}
         present = Moment({}, {uid: raw for uid, raw in self.settings.items() if uid not in animated})
         of_one_cast = all(moment.agrees(present) for moment in self.moments.values())
         return of_one_cast and self.first_guess is None and self.starts_like(scene, pins=True)
+
+    def _is_surrounded_as_at_first(self, scene):
+        """Whether colliders, and what objects are attached to, are those of the first cached frame."""
+        depsgraph = layer_of(scene).depsgraph
+        if depsgraph is None or scene.frame_current != self.first_frame:
+            return True
+        objects = [obj for _, obj in self.world.objects(scene)]
+        begin = self.moments[self.first_frame]
+        try:
+            now = world.read_surroundings(scene, depsgraph, Moment({}, {}), objects, begin.surfaces)
+        except PBDError:
+            return False
+        return now.surrounds_like(begin)
+
+
+def layer_of(scene):
+    """The view layer of a scene that is shown."""
+    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+
+
+def standing(objects):
+    """Transforms as the original objects have them, by uid."""
+    return {obj.session_uid: poses.last_matrix(obj).copy() for obj in objects}
+
+
+def stands_at(surface, matrix):
+    """Whether a surface, or None, has this transform (4, 4)."""
+    return surface is not None and np.allclose(surface.matrix, matrix, rtol=0.0, atol=1e-6)

@@ -7,7 +7,7 @@ import bpy
 
 from . import shape_keys, world
 from .errors import PBDError
-from .running import BakeProgress, Session, Start, frame_range
+from .running import BakeProgress, Session, Start, frame_range, layer_of
 from .world import bodies, live_bodies
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "frame_range",
     "get",
     "live_bodies",
+    "notice_colliders",
     "notice_undo",
     "of",
     "remember",
@@ -47,7 +48,10 @@ def ensure(scene, depsgraph):
     """The running session of a scene, built at the present frame if need be; raises `PBDError`."""
     found = of(scene)
     if found.world is None:
-        found.build(scene, Start(scene.frame_current, world.read_moment(scene, depsgraph, live_bodies(scene))))
+        objects = live_bodies(scene)
+        moment = world.read_moment(scene, depsgraph, objects)
+        moment = world.read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
+        found.build(scene, Start(scene.frame_current, moment))
     return found
 
 
@@ -78,19 +82,31 @@ def remember(scene):
     the original objects still stand as they did on it.
     """
     found = _sessions.get(scene.session_uid)
-    if found is not None and not found.untouched:
-        return
+    if found is not None:
+        found.notice_moves(scene)
+        if not found.untouched:
+            return
     objects = live_bodies(scene)
-    layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
-    evaluated = layer.depsgraph.scene_eval if objects and layer.depsgraph else None
+    depsgraph = layer_of(scene).depsgraph if objects else None
+    evaluated = depsgraph.scene_eval if depsgraph else None
     if evaluated is not None and evaluated.frame_subframe == 0.0:
-        of(scene).start = Start(evaluated.frame_current, world.read_last_moment(scene, objects))
+        running = of(scene)
+        moment = world.read_last_moment(scene, objects, depsgraph, running.surfaces)
+        running.start = Start(evaluated.frame_current, moment)
+
+
+def notice_colliders():
+    """An object may have become a collider or stopped being one: frames after the present one are to go."""
+    for found in _sessions.values():
+        found.recast = True
 
 
 def notice_undo():
     """After undo: frames that were made with what has been undone are to go."""
-    for found in _sessions.values():
-        found.undone = True
+    for scene in bpy.data.scenes:
+        found = _sessions.get(scene.session_uid)
+        if found is not None:
+            found.undone = scene.frame_current
 
 
 def clear_cache(scene):

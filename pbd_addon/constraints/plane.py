@@ -10,6 +10,9 @@ import numpy as np
 from ..settings import Material, SolverSettings
 from .base import Constraints
 
+PUSH_SPEED = 1.0
+"""Overlaps open no faster than this [m/s]."""
+
 
 class Plane:
     """An obstacle that fills the half-space behind a plane.
@@ -98,8 +101,13 @@ class PlaneConstraints(Constraints):
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_plane(
-            p, self.particles, self.weights, self.thickness, self.point, self.normal, self.multipliers
+            p, self.particles, self.weights, self._wanted(x), self.point, self.normal, self.multipliers
         )
+
+    def _wanted(self, x: np.ndarray) -> np.ndarray:
+        """Distance to reach in this substep, (m,): what was deeper before it comes out at `PUSH_SPEED`."""
+        before = self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None])
+        return np.minimum(self.thickness, before + PUSH_SPEED * self.h)
 
     def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.rub_plane(

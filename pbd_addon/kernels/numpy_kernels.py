@@ -15,6 +15,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from .numpy_contact import (
+    closest_on_edges as closest_on_edges,
+)
+from .numpy_contact import (
+    closest_on_triangles as closest_on_triangles,
+)
+from .numpy_contact import (
+    heights as heights,
+)
+from .numpy_contact import (
+    push_apart as push_apart,
+)
+from .numpy_contact import (
+    rub_contacts as rub_contacts,
+)
+from .numpy_contact import (
+    separation as separation,
+)
+
 TINY = 1e-12
 
 

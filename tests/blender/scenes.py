@@ -36,6 +36,11 @@ def pin(obj, ids, weight=1.0):
     obj.pbd.pin_group = group.name
 
 
+def let_through():
+    """Let cloth pass through cloth: for twins that stand in the same place to be compared."""
+    bpy.context.scene.pbd.collisions = "OFF"
+
+
 def shown(obj):
     """The evaluated vertices (n, 3) in world space [m]: what the viewport shows."""
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())

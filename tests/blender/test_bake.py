@@ -177,6 +177,7 @@ def test_a_bake_reads_the_cache(bake, session):
 
 def test_a_bake_is_of_one_cast(bake):
     """Frames that were simulated with other settings, or with guessed pins, are simulated again."""
+    scenes.let_through()
     obj, twin = flag(), flag("Twin")
     twin.pbd.drag = 12.0
     play([obj, twin], FIRST, LAST)
@@ -208,6 +209,7 @@ def test_one_frame(bake):
 
 
 def test_the_other_cloth_stays_live(bake):
+    scenes.let_through()
     one, two = scenes.add_grid("One"), scenes.add_grid("Two")
     play([one, two], FIRST, 4)
     run(bake, [one], "ABSOLUTE")
@@ -262,6 +264,7 @@ def test_frames_that_are_asked_for_are_baked_beyond_the_range(bake):
 
 @pytest.mark.parametrize("edit", ["vertex", "pin", "place"])
 def test_a_bake_after_an_edit_is_of_the_edited_mesh(bake, session, edit):
+    scenes.let_through()
     obj, twin = scenes.add_grid(), scenes.add_grid("Twin")
     play([obj, twin], FIRST, 6)
     for changed in (obj, twin):

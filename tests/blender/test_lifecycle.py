@@ -107,6 +107,7 @@ def test_undo_of_adding_disarms_and_redo_arms(extension, session):
 
 
 def test_undo_of_a_deletion_brings_the_simulation_back(session):
+    scenes.let_through()
     one, two = scenes.add_grid("One"), scenes.add_grid("Two")
     seen = play([one, two], 1, 6)
     push("before")
@@ -120,6 +121,7 @@ def test_undo_of_a_deletion_brings_the_simulation_back(session):
 
 
 def test_deleting_in_the_middle(session):
+    scenes.let_through()
     one, two = scenes.add_grid("One"), scenes.add_grid("Two")
     alone = play([one, two], 1, 10)
     session.reset(bpy.context.scene, (go(1), bpy.context.evaluated_depsgraph_get())[1])
@@ -135,6 +137,7 @@ def test_deleting_in_the_middle(session):
 
 
 def test_unlinking_is_like_deleting(session):
+    scenes.let_through()
     one, two = scenes.add_grid("One"), scenes.add_grid("Two")
     play([one, two], 1, 4)
     bpy.context.scene.collection.objects.unlink(one)
@@ -158,6 +161,7 @@ def test_renaming_in_the_middle(session):
 
 
 def test_duplicates_are_their_own(session):
+    scenes.let_through()
     obj = scenes.add_grid()
     play([obj], 1, 5)
     copy = obj.copy()

@@ -16,6 +16,7 @@ SIDEBAR_ONLY = {"add"}
 
 OWNERS = {
     "context.object.pbd": lambda: bpy.types.Object.bl_rna.properties["pbd"].fixed_type,
+    "context.object.pbd_collider": lambda: bpy.types.Object.bl_rna.properties["pbd_collider"].fixed_type,
     "context.scene.pbd": lambda: bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
     "context.scene": lambda: bpy.types.Scene.bl_rna,
     "context.scene.render": lambda: bpy.types.RenderSettings.bl_rna,
@@ -122,7 +123,7 @@ def test_every_panel_draws_something(extension, prefix):
 def test_every_sub_panel_hangs_on_a_registered_one(extension, prefix):
     panels = panels_of(prefix)
     roots = [name for name, panel in panels.items() if not hasattr(panel, "bl_parent_id")]
-    assert set(roots) - SIDEBAR_ONLY == {"main"}
+    assert set(roots) - SIDEBAR_ONLY == {"main", "collider"}
     for panel in panels.values():
         if hasattr(panel, "bl_parent_id"):
             assert panel.bl_parent_id.removeprefix(prefix) in panels
@@ -143,7 +144,7 @@ def test_every_drawn_property_exists(extension):
         assert name in OWNERS[owner]().properties, f"{where} draws {owner}.{name}"
 
 
-@pytest.mark.parametrize("owner", ["context.object.pbd", "context.scene.pbd"])
+@pytest.mark.parametrize("owner", ["context.object.pbd", "context.object.pbd_collider", "context.scene.pbd"])
 def test_every_setting_is_drawn(extension, owner):
     """A new setting must get its row: the artist has no other way to it."""
     drawn = {name for _where, drawn_owner, name in drawn_properties(extension) if drawn_owner == owner}

@@ -62,3 +62,29 @@ def test_a_render_simulates_what_is_missing(extension, tmp_path):
     running = extension.bridge("session").get(scene)
     assert (running.message, running.first_frame, running.last_frame) == ("", 1, LAST)
     assert obj.data.shape_keys is not None
+
+
+def test_a_render_meets_the_colliders_of_the_viewport(extension, tmp_path):
+    """Also those that are not rendered; what is not shown in viewports is none. Attached vertices follow too."""
+    scene = lit_stage()
+    scene.render.use_motion_blur = False
+    obj = scenes.add_grid(rx=8, ry=8)
+    obj.vertex_groups.new(name="Attach").add([0, 7], 1.0, "REPLACE")
+    body, proxy, ghost = (scenes.add_grid(name, pbd=False) for name in ("Body", "Proxy", "Ghost"))
+    for number, other in enumerate((body, proxy, ghost)):
+        other.location.z = -0.5 * (number + 1)
+        other.pbd_collider.enabled = True
+    scenes.animate_location(body, 1, LAST, (0.2, 0.0, 0.0))
+    obj.pbd.attach_object, obj.pbd.attach_group = body, "Attach"
+    proxy.hide_render = True
+    ghost.hide_viewport = True
+    go(1)
+    render(scene, tmp_path, "live")
+    session = extension.bridge("session")
+    running = session.get(scene)
+    assert (running.message, running.last_frame) == ("", LAST)
+    assert {one.surface.name for one in running.world.obstacles.values()} == {"Body", "Proxy"}
+    rendered = running.world.simulation.cached_positions(running.world.members[0].body, LAST)
+    session.drop(scene)
+    played = play([obj], 1, LAST)[LAST][0]
+    assert np.abs(rendered - played).max() < 1e-5

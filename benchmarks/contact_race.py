@@ -1,0 +1,155 @@
+"""A race of solvers over one scene of contact: time, depth, crossings, strain, volume."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import math
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from .contact_scenes import ContactScene
+from .curtain import REST, TAIL, Contestant
+
+PATIENCE = 150.0
+"""Wall time after which a contestant is stopped in a scene [s]."""
+
+FAR = 100.0
+"""Nothing gets this far in any scene unless it explodes [m]."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Times:
+    """Time of a frame over all frames [s]."""
+
+    mean: float
+    median: float
+    p95: float
+
+    @staticmethod
+    def of(seconds: Sequence[float]) -> Times:
+        """Summed up; NaN if there are none."""
+        if not seconds:
+            return Times(math.nan, math.nan, math.nan)
+        return Times(float(np.mean(seconds)), float(np.median(seconds)), float(np.percentile(seconds, 95.0)))
+
+
+@dataclasses.dataclass(frozen=True)
+class ContactResult:
+    """How a contestant did in a scene.
+
+    Attributes:
+        scene: Name of the scene.
+        solver, setting: Of the contestant.
+        frames: How many it simulated.
+        cpu, wall: Time of a frame.
+        setup: CPU time until the first step [s], or NaN.
+        depth: How far the deepest point was inside the obstacle in the worst frame [m]; below 0, the least gap.
+        gap: How far the nearest point was from the obstacle in the last frame [m]; below 0, the depth.
+        crossings: Pairs of an edge and a face that it goes through, in the worst frame.
+        crossings_end: In the last frame.
+        crossed: Frames with any.
+        strain_mean, strain_p95, strain_max: Over the edges, averaged over the last frames [1].
+        strain_worst: The largest strain of any edge in any frame [1].
+        volume, volume_worst: Enclosed volume over that at rest in the last frame, and farthest from 1; NaN of a sheet.
+        height: Mean height of the vertices in the last frame [m].
+        trouble: What went wrong, or "".
+    """
+
+    scene: str
+    solver: str
+    setting: str
+    frames: int
+    cpu: Times
+    wall: Times
+    setup: float
+    depth: float = math.nan
+    gap: float = math.nan
+    crossings: int = -1
+    crossings_end: int = -1
+    crossed: int = -1
+    strain_mean: float = math.nan
+    strain_p95: float = math.nan
+    strain_max: float = math.nan
+    strain_worst: float = math.nan
+    volume: float = math.nan
+    volume_worst: float = math.nan
+    height: float = math.nan
+    trouble: str = ""
+
+
+def race(scene: ContactScene, contestants: Sequence[Contestant], patience: float = PATIENCE) -> list[ContactResult]:
+    """Let the contestants take turns, a frame each; one that is too slow or explodes stops early."""
+    cpu: list[list[float]] = [[] for _ in contestants]
+    wall: list[list[float]] = [[] for _ in contestants]
+    seen: list[list[tuple[float, ...]]] = [[] for _ in contestants]
+    troubles = [""] * len(contestants)
+    gc.collect()
+    for frame in range(1, scene.frames + 1):
+        for number, contestant in enumerate(contestants):
+            if troubles[number]:
+                continue
+            time.sleep(REST)
+            wall_start, cpu_start = time.perf_counter(), time.process_time()
+            try:
+                contestant.step(frame)
+                spent = time.process_time() - cpu_start, time.perf_counter() - wall_start
+                x = contestant.positions()
+                if not np.abs(x).max() < FAR:  # true for NaN too
+                    raise ArithmeticError(f"exploded: a vertex is more than {FAR:g} m away")
+                seen[number].append(look(scene, x))
+            except ArithmeticError as error:
+                troubles[number] = f"frame {frame}: {error}"
+                continue
+            cpu[number].append(spent[0])
+            wall[number].append(spent[1])
+            if sum(wall[number]) > patience and frame < scene.frames:
+                troubles[number] = f"stopped after {frame} of {scene.frames} frames, {patience:.0f} s"
+    return [
+        _result(scene, contestant, cpu[number], wall[number], np.array(seen[number]), troubles[number])
+        for number, contestant in enumerate(contestants)
+    ]
+
+
+def look(scene: ContactScene, x: np.ndarray) -> tuple[float, ...]:
+    """Depth, crossings, mean, 95th percentile and maximum of strain, volume, mean height at positions x (n, 3)."""
+    strain = scene.strain(x)
+    volume = scene.volume(x) if scene.inflated else math.nan
+    return (
+        scene.depth(x), scene.crossings(x), float(strain.mean()), float(np.percentile(strain, 95.0)),
+        float(strain.max()), volume, float(x[:, 2].mean()),
+    )  # fmt: skip
+
+
+def _result(
+    scene: ContactScene,
+    contestant: Contestant,
+    cpu: Sequence[float],
+    wall: Sequence[float],
+    seen: np.ndarray,
+    trouble: str,
+) -> ContactResult:
+    """Sum a contestant up; seen (frames, 7) as `look` tells it."""
+    who = (scene.name, contestant.solver, contestant.setting)
+    result = ContactResult(*who, len(cpu), Times.of(cpu), Times.of(wall), contestant.setup, trouble=trouble)
+    if not len(seen):
+        return result
+    depth, crossings, volume = seen[:, 0], seen[:, 1].astype(int), seen[:, 5]
+    mean, p95, largest = seen[-TAIL:, 2:5].mean(axis=0).tolist()
+    return dataclasses.replace(
+        result,
+        depth=float(depth.max()),
+        gap=float(-depth[-1]),
+        crossings=int(crossings.max()),
+        crossings_end=int(crossings[-1]),
+        crossed=int((crossings > 0).sum()),
+        strain_mean=mean,
+        strain_p95=p95,
+        strain_max=largest,
+        strain_worst=float(seen[:, 4].max()),
+        volume=float(volume[-1]),
+        volume_worst=float(volume[np.argmax(np.abs(volume - 1.0))]) if scene.inflated else math.nan,
+        height=float(seen[-1, 6]),
+    )

@@ -1,0 +1,133 @@
+"""The contestants of the contact scenes: our solver, Blender's Cloth modifier."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from pbd_addon import SolverSettings
+
+from .contact_scenes import ContactScene
+from .curtain import FRAME_RATE
+from .report import CLOCK
+from .stage import Stage
+
+SELF_SHARE = 0.3
+"""Self distance in edges, where Blender's default of 15 mm is left."""
+
+DEFAULT, LIGHT, LIGHT_AND_STIFF = (
+    "default mass and clock",
+    "our mass and clock",
+    "our mass and clock, default stiffness",
+)
+"""Of Blender's Cloth: untouched; mass, clock and air as ours, stiffness and damping per kilogram as untouched; the
+same with stiffness and damping untouched, which is thousands of times as stiff for its mass."""
+
+STIFFNESSES = tuple(
+    f"{kind}_{what}" for kind in ("tension", "compression", "shear", "bending") for what in ("stiffness", "damping")
+)
+
+
+class OurContact:
+    """Our solver at its defaults; Blender shows its cloth and updates the scene, obstacle and all."""
+
+    solver = "ours"
+
+    def __init__(self, scene: ContactScene) -> None:
+        self.setting = f"{SolverSettings().substeps} substeps (default)"
+        self.stage = Stage("Ours", scene.vertices, scene.faces)
+        self.stage.add("Obstacle", scene.obstacle_vertices, scene.obstacle_faces)
+        start = time.process_time()
+        self.body, self.simulation = scene.simulation()
+        self.setup = time.process_time() - start
+
+    def step(self, frame: int) -> None:
+        self.simulation.step(1.0 / FRAME_RATE)
+        self.stage.write(self.simulation.positions(self.body))
+        self.stage.show(1 + frame)
+
+    def positions(self) -> np.ndarray:
+        return self.simulation.positions(self.body)
+
+    def close(self) -> None:
+        """Remove its scene."""
+        self.stage.close()
+
+
+class BlenderContact:
+    """Blender's Cloth, and its Collision on the obstacle.
+
+    Args:
+        scene: What it simulates.
+        mass: DEFAULT, LIGHT or LIGHT_AND_STIFF.
+        share: Self distance in edges; None leaves Blender's default.
+    """
+
+    solver = "Blender's Cloth"
+    setup = math.nan
+
+    def __init__(self, scene: ContactScene, mass: str = DEFAULT, share: float | None = None) -> None:
+        words = [mass]
+        self.stage = Stage("Cloth", scene.vertices, scene.faces)
+        self.obstacle: Any = self.stage.add("Obstacle", scene.obstacle_vertices, scene.obstacle_faces)
+        self.obstacle.modifiers.new("Collision", "COLLISION")
+        modifier: Any = self.stage.object.modifiers.new("Cloth", "CLOTH")
+        modifier.point_cache.frame_start, modifier.point_cache.frame_end = 1, scene.frames + 1
+        if scene.rest_vertices is not scene.vertices:
+            self.stage.object.shape_key_add(name="Start")
+            rest = self.stage.object.shape_key_add(name="Rest")
+            rest.value = 0.0
+            rest.points.foreach_set("co", scene.rest_vertices.astype(np.float32).ravel())
+            modifier.settings.rest_shape_key = rest
+        if mass != DEFAULT:
+            lighter = scene.mass / len(scene.vertices) / modifier.settings.mass
+            modifier.settings.mass *= lighter
+            modifier.settings.air_damping = 0.0
+            modifier.settings.time_scale = CLOCK
+        if mass == LIGHT:
+            for name in STIFFNESSES:
+                setattr(modifier.settings, name, lighter * getattr(modifier.settings, name))
+        modifier.settings.use_pressure = scene.inflated
+        modifier.collision_settings.use_self_collision = scene.self_collision
+        if scene.self_collision:
+            if share is not None:
+                modifier.collision_settings.self_distance_min = share * scene.edge
+            distance = f"self distance {1e3 * modifier.collision_settings.self_distance_min:.2g} mm"
+            words.append(f"{distance} ({'default' if share is None else f'{share:g} of an edge'})")
+        self.setting = ", ".join(words)
+        self.stage.show(1)
+
+    def step(self, frame: int) -> None:
+        self.stage.show(1 + frame)
+
+    def positions(self) -> np.ndarray:
+        x = self.stage.read()
+        if not np.isfinite(x).all():
+            raise ArithmeticError("positions are not finite")
+        return x
+
+    def close(self) -> None:
+        """Remove its scene."""
+        self.stage.close()
+
+
+STATED_OF_CLOTH = ("collision_quality", "distance_min", "friction", "self_distance_min", "self_friction")
+STATED_OF_PRESSURE = ("use_pressure_volume", "uniform_pressure_force", "target_volume", "pressure_factor")
+STATED_OF_OBSTACLE = ("thickness_outer", "thickness_inner", "cloth_friction", "damping", "use_culling", "use_normal")
+
+
+def stated_contact_settings(scene: ContactScene) -> dict[str, dict[str, float]]:
+    """Blender's defaults of everything about contact, read from Blender itself."""
+    cloth = BlenderContact(scene)
+    modifier: Any = cloth.stage.object.modifiers["Cloth"]
+    stated = (
+        ("Cloth, collisions", modifier.collision_settings, STATED_OF_CLOTH),
+        ("Cloth, pressure", modifier.settings, STATED_OF_PRESSURE),
+        ("Collision of the obstacle", cloth.obstacle.collision, STATED_OF_OBSTACLE),
+    )
+    values = {title: {name: round(float(getattr(of, name)), 6) for name in names} for title, of, names in stated}
+    cloth.close()
+    return values

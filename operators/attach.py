@@ -1,0 +1,90 @@
+"""Attach vertices of cloth to the surface of another object."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import session, surfaces
+from . import checks
+
+NEW_GROUP = "Attach"
+
+
+def pair(context):
+    """The cloths to attach and the objects that may be what to attach them to, of the active and the selected."""
+    objects = checks.meshes(context)
+    if context.mode == "EDIT_MESH":  # Several objects may be edited at once; the panel shows the active one.
+        cloths = [context.object] if context.object.pbd.enabled else []
+    else:
+        cloths = [obj for obj in objects if surfaces.is_simulated(obj)]
+    return cloths, [obj for obj in objects if not surfaces.is_simulated(obj)]
+
+
+class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
+    """Let vertices follow the surface of the other selected object: in Edit Mode the selected vertices,
+    in Object Mode those of the attach group or, without one, of the pin group
+    """
+
+    bl_idname = "object.pbd_attach_selected"
+    bl_label = "Attach Selected"
+    bl_options = {"REGISTER", "UNDO"}
+
+    weight: bpy.props.FloatProperty(
+        name="Weight",
+        description="1 holds firmly; less is a spring, 0.5 has the Pin Stiffness. For vertices selected in Edit Mode",
+        default=1.0,
+        min=0.001,
+        max=1.0,
+        subtype="FACTOR",
+    )
+
+    @classmethod
+    def poll(cls, context):
+        cloths, targets = pair(context)
+        if not cloths:
+            cls.poll_message_set("Select a PBD cloth or balloon and the object to attach it to")
+            return False
+        if len(targets) != 1:
+            cls.poll_message_set("Select one mesh that is not simulated too, to attach the vertices to")
+            return False
+        return True
+
+    def execute(self, context):
+        cloths, (target,) = pair(context)
+        problem = self.assign(context, cloths[0]) if context.mode == "EDIT_MESH" else self.choose(cloths)
+        if problem:
+            self.report({"ERROR"}, problem)
+            return {"CANCELLED"}
+        for obj in cloths:
+            obj.pbd.attach_object = target
+        session.clear_cache(context.scene)
+        self.report({"INFO"}, f"{checks.describe(cloths)} attached to '{target.name}'")
+        return {"FINISHED"}
+
+    def choose(self, cloths):
+        """Take the groups that there are; the reason why not, or ""."""
+        groups = {obj: obj.pbd.attach_group or obj.pbd.pin_group for obj in cloths}
+        for obj, name in groups.items():
+            if name not in obj.vertex_groups:
+                return f"'{obj.name}' has no attach group and no pin group: select vertices in Edit Mode"
+        for obj, name in groups.items():
+            obj.pbd.attach_group = name
+        return ""
+
+    def assign(self, context, obj):
+        """Put the selected vertices into the attach group; the reason why not, or ""."""
+        if obj.data.total_vert_sel == 0:
+            return "Select the vertices to attach first"
+        name = obj.pbd.attach_group or NEW_GROUP
+        group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
+        obj.pbd.attach_group = group.name
+        obj.vertex_groups.active_index = group.index
+        tools = context.scene.tool_settings
+        weight_of_user = tools.vertex_group_weight
+        tools.vertex_group_weight = self.weight
+        bpy.ops.object.vertex_group_assign()
+        tools.vertex_group_weight = weight_of_user
+        return ""
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_attach_selected,))

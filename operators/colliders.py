@@ -1,0 +1,87 @@
+"""Make objects colliders, which cloth meets, and take that away again."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import surfaces
+from ..pbd_addon.blender.properties import SURFACE_TYPES
+from . import checks
+
+
+def solids(context):
+    """The objects with a surface to act on: the active one, which the panels show, and the selected ones."""
+    active = context.object
+    found = [active] if active is not None and active.type in SURFACE_TYPES else []
+    return found + [obj for obj in context.selected_objects if obj.type in SURFACE_TYPES and obj != active]
+
+
+def problem(obj):
+    """Why this object cannot be a collider, or ""."""
+    if obj.library is not None:
+        return f"'{obj.name}' is linked: make a library override of it, or put it into the collider collection"
+    if surfaces.is_simulated(obj):
+        return f"'{obj.name}' is simulated, so that cloth meets it already"
+    return ""
+
+
+class OBJECT_OT_pbd_collider_add(bpy.types.Operator):
+    """Let PBD cloth and balloons collide with the active and the selected objects, which may move and deform"""
+
+    bl_idname = "object.pbd_collider_add"
+    bl_label = "Add Collider"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        if not solids(context):
+            cls.poll_message_set("Select a mesh object")
+            return False
+        if all(map(surfaces.is_simulated, solids(context))):
+            cls.poll_message_set("Cloth meets other cloth already: select an object that is not simulated")
+            return False
+        return True
+
+    def execute(self, context):
+        objects = solids(context)
+        problems = [sentence for sentence in map(problem, objects) if sentence]
+        fit = [obj for obj in objects if not problem(obj)]
+        for obj in fit:
+            obj.pbd_collider.enabled = True
+        if not fit:
+            self.report({"ERROR"}, problems[0])
+            return {"CANCELLED"}
+        if problems:
+            self.report({"INFO"}, f"{len(problems)} left out: {problems[0]}")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_collider_remove(bpy.types.Operator):
+    """Let cloth pass through these objects again, and forget their collider settings"""
+
+    bl_idname = "object.pbd_collider_remove"
+    bl_label = "Remove Collider"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        if not any(obj.pbd_collider.enabled for obj in solids(context)):
+            cls.poll_message_set("Select a collider")
+            return False
+        return True
+
+    def execute(self, context):
+        objects = [obj for obj in solids(context) if obj.pbd_collider.enabled]
+        for obj in objects:
+            obj.pbd_collider.enabled = False  # Tells the simulation, which `property_unset` does not.
+            for prop in obj.pbd_collider.bl_rna.properties:
+                if not prop.is_readonly:
+                    obj.pbd_collider.property_unset(prop.identifier)
+        collection = context.scene.pbd.collider_collection
+        left = [obj for obj in objects if collection is not None and obj in collection.all_objects[:]]
+        if left:
+            self.report({"INFO"}, f"{checks.describe(left)} still in the collider collection '{collection.name}'")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_collider_add, OBJECT_OT_pbd_collider_remove))

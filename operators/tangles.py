@@ -1,0 +1,65 @@
+"""Show where a mesh goes through itself, or through other cloth, at the start."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..pbd_addon.blender import mesh_io, session, tangles
+from ..pbd_addon.blender.errors import PBDError
+from . import checks
+
+
+def intersecting(scene, obj):
+    """Faces of a PBD object that something goes through where the simulation starts, (k,) int; raises `PBDError`."""
+    running = session.get(scene)
+    members = running.world.members if running is not None and running.world is not None else ()
+    uids = [member.uid for member in members]
+    if obj.session_uid in uids and mesh_io.counts(obj.data) == members[uids.index(obj.session_uid)].fingerprint[0]:
+        bodies = [member.body for member in members]
+    else:
+        others = [other for other in session.live_bodies(scene) if other != obj and not checks.mesh_problem(other)]
+        uids = [other.session_uid for other in (obj, *others)]
+        bodies = [mesh_io.read_body(other) for other in (obj, *others)]
+    found = tangles.tangled_faces(bodies)[uids.index(obj.session_uid)]
+    return tangles.kept_faces(mesh_io.read_polygons(obj.data))[found]
+
+
+class OBJECT_OT_pbd_select_intersections(bpy.types.Operator):
+    """Select the faces that go through others at the start, in Edit Mode: pull them apart there, then Reset"""
+
+    bl_idname = "object.pbd_select_intersections"
+    bl_label = "Select Intersections"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        obj = context.object
+        if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
+            cls.poll_message_set("The active object is not PBD")
+            return False
+        return True
+
+    def execute(self, context):
+        obj = context.object
+        if obj.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        try:
+            found = intersecting(context.scene, obj)
+        except PBDError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        mesh = obj.data
+        mesh.vertices.foreach_set("select", np.zeros(len(mesh.vertices), bool))
+        mesh.edges.foreach_set("select", np.zeros(len(mesh.edges), bool))
+        chosen = np.zeros(len(mesh.polygons), bool)
+        chosen[found] = True
+        mesh.polygons.foreach_set("select", chosen)
+        context.scene.tool_settings.mesh_select_mode = (False, False, True)
+        bpy.ops.object.mode_set(mode="EDIT")
+        some = f"{len(found)} faces" if len(found) != 1 else "1 face"
+        self.report({"INFO"}, f"{some} of '{obj.name}' {'go' if len(found) != 1 else 'goes'} through others")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_select_intersections,))

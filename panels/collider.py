@@ -1,0 +1,36 @@
+"""An obstacle: the settings of an object that is marked as collider."""
+
+from __future__ import annotations
+
+import bpy
+
+from .places import BodyPanel, columns, draw_rows, draw_sentence, in_both_places
+
+
+class Collider(BodyPanel):
+    """How cloth meets the active object"""
+
+    name = "collider"
+    bl_label = "PBD Collider"
+
+    @classmethod
+    def poll(cls, context):
+        obj = context.object
+        return obj is not None and obj.pbd_collider.enabled
+
+    def draw_header_preset(self, context):
+        self.layout.operator("object.pbd_collider_remove", text="", icon="X")
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        settings = context.object.pbd_collider
+        simulated = context.object.pbd.enabled and context.object.pbd.active and not context.object.pbd.baked
+        layout.active = not simulated
+        if simulated:
+            draw_sentence(layout, context, "Simulated: cloth meets it as cloth, and as a collider when baked", "INFO")
+        draw_rows(columns(layout), context, settings, "thickness", "friction", "static_friction", "restitution")
+        layout.prop(settings, "inside")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Collider))

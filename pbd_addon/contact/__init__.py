@@ -1,0 +1,8 @@
+"""Contact: with colliders, with other cloth, and of cloth with itself."""
+
+from .collider import Collider
+from .contacts import ContactConstraints
+from .crossings import crossing_faces
+from .surface import Surface
+
+__all__ = ["Collider", "ContactConstraints", "Surface", "crossing_faces"]

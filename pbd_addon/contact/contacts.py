@@ -1,0 +1,356 @@
+"""Contact of surfaces: with colliders, with other cloth, and of cloth with itself, as one kind of constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..constraints import Constraints
+from ..constraints.plane import PUSH_SPEED
+from ..settings import Material, SolverSettings
+from . import recovery
+from .collider import Collider
+from .rows import Rows, clearance, closest, joined, no_rows
+from .search import SMOOTH_SHARE, Pair
+from .separation import keep_separate
+from .surface import Surface
+
+RELAXATIONS = (1.3, 1.0)
+"""Over-relaxation of the passes over all contacts in a substep; the last is exact where a row is alone."""
+
+MOST_PASSES = 8
+"""Passes at most, while a row is short by more than `SHORT`."""
+
+SHORT = 0.1
+"""Share of the distance."""
+
+RECOVERY = 0.25
+"""Share of an overlap that opens in a substep, no faster than `PUSH_SPEED`: what opens at once flies apart."""
+
+NEAR = 0.5
+"""Share of the distance by which the sides of a row may be apart to be worked on."""
+
+CHUNK = 8192
+"""Rows that are looked at together: arrays of this length stay in the cache."""
+
+MANY, FEW = 2000, 0.1
+"""In a surface of that many vertices, this share is rather held back at the end of a substep than searched for anew."""
+
+THIN = 0.5
+"""Automatic distance between layers of cloth, in edges."""
+
+
+class ContactConstraints(Constraints):
+    """C = n . (sum share_i p_i) - distance >= 0 for every pair of a vertex and a triangle, or of two edges.
+
+    Rows are searched for when a surface's promise runs out (see `surface`), pushed apart in Jacobi passes with
+    friction by Coulomb's law at position level, and at the end of the substep kept from crossing (see `separation`).
+    The vertices of colliders are particles without inverse mass behind those of the bodies.
+
+    Args:
+        surfaces: Those of the bodies, None for one without triangles.
+        obstacles: Those of the colliders.
+        colliders: The colliders.
+        rest: Rest positions of the bodies' particles, (3, n) [m].
+        planes: Floors and walls, which are projected between the passes.
+    """
+
+    name = "contact"
+
+    def __init__(
+        self,
+        surfaces: Sequence[Surface | None],
+        obstacles: Sequence[Surface],
+        colliders: Sequence[Collider],
+        rest: np.ndarray,
+        planes: Sequence[Constraints],
+    ) -> None:
+        self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
+        self.planes, self.n = planes, rest.shape[1]
+        self.rest = rest
+        total = self.n + sum(len(collider.vertices) for collider in colliders)
+        self._p, self._x = np.zeros((3, total)), np.zeros((3, total))
+        self._path = self._p[:, self.n :], self._p[:, self.n :]
+        self._still = [False] * len(obstacles)
+        self.pairs: list[Pair] = []
+        self.crossings = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Search for everything anew, also for tangles: the particles have been put somewhere else."""
+        self._search_anew()
+        self._looked = False
+        self._tangled = np.zeros(0, bool)
+        self._deep: dict[Pair, np.ndarray] = {}
+        self._ways_out = no_rows()
+        self._rows = self._near = no_rows()
+        self.multipliers = np.zeros(0)
+        self.h = 0.0
+
+    def go_back(self, fraction: float) -> None:
+        """Be where the colliders were at a fraction of the frame: a substep from there is tried again."""
+        self._search_anew()
+        self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self._w = np.concatenate([w, np.zeros(self._p.shape[1] - self.n)])
+        self._gravity = float(np.linalg.norm(settings.gravity))
+        fast = settings.collisions == "FAST"
+        between = [
+            (material.self_distance or THIN * surface.edge) if surface else 0.0
+            for material, surface in zip(materials, self.surfaces)
+        ]
+        pairs: list[Pair] = []
+        self._contacts_of: list[tuple[Material, Material | Collider]] = []
+        for i, one in enumerate(self.surfaces):
+            if one is None:
+                continue
+            for j, other in enumerate(self.surfaces[: i + 1]):
+                if other is None or settings.collisions == "OFF" or (i == j and not materials[i].self_collision):
+                    continue
+                rest = self.rest if i == j else None
+                pairs.append(Pair(one, other, len(pairs), 0.5 * (between[i] + between[j]), rest, points_only=fast))
+                self._contacts_of.append((materials[i], materials[j]))
+            for collider, obstacle in zip(self.colliders, self.obstacles):
+                distance = materials[i].thickness + collider.thickness
+                pairs.append(Pair(one, obstacle, len(pairs), distance, collider=collider))
+                self._contacts_of.append((materials[i], collider))
+        if [pair.alike for pair in pairs] != [pair.alike for pair in self.pairs]:
+            self.pairs = pairs
+            self._rows = self._near = no_rows()
+            self._looked = False
+        self.active = bool(self.pairs)
+        self._room = 0.4 * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
+
+    def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray]) -> None:
+        """Say where the colliders' vertices stand at the beginning and at the end of a frame, (3, m) [m] each."""
+        nothing = np.zeros((3, 0))
+        self._path = np.concatenate([nothing, *start], axis=1), np.concatenate([nothing, *end], axis=1)
+        self._still = [np.array_equal(a, b) for a, b in zip(start, end)]
+        for part in (self._x, self._p):
+            part[:, self.n :] = self._path[0]
+
+    def begin_frame(self, kernels: ModuleType, x: np.ndarray) -> None:
+        """Look at what is tangled or sunken at positions x (3, n), if anything is or nothing is known yet."""
+        self._take_coefficients()
+        if self._looked and not self._tangled.any() and not self._deep:
+            return
+        self._x[:, : self.n] = x
+        self.crossings = 0
+        self._tangled = np.zeros(self._x.shape[1], bool)
+        if self.pairs:
+            # A tangle with a solid collider is undone by pushing the cloth out.
+            meeting = [pair for pair in self.pairs if not pair.outward and not pair.points_only]
+            marked, self.crossings = recovery.tangled(self._x, meeting)
+            self._tangled = marked | (self._w == 0.0) & marked.any()
+        before = self._deep
+        self._deep, parts = {}, [no_rows()]
+        for pair in self.pairs:
+            if pair.outward:
+                candidates = before.get(pair, np.zeros(0, int)) if self._looked else pair.one.vertices
+                deep = recovery.sunken(self._x, pair, candidates)
+                if len(deep):
+                    self._deep[pair] = deep
+                    parts.append(recovery.ways_out(kernels, self._x, pair, deep))
+        self._ways_out = joined(parts)
+        self._looked = True
+        for pair in self.pairs:
+            pair.seen = (-1, -1)
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.h = h
+        if not all(self._still):
+            self._x[:, self.n :] = self._p[:, self.n :]
+            self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
+        for surface in self._all_surfaces():
+            surface.age()
+        self.is_separate = True
+        self._fresh = True
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        if not np.isfinite(p).all():
+            return  # the solver tries again
+        self._p[:, : self.n], self._x[:, : self.n] = p, x
+        if self._find(kernels, False) or self._fresh:
+            self._come_near(kernels)
+            self._fresh = False
+        near = self._near
+        if not near.size:
+            return
+        weights = self._w.take(near.particles)
+        enough = self._wanted - SHORT * near.distance
+        for number in range(MOST_PASSES):
+            relaxation = RELAXATIONS[min(number, len(RELAXATIONS) - 1)]
+            kernels.push_apart(
+                self._p, near.particles, near.share, near.normals, weights, self._wanted, relaxation, self.multipliers
+            )
+            for plane in self.planes:
+                plane.project(kernels, self._p, self._x)
+            if number + 1 >= len(RELAXATIONS) and (self._gaps(kernels, self._p) >= enough).all():
+                break
+        p[:] = self._p[:, : self.n]
+
+    def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        if not self._rows.size or not np.isfinite(p).all():
+            return
+        self._p[:, : self.n] = p
+        touching = np.flatnonzero(self.multipliers > 0.0)
+        if len(touching):
+            rows, multipliers = self._near.chosen(touching), self.multipliers[touching]
+            weights = self._w.take(rows.particles)
+            sticking, sliding = self._sticking[rows.pair], self._sliding[rows.pair]
+            rubbed = np.zeros((3, len(touching)))
+            for _ in range(len(RELAXATIONS)):
+                kernels.rub_contacts(
+                    self._p, self._x, rows.particles, rows.share, rows.normals, weights, sticking, sliding,
+                    multipliers, rubbed,
+                )  # fmt: skip
+            self._bounce_off(kernels, rows, weights)
+        self._find(kernels, True)
+        self.is_separate = keep_separate(kernels, self._p, self._x, self._rows, self._near_rows(kernels), self._w)
+        p[:] = self._p[:, : self.n]
+
+    def touching(self, with_colliders: bool) -> np.ndarray:
+        """Particles of bodies that touched a collider in the last substep, or else other cloth; (k,) int."""
+        hit = self._near.particles[:, self.multipliers > 0.0]
+        of_collider = (hit >= self.n).any(axis=0)
+        particles = np.unique(hit[:, of_collider if with_colliders else ~of_collider])
+        return particles[particles < self.n]
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        positions = np.concatenate([x, self._p[:, self.n :].T])
+        return np.einsum("jm,mji,im->m", self._near.share, positions[self._near.particles.T], self._near.normals) - (
+            self._near.distance
+        )
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._near.particles.T, np.einsum("jm,im->mji", self._near.share, self._near.normals)
+
+    def forces(self) -> np.ndarray:
+        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+    def _all_surfaces(self) -> list[Surface]:
+        return [surface for surface in (*self.surfaces, *self.obstacles) if surface is not None]
+
+    def _search_anew(self) -> None:
+        for surface in self._all_surfaces():
+            surface.version = 0
+        for pair in self.pairs:
+            pair.seen = (-1, -1)
+
+    def _take_coefficients(self) -> None:
+        """Distance, friction at rest and in motion, and restitution of each pair: a collider's may change."""
+        figures = []
+        for pair, (mine, other) in zip(self.pairs, self._contacts_of):
+            if isinstance(other, Collider) and pair.distance != mine.thickness + other.thickness:
+                pair.distance, pair.seen = mine.thickness + other.thickness, (-1, -1)
+            static = other.static_friction if isinstance(other, Collider) else other.friction
+            sliding = 0.5 * (mine.friction + other.friction)
+            restitution = other.restitution if isinstance(other, Collider) else 0.0
+            figures.append((max(sliding, 0.5 * (mine.friction + static)), sliding, restitution))
+        self._sticking, self._sliding, self._bounce = np.array(figures).reshape(-1, 3).T
+
+    def _find(self, kernels: ModuleType, last: bool) -> bool:
+        """Make sure that the rows hold all that the present ways can bring together; whether there are new ones.
+
+        Args:
+            kernels: Module of kernels.
+            last: Whether nothing but separation follows. What a search leaves out is farther apart than the distance,
+                so that there is room to stray more without crossing.
+        """
+        for surface in self._all_surfaces():
+            collider = surface.part.start >= self.n
+            if collider and surface.version and self._still[self.obstacles.index(surface)]:
+                continue
+            astray = surface.strayed(self._p, self._room if last else 0.0)
+            few = last and not collider and MANY < len(surface.vertices)
+            if astray is None or len(astray[0]) > (FEW * len(surface.vertices) if few else 0):
+                surface.promise(self._x, self._p)
+            elif len(astray[0]):
+                self._p[:, astray[0]] = astray[1]
+        stale = [pair for pair in self.pairs if pair.is_stale]
+        for pair in stale:
+            pair.search(kernels, self._x)
+        if stale:
+            self._rows = self._without_tangles(joined([self._ways_out, *(pair.rows for pair in self.pairs)]))
+        return bool(stale)
+
+    def _without_tangles(self, rows: Rows) -> Rows:
+        """Rows without those that would lock what is tangled already."""
+        if self._tangled.any():
+            locked = self._tangled.take(rows.particles).all(axis=0)
+            rows = rows.chosen(np.flatnonzero(~locked))
+        if rows.solid.any():
+            lost = np.zeros(self._x.shape[1], bool)
+            lost[rows.particles[0, rows.solid]] = True
+            locked = lost.take(rows.particles).any(axis=0) & (rows.particles >= self.n).any(axis=0) & ~rows.solid
+            rows = rows.chosen(~locked)
+        return rows
+
+    def _near_rows(self, kernels: ModuleType) -> np.ndarray:
+        """Rows whose sides are close where the particles are now, (k,) int."""
+        rows = self._rows
+        heights = kernels.heights(self._p, rows.particles, rows.normals)
+        gap = np.einsum("jm,jm->m", rows.share, heights)
+        return np.flatnonzero((gap < rows.distance) | (clearance(heights, rows.kind) < NEAR * rows.distance))
+
+    def _come_near(self, kernels: ModuleType) -> None:
+        """Take the near rows to work on, each with the plane between its closest points, and what they are to reach."""
+        near = self._rows.chosen(self._near_rows(kernels))
+        parts = [
+            self._planes(kernels, near.chosen(slice(start, start + CHUNK))) for start in range(0, near.size, CHUNK)
+        ]
+        self._near = near = joined(parts)
+        self.multipliers = np.zeros(near.size)
+        before = self._gaps(kernels, self._x)
+        overlap = np.maximum(near.distance - before, 0.0)
+        self._wanted = near.distance - overlap + np.minimum(RECOVERY * overlap, PUSH_SPEED * self.h)
+        self._approach = self._gaps(kernels, self._p) - before
+
+    def _gaps(self, kernels: ModuleType, positions: np.ndarray) -> np.ndarray:
+        """How far the near rows are open at positions (3, N), (m,) [m]."""
+        near = self._near
+        return np.einsum("jm,jm->m", near.share, kernels.heights(positions, near.particles, near.normals))
+
+    def _planes(self, kernels: ModuleType, rows: Rows) -> Rows:
+        """Rows with the plane between their closest points: where the particles are now, or were if they crossed."""
+        q = self._p.take(rows.particles, axis=1)
+        share = closest(kernels, q, rows.kind)
+        gap, normals = kernels.separation(q, share)
+        normals *= np.sign(np.einsum("im,im->m", normals, rows.normals))
+        heights = np.einsum("ijm,im->jm", q, rows.normals)
+        doubtful = np.flatnonzero((clearance(heights, rows.kind) <= 0.0) & ~rows.solid)
+        if len(doubtful):
+            some = rows.chosen(doubtful)
+            q = self._x.take(some.particles, axis=1)
+            old_share = closest(kernels, q, some.kind)
+            old_normals = kernels.separation(q, old_share)[1]
+            apart = clearance(kernels.heights(self._p, some.particles, old_normals), some.kind) > 0.0
+            along = np.einsum("im,im->m", normals[:, doubtful], old_normals)
+            normals[:, doubtful] *= np.where(along < 0.0, -1.0, 1.0)
+            crossed = doubtful[~apart]
+            share[:, crossed], normals[:, crossed] = old_share[:, ~apart], old_normals[:, ~apart]
+        close = np.flatnonzero(
+            (gap < rows.distance)
+            | (clearance(kernels.heights(self._p, rows.particles, normals), rows.kind) <= 0.0)
+            | rows.solid
+        )
+        return rows._replace(share=share, normals=normals).chosen(close)
+
+    def _bounce_off(self, kernels: ModuleType, rows: Rows, weights: np.ndarray) -> None:
+        """Give back the share of the speed of approach that colliders return."""
+        restitution = self._bounce[rows.pair]
+        if not restitution.any():
+            return
+        touching = np.flatnonzero(self.multipliers > 0.0)
+        approach = self._approach[touching]
+        # What only lies there has fallen for one substep.
+        thrown = (restitution > 0.0) & (-approach > 2.0 * self._gravity * self.h**2)
+        if not thrown.any():
+            return
+        rows, weights = rows.chosen(thrown), weights[:, thrown]
+        before = np.einsum("jm,jm->m", rows.share, kernels.heights(self._x, rows.particles, rows.normals))
+        wanted = before - restitution[thrown] * approach[thrown]
+        kernels.push_apart(self._p, rows.particles, rows.share, rows.normals, weights, wanted, 1.0, np.zeros(rows.size))

@@ -1,0 +1,91 @@
+"""Crossings: edges that go through triangles, and points inside of closed surfaces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .box_tree import Boxes, BoxTree
+
+CHUNK = 8192
+
+ROUNDING = 1e-14
+"""Error of a volume, in its edges and the distance from the origin."""
+
+
+def crossing_pairs(x: np.ndarray, edges: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Edges that go through triangles which they share no vertex with.
+
+    Args:
+        x: Positions, (3, n) [m].
+        edges: (2, e) int.
+        triangles: (3, t) int.
+
+    Returns:
+        Numbers of the edge and of the triangle of each crossing, (k,) each.
+    """
+    edge, triangle = _boxes(x.take(edges, axis=1)).overlaps(_boxes(x.take(triangles, axis=1)))
+    found = []
+    for start in range(0, len(edge), CHUNK):
+        of_edge, of_triangle = edges[:, edge[start : start + CHUNK]], triangles[:, triangle[start : start + CHUNK]]
+        apart = (of_edge[0] != of_triangle).all(axis=0) & (of_edge[1] != of_triangle).all(axis=0)
+        rows = np.flatnonzero(apart)
+        p, q = x.take(of_edge[:, rows], axis=1).swapaxes(0, 1)
+        a, b, c = x.take(of_triangle[:, rows], axis=1).swapaxes(0, 1)
+        # What touches within rounding, as all of a flat sheet does, does not cross.
+        size = np.abs(np.stack([q - p, b - a, c - a])).sum(axis=(0, 1))
+        least = ROUNDING * size**2 * (size + np.abs(p).max(axis=0))
+        sides = np.stack([_volume(p, a, b, c), -_volume(q, a, b, c)])
+        around = np.stack([_volume(p, q, a, b), _volume(p, q, b, c), _volume(p, q, c, a)])
+        through = (sides > least).all(axis=0) | (sides < -least).all(axis=0)
+        through &= (around > least).all(axis=0) | (around < -least).all(axis=0)
+        found.append(start + rows[through])
+    which = np.concatenate(found) if found else np.zeros(0, int)
+    return edge[which], triangle[which]
+
+
+def crossing_faces(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Which triangles (t, 3) an edge of another triangle of the mesh goes through, at x (n, 3) [m]; (t,) bool."""
+    corners = np.asarray(triangles, int)
+    sides = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+    keys = np.unique(np.sort(sides, axis=1) @ np.array([len(x), 1]))
+    edges = np.stack([keys // len(x), keys % len(x)])
+    _, triangle = crossing_pairs(np.ascontiguousarray(np.asarray(x, float).T), edges, corners.T)
+    pierced = np.zeros(len(corners), bool)
+    pierced[triangle] = True
+    return pierced
+
+
+def inside(points: np.ndarray, x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Which points (3, k) lie inside of a closed surface of triangles (3, t) at x (3, n); (k,) bool.
+
+    A point is inside if a ray upwards meets the surface an odd number of times.
+    """
+    corners = x.take(triangles, axis=1)
+    top = np.vstack([points[:2], np.full(points.shape[1], max(corners[2].max(), points[2].max()))])
+    rays = BoxTree(points.T).fitted(np.concatenate([points, -top]))
+    ray, triangle = rays.overlaps(_boxes(corners))
+    p, (a, b, c) = points[:, ray], corners[:, :, triangle].swapaxes(0, 1)
+    # Seen from above, a side counts for one of the two triangles that it belongs to, whatever it is hit by.
+    within = np.zeros(len(ray), bool)
+    for start, end in ((a, b), (b, c), (c, a)):
+        low, high = np.where(start[1] < end[1], start, end), np.where(start[1] < end[1], end, start)
+        spans = (low[1] <= p[1]) & (p[1] < high[1])
+        left = (high[0] - low[0]) * (p[1] - low[1]) - (p[0] - low[0]) * (high[1] - low[1])
+        within ^= spans & (left < 0.0)
+    normal = np.cross(b - a, c - a, axis=0)
+    rise = np.einsum("im,im->m", normal, a - p)
+    above = within & (rise * np.sign(normal[2]) > 0.0)
+    return np.asarray(np.bincount(ray[above], minlength=points.shape[1]) % 2 == 1)
+
+
+def _boxes(corners: np.ndarray) -> Boxes:
+    """A tree fitted to items with corners (3, k, m)."""
+    return BoxTree(corners.mean(axis=1).T).fitted(np.concatenate([corners.min(axis=1), -corners.max(axis=1)]))
+
+
+def _volume(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Six times the signed volume of tetrahedra of points (3, m)."""
+    u, v, w = b - a, c - a, d - a
+    return np.asarray(
+        u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0])
+    )

@@ -1,0 +1,152 @@
+"""Surface: the vertices, edges and triangles of one body or collider, as the search for contacts sees them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mesh import TriMesh
+from .box_tree import BoxTree
+
+LOOK_AHEAD = 0.3
+"""Way that most vertices may be promised to go, relative to their surface's mean, in edges."""
+
+LONGEST = 40
+"""Substeps that a promise lasts at most."""
+
+SLACK = 0.12
+"""How far a vertex may stray from its predicted way, in edges, ..."""
+
+SPEED_SLACK, MOST_SPEED_SLACK = 0.25, 0.15
+"""... and how much farther if it is fast: a share of its way in a substep, and the most of it in edges."""
+
+
+class Surface:
+    """One mesh among the particles of a scene, with a promise of where each of its vertices will be for a while.
+
+    A vertex is promised to go on as in one substep, relative to the mean motion of the surface, and to stray no
+    farther from there than its slack. The mean motion is promised to stay in a box. While the promises hold, what a
+    search found by them is all there is to find.
+
+    Args:
+        mesh: Topology.
+        vertices: Positions where neighbours in the mesh are neighbours in space, (n, 3) [m].
+        start: Particle number of vertex 0.
+
+    Attributes:
+        part: Its particles, a slice.
+        vertices: Particles with triangles (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
+        edge, longest: Median and longest edge [m].
+        way: Predicted way of each vertex, (3, n) [m]; with the mean motion: `whole_way`.
+        slack: How far each vertex may stray, (n,) [m]; drift_slack: the mean motion, along each axis [m].
+        version: Counts the promises.
+    """
+
+    def __init__(self, mesh: TriMesh, vertices: np.ndarray, start: int) -> None:
+        self.part = slice(start, start + len(vertices))
+        triangles = mesh.triangles.astype(int)
+        sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+        keys = np.sort(sides, axis=1) @ np.array([len(vertices), 1])
+        _, first, of_side = np.unique(keys, return_index=True, return_inverse=True)
+        edges = sides[first]
+        self._note_wings(of_side.reshape(-1), len(edges), len(triangles))
+        used = np.unique(triangles)
+        self.vertices = used + start
+        self.edges = np.ascontiguousarray(edges.T) + start
+        self.triangles = np.ascontiguousarray(triangles.T) + start
+        self.vertex_tree = BoxTree(vertices[used])
+        self.edge_tree = BoxTree(vertices[edges].mean(axis=1))
+        self.triangle_tree = BoxTree(vertices[triangles].mean(axis=1))
+        lengths = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
+        self.edge, self.longest = float(np.median(lengths)), float(lengths.max())
+        self.drift_slack = SLACK * self.edge
+        self.version = 0
+        self._age, self._lasts = 1, 0
+
+    def bent(self, x: np.ndarray, angle: float) -> np.ndarray:
+        """Edges where the surface is bent by more than `angle` [rad] at positions x (3, N), and borders, (e,) bool."""
+        a, b, c = x.take(self.triangles, axis=1).swapaxes(0, 1)
+        normals = np.cross(b - a, c - a, axis=0)
+        normals /= np.maximum(np.sqrt(np.einsum("im,im->m", normals, normals)), 1e-300)
+        cosine = np.einsum("im,im->m", normals.take(self._left, axis=1), normals.take(self._right, axis=1))
+        return np.asarray((cosine < np.cos(angle)) | (self._right < 0))
+
+    def vertex_normals(self, x: np.ndarray) -> np.ndarray:
+        """Normals at the vertices, (3, n), weighted by area and of any length, at positions x (3, N)."""
+        a, b, c = x.take(self.triangles, axis=1).swapaxes(0, 1)
+        normals = np.cross(b - a, c - a, axis=0)
+        corners = (self.triangles - self.part.start).ravel()
+        count = self.part.stop - self.part.start
+        return np.stack([np.bincount(corners, np.tile(normals[axis], 3), count) for axis in range(3)])
+
+    def age(self) -> None:
+        """A substep has begun."""
+        self._age += 1
+
+    def promise(self, x: np.ndarray, p: np.ndarray) -> None:
+        """Say where the vertices will be, from the way x -> p (3, N) of this substep."""
+        here = x[:, self.part]
+        way = p[:, self.part] - here
+        self._mean_way = way.mean(axis=1, keepdims=True)
+        self._step = way - self._mean_way
+        speed = np.sqrt(np.einsum("im,im->m", self._step, self._step))
+        usual = max(float(np.percentile(speed, 95.0)), 1e-9)
+        self._lasts = int(min(max(LOOK_AHEAD * self.edge / usual, 1.0), LONGEST))
+        self._age = 1
+        self._origin = here.mean(axis=1)
+        drift = self._lasts * self._mean_way[:, 0]
+        self._drift_low = np.minimum(drift, 0.0) - self.drift_slack
+        self._drift_high = np.maximum(drift, 0.0) + self.drift_slack
+        self._start = here.copy()
+        self.slack = SLACK * self.edge + np.minimum(SPEED_SLACK * speed, MOST_SPEED_SLACK * self.edge)
+        self.way = self._lasts * self._step
+        self.whole_way = self._lasts * way
+        self._low = here + np.minimum(self.way, 0.0) - self.slack
+        self._high = here + np.maximum(self.way, 0.0) + self.slack
+        self.version += 1
+
+    def strayed(self, p: np.ndarray, room: float = 0.0) -> tuple[np.ndarray, np.ndarray] | None:
+        """Vertices that are not where they were said to be at the end of this substep.
+
+        Args:
+            p: Positions of all particles then, (3, N) [m].
+            room: How much farther than said they may stray [m].
+
+        Returns:
+            The particles (k,) and where the promise would let them be, (3, k); None if the promise is over for all.
+        """
+        if self.version == 0 or self._age > self._lasts:
+            return None
+        here = p[:, self.part]
+        drift = here.mean(axis=1) - self._origin
+        if (drift < self._drift_low).any() or (drift > self._drift_high).any():
+            return None
+        off = here - self._start
+        off -= self._age * self._step
+        off -= drift[:, None]
+        square = np.einsum("im,im->m", off, off)
+        astray = np.flatnonzero(square > (self.slack + room) ** 2)
+        back = off[:, astray] * (0.99 * (self.slack[astray] + room) / np.sqrt(square[astray]) - 1.0)
+        return astray + self.part.start, here[:, astray] + back
+
+    def bounds(self, items: np.ndarray, margin: float, drifting: bool) -> np.ndarray:
+        """Boxes in which items stay while the promise holds, in the form that `BoxTree.fitted` takes, (6, m).
+
+        Args:
+            items: Particles of each item, (k, m).
+            margin: Added on every side [m].
+            drifting: Whether to take in the mean motion: not where a surface meets itself.
+        """
+        ids = items - self.part.start
+        low, high = self._low.take(ids, axis=1).min(axis=1), self._high.take(ids, axis=1).max(axis=1)
+        if drifting:
+            low, high = low + self._drift_low[:, None], high + self._drift_high[:, None]
+        return np.concatenate([low - margin, -(high + margin)])
+
+    def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
+        """Note the two triangles of every edge, -1 where there are not two."""
+        order = np.argsort(of_side, kind="stable")
+        counts = np.bincount(of_side, minlength=edges)
+        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        of_triangle = order % max(triangles, 1)
+        self._left = of_triangle[starts]
+        self._right = np.where(counts == 2, of_triangle[np.minimum(starts + 1, len(order) - 1)], -1)

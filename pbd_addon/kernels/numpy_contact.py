@@ -1,0 +1,161 @@
+"""Contact kernels in NumPy. Layout as in the package's docstring.
+
+A contact row ties four particles: a vertex and the corners of a triangle, or the ends of two edges. Common arguments:
+
+    q: Positions of the particles of each row, (3, 4, m) float64 [m].
+    share: Their shares in the relative position, (4, m) float64: 1 in sum on the first side, -1 on the second.
+    normals: Unit vectors from the second side to the first, (3, m) float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+TINY = 1e-12
+
+
+def closest_on_triangles(q: np.ndarray) -> np.ndarray:
+    """Shares of a vertex q[:, 0] and of the point of the triangle q[:, 1:] that is closest to it, (4, m).
+
+    By barycentric coordinates where the vertex stands over the triangle, else by the nearest of the three sides.
+    """
+    a, ab, ac = q[:, 1], q[:, 2] - q[:, 1], q[:, 3] - q[:, 1]
+    ap = q[:, 0] - a
+    d00, d01, d11 = _dot(ab, ab), _dot(ab, ac), _dot(ac, ac)
+    d20, d21 = _dot(ap, ab), _dot(ap, ac)
+    scale = 1.0 / np.maximum(d00 * d11 - d01 * d01, TINY * d00 * d11 + 1e-300)
+    v, w = (d11 * d20 - d01 * d21) * scale, (d00 * d21 - d01 * d20) * scale
+    share = np.empty((4, q.shape[2]))
+    share[0], share[1], share[2], share[3] = 1.0, v + w - 1.0, -v, -w
+    beside = np.flatnonzero((share[1:] > 0.0).any(axis=0))
+    if len(beside):
+        share[1:, beside] = _closest_on_sides(q[:, :, beside])
+    return share
+
+
+def _closest_on_sides(q: np.ndarray) -> np.ndarray:
+    """Negated weights of the corners q[:, 1:] at the point of their outline that is closest to q[:, 0], (3, m)."""
+    point = q[:, 0]
+    best = np.full(q.shape[2], np.inf)
+    along, side = np.zeros(q.shape[2]), np.zeros(q.shape[2], int)
+    for k in range(3):
+        start, end = q[:, 1 + k], q[:, 1 + (k + 1) % 3]
+        edge, to = end - start, point - start
+        t = (_dot(to, edge) / np.maximum(_dot(edge, edge), 1e-300)).clip(0.0, 1.0)
+        off = to - t * edge
+        square = _dot(off, off)
+        nearer = square < best
+        best = np.where(nearer, square, best)
+        along, side = np.where(nearer, t, along), np.where(nearer, k, side)
+    result = np.zeros((3, q.shape[2]))
+    row = np.arange(q.shape[2])
+    result[side, row] = along - 1.0
+    result[(side + 1) % 3, row] = -along
+    return result
+
+
+def closest_on_edges(q: np.ndarray) -> np.ndarray:
+    """Shares of the ends of edges q[:, :2] and q[:, 2:] in their closest points, (4, m)."""
+    d1, d2, r = q[:, 1] - q[:, 0], q[:, 3] - q[:, 2], q[:, 0] - q[:, 2]
+    a, e, b = _dot(d1, d1), _dot(d2, d2), _dot(d1, d2)
+    c, f = _dot(d1, r), _dot(d2, r)
+    area = a * e - b * b
+    a, e = np.maximum(a, 1e-300), np.maximum(e, 1e-300)
+    parallel = area <= 1e-9 * a * e
+    s = np.where(parallel, 0.5, (b * f - c * e) / np.where(parallel, 1.0, area)).clip(0.0, 1.0)
+    t = (b * s + f) / e
+    clamped = t.clip(0.0, 1.0)
+    s = np.where(t != clamped, (b * clamped - c) / a, s).clip(0.0, 1.0)
+    # Parallel edges meet along a stretch; a second round finds ends that touch.
+    t = ((b * s + f) / e).clip(0.0, 1.0)
+    return np.stack([1.0 - s, s, t - 1.0, -t])
+
+
+def separation(q: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distances (m,) of the points that `share` marks and unit vectors (3, m) from the second to the first.
+
+    The vector is 0 where they coincide.
+    """
+    gap = np.einsum("ijm,jm->im", q, share)
+    distance = np.sqrt(_dot(gap, gap))
+    return distance, gap / np.maximum(distance, 1e-300)
+
+
+def heights(p: np.ndarray, particles: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Positions of the particles (4, m) of each row along its normal, (4, m) [m]."""
+    result = normals[0] * p[0].take(particles)
+    result += normals[1] * p[1].take(particles)
+    result += normals[2] * p[2].take(particles)
+    return result
+
+
+def push_apart(
+    p: np.ndarray,
+    particles: np.ndarray,
+    share: np.ndarray,
+    normals: np.ndarray,
+    weights: np.ndarray,
+    wanted: np.ndarray,
+    relaxation: float,
+    multipliers: np.ndarray,
+) -> None:
+    """One pass over C = n . (sum share_i p_i) - wanted >= 0, all rows at once.
+
+    Rows that share a particle are weakened by the sum of absolute shares there, which keeps the pass convergent and,
+    as a row's particles are all moved by one multiplier, conserves momentum. particles (4, m) int; weights (4, m);
+    wanted (m,) [m]; multipliers (m,), never below 0.
+    """
+    n = p.shape[1]
+    gap = wanted - np.einsum("jm,jm->m", share, heights(p, particles, normals))
+    at_work = np.flatnonzero((gap > 0.0) | (multipliers > 0.0))
+    if not len(at_work):
+        return
+    ids, part, w = particles[:, at_work], share[:, at_work], weights[:, at_work]
+    size = np.abs(part)
+    flat = ids.ravel()
+    crowd = np.bincount(flat, size.ravel(), n)
+    stiffness = np.einsum("jm,jm,jm->m", crowd.take(ids), w, size) + TINY
+    step = relaxation * gap[at_work] / stiffness
+    np.maximum(step, -multipliers[at_work], out=step)
+    multipliers[at_work] += step
+    move = w * part * step
+    for axis in range(3):
+        p[axis] += np.bincount(flat, (move * normals[axis, at_work]).ravel(), n)
+
+
+def rub_contacts(
+    p: np.ndarray,
+    x: np.ndarray,
+    particles: np.ndarray,
+    share: np.ndarray,
+    normals: np.ndarray,
+    weights: np.ndarray,
+    sticking: np.ndarray,
+    sliding: np.ndarray,
+    multipliers: np.ndarray,
+    rubbed: np.ndarray,
+) -> None:
+    """One pass of Coulomb friction over rows that push: take back slip, at most friction x multiplier.
+
+    sticking, sliding (m,): coefficients at rest and in motion; rubbed (3, m): tangential multipliers, accumulated.
+    """
+    n = p.shape[1]
+    slip = np.einsum("ijm,jm->im", p.take(particles, axis=1) - x.take(particles, axis=1), share)
+    slip -= normals * _dot(normals, slip)
+    flat = particles.ravel()
+    size = np.abs(share)
+    crowd = np.bincount(flat, size.ravel(), n)
+    stiffness = np.einsum("jm,jm,jm->m", crowd.take(particles), weights, size) + TINY
+    wanted = rubbed - slip / stiffness
+    strength = np.sqrt(_dot(wanted, wanted))
+    most = np.where(strength > sticking * multipliers, sliding, sticking) * multipliers
+    wanted *= np.minimum(1.0, most / np.maximum(strength, 1e-300))
+    step = wanted - rubbed
+    rubbed += step
+    move = weights * share
+    for axis in range(3):
+        p[axis] += np.bincount(flat, (move * step[axis]).ravel(), n)
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.einsum("im,im->m", a, b)

@@ -1,0 +1,477 @@
+"""The search misses nothing that may come near while the promises hold, and rows tell the truth about distances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crossings import _point_triangle, distances, unique_edges
+from meshes import grid, icosphere
+from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.contact.rows import EDGES, FACE
+from pbd_addon.contact.search import REST_SHARE, SMOOTH, SMOOTH_SHARE, Pair
+from pbd_addon.contact.surface import Surface
+from pbd_addon.kernels import numpy_kernels
+from test_contact_tunnelling import box, turned
+from test_gradients import find
+
+DT = 1 / 24
+EDGE = 0.02
+DISTANCE = 0.5 * EDGE
+MOST = 60
+"""Substeps that are looked at."""
+
+Places = np.ndarray
+"""Positions (n, 3) [m]."""
+
+
+def segment_distances(a: Places, b: Places, c: Places, d: Places) -> np.ndarray:
+    """Distance of each segment a b from its segment c d, all (m, 3) [m]: the least of six ways to be closest."""
+
+    def to_segment(p, q, r):
+        t = np.einsum("ij,ij->i", p - q, r - q) / np.einsum("ij,ij->i", r - q, r - q)
+        return np.linalg.norm(p - q - t.clip(0.0, 1.0)[:, None] * (r - q), axis=1)
+
+    ends = np.min([to_segment(a, c, d), to_segment(b, c, d), to_segment(c, a, b), to_segment(d, a, b)], axis=0)
+    u, v, w = b - a, d - c, a - c
+    uu, uv, vv = (np.einsum("ij,ij->i", one, other) for one, other in ((u, u), (u, v), (v, v)))
+    uw, vw = np.einsum("ij,ij->i", u, w), np.einsum("ij,ij->i", v, w)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s, t = (uv * vw - vv * uw) / (uu * vv - uv**2), (uu * vw - uv * uw) / (uu * vv - uv**2)
+        within = (s >= 0.0) & (s <= 1.0) & (t >= 0.0) & (t <= 1.0)
+        middle = np.where(within, np.linalg.norm(w + s[:, None] * u - t[:, None] * v, axis=1), np.inf)
+    return np.minimum(ends, middle)
+
+
+def fold_angles(x: Places, triangles: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Angle between the two triangles of each edge, pi at a border, (e,) [rad]."""
+    normal = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    angles = np.full(len(edges), np.pi)
+    for number, (start, end) in enumerate(edges):
+        sides = np.flatnonzero((triangles == start).any(axis=1) & (triangles == end).any(axis=1))
+        if len(sides) == 2:
+            angles[number] = np.arccos(np.clip(normal[sides[0]] @ normal[sides[1]], -1.0, 1.0))
+    return angles
+
+
+class Mesh:
+    """A surface with positions to move, as the search and as brute force see it."""
+
+    def __init__(self, vertices: Places, faces: object, start: int) -> None:
+        self.body = Body(vertices, faces)
+        self.triangles = self.body.mesh.triangles.astype(int)
+        self.edges = unique_edges(self.triangles)
+        self.x, self.start = np.array(vertices, float), start
+        self.surface = Surface(self.body.mesh, vertices, start)
+
+    @property
+    def part(self) -> slice:
+        return slice(self.start, self.start + len(self.x))
+
+
+def all_pairs(x: Places, one: Mesh, other: Mesh, kind: int) -> tuple[np.ndarray, np.ndarray]:
+    """Particles of every pair of a vertex of `one` and a triangle of `other`, or of two edges, that share no vertex,
+    (m, 4) int, and their distances at positions x of the scene, (m,) [m]."""
+    if kind == FACE:
+        first, second = np.arange(len(one.x))[:, None] + one.start, other.triangles + other.start
+    else:
+        first, second = one.edges + one.start, other.edges + other.start
+    i, j = (grid.ravel() for grid in np.meshgrid(np.arange(len(first)), np.arange(len(second)), indexing="ij"))
+    if one is other and kind == EDGES:
+        i, j = i[i < j], j[i < j]
+    first, second = first[i], second[j]
+    apart = (first[:, :, None] != second[:, None, :]).all(axis=(1, 2))
+    particles = np.concatenate([first, second], axis=1)[apart]
+    a, b, c, d = x[particles].transpose(1, 0, 2)
+    return particles, _point_triangle(a, b, c, d) if kind == FACE else segment_distances(a, b, c, d)
+
+
+def key(particles: np.ndarray, kind: int) -> list[tuple]:
+    """What a row is, whatever the order of its corners or sides; particles (m, 4)."""
+    if kind == FACE:
+        return [(v, *sorted(corners)) for v, *corners in particles.tolist()]
+    return [tuple(sorted([tuple(sorted(row[:2])), tuple(sorted(row[2:]))])) for row in particles.tolist()]
+
+
+def motion(x: Places, rng: np.random.Generator, speed: float) -> np.ndarray:
+    """A smooth field at positions x: some waves, at most `speed` long, (n, 3)."""
+    field = np.zeros_like(x)
+    for _ in range(4):
+        wave = rng.normal(0.0, 12.0, 3)
+        field += np.sin(x @ wave + rng.uniform(0.0, 6.0))[:, None] * rng.normal(size=3)
+    return speed * field / np.linalg.norm(field, axis=1).max()
+
+
+def within_promise(meshes: list[Mesh], path: Places, stray: Places) -> Places:
+    """Positions as far from `path` along `stray` as all promises let them be, all (n, 3)."""
+
+    def holds(share: float) -> bool:
+        p = np.ascontiguousarray((path + share * stray).T)
+        found = [mesh.surface.strayed(p) for mesh in meshes]
+        return all(astray is not None and not len(astray[0]) for astray in found)
+
+    low, high = 0.0, 10.0 * EDGE
+    assert holds(low)
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return path + low * stray
+
+
+def lasts(meshes: list[Mesh], path: Places) -> bool:
+    """Whether all promises still hold in the present substep where nothing strays."""
+    found = [mesh.surface.strayed(np.ascontiguousarray(path.T)) for mesh in meshes]
+    return all(astray is not None and not len(astray[0]) for astray in found)
+
+
+def needed(pair: Pair, one: Mesh, other: Mesh, x: Places, sharp: dict[Mesh, np.ndarray]) -> dict[int, dict]:
+    """Distances of the pairs that have come nearer than is to be kept at positions x, by kind and key."""
+    result: dict[int, dict] = {FACE: {}, EDGES: {}}
+    lists = [(one, other, FACE)] + ([(other, one, FACE)] if one is not other else []) + [(one, other, EDGES)]
+    for first, second, kind in lists:
+        particles, gap = all_pairs(x, first, second, kind)
+        kept = np.full(len(gap), pair.distance)
+        if kind == EDGES and (one is other or pair.collider):
+            bent = np.ones(len(gap), bool)
+            for mesh, columns in ((first, particles[:, :2]), (second, particles[:, 2:])):
+                if mesh in sharp:
+                    known = {tuple(edge) for edge in (mesh.edges[sharp[mesh]] + mesh.start).tolist()}
+                    bent &= [tuple(sorted(edge)) in known for edge in columns.tolist()]
+            kept = np.where(bent, kept, SMOOTH_SHARE * pair.distance)
+        if one is other:
+            rest = np.zeros_like(x)
+            rest[one.part] = one.body.rest_vertices
+            kept = np.minimum(kept, REST_SHARE * all_pairs(rest, first, second, kind)[1])
+        near = gap < kept
+        result[kind].update(zip(key(particles[near], kind), gap[near].tolist()))
+    return result
+
+
+def rows_by_kind(pair: Pair) -> dict[int, list[tuple]]:
+    rows = pair.rows
+    return {kind: key(rows.particles[:, rows.kind == kind].T, kind) for kind in (FACE, EDGES)}
+
+
+def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int) -> int:
+    """Move as promised and as far off as is allowed; all that comes near is in the rows.
+
+    Returns:
+        How many pairs came near that were not near at the time of the search.
+    """
+    rng = np.random.default_rng(seed)
+    one, other = meshes[0], meshes[-1]
+    start = np.concatenate([mesh.x for mesh in meshes])
+    x, p = np.ascontiguousarray(start.T), np.ascontiguousarray((start + step).T)
+    for mesh in meshes:
+        mesh.surface.promise(x, p)
+    pair.search(numpy_kernels, x)
+    found = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
+    # An edge counts as sharp only where it is beyond doubt.
+    angle = SMOOTH + 1e-6
+    sharp = {mesh: fold_angles(mesh.x, mesh.triangles, mesh.edges) > angle for mesh in {one, other}}
+    if pair.collider:
+        sharp.pop(one)
+    at_first = needed(pair, one, other, start, sharp)
+    late = 0
+    for number in range(1, MOST + 1):
+        path = start + number * step
+        if not lasts(meshes, path):
+            break
+        if number <= 2 or number % 13 == 0:
+            layers = np.sign(motion(start, rng, 1.0)[:, :1]) * rng.normal(size=3)
+            toward = np.concatenate([np.tile(rng.normal(size=3), (len(mesh.x), 1)) for mesh in meshes])
+            for stray in (rng.normal(size=start.shape), motion(start, rng, 1.0), layers, toward, -toward):
+                stray = stray / np.linalg.norm(stray, axis=1).max()
+                now = needed(pair, one, other, within_promise(meshes, path, stray), sharp)
+                for kind in (FACE, EDGES):
+                    missed = {row: gap for row, gap in now[kind].items() if row not in found[kind]}
+                    assert not missed, f"substep {number}: {len(missed)} of {len(now[kind])} missed: {missed}"
+                    late += len(set(now[kind]) - set(at_first[kind]))
+        for mesh in meshes:
+            mesh.surface.age()
+    assert number > 1
+    return late
+
+
+SPEEDS = [0.002, 0.05, 0.4, 1.5]
+"""Of the fastest vertex, in edges a substep."""
+
+
+def folded_sheet(seed: int) -> tuple[Places, Places, list[list[int]]]:
+    """A wavy sheet folded in three whose layers are little farther apart than they must be, and its flat shape."""
+    flat, quads = grid(18, 4, 18 * EDGE, 4 * EDGE)
+    turn = 6 * EDGE
+    layer = np.floor((flat[:, 0] + 9 * EDGE) / turn).clip(0, 2)
+    along = flat[:, 0] + 9 * EDGE - turn * layer
+    x = flat.copy()
+    x[:, 0] = np.where(layer == 1, turn - along, along)
+    x[:, 2] = 1.3 * DISTANCE * (layer + 0.2 * along / turn)
+    return x + motion(x, np.random.default_rng(seed), 0.1 * EDGE), flat, quads
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_folded_sheet_finds_what_comes_near(seed, speed):
+    """Vertices and triangles, and sharp edges, of a cloth with itself; smooth edges at their own share."""
+    x, flat, quads = folded_sheet(seed)
+    sheet = Mesh(x, quads, 0)
+    sheet.body.rest_vertices = flat
+    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    rng = np.random.default_rng(10 + seed)
+    assert check(pair, [sheet], motion(x, rng, speed * EDGE) + 3.0 * EDGE * rng.normal(size=3), seed) > 0
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("seed", range(2))
+def test_two_bodies_find_what_comes_near(seed, speed):
+    """All vertices with all triangles and all edges with all edges, of bodies with motions of their own."""
+    rng = np.random.default_rng(seed)
+    vertices, quads = grid(7, 5, 7 * EDGE, 5 * EDGE)
+    one = Mesh(vertices + motion(vertices, rng, 0.3 * EDGE), quads, 0)
+    place = turned(vertices, 0.5 + seed, 2) + np.array([0.003, 0.001, 0.9 * EDGE])
+    other = Mesh(place + motion(place, rng, 0.3 * EDGE), quads, len(vertices))
+    pair = Pair(one.surface, other.surface, 0, DISTANCE)
+    step = np.concatenate([
+        motion(one.x, rng, 0.5 * speed * EDGE) + speed * EDGE * np.array([0.1, 0.2, 0.3]),
+        motion(other.x, rng, 0.5 * speed * EDGE) - speed * EDGE * np.array([0.2, 0.1, 0.3]),
+    ])  # fmt: skip
+    assert check(pair, [one, other], step, seed) > 0
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("kind", ["open", "closed", "container"])
+def test_colliders_find_what_comes_near(kind, speed):
+    """The same with a collider's surface, whose smooth edges count where a layer is squeezed."""
+    rng = np.random.default_rng(3)
+    if kind == "open":
+        vertices, faces = grid(6, 6, 6 * EDGE, 6 * EDGE)
+        vertices = vertices + motion(vertices, rng, 0.5 * EDGE) - np.array([0.0, 0.0, 0.8 * EDGE])
+    elif kind == "closed":
+        vertices, faces = box((4 * EDGE, 5 * EDGE, 3 * EDGE), 2)
+        vertices = turned(vertices, 0.4, 0) - np.array([0.0, 0.0, 3.0 * EDGE])
+    else:
+        vertices, faces = icosphere(2, 5 * EDGE)
+    collider = Collider(vertices, faces, inside=kind == "container")
+    flat, quads = grid(6, 5, 6 * EDGE, 5 * EDGE)
+    cloth = Mesh(flat + motion(flat, rng, 0.2 * EDGE) - [0.0, 0.0, 2.0 * EDGE * (kind == "container")], quads, 0)
+    obstacle = Mesh(vertices, faces, len(flat))
+    pair = Pair(cloth.surface, obstacle.surface, 0, DISTANCE, collider=collider)
+    step = np.concatenate([
+        motion(cloth.x, rng, 0.5 * speed * EDGE) + speed * EDGE * np.array([0.2, 0.0, -0.2]),
+        np.tile(speed * EDGE * np.array([0.0, 0.1, 0.2]), (len(vertices), 1)),
+    ])  # fmt: skip
+    assert check(pair, [cloth, obstacle], step, 4) > 0
+
+
+def test_a_still_pair_has_no_more_rows_than_it_needs():
+    """Where nothing moves, what is farther than the distance and the slack of both sides is no row."""
+    x, flat, quads = folded_sheet(0)
+    sheet = Mesh(x, quads, 0)
+    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    sheet.surface.promise(x.T.copy(), x.T.copy())
+    pair.search(numpy_kernels, x.T.copy())
+    particles, gap = all_pairs(x, sheet, sheet, FACE)
+    reach = DISTANCE + 2.0 * sheet.surface.slack.max()
+    assert set(rows_by_kind(pair)[FACE]) <= set(key(particles[gap <= reach + 1e-12], FACE))
+    assert not pair.is_stale
+    sheet.surface.promise(x.T.copy(), x.T.copy())
+    assert pair.is_stale
+
+
+def test_no_row_comes_twice_and_none_shares_a_vertex():
+    """Vertices with their own triangles and edges with their neighbours are no rows; vertex and triangle meet once."""
+    x, flat, quads = folded_sheet(1)
+    sheet = Mesh(x, quads, 0)
+    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    sheet.surface.promise(x.T.copy(), x.T.copy())
+    pair.search(numpy_kernels, x.T.copy())
+    rows = pair.rows
+    assert {FACE, EDGES} == set(rows.kind.tolist())
+    first = np.where(np.arange(4)[:, None] < np.where(rows.kind == FACE, 1, 2), rows.particles, -1)
+    second = np.where(first < 0, rows.particles, -2)
+    assert not (first[:, None] == second[None]).any()
+    faces = rows_by_kind(pair)[FACE]
+    assert len(set(faces)) == len(faces)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_rows_keep_their_distance_or_that_at_rest(seed):
+    """The distance of a row is the pair's, or nine tenths of that at rest where it is less (never 0 for no reason)."""
+    x, flat, quads = folded_sheet(seed)
+    sheet = Mesh(x, quads, 0)
+    pair = Pair(sheet.surface, sheet.surface, 0, 1.7 * EDGE, rest=np.ascontiguousarray(flat.T))
+    sheet.surface.promise(x.T.copy(), x.T.copy())
+    pair.search(numpy_kernels, x.T.copy())
+    limited = 0
+    for kind in (FACE, EDGES):
+        particles, gap = all_pairs(flat, sheet, sheet, kind)
+        at_rest = dict(zip(key(particles, kind), gap.tolist()))
+        which = pair.rows.kind == kind
+        for row, kept in zip(key(pair.rows.particles[:, which].T, kind), pair.rows.distance[which].tolist()):
+            assert kept <= 1.7 * EDGE * (1.0 + 1e-12)
+            assert kept <= REST_SHARE * at_rest[row] + 1e-12, row
+            if kept < SMOOTH_SHARE * 1.7 * EDGE:
+                assert kept == pytest.approx(REST_SHARE * at_rest[row], abs=1e-12)
+            limited += kept < 1.7 * EDGE
+    assert limited > 100
+
+
+def exact(row: np.ndarray, kind: int, x: Places) -> float:
+    """Distance of the two sides of a row of particles (4,) at positions x."""
+    a, b, c, d = (x[None, particle] for particle in row)
+    return float((_point_triangle(a, b, c, d) if kind == FACE else segment_distances(a, b, c, d))[0])
+
+
+def test_gradients_of_rows_are_those_of_the_distance():
+    """share x normal is the derivative of the distance between the two sides, by central differences (Danskin: the
+    closest points themselves need not be differentiated)."""
+    x, flat, quads = folded_sheet(0)
+    sheet = Mesh(x, quads, 0)
+    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    sheet.surface.promise(x.T.copy(), x.T.copy())
+    pair.search(numpy_kernels, x.T.copy())
+    rows, step = pair.rows, 1e-7
+    chosen = np.random.default_rng(0).choice(rows.size, 200, replace=False)
+    kinds = set()
+    for number in chosen.tolist():
+        particles, kind = rows.particles[:, number], int(rows.kind[number])
+        gradient = rows.share[:, number, None] * rows.normals[:, number]
+        value = float(rows.normals[:, number] @ (rows.share[:, number] @ x[particles]))
+        assert value == pytest.approx(exact(particles, kind, x), abs=1e-12)
+        slopes = np.zeros((4, 3))
+        for corner in range(4):
+            for axis in range(3):
+                there, back = x.copy(), x.copy()
+                there[particles[corner], axis] += step
+                back[particles[corner], axis] -= step
+                slopes[corner, axis] = (exact(particles, kind, there) - exact(particles, kind, back)) / (2.0 * step)
+        np.testing.assert_allclose(gradient, slopes, rtol=0.0, atol=1e-4)
+        kinds.add(kind)
+    assert kinds == {FACE, EDGES}
+
+
+def lying(collider: Collider) -> tuple[Simulation, Body]:
+    body = Body(*grid(6, 6, 6 * EDGE, 6 * EDGE), Material(thickness=0.001))
+    simulation = Simulation([body], [collider])
+    simulation.positions(body)[:] += [0.0, 0.0, 0.0035]
+    for _ in range(3):
+        simulation.step(DT)
+    return simulation, body
+
+
+def test_values_of_contact_with_a_collider():
+    """C is the gap between the closest points less the distance, and its gradient its derivative, also where the other
+    side is a collider, whose particles come after those of the bodies."""
+    vertices, quads = grid(3, 3, 10 * EDGE, 10 * EDGE)
+    simulation, body = lying(Collider(vertices + np.array([0.003, 0.002, 0.0]), quads, thickness=0.002))
+    contact = find(simulation, "contact")
+    x = simulation.positions(body).copy()
+    values, (particles, gradients) = contact.values(x), contact.gradients(x)
+    assert values.shape == contact.multipliers.shape == contact.forces().shape == (len(particles),)
+    assert len(values) > 20
+    everything = np.concatenate([x, vertices + np.array([0.003, 0.002, 0.0])])
+    gap = np.einsum("mji,mji->m", gradients, everything[particles])
+    np.testing.assert_allclose(values, gap - 0.003, atol=1e-15)
+    straight = (particles[:, 1:] >= len(x)).all(axis=1) & (gradients[:, 0, 2] > 1.0 - 1e-12)
+    assert straight.sum() >= 20
+    np.testing.assert_allclose(values[straight] + 0.003, x[particles[straight, 0], 2], rtol=0.0, atol=1e-9)
+    for particle in range(len(x)):
+        for axis in range(3):
+            there, back = x.copy(), x.copy()
+            there[particle, axis] += 1e-5
+            back[particle, axis] -= 1e-5
+            slope = (contact.values(there) - contact.values(back)) / 2e-5
+            given = np.where(particles == particle, gradients[:, :, axis], 0.0).sum(axis=1)
+            np.testing.assert_allclose(given, slope, rtol=0.0, atol=1e-9)
+
+
+def test_forces_of_contact_carry_the_weight():
+    """Lambda / h² in newtons: what lies still is held by its weight, summed over the contacts' normals."""
+    vertices, quads = grid(1, 1, 1.0, 1.0)
+    simulation, body = lying(Collider(vertices, quads, thickness=0.002))
+    for _ in range(9):
+        simulation.step(DT)
+    contact = find(simulation, "contact")
+    particles, gradients = contact.gradients(simulation.positions(body))
+    push = np.where((particles < len(body.vertices))[:, :, None], gradients, 0.0).sum(axis=1)
+    total = contact.forces() @ push
+    np.testing.assert_allclose(total, [0.0, 0.0, 9.81 * body.masses().sum()], rtol=0.02, atol=1e-6)
+
+
+def test_a_collider_far_away_costs_no_rows():
+    """Nothing that cannot be reached is a row, however much there is of it."""
+    ball, faces = icosphere(3, 0.5)
+    places = []
+    for colliders in ([Collider(ball + np.array([5.0, 0.0, 0.0]), faces)], []):
+        body = Body(*grid(8, 8, 0.2, 0.2), pins=[0])
+        simulation = Simulation([body], colliders)
+        for _ in range(5):
+            report = simulation.step(DT)
+            assert all(pair.rows.size == 0 for pair in find(simulation, "contact").pairs if pair.collider)
+        assert report.contacts == 0
+        places.append(simulation.positions(body).copy())
+    np.testing.assert_array_equal(*places)
+
+
+def test_distances_of_this_file_agree():
+    """The brute force here gives what the other one of the tests gives."""
+    rng = np.random.default_rng(0)
+    points, x = rng.random((40, 3)), rng.random((30, 3))
+    triangles = rng.permutation(30).reshape(10, 3)
+    a, b, c = (np.tile(x[triangles[:, k]], (40, 1)) for k in range(3))
+    gap = _point_triangle(np.repeat(points, 10, axis=0), a, b, c).reshape(40, 10).min(axis=1)
+    np.testing.assert_allclose(gap, distances(points, x, triangles), rtol=0.0, atol=1e-12)
+    a, b, c, d = rng.random((4, 500, 3))
+    s = np.linspace(0.0, 1.0, 201)
+    one = a[:, None] + s[None, :, None] * (b - a)[:, None]
+    sampled = np.array([np.linalg.norm(p[:, None] - (u + s[:, None] * (v - u))[None], axis=2).min()
+                        for p, u, v in zip(one, c, d)])  # fmt: skip
+    assert (segment_distances(a, b, c, d) <= sampled + 1e-12).all()
+    np.testing.assert_allclose(segment_distances(a, b, c, d), sampled, atol=0.01)
+
+
+def shapes(kind: str) -> np.ndarray:
+    """Four corners of each row (300, 4, 3) [m]: of any shape, or with a side that is long, short or none."""
+    q = np.random.default_rng(1).normal(size=(300, 4, 3))
+    share = np.random.default_rng(2).random((300, 1))
+    if kind == "slivers":  # the last corner is a micrometre beside the line through the two before
+        q[:, 3] = q[:, 1] + share * (q[:, 2] - q[:, 1]) + 1e-6 * q[:, 3]
+    elif kind == "lines":
+        q[:, 3] = q[:, 1] + share * (q[:, 2] - q[:, 1])
+    elif kind == "points":
+        q[:, 1] = q[:, 2] = q[:, 3]
+    elif kind == "parallel":
+        q[:, 3] = q[:, 2] + (1.0 + share) * (q[:, 1] - q[:, 0])
+    elif kind == "nearly parallel":
+        q[:, 3] = q[:, 2] + (1.0 + share) * (q[:, 1] - q[:, 0]) + 1e-4 * q[:, 3]
+    return q
+
+
+@pytest.mark.parametrize("kind", ["any", "slivers", "lines", "points"])
+def test_the_closest_point_of_a_triangle_is_the_closest(kind):
+    """Of a triangle of any shape, also without area: its point that is nearest to a vertex."""
+    q = shapes(kind)
+    share = numpy_kernels.closest_on_triangles(q.transpose(2, 1, 0).copy())
+    np.testing.assert_allclose(share[0], 1.0)
+    np.testing.assert_allclose(share[1:].sum(axis=0), -1.0, atol=1e-9)
+    assert share[1:].max() <= 0.0
+    gap = numpy_kernels.separation(q.transpose(2, 1, 0).copy(), share)[0]
+    a, b, c, d = q.transpose(1, 0, 2)
+    np.testing.assert_allclose(gap, _point_triangle(a, b, c, d), rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["any", "parallel", "nearly parallel"])
+def test_the_closest_points_of_edges_are_the_closest(kind):
+    """Of two edges in any position, also side by side.
+
+    Those with a squared sine of at most 1e-9 between them count as parallel, which may cost that angle times the edge.
+    """
+    q = shapes(kind)
+    share = numpy_kernels.closest_on_edges(q.transpose(2, 1, 0).copy())
+    np.testing.assert_allclose(share[:2].sum(axis=0), 1.0)
+    np.testing.assert_allclose(share[2:].sum(axis=0), -1.0)
+    gap = numpy_kernels.separation(q.transpose(2, 1, 0).copy(), share)[0]
+    a, b, c, d = q.transpose(1, 0, 2)
+    slack = np.sqrt(1e-9) * np.linalg.norm(b - a, axis=1) * (kind == "nearly parallel") + 1e-9
+    assert (np.abs(gap - segment_distances(a, b, c, d)) <= slack).all()
