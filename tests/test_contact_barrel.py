@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from crossings import crossing_pairs, crossing_pairs_between, is_closed
 from meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
 from test_contact_tunnelling import box, turned
+
+pytestmark = pytest.mark.slow
 
 DT = 1 / 24
 RADIUS, LENGTH, SIDES = 0.4, 0.75, 36

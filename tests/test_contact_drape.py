@@ -9,6 +9,8 @@ from crossings import count_between, crossing_pairs, deepest_penetration
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 
 

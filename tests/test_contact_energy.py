@@ -13,6 +13,8 @@ from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 from test_contact_tunnelling import box, turned
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 GRAVITY = 9.81
 SOFT = {"drag": 0.0, "damping": 0.0, "stretch": 20.0, "compression": 20.0, "shear": 8.0}

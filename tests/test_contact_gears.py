@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from crossings import deepest_penetration, is_closed
 from meshes import icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 from test_contact_barrel import prism
 from test_contact_tunnelling import turned
+
+pytestmark = pytest.mark.slow
 
 DT = 1 / 24
 TEETH, ROOT, TIP = 14, 0.22, 0.25

@@ -10,6 +10,8 @@ from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 from test_contact_tunnelling import box
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 LAYERS = 6
 EDGE = 0.0125

@@ -9,6 +9,8 @@ from meshes import grid, icosphere
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation
 from test_contact_tunnelling import box, turned
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 
 

@@ -13,6 +13,8 @@ from crossings import count_between, crossing_pairs, faces_above, is_closed, is_
 from meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 FRAMES = 8
 UP = np.array([0.0, 0.0, 1.0])
