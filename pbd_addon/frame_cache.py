@@ -29,7 +29,10 @@ class FrameCache:
     @property
     def nbytes(self) -> int:
         """Memory of all frames [bytes]."""
-        return sum(state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes for state in self._states)
+        places = {id(place): place.nbytes for state in self._states for place in state.colliders}
+        return sum(places.values()) + sum(
+            state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes for state in self._states
+        )
 
     def states(self) -> list[State]:
         """The states of all frames, as they are held."""

@@ -203,8 +203,8 @@ class Model:
         return self.bodies[number], particle - self.slices[number].start
 
     def least_substeps(self, materials: Sequence[Material], state: State, targets: Targets, dt: float) -> int:
-        """Substeps that a frame of dt seconds needs for pressure and colliders not to outrun the cloth."""
-        most = max(self._substeps_for_pressure(materials, dt), self._substeps_for_colliders(state, targets, dt))
+        """Substeps that a frame of dt seconds needs for neither pressure nor what it meets to outrun the cloth."""
+        most = max(self._substeps_for_pressure(materials, dt), self._substeps_for_meetings(state, targets, dt))
         return min(math.ceil(most), MOST_SUBSTEPS)
 
     def _substeps_for_pressure(self, materials: Sequence[Material], dt: float) -> float:
@@ -224,21 +224,29 @@ class Model:
                 most = max(most, dt * math.sqrt(push / max(bulge, 1e-300)))
         return most
 
-    def _substeps_for_colliders(self, state: State, targets: Targets, dt: float) -> float:
-        """Those in which a collider that comes by moves no farther than an edge of the cloth."""
-        most = 1.0
+    def _substeps_for_meetings(self, state: State, targets: Targets, dt: float) -> float:
+        """Those in which bodies and colliders that may meet move no farther than an edge relative to each other.
+
+        What a collider turns or deforms counts twice, as planes between it and cloth only follow straight ways.
+        """
+        bodies = []
+        for surface, part in zip(self.touch.surfaces, self.slices):
+            if surface is not None:
+                x, way = state.x[:, part], dt * state.v[:, part]
+                bodies.append((x, x + way, way.mean(axis=1), 0.0, surface.edge))
+        others = list(bodies)
         for start, end in zip(state.colliders, targets.colliders):
-            if start is end or not start.shape[1]:
-                continue
-            way = float(np.sqrt(((end - start) ** 2).sum(axis=0).max()))
-            low, high = np.minimum(start, end).min(axis=1), np.maximum(start, end).max(axis=1)
-            for surface, part in zip(self.touch.surfaces, self.slices):
-                if surface is None:
-                    continue
-                x, moves = state.x[:, part], dt * state.v[:, part]
-                nearest, farthest = (x + np.minimum(moves, 0.0)).min(axis=1), (x + np.maximum(moves, 0.0)).max(axis=1)
-                if (nearest - surface.edge <= high).all() and (low <= farthest + surface.edge).all():
-                    most = max(most, way / surface.edge)
+            if start is not end and start.shape[1]:
+                way = end - start
+                turning = np.sqrt(((way - way.mean(axis=1, keepdims=True)) ** 2).sum(axis=0).max())
+                others.append((start, end, way.mean(axis=1), float(turning), np.inf))
+        most = 1.0
+        for number, (start, end, way, _, edge) in enumerate(bodies):
+            for there, then, their_way, turning, their_edge in others[number + 1 :]:
+                least = min(edge, their_edge)
+                relative = float(np.linalg.norm(way - their_way)) + 2.0 * turning
+                if relative > most * least and _meet((start, end), (there, then), least):
+                    most = relative / least
         return most
 
     def _set_masses(self, materials: Sequence[Material]) -> None:
@@ -347,3 +355,9 @@ class Model:
 def _slices(counts: Sequence[int]) -> list[slice]:
     ends = np.cumsum(counts)
     return [slice(int(end - count), int(end)) for count, end in zip(counts, ends)]
+
+
+def _meet(one: Place, other: Place, margin: float) -> bool:
+    """Whether the boxes around two ways, each from (3, k) to (3, k), come as close as a margin [m]."""
+    low, high = np.minimum(*one).min(axis=1) - margin, np.maximum(*one).max(axis=1) + margin
+    return bool((np.minimum(*other).min(axis=1) <= high).all() and (np.maximum(*other).max(axis=1) >= low).all())

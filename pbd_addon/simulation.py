@@ -108,8 +108,7 @@ class Simulation:
         self._kernels = backends.load(kernels)
         self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
         self._materials = [body.material for body in bodies]
-        planes = [obstacle for obstacle in colliders if isinstance(obstacle, Plane)]
-        surfaces = [obstacle for obstacle in colliders if isinstance(obstacle, Collider)]
+        planes, surfaces = _obstacles(colliders)
         self._model = Model(self.bodies, planes, surfaces, self.settings)
         self._number = {body: number for number, body in enumerate(self.bodies)}
         self._plane_number = {plane: number for number, plane in enumerate(planes)}
@@ -205,6 +204,8 @@ class Simulation:
         Raises:
             ValueError: The shape is wrong or a number is not finite.
         """
+        if collider not in self._collider_number:
+            raise ValueError(f"{getattr(collider, 'name', collider)!s} is no collider of this simulation")
         wanted = np.asarray(vertices, float)
         if wanted.shape != collider.vertices.shape:
             raise ValueError(
@@ -220,15 +221,21 @@ class Simulation:
         """Meet these obstacles from the next step on; state and cached frames stay.
 
         Planes must be those of the beginning. A collider that is new stands where its vertices are.
+
+        Raises:
+            ValueError: Something is no obstacle, is there twice, or is a plane that was not there before.
         """
-        surfaces = [obstacle for obstacle in colliders if isinstance(obstacle, Collider)]
+        planes, surfaces = _obstacles(colliders)
+        if planes != self._model.planes:
+            raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
         for state in (self._state, *self._cache.states()):
             stood = dict(zip(known, state.colliders))
             state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
+        asked = dict(zip(known, self._targets.colliders))
+        self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
         self._model.set_colliders(surfaces, self._materials, self.settings)
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
-        self._targets = Targets.of(self._state)
 
     def set_material(self, body: Body, material: Material) -> None:
         """Give a body another material, from the next step on."""
@@ -326,7 +333,22 @@ class Simulation:
             else (0.0,) * 3
         )
         touch = self._model.touch
-        contacts = len(touch.touching(with_colliders=True))
-        contacts += sum(contact.contact_count() for contact in self._model.contacts)
+        met = [contact.touching() for contact in self._model.contacts]
+        contacts = len(np.unique(np.concatenate([touch.touching(with_colliders=True), *met])))
         layers = len(touch.touching(with_colliders=False))
         return StepReport(time.perf_counter() - start, substeps, mean, p95, largest, contacts, layers, touch.crossings)
+
+
+def _obstacles(colliders: Sequence[Plane | Collider]) -> tuple[list[Plane], list[Collider]]:
+    """Planes and surfaces apart.
+
+    Raises:
+        ValueError: Something is neither, or is there twice.
+    """
+    for number, obstacle in enumerate(colliders):
+        if not isinstance(obstacle, (Plane, Collider)):
+            raise ValueError(f"colliders[{number}] must be a Collider or a Plane, not {type(obstacle).__name__}")
+        if any(obstacle is earlier for earlier in colliders[:number]):
+            raise ValueError(f"colliders[{number}] is there twice")
+    planes = [obstacle for obstacle in colliders if isinstance(obstacle, Plane)]
+    return planes, [obstacle for obstacle in colliders if isinstance(obstacle, Collider)]

@@ -128,6 +128,19 @@ def test_sheets_that_start_through_each_other_stay_calm(tilt):
     assert touched > 0
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_tangle_beside_a_solid_that_it_is_clear_of_is_no_trouble(inside):
+    """Sheets that cross each other in a container, or over a box, of which no vertex is on the wrong side."""
+    vertices, quads = grid(6, 6, 0.2, 0.2)
+    bodies = [Body(vertices, quads), Body(turned(vertices, 1.2, 1) + np.array([0.011, 0.007, 0.003]), quads)]
+    solid = prism(circle(0.5, 32), 1.0) if inside else box((0.2, 0.2, 0.2))
+    collider = Collider(solid[0] - np.array([0.0, 0.0, 0.0 if inside else 0.4]), solid[1], inside=inside)
+    simulation = Simulation(bodies, [collider], gravity=(0.0, 0.0, 0.0))
+    for _ in range(3):
+        assert simulation.step(DT).crossings > 0
+    assert max(fastest(simulation, body) for body in bodies) < GENTLE
+
+
 @functools.cache
 def tangle() -> tuple[Body, np.ndarray]:
     """A sheet, and where it lies after it fell from its edge onto the floor without self collision.

@@ -181,7 +181,10 @@ def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int) -> int:
         if number <= 2 or number % 13 == 0:
             layers = np.sign(motion(start, rng, 1.0)[:, :1]) * rng.normal(size=3)
             toward = np.concatenate([np.tile(rng.normal(size=3), (len(mesh.x), 1)) for mesh in meshes])
-            for stray in (rng.normal(size=start.shape), motion(start, rng, 1.0), layers, toward, -toward):
+            # Layers lie about level: some vertices go down as far as they may while all around them go up.
+            up_and_down = [rng.choice([-1.0, 1.0], (len(start), 1)) * np.array([0.0, 0.0, 1.0]) for _ in range(4)]
+            strays = rng.normal(size=start.shape), motion(start, rng, 1.0), layers, toward, -toward, *up_and_down
+            for stray in strays:
                 stray = stray / np.linalg.norm(stray, axis=1).max()
                 now = needed(pair, one, other, within_promise(meshes, path, stray), sharp)
                 for kind in (FACE, EDGES):

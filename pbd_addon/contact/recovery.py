@@ -11,6 +11,9 @@ from .crossings import crossing_pairs, inside
 from .rows import FACE, Rows, no_rows
 from .search import Pair
 
+ON = 1e-5
+"""A vertex this close to a surface is on it, in edges of the surface."""
+
 CLOSER = 12
 """Doublings of the distance at which the nearest face is looked for."""
 
@@ -35,14 +38,20 @@ def tangled(x: np.ndarray, pairs: list[Pair]) -> tuple[np.ndarray, int]:
 
 
 def sunken(x: np.ndarray, pair: Pair, vertices: np.ndarray) -> np.ndarray:
-    """Those of the particles `vertices` (k,) that are on the wrong side of the pair's solid collider, (j,) int."""
-    solid = x[:, pair.other.part]
-    low, high = solid.min(axis=1), solid.max(axis=1)
+    """Those of the particles `vertices` (k,) on the wrong side of the pair's closed collider, or on it, (j,) int."""
+    collider = pair.other
     here = x[:, vertices]
-    if pair.collider is not None and not pair.collider.inside:
-        candidates = vertices[((here >= low[:, None]) & (here <= high[:, None])).all(axis=0)]
-        return candidates[inside(x[:, candidates], x, pair.other.triangles)] if len(candidates) else candidates
-    return vertices[~inside(here, x, pair.other.triangles)]
+    if not pair.is_container:
+        solid = x[:, collider.part]
+        near = (here >= solid.min(axis=1)[:, None] - ON * collider.edge).all(axis=0)
+        near &= (here <= solid.max(axis=1)[:, None] + ON * collider.edge).all(axis=0)
+        vertices, here = vertices[near], here[:, near]
+    if not len(vertices):
+        return vertices
+    # A direction along no face of a usual mesh.
+    aside = ON * collider.edge * np.array([[1.0], [0.7], [0.4]])
+    wrong = [inside(here + way, x, collider.triangles) == (not pair.is_container) for way in (0.0, aside, -aside)]
+    return vertices[np.any(wrong, axis=0)]
 
 
 def ways_out(kernels: ModuleType, x: np.ndarray, pair: Pair, vertices: np.ndarray) -> Rows:
@@ -73,7 +82,16 @@ def ways_out(kernels: ModuleType, x: np.ndarray, pair: Pair, vertices: np.ndarra
     particles = np.concatenate([vertices[found][None], collider.triangles[:, face[found]]])
     q = x.take(particles, axis=1)
     share = kernels.closest_on_triangles(q)
-    normals = -kernels.separation(q, share)[1]
+    gap, normals = kernels.separation(q, share)
+    normals *= -1.0
+    on = np.flatnonzero(gap < 4.0 * ON * collider.edge)
+    if len(on):
+        a, b, c = q[:, 1:, on].swapaxes(0, 1)
+        across = np.cross(b - a, c - a, axis=0)
+        across /= np.maximum(np.sqrt(np.einsum("im,im->m", across, across)), 1e-300)
+        beside = q[:, 0, on] + 10.0 * ON * collider.edge * across
+        wrong = inside(beside, x, collider.triangles) == (not pair.is_container)
+        normals[:, on] = np.where(wrong, -across, across)
     count = len(found)
     return Rows(
         particles, share, normals, np.full(count, pair.distance), np.full(count, FACE, np.int8),

@@ -60,7 +60,6 @@ class Pair:
     ) -> None:
         self.one, self.other, self.number, self.distance, self.rest = one, other, number, distance, rest
         self.points_only, self.collider = points_only, collider
-        self.outward = collider.outward if collider else 0
         self.seen = (0, 0)
         self.rows = no_rows()
 
@@ -68,6 +67,16 @@ class Pair:
     def alike(self) -> tuple[object, ...]:
         """What two pairs must have in common to find the same rows."""
         return id(self.one), id(self.other), self.distance, id(self.collider), self.points_only
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether the other surface is that of a closed collider."""
+        return self.collider is not None and self.collider.closed
+
+    @property
+    def is_container(self) -> bool:
+        """Whether cloth belongs inside of it."""
+        return self.collider is not None and self.collider.inside
 
     @property
     def is_stale(self) -> bool:
@@ -101,6 +110,41 @@ class Pair:
         self.rows = joined(parts)
         self.seen = (one.version, other.version)
 
+    def sudden(self, kernels: ModuleType, x: np.ndarray, p: np.ndarray, stray: np.ndarray) -> Rows:
+        """Rows that can cross on the ways x -> p (3, N), with particles that have broken their promise, stray (N,)."""
+        one, other = self.one, self.other
+        low, high = np.minimum(x, p), np.maximum(x, p)
+        nothing = no_rows()
+
+        def boxes(tree: BoxTree, items: np.ndarray, only: bool) -> Boxes:
+            corners = np.concatenate([low.take(items, axis=1).min(axis=1), -high.take(items, axis=1).max(axis=1)])
+            return tree.fitted(corners, stray.take(items).any(axis=0) if only else None)
+
+        def rows(particles: np.ndarray, sides: int) -> Rows:
+            shared = (particles[:sides, None] == particles[None, sides:]).any(axis=(0, 1))
+            particles = particles[:, ~shared]
+            kind = np.full(particles.shape[1], FACE if sides == 1 else EDGES, np.int8)
+            q = x.take(particles, axis=1)
+            share = closest(kernels, q, kind)
+            count = len(kind)
+            return nothing._replace(
+                particles=particles, share=share, normals=kernels.separation(q, share)[1], kind=kind,
+                distance=np.full(count, self.distance), pair=np.full(count, self.number), solid=np.zeros(count, bool),
+            )  # fmt: skip
+
+        parts = []
+        for a, b in ((one, other), (other, one))[: 1 if one is other else 2]:
+            for strays in (True, False):
+                points = boxes(a.vertex_tree, a.vertices[None], strays)
+                vertex, triangle = points.overlaps(boxes(b.triangle_tree, b.triangles, not strays))
+                parts.append(rows(np.concatenate([a.vertices[vertex][None], b.triangles[:, triangle]]), 1))
+        for strays in (True, False):
+            first, second = boxes(one.edge_tree, one.edges, strays).overlaps(
+                boxes(other.edge_tree, other.edges, not strays)
+            )
+            parts.append(rows(np.concatenate([one.edges[:, first], other.edges[:, second]]), 2))
+        return joined(parts)
+
     def _boxes(
         self, surface: Surface, tree: BoxTree, items: np.ndarray, distance: float, members: np.ndarray | None = None
     ) -> Boxes:
@@ -113,29 +157,7 @@ class Pair:
         particles = np.concatenate([one.vertices[vertex][None], other.triangles[:, triangle]])
         if one is other:
             particles = particles[:, (particles[1:] != particles[0]).all(axis=0)]
-        rows = self._near(kernels, x, particles, one, other, FACE, self.distance)
-        return self._led_out(kernels, x, rows) if self.outward and one is self.one else rows
-
-    def _led_out(self, kernels: ModuleType, x: np.ndarray, rows: Rows) -> Rows:
-        """Vertices on the wrong side of a solid keep only the row of the nearest face, which leads them out."""
-        if not rows.size:
-            return rows
-        gap = kernels.separation(x.take(rows.particles, axis=1), rows.share)[0]
-        order = np.lexsort((gap, rows.particles[0]))
-        first = np.ones(rows.size, bool)
-        first[1:] = rows.particles[0, order[1:]] != rows.particles[0, order[:-1]]
-        nearest = order[first]
-        normals = self.other.vertex_normals(x)
-        corners = rows.particles[1:, nearest] - self.other.part.start
-        outward = self.outward * np.einsum("ijm,jm->im", normals.take(corners, axis=1), -rows.share[1:, nearest])
-        wrong = np.einsum("im,im->m", outward, rows.normals[:, nearest]) < 0.0
-        sunken = np.zeros(x.shape[1], bool)
-        sunken[rows.particles[0, nearest[wrong]]] = True
-        kept = ~sunken[rows.particles[0]]
-        kept[nearest] = True
-        rows.normals[:, nearest[wrong]] *= -1.0
-        rows.solid[nearest[wrong]] = True
-        return rows.chosen(kept)
+        return self._near(kernels, x, particles, one, other, FACE, self.distance)
 
     def _edges(
         self,

@@ -70,13 +70,14 @@ class Surface:
         cosine = np.einsum("im,im->m", normals.take(self._left, axis=1), normals.take(self._right, axis=1))
         return np.asarray((cosine < np.cos(angle)) | (self._right < 0))
 
-    def vertex_normals(self, x: np.ndarray) -> np.ndarray:
-        """Normals at the vertices, (3, n), weighted by area and of any length, at positions x (3, N)."""
-        a, b, c = x.take(self.triangles, axis=1).swapaxes(0, 1)
-        normals = np.cross(b - a, c - a, axis=0)
-        corners = (self.triangles - self.part.start).ravel()
-        count = self.part.stop - self.part.start
-        return np.stack([np.bincount(corners, np.tile(normals[axis], 3), count) for axis in range(3)])
+    def expire(self) -> None:
+        """The promise is over."""
+        self._lasts = 0
+
+    @property
+    def is_promised(self) -> bool:
+        """Whether something was promised that is not expired."""
+        return self._lasts > 0
 
     def age(self) -> None:
         """A substep has begun."""
@@ -114,7 +115,7 @@ class Surface:
         Returns:
             The particles (k,) and where the promise would let them be, (3, k); None if the promise is over for all.
         """
-        if self.version == 0 or self._age > self._lasts:
+        if self._age > self._lasts:
             return None
         here = p[:, self.part]
         drift = here.mean(axis=1) - self._origin

@@ -27,7 +27,8 @@ def closest_on_triangles(q: np.ndarray) -> np.ndarray:
     v, w = (d11 * d20 - d01 * d21) * scale, (d00 * d21 - d01 * d20) * scale
     share = np.empty((4, q.shape[2]))
     share[0], share[1], share[2], share[3] = 1.0, v + w - 1.0, -v, -w
-    beside = np.flatnonzero((share[1:] > 0.0).any(axis=0))
+    flat = d00 * d11 - d01 * d01 <= TINY * d00 * d11  # as a line; it has no inside
+    beside = np.flatnonzero((share[1:] > 0.0).any(axis=0) | flat)
     if len(beside):
         share[1:, beside] = _closest_on_sides(q[:, :, beside])
     return share
