@@ -30,8 +30,8 @@ class StepReport:
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile.
         strain_max: Its maximum.
-        contacts: Number of particles that touched an obstacle at the end.
-        self_contacts: Number of particles that touched cloth at the end.
+        contacts: Number of particles that touched an obstacle: a surface in the frame, a plane at its end.
+        self_contacts: Number of particles that touched cloth.
         crossings: Edges that go through faces since the beginning; the solver makes none.
     """
 

@@ -2,10 +2,10 @@
 
     python tools/run_tests.py [--blender 4.5 ...] [--jobs 2] [-- PYTEST ARGUMENTS]
 
-The physics tests need no Blender and run once for each pair of Python and NumPy, those that are marked
-slow only with the newest; the tests in tests/blender run in each Blender. The two never share a process:
-there the add-on is an installed extension, here `pbd_addon` is a plain package, and Blender objects to
-seeing both.
+The physics tests need no Blender and run once for each pair of Python and NumPy; the tests in
+tests/blender run in each Blender; those that are marked slow run with the newest alone. The two never
+share a process: there the add-on is an installed extension, here `pbd_addon` is a plain package, and
+Blender objects to seeing both.
 
 The last line printed is "N passed, N failed". The exit code is not 0 when a test failed, when none ran,
 and when a Blender could not be run. One whose Python is not on this machine is left out, unless the
@@ -83,17 +83,17 @@ def plan(environments: list[tuple[Blender, Path]], arguments: list[str]) -> list
     options, physics, in_blender = split_arguments(arguments)
     suites, seen = [], set()
     for blender, python in environments:
+        newest = blender is environments[-1][0]
+        quick = [] if newest or any(option.startswith("-m") for option in options) else ["-m", "not slow"]
         if physics and (blender.python, blender.numpy) not in seen:
             seen.add((blender.python, blender.numpy))
-            newest = blender is environments[-1][0]
-            quick = [] if newest or any(option.startswith("-m") for option in options) else ["-m", "not slow"]
             # Without Blender means without: the option keeps pytest out of the folder though bpy is there.
             suites.append(Suite(blender, "physics", python, [*options, *quick, "--ignore=tests/blender", *physics]))
         if in_blender:
             # An empty pythonpath keeps the extension's folder off sys.path, where Blender would refuse it.
-            suites.append(Suite(blender, "blender", python, [*options, "-o", "pythonpath=", *in_blender]))
+            suites.append(Suite(blender, "blender", python, [*options, *quick, "-o", "pythonpath=", *in_blender]))
     # The longest begins first, or the other core waits for it at the end.
-    return sorted(suites, key=lambda suite: suite.name != "physics" or "not slow" in suite.arguments)
+    return sorted(suites, key=lambda suite: "not slow" in suite.arguments)
 
 
 def execute(suite: Suite, live: bool) -> Suite:

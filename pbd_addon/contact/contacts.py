@@ -86,6 +86,7 @@ class ContactConstraints(Constraints):
         self._search_anew()
         self._looked = self._squeezed = False
         self.is_separate = True
+        self._touched = np.zeros((2, self.n), bool)
         self._tangled = np.zeros(0, bool)
         self._deep: dict[Pair, np.ndarray] = {}
         self._ways_out = no_rows()
@@ -144,6 +145,7 @@ class ContactConstraints(Constraints):
     def begin_frame(self, kernels: ModuleType, x: np.ndarray) -> None:
         """Look at what is tangled or sunken at positions x (3, n), if anything is or nothing is known yet."""
         self._take_coefficients()
+        self._touched = np.zeros((2, self.n), bool)
         if self._looked and not self._tangled.any() and not self._deep and not self._squeezed:
             return
         self._x[:, : self.n] = x
@@ -204,6 +206,7 @@ class ContactConstraints(Constraints):
         self._p[:, : self.n] = p
         touching = np.flatnonzero(self.multipliers > 0.0)
         if len(touching):
+            self._note_touches()
             rows, multipliers = self._near.chosen(touching), self.multipliers[touching]
             weights = self._w.take(rows.particles)
             sticking, sliding = self._sticking[rows.pair], self._sliding[rows.pair]
@@ -230,11 +233,14 @@ class ContactConstraints(Constraints):
         p[:] = self._p[:, : self.n]
 
     def touching(self, with_colliders: bool) -> np.ndarray:
-        """Particles of bodies that touched a collider in the last substep, or else other cloth; (k,) int."""
+        """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
+        return np.flatnonzero(self._touched[int(with_colliders)])
+
+    def _note_touches(self) -> None:
         hit = self._near.particles[:, self.multipliers > 0.0]
         of_collider = (hit >= self.n).any(axis=0)
-        particles = np.unique(hit[:, of_collider if with_colliders else ~of_collider])
-        return particles[particles < self.n]
+        for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
+            touched[rows[rows < self.n]] = True
 
     def values(self, x: np.ndarray) -> np.ndarray:
         positions = np.concatenate([x, self._p[:, self.n :].T])

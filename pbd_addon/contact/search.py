@@ -118,7 +118,7 @@ class Pair:
 
         def boxes(tree: BoxTree, items: np.ndarray, only: bool) -> Boxes:
             corners = np.concatenate([low.take(items, axis=1).min(axis=1), -high.take(items, axis=1).max(axis=1)])
-            return tree.fitted(corners, stray.take(items).any(axis=0) if only else None)
+            return tree.fitted(corners, np.asarray(stray.take(items).any(axis=0)) if only else None)
 
         def rows(particles: np.ndarray, sides: int) -> Rows:
             shared = (particles[:sides, None] == particles[None, sides:]).any(axis=(0, 1))

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from scenes import go, shown
 
+from crossings import crossing_pairs, crossing_pairs_between, deepest_penetration, distances, is_inside
+
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
-NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid")
+OF_CONTACT = ("barrel", "dress", "gears", "pillow_fight", "tablecloth")
+NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_CONTACT)
 LARGEST = 200_000  # [bytes]: they are part of every clone
 
 
@@ -59,18 +62,50 @@ class Sample:
 
     def pins(self, name):
         """Ids of the pinned vertices."""
+        return self.group(name, self.objects[name].pbd.pin_group)
+
+    def group(self, name, group):
+        """Ids of the vertices of a group."""
         obj = self.objects[name]
-        group = obj.vertex_groups[obj.pbd.pin_group].index
+        group = obj.vertex_groups[group].index
         return np.array([v.index for v in obj.data.vertices if any(g.group == group for g in v.groups)])
+
+    def tangles(self):
+        """Number of edges that go through faces, of all simulated objects together, as the solver cuts their quads."""
+        positions, faces, start = [], [], 0
+        for member in self.session.get(self.scene).world.members:
+            positions.append(shown(self.objects[member.name]).astype(float))
+            faces.append(start + member.body.mesh.triangles)
+            start += len(positions[-1])
+        return len(crossing_pairs(np.concatenate(positions), np.concatenate(faces)))
+
+
+def corner_ids(mesh):
+    """Vertices of all triangles of a mesh (t, 3)."""
+    mesh.calc_loop_triangles()
+    ids = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", ids)
+    return ids.reshape(-1, 3)
+
+
+def surface(name):
+    """A collider as Blender evaluates it: world positions (n, 3) float64 [m], triangles (t, 3)."""
+    obj = bpy.data.objects[name]
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    faces = corner_ids(evaluated.to_mesh())
+    evaluated.to_mesh_clear()
+    return shown(obj).astype(float), faces
+
+
+def depth(points, solid, faces):
+    """How deep the deepest of some points (p, 3) lies in a solid [m]; 0 if all are outside."""
+    inner = points[is_inside(points, solid, faces)]
+    return distances(inner, solid, faces).max(initial=0.0)
 
 
 def triangles(obj, positions):
     """The three corners of all triangles of a mesh at positions (n, 3), (3, t, 3) float64 [m]."""
-    mesh = obj.data
-    mesh.calc_loop_triangles()
-    ids = np.empty(3 * len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("vertices", ids)
-    return positions.astype(float)[ids.reshape(-1, 3)].swapaxes(0, 1)
+    return positions.astype(float)[corner_ids(obj.data)].swapaxes(0, 1)
 
 
 def volume(obj, positions):
@@ -202,6 +237,161 @@ def test_cushion_is_blown_up_and_comes_to_rest_on_the_floor(open_sample):
     assert sample.session.get(sample.scene).notes[cushion.session_uid] == ()  # closed, no edge with three faces
 
 
+@pytest.mark.slow
+def test_tablecloth_lies_on_the_table_and_hangs_over_its_edge(open_sample):
+    sample = open_sample("tablecloth")
+    cloth, start = sample.only(), sample.rest["Tablecloth"]
+    top, bottom, outline, rounding = 0.74, 0.70, 0.55, 0.012
+    middle = np.hypot(start[:, 0], start[:, 1]) < 0.4
+    positions = start
+    for frame in sample.play(50):
+        before, positions = positions, shown(cloth)
+        within = np.hypot(positions[:, 0], positions[:, 1]) < outline - rounding
+        assert ((positions[:, 2] > top) | (positions[:, 2] < bottom) | ~within).all(), f"in the table in frame {frame}"
+        assert positions[middle, 2].min() > top, f"through the table in frame {frame}"
+        assert positions[:, 2].min() > 0.0
+        if frame % 10 == 0:
+            assert sample.tangles() == 0, f"tangled in frame {frame}"
+    radius = np.hypot(positions[:, 0], positions[:, 1])
+    lying = positions[(radius < outline - 0.05) & (positions[:, 2] > bottom)]
+    assert len(lying) > 300
+    assert np.mean(lying[:, 2] < top + 0.02) > 0.95
+    # The corners hang deepest, and all that is beyond the edge is below it.
+    corners = positions.reshape(34, 34, 3)[[0, 0, -1, -1], [0, -1, 0, -1]]
+    assert corners[:, 2].max() < top - 0.3
+    assert positions[radius > outline + 0.1, 2].max(initial=0.0) < top
+    # It falls in folds: its hem goes in and out.
+    hem = radius.reshape(34, 34)
+    hem = np.concatenate([hem[0, :-1], hem[:-1, -1], hem[-1, :0:-1], hem[:0:-1, 0]])
+    turns = np.sign(np.diff(np.append(hem, hem[0])))
+    assert (turns != np.roll(turns, 1)).sum() >= 8
+    assert np.ptp(hem) > 0.05
+    assert np.abs(positions[:, :2].mean(axis=0)).max() < 0.08
+    speed = np.linalg.norm(positions - before, axis=1) * sample.scene.render.fps
+    assert np.sqrt(np.mean(speed**2)) < 0.25
+    for part in ("Top", "Column"):
+        assert deepest_penetration(positions.astype(float), corner_ids(cloth.data), *surface(part)) < 2e-3
+    assert np.percentile(np.abs(sample.strain("Tablecloth")), 95) < 0.02
+
+
+@pytest.mark.slow
+def test_barrel_keeps_its_cloth_and_tumbles_it(open_sample):
+    """Müller et al. 2007, Fig. 9."""
+    sample = open_sample("barrel")
+    cloth = sample.only()
+    assert len(cloth.data.vertices) == 1364
+    axis = bpy.data.objects["Barrel"].location.z
+    highest, middle, shapes = [], [], []
+    for frame in sample.play(60):
+        positions = shown(cloth).astype(float)
+        assert is_inside(positions, *surface("Barrel")).all(), f"out of the barrel in frame {frame}"
+        if frame % 6 == 0:
+            assert sample.tangles() == 0, f"tangled in frame {frame}"
+            boards = crossing_pairs_between(positions, corner_ids(cloth.data), *surface("Paddles"))
+            assert not sum(map(len, boards)), f"through a paddle in frame {frame}"
+        highest.append(positions[:, 2].max() - axis)
+        middle.append(positions.mean(axis=0))
+        shapes.append(positions - middle[-1])
+    assert np.ptp(bpy.data.objects["Barrel"].rotation_euler) > 0.5
+    middle = np.array(middle)[30:]
+    assert max(highest[30:]) > 0.0  # carried up beyond the axis
+    assert np.ptp(middle[:, 2]) > 0.05 and np.ptp(middle[:, 0]) > 0.1  # and it does not just lie there
+    assert np.percentile(np.abs(sample.strain("Cloth")), 95) < 0.05
+
+
+@pytest.mark.slow
+def test_pillows_are_thrown_meet_and_come_down(open_sample):
+    sample = open_sample("pillow_fight")
+    names = ("Left Cushion", "Right Cushion", "Ball", "Blanket")
+    assert set(sample.objects) == set(names)
+    full = {name: volume(sample.objects[name], sample.rest[name]) for name in names[:3]}
+    way = {name: [] for name in names}
+    for frame in sample.play(48):
+        for name in names:
+            positions = shown(sample.objects[name])
+            assert positions[:, 2].min() > -1e-3
+            way[name].append(positions.mean(axis=0))
+        if frame % 6 == 0:
+            assert sample.tangles() == 0, f"through each other in frame {frame}"
+    way = {name: np.array(places) for name, places in way.items()}
+    for name, side in (("Left Cushion", -1.0), ("Right Cushion", 1.0)):
+        assert way[name][:, 2].max() > way[name][0, 2] + 0.15, f"{name} does not fly"
+        assert side * way[name][-1, 0] < 0.8, f"{name} does not get far"
+    for name in names:
+        assert way[name][-1, 2] < 0.75, f"{name} is still up"
+        speed = np.linalg.norm(way[name][-1] - way[name][-4]) / 3 * sample.scene.render.fps
+        assert speed < 1.0, f"{name} still moves"
+    for name in names[:3]:
+        assert volume(sample.objects[name], shown(sample.objects[name])) == pytest.approx(full[name], rel=0.02)
+
+
+@pytest.mark.slow
+def test_ball_is_squeezed_through_between_gears(open_sample):
+    """Müller et al. 2007, Fig. 1."""
+    sample = open_sample("gears")
+    ball = sample.only()
+    axis = bpy.data.objects["Gear"].location.z
+    full, width = volume(ball, sample.rest["Ball"]), np.ptp(sample.rest["Ball"][:, 0])
+    narrowest = width
+    for frame in sample.play(60):
+        positions = shown(ball).astype(float)
+        between = positions[np.abs(positions[:, 2] - axis) < 0.1]
+        if len(between) > 30:
+            narrowest = min(narrowest, np.ptp(between[:, 0]))
+        assert volume(ball, positions) == pytest.approx(full, rel=0.03)
+        if frame % 6 == 0:
+            for gear in ("Gear", "Gear.001"):
+                deepest = deepest_penetration(positions, corner_ids(ball.data), *surface(gear))
+                assert deepest < 0.005, f"{1e3 * deepest:.1f} mm deep in {gear} in frame {frame}"
+    assert narrowest < 0.8 * width
+    assert positions[:, 2].max() < axis
+    assert positions[:, 2].min() > -1e-3
+
+
+@pytest.mark.slow
+def test_dress_follows_its_body_and_swings_out(open_sample):
+    sample = open_sample("dress")
+    skirt, rig = sample.only(), bpy.data.objects["Rig"]
+    waist, rest = sample.group("Skirt", "Waist"), sample.rest["Skirt"]
+    hem = np.arange(len(rest))[rest[:, 2] < rest[:, 2].min() + 1e-3]
+    radius, heights = {}, {}
+    for frame in sample.play(72):
+        positions = shown(skirt).astype(float)
+        matrix = np.array(rig.matrix_world)
+        wanted = rest[waist] @ matrix[:3, :3].T + matrix[:3, 3]
+        assert np.abs(positions[waist] - wanted).max() < 1e-3, f"the waist slips in frame {frame}"
+        inside = depth(positions, *surface("Body"))
+        assert inside < 1e-3, f"{1e3 * inside:.1f} mm inside the body in frame {frame}"
+        if frame % 6 == 0:
+            assert sample.tangles() == 0, f"tangled in frame {frame}"
+        radius[frame] = np.linalg.norm(positions[hem, :2] - matrix[:2, 3], axis=1).mean()
+        heights[frame] = positions[hem, 2].mean()
+    hanging = radius[16]
+    assert hanging < 0.85 * radius[1]  # it falls from the cone in which it was laid out
+    assert max(radius[frame] for frame in range(24, 50)) > 1.25 * hanging
+    assert max(heights[frame] for frame in range(24, 50)) > heights[16] + 0.03
+    assert np.percentile(np.abs(sample.strain("Skirt")), 95) < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_CONTACT)
+def test_samples_with_colliders_bake_from_the_command_line(open_sample, extension, tmp_path, name):
+    sample = open_sample(name)
+    sample.play_to(6)
+    live = {obj.name: shown(obj) for obj in sample.objects.values()}
+    output = tmp_path / f"{name}.blend"
+    arguments = [str(FOLDER / f"{name}.blend"), "--frames", "1", "6", "--output", str(output)]
+    assert extension.bridge("command_line").main(arguments) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(output))
+    for obj in bpy.data.objects:
+        for modifier in obj.modifiers if obj.name in live else ():
+            modifier.show_viewport = False
+    go(6)
+    for name, positions in live.items():
+        assert bpy.data.objects[name].pbd.baked
+        assert np.abs(shown(bpy.data.objects[name]) - positions).max() < 1e-5
+
+
 def test_a_sample_bakes(open_sample):
     sample = open_sample("flag")
     flag = sample.only()
@@ -228,22 +418,25 @@ def test_samples_are_what_the_script_builds(open_sample, tmp_path, extension):
 
 def contents(sample):
     """What a sample holds that matters: objects, counts, settings, first shape, animated properties."""
-    found = {"scene": settings(sample.scene), "range": (sample.scene.frame_start, sample.scene.frame_end)}
+    found = {"scene": settings(sample.scene.pbd), "range": (sample.scene.frame_start, sample.scene.frame_end)}
     found |= {obj.name: obj.type for obj in sample.scene.objects}
+    colliders = [obj for obj in sample.scene.objects if obj.pbd_collider.enabled]
+    found |= {f"{obj.name} collider": settings(obj.pbd_collider) for obj in colliders}
     for name, obj in sample.objects.items():
         mesh = obj.data
         found[f"{name} counts"] = len(mesh.vertices), len(mesh.edges), len(mesh.polygons)
-        found[f"{name} settings"] = settings(obj)
+        found[f"{name} settings"] = settings(obj.pbd)
+        found[f"{name} attached to"] = obj.pbd.attach_object.name if obj.pbd.attach_object else None
         found[f"{name} rest"] = sample.rest[name]
         found[f"{name} pins"] = sample.pins(name).tolist() if obj.pbd.pin_group else []
         found[f"{name} materials"] = [material.name for material in mesh.materials]
     return found
 
 
-def settings(owner):
-    """All plain settings of `Object.pbd` or `Scene.pbd` by name."""
-    properties = [prop.identifier for prop in owner.pbd.bl_rna.properties if prop.type != "POINTER"]
-    return {name: getattr(owner.pbd, name) for name in properties}
+def settings(group):
+    """All plain settings of a property group, as `Object.pbd` or `Scene.pbd`, by name."""
+    properties = [prop.identifier for prop in group.bl_rna.properties if prop.type != "POINTER"]
+    return {name: getattr(group, name) for name in properties}
 
 
 def test_only_the_oldest_blender_may_overwrite_the_files():
