@@ -28,7 +28,7 @@ from pathlib import Path
 
 from environments import ROOT, Blender, EnvironmentProblem, PythonMissing, prepare_blender, say, select
 
-TIME_LIMIT = 20 * 60
+TIME_LIMIT = 25 * 60
 """Longest time for one suite [s]."""
 
 EXIT_LIMIT = 15
