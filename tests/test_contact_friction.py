@@ -9,6 +9,8 @@ from meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
 from test_contact_tunnelling import turned
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 GRAVITY = 9.81
 FREE = {"drag": 0.0, "damping": 0.0}

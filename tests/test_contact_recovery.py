@@ -13,6 +13,8 @@ from pbd_addon import Body, Collider, Material, Plane, Simulation
 from test_contact_barrel import circle, prism
 from test_contact_tunnelling import box, turned
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 GENTLE = 2.0
 """Nothing is pushed out faster than this [m/s]."""

@@ -15,6 +15,8 @@ from pbd_addon.kernels import numpy_kernels
 from test_contact_tunnelling import box, turned
 from test_gradients import find
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 EDGE = 0.02
 DISTANCE = 0.5 * EDGE

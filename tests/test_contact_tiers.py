@@ -15,6 +15,8 @@ from pbd_addon.contact.rows import EDGES, FACE, POINTS
 from test_contact_tunnelling import obstacle, turned
 from test_gradients import find
 
+pytestmark = pytest.mark.slow
+
 DT = 1 / 24
 EDGE = 0.02
 DISTANCE = 0.016
