@@ -49,13 +49,14 @@ class OBJECT_OT_pbd_select_intersections(bpy.types.Operator):
         except PBDError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        mesh = obj.data
-        mesh.vertices.foreach_set("select", np.zeros(len(mesh.vertices), bool))
-        mesh.edges.foreach_set("select", np.zeros(len(mesh.edges), bool))
-        chosen = np.zeros(len(mesh.polygons), bool)
-        chosen[found] = True
-        mesh.polygons.foreach_set("select", chosen)
         context.scene.tool_settings.mesh_select_mode = (False, False, True)
+        # Deselected by the edit mode: Blender 5.0 crashes where edges that never were selected are written to.
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.mesh.select_all(action="DESELECT")
+        bpy.ops.object.mode_set(mode="OBJECT")
+        chosen = np.zeros(len(obj.data.polygons), bool)
+        chosen[found] = True
+        obj.data.polygons.foreach_set("select", chosen)
         bpy.ops.object.mode_set(mode="EDIT")
         some = f"{len(found)} faces" if len(found) != 1 else "1 face"
         self.report({"INFO"}, f"{some} of '{obj.name}' {'go' if len(found) != 1 else 'goes'} through others")

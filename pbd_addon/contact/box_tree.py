@@ -7,6 +7,18 @@ import numpy as np
 CHUNK = 8192
 """Pairs that are looked at together: arrays of this length stay in the cache."""
 
+LAST = (1 << 32) - 1
+"""A pair of nodes is one number: the first in the upper half, the second in this lower half."""
+
+STEPS = (1 << 20) - 8
+"""Steps into which the space is cut, to compare boxes as integers."""
+
+SPARE = 1 << 62 | 1 << 41 | 1 << 20
+"""The unused bit above each of the three coordinates in a word."""
+
+ROOM = SPARE + (STEPS + 2) * (1 << 42 | 1 << 21 | 1)
+"""Two boxes touch if the distances of facing sides from the ends of space leave something of this; 2 for rounding."""
+
 
 class BoxTree:
     """A perfect binary tree over items, whose shape is fixed while their boxes are fitted anew.
@@ -27,69 +39,102 @@ class BoxTree:
             bounds: Lower corner and negated upper corner of the box of every item, (6, m) [m].
             members: Which items take part, (m,) bool; default: all.
         """
-        level = np.full((6, len(self.leaves)), np.inf)
-        level[:, self._used] = bounds.take(self._items, axis=1)
+        width = len(self.leaves)
+        nodes = np.full((6, 2 * width), np.inf)
+        leaves = nodes[:, width:]
+        leaves[:, self._used] = bounds.take(self._items, axis=1)
         if members is not None:
-            level[:, self._used[~members[self._items]]] = np.inf
-        levels = [level]
-        while level.shape[1] > 1:
-            level = np.minimum(level[:, 0::2], level[:, 1::2])
-            levels.append(level)
-        levels.reverse()
-        return Boxes(self.leaves, levels)
+            leaves[:, self._used[~members[self._items]]] = np.inf
+        while width > 1:
+            below = nodes[:, width : 2 * width]
+            width //= 2
+            np.minimum(below[:, 0::2], below[:, 1::2], out=nodes[:, width : 2 * width])
+        return Boxes(self.leaves, nodes)
 
 
 class Boxes:
-    """The boxes of a tree at one moment; `levels` are (6, 2**k) from the root to the leaves."""
+    """The boxes of a tree at one moment.
 
-    def __init__(self, leaves: np.ndarray, levels: list[np.ndarray]) -> None:
-        self.leaves, self.levels = leaves, levels
+    Attributes:
+        leaves: As in the tree.
+        nodes: The box of each node in the form of `BoxTree.fitted`, (6, 2 * leaves): the root is node 1, the children
+            of node i are 2 i and 2 i + 1.
+    """
+
+    def __init__(self, leaves: np.ndarray, nodes: np.ndarray) -> None:
+        self.leaves, self.nodes = leaves, nodes
 
     def overlaps(self, other: Boxes) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (item of this tree, item of the other) whose boxes overlap; with itself, each pair once and no (i, i).
 
-        About 35 ns for each pair of nodes that is looked at. A box with an infinite corner overlaps nothing.
+        Boxes count as a millionth of all the space larger than they are. About 12 ns for each pair of nodes that is
+        looked at. A box with an infinite corner overlaps nothing.
         """
-        found_a, found_b = [], []
-        root = np.zeros(1, int)
-        waiting = [(0, 0, *_touching(self.levels[0], other.levels[0], root, root))]
+        low, room = self._words(other), other._words(self)
+        room = ROOM - room[:, ::-1]
+        twins = self is other
+        levels, other_levels = len(self.leaves).bit_length() - 1, len(other.leaves).bit_length() - 1
+        found = []
+        waiting = [(levels, other_levels, _touching(low, room, np.array([1 << 32 | 1]), twins))]
         while waiting:
-            level_a, level_b, a, b = waiting.pop()
-            if len(a) > CHUNK:
-                half = len(a) // 2
-                waiting += [(level_a, level_b, a[half:], b[half:]), (level_a, level_b, a[:half], b[:half])]
-                continue
-            left_a, left_b = len(self.levels) - 1 - level_a, len(other.levels) - 1 - level_b
-            if not left_a and not left_b:
-                if self is other:
-                    a, b = a[a < b], b[a < b]
-                found_a.append(a)
-                found_b.append(b)
-                continue
-            # The tree with more levels left goes down alone, so that both end together.
-            if left_a >= left_b:
-                a, b = np.concatenate([2 * a, 2 * a + 1]), np.concatenate([b, b])
-                level_a += 1
-            if left_b >= left_a:
-                a, b = np.concatenate([a, a]), np.concatenate([2 * b, 2 * b + 1])
-                level_b += 1
-            if self is other:
-                upper = a <= b
-                a, b = a[upper], b[upper]
-            if len(a):
-                waiting.append((level_a, level_b, *_touching(self.levels[level_a], other.levels[level_b], a, b)))
-        if not found_a:
-            return np.zeros(0, int), np.zeros(0, int)
-        return self.leaves[np.concatenate(found_a)], other.leaves[np.concatenate(found_b)]
+            left, other_left, pairs = waiting.pop()
+            if len(pairs) > CHUNK:
+                half = len(pairs) // 2
+                waiting += [(left, other_left, pairs[half:]), (left, other_left, pairs[:half])]
+            elif not left and not other_left:
+                found.append(pairs)
+            elif len(pairs):
+                # The tree with more levels left goes down alone, so that both end together.
+                pairs = _children(pairs, left >= other_left, other_left >= left)
+                deeper = left - (left >= other_left), other_left - (other_left >= left)
+                waiting.append((*deeper, _touching(low, room, pairs, twins)))
+        pairs = np.concatenate(found) if found else np.zeros(0, int)
+        if twins:
+            pairs = pairs[pairs >> 32 != pairs & LAST]
+        return self.leaves[(pairs >> 32) - len(self.leaves)], other.leaves[(pairs & LAST) - len(other.leaves)]
+
+    def _words(self, other: Boxes) -> np.ndarray:
+        """How far the lower and the upper sides of all boxes are from those of all the space, (nodes, 2) int.
+
+        Three axes in one word, of `STEPS` steps each and with an unused bit above, so that one subtraction does all
+        three: where a lower side is not above an upper side, the bit stays set.
+        """
+        ends = np.minimum(self.nodes[:, 1], other.nodes[:, 1])
+        if not np.isfinite(ends).all():
+            ends = np.zeros(6)  # two empty trees
+        size = -(ends[:3] + ends[3:])
+        scale = STEPS / np.maximum(size, max(1e-6 * size.max(), 1e-300))
+        places = self.nodes - ends[:, None]
+        places *= np.tile(scale, 2)[:, None]
+        steps = np.minimum(places, STEPS + 4.0, out=places).astype(np.int64)
+        words = steps[0::3] << 42
+        words |= steps[1::3] << 21
+        words |= steps[2::3]
+        return np.ascontiguousarray(words.T)
 
 
-def _touching(of_a: np.ndarray, of_b: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs (a, b) of nodes whose boxes overlap; the axes one after the other, each on what the last left."""
-    for axis in range(3):
-        near = of_a[axis].take(a) + of_b[axis + 3].take(b) <= 0.0
-        near &= of_a[axis + 3].take(a) + of_b[axis].take(b) <= 0.0
-        a, b = a[near], b[near]
-    return a, b
+def _children(pairs: np.ndarray, of_first: bool, of_second: bool) -> np.ndarray:
+    """The pairs of the children of both nodes, or of one node with the children of the other."""
+    step = np.array([[0]])
+    if of_first:
+        pairs = pairs + (pairs & ~LAST)
+        step = step + np.array([[0], [1 << 32]])
+    if of_second:
+        pairs = pairs + (pairs & LAST)
+        step = (step + np.array([0, 1])).reshape(-1, 1)
+    return (pairs + step).ravel()
+
+
+def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, twins: bool) -> np.ndarray:
+    """The pairs of nodes, the first in the upper half of the number, whose boxes overlap."""
+    first, second = pairs >> 32, pairs & LAST
+    free = room.take(second, axis=0)
+    free -= low.take(first, axis=0)
+    free &= SPARE
+    touching = (free == SPARE).view(np.int16)[:, 0] == 0x0101
+    if twins:
+        touching &= first <= second
+    return pairs[touching]
 
 
 def halving_order(points: np.ndarray) -> np.ndarray:

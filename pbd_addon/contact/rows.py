@@ -40,7 +40,11 @@ class Rows(NamedTuple):
 
     def chosen(self, which: np.ndarray | slice) -> Rows:
         """Some of the rows: (k,) int, (m,) bool or a slice."""
-        return Rows(*(column[..., which] for column in self))
+        if isinstance(which, slice):
+            return Rows(*(column[..., which] for column in self))
+        # Taking by number is several times faster than choosing by bool or with brackets.
+        numbers = np.flatnonzero(which) if which.dtype == bool else which
+        return Rows(*(column.take(numbers, axis=-1) for column in self))
 
 
 def no_rows() -> Rows:
@@ -67,8 +71,8 @@ def closest(kernels: ModuleType, q: np.ndarray, kind: np.ndarray) -> np.ndarray:
         return np.asarray(kernels.closest_on_edges(q))
     share = np.empty((4, q.shape[2]))
     others = np.flatnonzero(kind != FACE)
-    share[:, faces] = kernels.closest_on_triangles(q[:, :, faces])
-    share[:, others] = kernels.closest_on_edges(q[:, :, others])
+    share[:, faces] = kernels.closest_on_triangles(q.take(faces, axis=2))
+    share[:, others] = kernels.closest_on_edges(q.take(others, axis=2))
     return share
 
 

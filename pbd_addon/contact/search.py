@@ -62,6 +62,7 @@ class Pair:
         self.points_only, self.collider = points_only, collider
         self.seen = (0, 0)
         self.rows = no_rows()
+        self._fitted: dict[tuple[int, float], tuple[int, Boxes]] = {}
 
     @property
     def alike(self) -> tuple[object, ...]:
@@ -149,14 +150,21 @@ class Pair:
         self, surface: Surface, tree: BoxTree, items: np.ndarray, distance: float, members: np.ndarray | None = None
     ) -> Boxes:
         """Where items (k, m) can be, and half of the distance around them."""
-        return tree.fitted(surface.bounds(items, 0.5 * distance, self.one is not self.other), members)
+        version, boxes = self._fitted.get((id(tree), distance), (0, None))
+        if boxes is not None and members is None and version == surface.version:
+            return boxes  # a collider that stands still promises once
+        boxes = tree.fitted(surface.bounds(items, 0.5 * distance, self.one is not self.other), members)
+        if members is None and surface is not self.one:
+            self._fitted[id(tree), distance] = surface.version, boxes
+        return boxes
 
     def _vertices_triangles(self, kernels: ModuleType, x: np.ndarray, one: Surface, other: Surface) -> Rows:
         vertices = self._boxes(one, one.vertex_tree, one.vertices[None], self.distance)
         vertex, triangle = vertices.overlaps(self._boxes(other, other.triangle_tree, other.triangles, self.distance))
-        particles = np.concatenate([one.vertices[vertex][None], other.triangles[:, triangle]])
+        particles = np.concatenate([one.vertices[vertex][None], other.triangles.take(triangle, axis=1)])
         if one is other:
-            particles = particles[:, (particles[1:] != particles[0]).all(axis=0)]
+            apart = (particles[0] != particles[1]) & (particles[0] != particles[2]) & (particles[0] != particles[3])
+            particles = particles.take(np.flatnonzero(apart), axis=1)
         return self._near(kernels, x, particles, one, other, FACE, self.distance)
 
     def _edges(
@@ -168,14 +176,18 @@ class Pair:
         of_other: np.ndarray | None,
     ) -> Rows:
         one, other = self.one, self.other
+        if of_other is not None and not of_other.any():
+            return no_rows()
         edges = self._boxes(one, one.edge_tree, one.edges, distance, of_one)
         same = one is other and of_one is of_other
         first, second = edges.overlaps(
             edges if same else self._boxes(other, other.edge_tree, other.edges, distance, of_other)
         )
-        particles = np.concatenate([one.edges[:, first], other.edges[:, second]])
+        particles = np.concatenate([one.edges.take(first, axis=1), other.edges.take(second, axis=1)])
         if one is other:
-            particles = particles[:, ((particles[0] != particles[2:]) & (particles[1] != particles[2:])).all(axis=0)]
+            apart = (particles[0] != particles[2]) & (particles[0] != particles[3])
+            apart &= (particles[1] != particles[2]) & (particles[1] != particles[3])
+            particles = particles.take(np.flatnonzero(apart), axis=1)
         return self._near(kernels, x, particles, one, other, EDGES, distance)
 
     def _points(self, kernels: ModuleType, x: np.ndarray) -> Rows:
@@ -208,7 +220,8 @@ class Pair:
             near = np.flatnonzero(
                 gap <= distance + self._approach(ids, normals, first, second, 1 if kind == FACE else 2)
             )
-            ids, share, normals, kinds = ids[:, near], share[:, near], normals[:, near], kinds[near]
+            ids, share, normals = (column.take(near, axis=1) for column in (ids, share, normals))
+            kinds = kinds[near]
             kept = self._distances(kernels, ids, kinds, distance)
             parts.append(
                 Rows(ids, share, normals, kept, kinds, np.full(len(near), self.number), np.zeros(len(near), bool))
@@ -239,7 +252,7 @@ class Pair:
         across = self.rest.take(particles[0], axis=1) - self.rest.take(particles[2], axis=1)
         most = wanted / REST_SHARE + 2.0 * self.one.longest
         near = np.flatnonzero(np.einsum("im,im->m", across, across) < most**2)
-        q = self.rest.take(particles[:, near], axis=1)
+        q = self.rest.take(particles.take(near, axis=1), axis=1)
         gap = kernels.separation(q, closest(kernels, q, kind[near]))[0]
         distance[near] = np.minimum(wanted, REST_SHARE * gap)
         return distance

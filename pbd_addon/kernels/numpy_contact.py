@@ -28,9 +28,9 @@ def closest_on_triangles(q: np.ndarray) -> np.ndarray:
     share = np.empty((4, q.shape[2]))
     share[0], share[1], share[2], share[3] = 1.0, v + w - 1.0, -v, -w
     flat = d00 * d11 - d01 * d01 <= TINY * d00 * d11  # as a line; it has no inside
-    beside = np.flatnonzero((share[1:] > 0.0).any(axis=0) | flat)
+    beside = np.flatnonzero((share[1] > 0.0) | (share[2] > 0.0) | (share[3] > 0.0) | flat)
     if len(beside):
-        share[1:, beside] = _closest_on_sides(q[:, :, beside])
+        share[1:, beside] = _closest_on_sides(q.take(beside, axis=2))
     return share
 
 
@@ -111,7 +111,7 @@ def push_apart(
     at_work = np.flatnonzero((gap > 0.0) | (multipliers > 0.0))
     if not len(at_work):
         return
-    ids, part, w = particles[:, at_work], share[:, at_work], weights[:, at_work]
+    ids, part, w, along = (column.take(at_work, axis=1) for column in (particles, share, weights, normals))
     size = np.abs(part)
     flat = ids.ravel()
     crowd = np.bincount(flat, size.ravel(), n)
@@ -121,7 +121,7 @@ def push_apart(
     multipliers[at_work] += step
     move = w * part * step
     for axis in range(3):
-        p[axis] += np.bincount(flat, (move * normals[axis, at_work]).ravel(), n)
+        p[axis] += np.bincount(flat, (move * along[axis]).ravel(), n)
 
 
 def rub_contacts(
@@ -150,7 +150,7 @@ def rub_contacts(
     wanted = rubbed - slip / stiffness
     strength = np.sqrt(_dot(wanted, wanted))
     most = np.where(strength > sticking * multipliers, sliding, sticking) * multipliers
-    wanted *= np.minimum(1.0, most / np.maximum(strength, 1e-300))
+    wanted *= np.minimum(most, strength) / np.maximum(strength, 1e-300)
     step = wanted - rubbed
     rubbed += step
     move = weights * share
