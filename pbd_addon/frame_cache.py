@@ -10,7 +10,7 @@ from .model import State
 
 
 class FrameCache:
-    """States of a gapless range of frames, positions and velocities in float32: 24 bytes per vertex and frame.
+    """States of a gapless range of frames: 28 bytes per vertex and frame, in float32.
 
     Attributes:
         first: First frame that is held.
@@ -31,7 +31,7 @@ class FrameCache:
         """Memory of all frames [bytes]."""
         places = {id(place): place.nbytes for state in self._states for place in state.colliders}
         return sum(places.values()) + sum(
-            state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes for state in self._states
+            state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes + state.straying.nbytes for state in self._states
         )
 
     def states(self) -> list[State]:

@@ -50,6 +50,7 @@ class State:
         planes: Where the planes were then, (point, unit normal) of each.
         colliders: Where the vertices of each collider were then, (3, m) [m] of each.
         strain: Elastic strain that the tethers of each body remember, (bodies,).
+        straying: What contact knows of how far particles stray, see `ContactConstraints.straying`.
     """
 
     x: np.ndarray
@@ -58,12 +59,13 @@ class State:
     planes: list[Place]
     colliders: list[np.ndarray]
     strain: np.ndarray
+    straying: np.ndarray
 
     def copy(self) -> State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(),
+            self.strain.copy(), self.straying.copy(),
         )  # fmt: skip
 
 
@@ -178,7 +180,10 @@ class Model:
         x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
         planes = [(plane.point, plane.normal) for plane in self.planes]
         colliders = [collider.vertices.T.copy() for collider in self.colliders]
-        return State(x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(len(self.bodies)))
+        bodies = len(self.bodies)
+        return State(
+            x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies), np.full(self.n + bodies, np.nan)
+        )
 
     def lay_paths(self, state: State, targets: Targets, dt: float) -> None:
         """Tell everything that moves by itself where it goes from `state` until the end of a frame of dt [s]."""
@@ -280,7 +285,7 @@ class Model:
         ]
         obstacles, at = [], self.n
         for collider in self.colliders:
-            obstacles.append(Surface(collider.mesh, collider.vertices, at))
+            obstacles.append(Surface(collider.mesh, collider.vertices, at, exact=True))
             at += len(collider.vertices)
         return ContactConstraints(surfaces, obstacles, self.colliders, rest.T.copy(), self.contacts)
 

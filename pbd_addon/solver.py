@@ -57,12 +57,13 @@ def step(
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
     model.lay_paths(state, targets, dt)
-    model.touch.begin_frame(kernels, state.x)
+    model.touch.begin_frame(kernels, state.x, state.straying)
     state = state.copy()
     for k in range(settings.substeps):
         _advance(model, state, settings, k / settings.substeps, (k + 1) / settings.substeps, dt, kernels, RETRIES)
     state.pin_targets = targets.pins
     state.planes, state.colliders = targets.planes, targets.colliders
+    state.straying = model.touch.straying
     return state
 
 
@@ -70,7 +71,7 @@ def substep(
     model: Model, state: State, settings: SolverSettings, fraction: float, h: float, kernels: ModuleType
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
-    x = state.x
+    x = state.x.copy()
     v = forces.drag(model, state.v, h)  # before gravity, which drag must not eat
     v[:, model.free] += h * np.outer(settings.gravity, model.weighing)  #        (5)
     forces.damp(model, x, v, h)  #                                               (6)

@@ -9,7 +9,7 @@ from crossings import _point_triangle, distances, unique_edges
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact.rows import EDGES, FACE
-from pbd_addon.contact.search import REST_SHARE, SMOOTH, SMOOTH_SHARE, Pair
+from pbd_addon.contact.search import REST_SHARE, SHARP, SMOOTH_SHARE, Pair
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import numpy_kernels
 from test_contact_tunnelling import box, turned
@@ -170,7 +170,7 @@ def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int) -> int:
     pair.search(numpy_kernels, x)
     found = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
     # An edge counts as sharp only where it is beyond doubt.
-    angle = SMOOTH + 1e-6
+    angle = SHARP + 1e-6
     sharp = {mesh: fold_angles(mesh.x, mesh.triangles, mesh.edges) > angle for mesh in {one, other}}
     if pair.collider:
         sharp.pop(one)

@@ -85,7 +85,10 @@ class Constraints:
         raise NotImplementedError
 
     def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
-        """Friction: change p (3, n) once, after the last iteration. Most kinds have none."""
+        """Friction: change p (3, n) once, after the last iteration. Most kinds have none.
+
+        Where an overlap was opened, x (3, n) is moved along: what is pushed out gets no speed from it.
+        """
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """C of every row at positions x, (n, 3) [m] of all bodies; (m,)."""

@@ -106,13 +106,22 @@ class PlaneConstraints(Constraints):
 
     def _wanted(self, x: np.ndarray) -> np.ndarray:
         """Distance to reach in this substep, (m,): what was deeper before it comes out at `PUSH_SPEED`."""
-        before = self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None])
-        return np.minimum(self.thickness, before + PUSH_SPEED * self.h)
+        return np.minimum(self.thickness, self._before(x) + PUSH_SPEED * self.h)
+
+    def _before(self, x: np.ndarray) -> np.ndarray:
+        """Distance from where the plane was before the substep, (m,) [m]."""
+        return np.asarray(self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None]))
 
     def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.rub_plane(
             p, x, self.particles, self.weights, self.friction, self.normal, self.motion, self.multipliers
         )  # fmt: skip
+        before = self._before(x)
+        opened = np.flatnonzero((self.multipliers > 0.0) & (before < self.thickness))
+        if len(opened):
+            ids = self.particles[opened]
+            rise = self.normal @ (p.take(ids, axis=1) - self.point[:, None]) - before[opened]
+            x[:, ids] += np.outer(self.normal, np.clip(rise, 0.0, (self.thickness - before)[opened]))
 
     def touching(self) -> np.ndarray:
         """Particles that touched the plane in the last substep, (k,) int."""

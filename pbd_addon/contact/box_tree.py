@@ -67,8 +67,8 @@ class Boxes:
     def overlaps(self, other: Boxes) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (item of this tree, item of the other) whose boxes overlap; with itself, each pair once and no (i, i).
 
-        Boxes count as a millionth of all the space larger than they are. About 12 ns for each pair of nodes that is
-        looked at. A box with an infinite corner overlaps nothing.
+        Boxes that are up to three millionths of all the space apart may count as well. About 12 ns for each pair of
+        nodes that is looked at. A box with an infinite corner overlaps nothing.
         """
         low, room = self._words(other), other._words(self)
         room = ROOM - room[:, ::-1]

@@ -8,7 +8,6 @@ from types import ModuleType
 import numpy as np
 
 from ..constraints import Constraints
-from ..constraints.plane import PUSH_SPEED
 from ..settings import Material, SolverSettings
 from . import recovery
 from .collider import Collider
@@ -29,8 +28,8 @@ SHORT = 0.1
 RECOVERY = 0.25
 """Share of an overlap that opens in a substep, no faster than `PUSH_SPEED`: what opens at once flies apart."""
 
-NEAR = 0.5
-"""Share of the distance by which the sides of a row may be apart to be worked on."""
+PUSH_SPEED = 0.5
+"""Overlaps open no faster than this [m/s]."""
 
 CHUNK = 8192
 """Rows that are looked at together: arrays of this length stay in the cache."""
@@ -142,8 +141,32 @@ class ContactConstraints(Constraints):
         for part in (self._x, self._p):
             part[:, self.n :] = self._path[0]
 
-    def begin_frame(self, kernels: ModuleType, x: np.ndarray) -> None:
-        """Look at what is tangled or sunken at positions x (3, n), if anything is or nothing is known yet."""
+    @property
+    def straying(self) -> np.ndarray:
+        """How far each particle strayed from its promise lately, then each body as a whole, (n + bodies,) float32 [m].
+
+        What a promise is made of besides the present motion: with it a frame can be stepped again as it was.
+        """
+        straying = np.full(self.n + len(self.surfaces), np.nan, np.float32)
+        for number, surface in enumerate(self.surfaces):
+            if surface is not None:
+                straying[surface.part], straying[self.n + number] = surface.straying[:-1], surface.straying[-1]
+        return straying
+
+    def begin_frame(self, kernels: ModuleType, x: np.ndarray, straying: np.ndarray) -> None:
+        """Forget what promises of moving bodies are left of the last frame, so that a frame depends on its state alone.
+
+        Then look at what is tangled or sunken, if anything is or nothing is known yet.
+
+        Args:
+            kernels: Module of kernels.
+            x: Positions, (3, n) [m].
+            straying: As it was at the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
+        """
+        for number, surface in enumerate(self.surfaces):
+            if surface is not None and not surface.rests:
+                surface.expire()
+                surface.recall(np.append(straying[surface.part], straying[self.n + number]))
         self._take_coefficients()
         self._touched = np.zeros((2, self.n), bool)
         if self._looked and not self._tangled.any() and not self._deep and not self._squeezed:
@@ -218,19 +241,26 @@ class ContactConstraints(Constraints):
                 )  # fmt: skip
             self._bounce_off(kernels, rows, weights)
         self._find(kernels, True)
-        rows = self._rows
+        rows, searched = self._rows, np.zeros(self._p.shape[1], bool)
+        low, high = self._x, self._x
         for _ in range(SUDDEN):
             self.is_separate = keep_separate(kernels, self._p, self._x, rows, self._near_rows(kernels, rows), self._w)
             # Who stops breaks a promise, and may now be met by what was not expected there.
-            stray = self._stray()
-            if not stray.any():
+            unknown = self._stray() & ~searched
+            if searched.any():
+                unknown |= ((self._p < low) | (self._p > high)).any(axis=0)
+            if not unknown.any():
                 break
-            found = [pair.sudden(kernels, self._x, self._p, stray) for pair in self.pairs if not pair.points_only]
-            rows = joined([self._rows, self._without_tangles(joined(found))])
+            found = [pair.sudden(kernels, self._x, self._p, unknown) for pair in self.pairs if not pair.points_only]
+            rows = joined([rows, self._without_tangles(joined(found))])
+            searched |= unknown
+            low, high = np.minimum(self._x, self._p), np.maximum(self._x, self._p)
         else:
             self.is_separate = False
         self._squeezed |= not self.is_separate
         p[:] = self._p[:, : self.n]
+        if len(touching):
+            x += self._opened(kernels)
 
     def touching(self, with_colliders: bool) -> np.ndarray:
         """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
@@ -320,10 +350,12 @@ class ContactConstraints(Constraints):
         return stray
 
     def _near_rows(self, kernels: ModuleType, rows: Rows) -> np.ndarray:
-        """Rows whose sides are close where the particles are now, (k,) int."""
+        """Rows that can be short of their distance where the particles are now, (k,) int.
+
+        What is apart along any direction is at least that far apart, so the normal may be an old one.
+        """
         heights = kernels.heights(self._p, rows.particles, rows.normals)
-        gap = np.einsum("jm,jm->m", rows.share, heights)
-        return np.flatnonzero((gap < rows.distance) | (clearance(heights, rows.kind) < NEAR * rows.distance))
+        return np.flatnonzero(clearance(heights, rows.kind) < rows.distance)
 
     def _come_near(self, kernels: ModuleType) -> None:
         """Take the near rows to work on, each with the plane between its closest points, and what they are to reach."""
@@ -333,10 +365,11 @@ class ContactConstraints(Constraints):
         ]
         self._near = near = joined(parts)
         self.multipliers = np.zeros(near.size)
-        before = self._gaps(kernels, self._x)
-        overlap = np.maximum(near.distance - before, 0.0)
-        self._wanted = near.distance - overlap + np.minimum(RECOVERY * overlap, PUSH_SPEED * self.h)
-        self._approach = self._gaps(kernels, self._p) - before
+        self._before = self._gaps(kernels, self._x)
+        overlap = np.maximum(near.distance - self._before, 0.0)
+        self._opening = np.minimum(RECOVERY * overlap, PUSH_SPEED * self.h)
+        self._wanted = near.distance - overlap + self._opening
+        self._approach = self._gaps(kernels, self._p) - self._before
 
     def _gaps(self, kernels: ModuleType, positions: np.ndarray) -> np.ndarray:
         """How far the near rows are open at positions (3, N), (m,) [m]."""
@@ -367,6 +400,19 @@ class ContactConstraints(Constraints):
             | rows.solid
         )
         return rows._replace(share=share, normals=normals).chosen(close)
+
+    def _opened(self, kernels: ModuleType) -> np.ndarray:
+        """How far particles were moved to open overlaps, (3, n) [m]."""
+        some = np.flatnonzero((self.multipliers > 0.0) & (self._opening > 0.0) & (self._bounce[self._near.pair] == 0.0))
+        start = self._x.copy()
+        if len(some):
+            rows = self._near.chosen(some)
+            wider = np.clip(self._gaps(kernels, self._p) - self._before, 0.0, self._opening)[some]
+            kernels.push_apart(
+                start, rows.particles, rows.share, rows.normals, self._w.take(rows.particles),
+                self._before[some] + wider, 1.0, np.zeros(rows.size),
+            )  # fmt: skip
+        return (start - self._x)[:, : self.n]
 
     def _bounce_off(self, kernels: ModuleType, rows: Rows, weights: np.ndarray) -> None:
         """Give back the share of the speed of approach that colliders return."""

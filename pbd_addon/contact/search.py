@@ -19,8 +19,11 @@ from .collider import Collider
 from .rows import EDGES, FACE, POINTS, Rows, closest, joined, no_rows
 from .surface import Surface
 
-SMOOTH = math.radians(15.0)
-"""Cloth bent less than this has smooth edges."""
+SHARP = math.radians(20.0)
+"""Edges that are bent by this are kept at the whole distance, ..."""
+
+SMOOTH = 0.6
+"""... and those bent by less than this share of it only at `SMOOTH_SHARE`; in between, at something in between."""
 
 SMOOTH_SHARE = 0.3
 """Share of the distance at which smooth edges come in too, where layers are squeezed."""
@@ -62,7 +65,6 @@ class Pair:
         self.points_only, self.collider = points_only, collider
         self.seen = (0, 0)
         self.rows = no_rows()
-        self._fitted: dict[tuple[int, float], tuple[int, Boxes]] = {}
 
     @property
     def alike(self) -> tuple[object, ...]:
@@ -90,24 +92,19 @@ class Pair:
         if self.points_only:
             parts = [self._points(kernels, x)]
         elif one is other:
-            sharp = one.bent(x, SMOOTH)
-            parts = [
-                self._vertices_triangles(kernels, x, one, one),
-                self._edges(kernels, x, SMOOTH_SHARE * self.distance, None, None),
-                self._edges(kernels, x, self.distance, sharp, sharp),
-            ]
+            kept = self._kept_by_edges(one, x, SHARP)
+            parts = [self._vertices_triangles(kernels, x, one, one), self._edges(kernels, x, kept, kept)]
         else:
-            sharp = None
+            kept = np.full(one.edges.shape[1], self.distance)
+            by_other = np.full(other.edges.shape[1], self.distance)
             if self.collider:
                 # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
-                sharp = other.bent(x, min(SMOOTH, 4.0 * POKE * self.distance / one.longest))
+                by_other = self._kept_by_edges(other, x, min(SHARP, 4.0 * POKE * self.distance / one.longest))
             parts = [
                 self._vertices_triangles(kernels, x, one, other),
                 self._vertices_triangles(kernels, x, other, one),
-                self._edges(kernels, x, self.distance, None, sharp),
+                self._edges(kernels, x, kept, by_other),
             ]
-            if self.collider:
-                parts.append(self._edges(kernels, x, SMOOTH_SHARE * self.distance, None, None))
         self.rows = joined(parts)
         self.seen = (one.version, other.version)
 
@@ -139,24 +136,23 @@ class Pair:
                 points = boxes(a.vertex_tree, a.vertices[None], strays)
                 vertex, triangle = points.overlaps(boxes(b.triangle_tree, b.triangles, not strays))
                 parts.append(rows(np.concatenate([a.vertices[vertex][None], b.triangles[:, triangle]]), 1))
-        for strays in (True, False):
+        for strays in (True,) if one is other else (True, False):
             first, second = boxes(one.edge_tree, one.edges, strays).overlaps(
                 boxes(other.edge_tree, other.edges, not strays)
             )
             parts.append(rows(np.concatenate([one.edges[:, first], other.edges[:, second]]), 2))
         return joined(parts)
 
-    def _boxes(
-        self, surface: Surface, tree: BoxTree, items: np.ndarray, distance: float, members: np.ndarray | None = None
-    ) -> Boxes:
-        """Where items (k, m) can be, and half of the distance around them."""
-        version, boxes = self._fitted.get((id(tree), distance), (0, None))
-        if boxes is not None and members is None and version == surface.version:
-            return boxes  # a collider that stands still promises once
-        boxes = tree.fitted(surface.bounds(items, 0.5 * distance, self.one is not self.other), members)
-        if members is None and surface is not self.one:
-            self._fitted[id(tree), distance] = surface.version, boxes
-        return boxes
+    def _kept_by_edges(self, surface: Surface, x: np.ndarray, angle: float) -> np.ndarray:
+        """How far edges are to be kept from others, (e,) [m]: the whole distance if bent by `angle` [rad], less if not.
+
+        Without a step in between, at which layers would be thrown to and fro.
+        """
+        return self.distance * (SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * surface.sharpness(x, SMOOTH * angle, angle))
+
+    def _boxes(self, surface: Surface, tree: BoxTree, items: np.ndarray, kept: float | np.ndarray) -> Boxes:
+        """Where items (k, m) can be, and half of the distance to be kept around them."""
+        return tree.fitted(surface.bounds(items, 0.5 * kept, self.one is not self.other))
 
     def _vertices_triangles(self, kernels: ModuleType, x: np.ndarray, one: Surface, other: Surface) -> Rows:
         vertices = self._boxes(one, one.vertex_tree, one.vertices[None], self.distance)
@@ -165,29 +161,21 @@ class Pair:
         if one is other:
             apart = (particles[0] != particles[1]) & (particles[0] != particles[2]) & (particles[0] != particles[3])
             particles = particles.take(np.flatnonzero(apart), axis=1)
-        return self._near(kernels, x, particles, one, other, FACE, self.distance)
+        return self._near(kernels, x, particles, one, other, FACE)
 
-    def _edges(
-        self,
-        kernels: ModuleType,
-        x: np.ndarray,
-        distance: float,
-        of_one: np.ndarray | None,
-        of_other: np.ndarray | None,
-    ) -> Rows:
+    def _edges(self, kernels: ModuleType, x: np.ndarray, kept: np.ndarray, by_other: np.ndarray) -> Rows:
         one, other = self.one, self.other
-        if of_other is not None and not of_other.any():
-            return no_rows()
-        edges = self._boxes(one, one.edge_tree, one.edges, distance, of_one)
-        same = one is other and of_one is of_other
+        edges = self._boxes(one, one.edge_tree, one.edges, kept)
         first, second = edges.overlaps(
-            edges if same else self._boxes(other, other.edge_tree, other.edges, distance, of_other)
+            edges if one is other else self._boxes(other, other.edge_tree, other.edges, by_other)
         )
         particles = np.concatenate([one.edges.take(first, axis=1), other.edges.take(second, axis=1)])
+        distance = np.minimum(kept.take(first), by_other.take(second))
         if one is other:
             apart = (particles[0] != particles[2]) & (particles[0] != particles[3])
             apart &= (particles[1] != particles[2]) & (particles[1] != particles[3])
-            particles = particles.take(np.flatnonzero(apart), axis=1)
+            some = np.flatnonzero(apart)
+            particles, distance = particles.take(some, axis=1), distance.take(some)
         return self._near(kernels, x, particles, one, other, EDGES, distance)
 
     def _points(self, kernels: ModuleType, x: np.ndarray) -> Rows:
@@ -197,7 +185,7 @@ class Pair:
             points if one is other else self._boxes(other, other.vertex_tree, other.vertices[None], self.distance)
         )
         a, b = one.vertices[first], other.vertices[second]
-        return self._near(kernels, x, np.stack([a, a, b, b]), one, other, POINTS, self.distance)
+        return self._near(kernels, x, np.stack([a, a, b, b]), one, other, POINTS)
 
     def _near(
         self,
@@ -207,22 +195,23 @@ class Pair:
         first: Surface,
         second: Surface,
         kind: int,
-        distance: float,
+        distance: np.ndarray | None = None,
     ) -> Rows:
-        """Of rows whose boxes overlap, those that can come closer than the distance."""
+        """Of rows whose boxes overlap, those that can come closer than the distance, by default the pair's."""
+        if distance is None:
+            distance = np.full(particles.shape[1], self.distance)
         parts = []
         for start in range(0, particles.shape[1], CHUNK):
             ids = np.ascontiguousarray(particles[:, start : start + CHUNK])
+            kept = distance[start : start + CHUNK]
             kinds = np.full(ids.shape[1], kind, np.int8)
             q = x.take(ids, axis=1)
             share = closest(kernels, q, kinds)
             gap, normals = kernels.separation(q, share)
-            near = np.flatnonzero(
-                gap <= distance + self._approach(ids, normals, first, second, 1 if kind == FACE else 2)
-            )
+            near = np.flatnonzero(gap <= kept + self._approach(ids, normals, first, second, 1 if kind == FACE else 2))
             ids, share, normals = (column.take(near, axis=1) for column in (ids, share, normals))
             kinds = kinds[near]
-            kept = self._distances(kernels, ids, kinds, distance)
+            kept = self._less_for_neighbours(kernels, ids, kinds, kept[near])
             parts.append(
                 Rows(ids, share, normals, kept, kinds, np.full(len(near), self.number), np.zeros(len(near), bool))
             )
@@ -244,15 +233,16 @@ class Pair:
         stray += math.sqrt(3.0) * (first.drift_slack + second.drift_slack)
         return np.asarray(stray + np.maximum(to_first, 0.0) + np.maximum(to_second, 0.0))
 
-    def _distances(self, kernels: ModuleType, particles: np.ndarray, kind: np.ndarray, wanted: float) -> np.ndarray:
+    def _less_for_neighbours(
+        self, kernels: ModuleType, particles: np.ndarray, kind: np.ndarray, distance: np.ndarray
+    ) -> np.ndarray:
         """The distance to keep in each row, less for those that are neighbours at rest, (m,) [m]."""
-        distance = np.full(particles.shape[1], wanted)
         if self.rest is None:
             return distance
         across = self.rest.take(particles[0], axis=1) - self.rest.take(particles[2], axis=1)
-        most = wanted / REST_SHARE + 2.0 * self.one.longest
+        most = self.distance / REST_SHARE + 2.0 * self.one.longest
         near = np.flatnonzero(np.einsum("im,im->m", across, across) < most**2)
         q = self.rest.take(particles.take(near, axis=1), axis=1)
         gap = kernels.separation(q, closest(kernels, q, kind[near]))[0]
-        distance[near] = np.minimum(wanted, REST_SHARE * gap)
+        distance[near] = np.minimum(distance[near], REST_SHARE * gap)
         return distance

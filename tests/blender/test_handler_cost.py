@@ -3,7 +3,6 @@
 import time
 
 import bpy
-import numpy as np
 import scenes
 from scenes import go
 
@@ -12,14 +11,14 @@ LIMIT = 0.5e-3
 """Seconds above an empty frame change for 10,000 cached vertices; several times what a free machine needs."""
 
 
-def median_seconds(function, repeats=60):
-    """Median duration [s] of calls with the numbers 2, 3, 4, 2, …"""
+def least_seconds(function, repeats=60):
+    """Shortest duration [s], as nothing else on the machine shortens one, of calls with the numbers 2, 3, 4, 2, …"""
     times = []
     for turn in range(repeats):
         begin = time.perf_counter()
         function(2 + turn % 3)
         times.append(time.perf_counter() - begin)
-    return float(np.median(times))
+    return min(times)
 
 
 def test_a_cached_frame_of_ten_thousand_vertices(extension, record_property):
@@ -30,11 +29,11 @@ def test_a_cached_frame_of_ten_thousand_vertices(extension, record_property):
     for frame in range(1, 6):
         go(frame)
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    ours = median_seconds(lambda _: session.show(scene, depsgraph))
-    whole = median_seconds(go)
+    ours = least_seconds(lambda _: session.show(scene, depsgraph))
+    whole = least_seconds(go)
     session.drop(scene)
     extension.bridge("handlers").disarm()
-    empty = median_seconds(go)
+    empty = least_seconds(go)
     extension.bridge("handlers").arm()
     record_property("handler_ms", 1e3 * ours)
     record_property("frame_change_ms", 1e3 * (whole - empty))
@@ -59,5 +58,5 @@ def test_a_still_collider_costs_next_to_nothing(extension):
         full = world.read_surroundings(scene, depsgraph, moment, [obj], running.surfaces)
         running.world.inputs(scene, full)
 
-    print(f"still collider of 100,000 vertices: {1e3 * median_seconds(read):.3f} ms")
-    assert median_seconds(read) < 2e-3
+    print(f"still collider of 100,000 vertices: {1e3 * least_seconds(read):.3f} ms")
+    assert least_seconds(read) < 2e-3
