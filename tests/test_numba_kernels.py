@@ -449,3 +449,34 @@ Simulation([Body(np.eye(3), [[0, 1, 2]])], kernels="numba").step(1 / 24)
     used = run("-c", program)
     assert "data saved to" not in used
     assert used.count("data loaded from") == filled.count("data saved to") > 15
+
+
+@pytest.mark.slow
+def test_the_cache_serves_the_package_under_any_name(tmp_path):
+    """Inside Blender the package is a part of the extension's, in the process that fills the cache it need not be."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DEBUG_CACHE": "1"}
+    program = """
+import importlib.util
+import sys
+from pathlib import Path
+folder = Path.cwd() / "pbd_addon"
+spec = importlib.util.spec_from_file_location("other", folder / "__init__.py", submodule_search_locations=[str(folder)])
+sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path.cwd()]
+sys.modules["other"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["other"])
+assert sys.modules["other"].kernels.load("numba").__name__ == "other.kernels.numba_kernels"
+assert importlib.util.find_spec("pbd_addon") is None
+"""
+    commands = (("-m", "pbd_addon.kernels"), ("-c", program))
+    for command, written in zip(commands, (True, False)):
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=ROOT,
+            env=environment,
+            check=True,
+            timeout=300,
+            capture_output=True,
+            text=True,
+        )
+        assert ("data saved to" in done.stdout) == written
+        assert ("data loaded from" in done.stdout) != written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ def kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     compile_it = numba.njit(signature, cache=True, fastmath=False, boundscheck=False, error_model="numpy")
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        made = compile_it(function)
+        made = compile_it(_nameless(function))
         return with_long_integers(made) if FEW_BITS else made
 
     return compiled
@@ -30,7 +31,17 @@ def kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def helper(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that kernels of the same file call: it is compiled into them."""
-    return numba.njit(fastmath=False, boundscheck=False, error_model="numpy")(function)
+    return numba.njit(fastmath=False, boundscheck=False, error_model="numpy")(_nameless(function))
+
+
+def _nameless(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as if it came from Numba.
+
+    What is read from the cache imports the module that it was compiled in, by its name. But ours depends on who asks:
+    inside Blender we are a part of another package than in a process that fills the cache.
+    """
+    names = {**function.__globals__, "__name__": numba.__name__}
+    return functools.update_wrapper(types.FunctionType(function.__code__, names), function, ("__name__", "__doc__"))
 
 
 def with_long_integers(function: Callable[..., Any]) -> Callable[..., Any]:
