@@ -30,6 +30,7 @@ class KindResult:
 
     Attributes:
         kind: Its name.
+        kernels: The backend.
         scene: Where it was measured.
         rows: Number of constraints; of volume, of the triangles that enclose it.
         unit: What a row is.
@@ -37,6 +38,7 @@ class KindResult:
     """
 
     kind: str
+    kernels: str
     scene: str
     rows: int
     unit: str
@@ -44,22 +46,26 @@ class KindResult:
 
 
 def of_constraints(simulation: Simulation, scene: str, dt: float) -> list[KindResult]:
-    """Project each kind of constraint again and again on the present state, which stays as it is."""
-    module = kernels.load(simulation.kernels_name)
+    """Project each kind of constraint again and again on the present state, which stays as it is, by each backend."""
     settled = np.concatenate([simulation.positions(body) for body in simulation.bodies]).T.copy()
     h = dt / simulation.settings.substeps
-    return [_measure(constraints, module, settled, scene, h) for constraints in simulation.constraints]
+    modules = {name: kernels.load(name) for name in kernels.available()}
+    return [
+        _measure(constraints, name, module, settled, scene, h)
+        for constraints in simulation.constraints
+        for name, module in modules.items()
+    ]
 
 
 def first_of_each(results: Sequence[KindResult]) -> list[KindResult]:
-    """One result for each kind, from the scene that came first."""
-    found: dict[str, KindResult] = {}
+    """One result for each kind and backend, from the scene that came first."""
+    found: dict[tuple[str, str], KindResult] = {}
     for result in results:
-        found.setdefault(result.kind, result)
+        found.setdefault((result.kind, result.kernels), result)
     return list(found.values())
 
 
-def _measure(constraints: Constraints, module: Any, settled: np.ndarray, scene: str, h: float) -> KindResult:
+def _measure(constraints: Constraints, name: str, module: Any, settled: np.ndarray, scene: str, h: float) -> KindResult:
     rows, unit = _rows(constraints, settled)
     p, seconds = settled.copy(), []
     deadline = time.perf_counter() + PATIENCE
@@ -70,7 +76,7 @@ def _measure(constraints: Constraints, module: Any, settled: np.ndarray, scene: 
         start = time.process_time()
         constraints.project(module, p, settled)
         seconds.append(time.process_time() - start)
-    return KindResult(constraints.name, scene, rows, unit, float(np.median(seconds)) / max(rows, 1))
+    return KindResult(constraints.name, name, scene, rows, unit, float(np.median(seconds)) / max(rows, 1))
 
 
 def _rows(constraints: Constraints, settled: np.ndarray) -> tuple[int, str]:

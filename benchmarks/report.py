@@ -124,9 +124,15 @@ def notes(n: int, blender_settings: dict[str, float]) -> str:
 
 
 def kinds(results: Sequence[KindResult]) -> str:
-    """Table of the kinds of constraints."""
-    rows = [[r.kind, r.scene, f"{r.rows}", f"{1e9 * r.seconds:.0f} ns", r.unit] for r in results]
-    return table(("kind", "scene", "rows", "CPU time", "of a"), rows, texts=2)
+    """Table of the kinds of constraints, with a column for each backend."""
+    backends = list(dict.fromkeys(r.kernels for r in results))
+    times = {(r.kind, r.kernels): f"{1e9 * r.seconds:.1f} ns" for r in results}
+    rows = [
+        [r.kind, r.scene, f"{r.rows}", *(times.get((r.kind, name), "") for name in backends), r.unit]
+        for r in results
+        if r.kernels == backends[0]
+    ]
+    return table(("kind", "scene", "rows", *(f"{name}, CPU" for name in backends), "of a"), rows, texts=2)
 
 
 def parts(split: dict[str, float]) -> str:

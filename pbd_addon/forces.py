@@ -55,8 +55,11 @@ def rigid_velocities(x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: 
     # sum m r x v from sum m r v^T; the mean velocity adds nothing, for sum m r = 0.
     momentum = np.stack([turning[:, i, j] - turning[:, j, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=1)
     inertia = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
-    # A point or a straight rope has no inertia about some axis, hence the pseudo-inverse.
-    omega = np.einsum("kij,kj->ik", np.linalg.pinv(inertia, rcond=1e-10, hermitian=True), momentum)
+    # A point or a straight rope has no inertia about some axis, and is not turned about it.
+    moments, axes = np.linalg.eigh(inertia)
+    usable = moments > 1e-10 * moments[:, -1:]
+    about_axes = np.einsum("kij,ki->kj", axes, momentum) * usable / np.where(usable, moments, 1.0)
+    omega = np.einsum("kij,kj->ik", axes, about_axes)
     return velocity[:, of_particle] + _cross(omega[:, of_particle], r)
 
 

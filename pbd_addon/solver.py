@@ -59,8 +59,9 @@ def step(
     model.lay_paths(state, targets, dt)
     model.touch.begin_frame(kernels, state.x, state.straying)
     state = state.copy()
-    for k in range(settings.substeps):
-        _advance(model, state, settings, k / settings.substeps, (k + 1) / settings.substeps, dt, kernels, RETRIES)
+    count = settings.substeps
+    for k in range(count):
+        _advance(model, state, settings, k / count, (k + 1) / count, dt / count, kernels, RETRIES)
     state.pin_targets = targets.pins
     state.planes, state.colliders = targets.planes, targets.colliders
     state.straying = model.touch.straying
@@ -93,13 +94,16 @@ def _advance(
     settings: SolverSettings,
     start: float,
     stop: float,
-    dt: float,
+    h: float,
     kernels: ModuleType,
     retries: int,
 ) -> None:
-    """One substep from `start` to `stop`, fractions of the frame; in halves if it gives no sound result."""
+    """One substep of h seconds from `start` to `stop`, fractions of the frame; in halves if it gives no sound result.
+
+    h is the same for all of them to the last digit, because constraints scale their compliances when it changes.
+    """
     before = state.strain
-    x, v = substep(model, state, settings, stop, (stop - start) * dt, kernels)
+    x, v = substep(model, state, settings, stop, h, kernels)
     sound = np.abs(v).max() < RUNAWAY_SPEED  # false for NaN too
     if sound and (model.touch.is_separate or retries <= RETRIES - CONTACT_RETRIES):
         state.x, state.v = x, v
@@ -110,5 +114,5 @@ def _advance(
         raise UnstableError(*model.owner(worst))
     model.touch.go_back(start)
     middle = 0.5 * (start + stop)
-    _advance(model, state, settings, start, middle, dt, kernels, retries - 1)
-    _advance(model, state, settings, middle, stop, dt, kernels, retries - 1)
+    _advance(model, state, settings, start, middle, 0.5 * h, kernels, retries - 1)
+    _advance(model, state, settings, middle, stop, 0.5 * h, kernels, retries - 1)

@@ -107,7 +107,7 @@ def wrong_import(importer: str, imported: Import) -> str:
         if top in FORBIDDEN_MODULES:
             return "Blender's platform refuses it, or it runs what a file holds"
         if top == "numba":
-            return "" if importer == "pbd_addon.kernels.numba_kernels" else "only numba_kernels imports numba"
+            return "" if importer == "pbd_addon.kernels.numba_compile" else "only numba_compile imports numba"
         if floor in ("pbd_addon", "pbd_addon.kernels"):
             if top in BLENDER_MODULES:
                 return "the physics runs without Blender"
@@ -208,7 +208,8 @@ def test_no_package_files_in_tests():
         ("pbd_addon/solver.py", "import bpy", "without Blender"),
         ("pbd_addon/solver.py", "def f():\n    from mathutils import Vector", "without Blender"),
         ("pbd_addon/solver.py", "import scipy", "NumPy only"),
-        ("pbd_addon/solver.py", "import numba", "only numba_kernels"),
+        ("pbd_addon/solver.py", "import numba", "only numba_compile"),
+        ("pbd_addon/kernels/numba_kernels.py", "import numba", "only numba_compile"),
         ("pbd_addon/solver.py", "import pickle", "runs what a file holds"),
         ("pbd_addon/__init__.py", "from . import blender", "does not know the bridge"),
         ("pbd_addon/solver.py", "from .blender.session import get", "does not know the bridge"),
@@ -240,7 +241,8 @@ def test_disorder_is_found(tmp_path, file, source, complaint):
         "pbd_addon/solver.py": "from .kernels import load\nfrom .mesh import TriMesh\ndef step(): pass",
         "pbd_addon/kernels/__init__.py": "def load():\n    from . import numba_kernels, numpy_kernels",
         "pbd_addon/kernels/numpy_kernels.py": "import numpy as np",
-        "pbd_addon/kernels/numba_kernels.py": "import numba",
+        "pbd_addon/kernels/numba_compile.py": "import numba",
+        "pbd_addon/kernels/numba_kernels.py": "from .numba_compile import kernel",
         "pbd_addon/blender/__init__.py": "from . import handlers, session",
         "pbd_addon/blender/session.py": "import bpy\nfrom ..solver import step\ndef get(scene): pass",
         "pbd_addon/blender/handlers.py": "import bpy\nfrom . import session",

@@ -97,6 +97,21 @@ def test_a_stiffness_of_zero_removes_the_constraint():
     np.testing.assert_allclose(simulation.positions(body)[free, 2], -4.905, rtol=0.01)
 
 
+def test_all_substeps_are_equally_long(monkeypatch):
+    """To the last digit: when h changes, constraints scale all their compliances anew."""
+    simulation = Simulation([cloth()], substeps=7)
+    lengths = []
+    for constraints in simulation.constraints:
+        begin = constraints.begin_substep
+        monkeypatch.setattr(
+            constraints, "begin_substep", lambda h, fraction, begin=begin: (lengths.append(h), begin(h, fraction))
+        )
+    simulation.step(1 / 24)
+    simulation.step(1 / 24)
+    assert len(lengths) >= 14
+    assert set(lengths) == {1 / 24 / 7}
+
+
 def test_the_report_tells_of_strain_and_substeps():
     """Mean, 95th percentile and maximum are those of the edges, contacts those of the floor."""
     body = cloth(stretch=50.0, compression=50.0)

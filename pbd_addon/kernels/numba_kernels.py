@@ -1,0 +1,458 @@
+"""Kernels compiled by Numba: the functions of `numpy_kernels`, with the same arguments and meaning.
+
+Each goes through its rows one by one. The rows of a color share no particle, so this order gives what whole colors
+at once give, up to rounding: `starts` is not needed. `p` and `x` must be C-contiguous.
+
+Particle numbers are made unsigned because Numba else looks at each whether it counts from the end.
+"""
+
+from __future__ import annotations
+
+from math import atan2, sqrt
+
+import numpy as np
+
+from .numba_compile import helper, kernel
+from .numba_contact import (
+    closest_on_edges as closest_on_edges,
+)
+from .numba_contact import (
+    closest_on_triangles as closest_on_triangles,
+)
+from .numba_contact import (
+    heights as heights,
+)
+from .numba_contact import (
+    push_apart as push_apart,
+)
+from .numba_contact import (
+    rub_contacts as rub_contacts,
+)
+from .numba_contact import (
+    separation as separation,
+)
+
+TINY = 1e-12
+TURN = 2.0 * np.pi
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:], f8[:,:], f8[:], f8[:,:], f8[:])")
+def project_distance(
+    p: np.ndarray,
+    x: np.ndarray,
+    indices: np.ndarray,
+    starts: np.ndarray,
+    weights: np.ndarray,
+    rest_lengths: np.ndarray,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    k: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_kernels.project_distance`."""
+    damped, relaxed = len(gamma) > 0, k.shape[1] > 0
+    for r in range(indices.shape[1]):
+        i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
+        dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
+        length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
+        error = length - rest_lengths[r]
+        side = 1 if error < 0.0 else 0
+        give = alpha[side, r]
+        residual = error + give * multipliers[r]
+        wi, wj = weights[0, r], weights[1, r]
+        stiffness = wi + wj
+        scale = 1.0 / length
+        if damped:
+            before = dx * (x[0, i] - x[0, j]) + dy * (x[1, i] - x[1, j]) + dz * (x[2, i] - x[2, j])
+            residual += gamma[r] * (length - before * scale)
+            stiffness *= 1.0 + gamma[r]
+        step = -residual / (stiffness + give)
+        if relaxed:
+            step *= k[side, r]
+        multipliers[r] += step
+        step *= scale
+        p[0, i] += wi * step * dx
+        p[1, i] += wi * step * dy
+        p[2, i] += wi * step * dz
+        p[0, j] -= wj * step * dx
+        p[1, j] -= wj * step * dy
+        p[2, j] -= wj * step * dz
+
+
+@helper
+def _go_back(inverse: np.ndarray, factor: np.ndarray, right: np.ndarray, count: int) -> None:
+    """The second half of solving with L D L^T, for one right hand side, in place."""
+    following = right[count - 1] * inverse[count - 1]
+    right[count - 1] = following
+    for e in range(count - 2, -1, -1):
+        following = right[e] * inverse[e] - factor[e + 1] * following
+        right[e] = following
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i8[:], i8[:], i8[:], i8, i8[:,:], f8[:], f8[:], f8[:,:], f8[:], f8[:])")
+def project_chains(
+    p: np.ndarray,
+    x: np.ndarray,
+    vertices: np.ndarray,
+    links: np.ndarray,
+    rows: np.ndarray,
+    levels: int,
+    rings: np.ndarray,
+    weights: np.ndarray,
+    rest_lengths: np.ndarray,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_kernels.project_chains`; each chain is eliminated from its first edge to its last."""
+    size, damped = len(links), len(gamma) > 0
+    n, right, extra = np.empty((3, size)), np.empty(size), np.empty(size)
+    inverse, factor = np.empty(size), np.empty(size)  # of L D L^T: 1 / D, and L beside its diagonal
+    stop, ring = 0, 0
+    while stop < size:
+        start, stop = stop, stop + 1
+        while stop < size and links[stop] == links[stop - 1] + 1:
+            stop += 1
+        count, place = stop - start, links[start]
+        closed = ring < rings.shape[1] and rings[0, ring] == place
+        ring += closed
+        pivot, corner = 0.0, 0.0
+        i, weight = np.uint64(vertices[place]), weights[place]
+        px, py, pz = p[0, i], p[1, i], p[2, i]
+        above, right_above, bx, by, bz = 0.0, 0.0, 0.0, 0.0, 0.0
+        for e in range(count):
+            row = np.uint64(start + e)
+            j = np.uint64(vertices[np.uint64(place + e + 1)])
+            dx, dy, dz = p[0, j] - px, p[1, j] - py, p[2, j] - pz
+            length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
+            scale = 1.0 / length
+            dx, dy, dz = dx * scale, dy * scale, dz * scale
+            error = length - rest_lengths[row]
+            give = alpha[1 if error < 0.0 else 0, row]
+            residual = error + give * multipliers[np.uint64(rows[row])]
+            if damped:
+                before = dx * (x[0, j] - x[0, i]) + dy * (x[1, j] - x[1, i]) + dz * (x[2, j] - x[2, i])
+                brake = 1.0 / (1.0 + gamma[row])
+                residual = (residual + gamma[row] * (length - before)) * brake
+                give *= brake
+            next_weight = weights[np.uint64(place + e + 1)]
+            diagonal = next_weight + weight + give
+            if closed and e == 0:
+                last = np.uint64(vertices[place + count - 1])
+                lx, ly, lz = px - p[0, last], py - p[1, last], pz - p[2, last]
+                across = (lx * dx + ly * dy + lz * dz) / (sqrt(lx * lx + ly * ly + lz * lz) + TINY)
+                corner, pivot = -weight * across, -diagonal
+                diagonal -= pivot
+            if closed and e == count - 1:
+                diagonal -= corner * corner / pivot
+            coupling = -weight * (bx * dx + by * dy + bz * dz)  # 0 at the first edge
+            factor[e] = coupling * above
+            right_above = -residual - coupling * above * right_above
+            above = 1.0 / (diagonal - coupling * coupling * above)
+            inverse[e], right[e] = above, right_above
+            n[0, e], n[1, e], n[2, e] = dx, dy, dz
+            bx, by, bz = dx, dy, dz
+            i, weight, px, py, pz = j, next_weight, p[0, j], p[1, j], p[2, j]
+        if closed:
+            # Two more entries in the corners, by the formula of Sherman and Morrison as in NumPy.
+            extra[:count] = 0.0
+            extra[0], extra[count - 1] = pivot, corner
+            for e in range(1, count):
+                extra[e] -= factor[e] * extra[e - 1]
+            _go_back(inverse, factor, extra, count)
+            _go_back(inverse, factor, right, count)
+            ratio = corner / pivot
+            much = (right[0] + ratio * right[count - 1]) / (1.0 + extra[0] + ratio * extra[count - 1])
+            for e in range(count):
+                right[e] -= much * extra[e]
+            inverse[:count], factor[:count] = 1.0, 0.0  # solved
+        step, share, bx, by, bz = 0.0, 0.0, 0.0, 0.0, 0.0
+        for e in range(count - 1, -1, -1):
+            j = np.uint64(vertices[np.uint64(place + e + 1)])
+            weight = weights[np.uint64(place + e + 1)]
+            step = right[e] * inverse[e] - share * step
+            share = factor[e]
+            multipliers[np.uint64(rows[np.uint64(start + e)])] += step
+            dx, dy, dz = n[0, e] * step, n[1, e] * step, n[2, e] * step
+            p[0, j] += weight * (dx - bx)
+            p[1, j] += weight * (dy - by)
+            p[2, j] += weight * (dz - bz)
+            bx, by, bz = dx, dy, dz
+        j, weight = np.uint64(vertices[place]), weights[place]
+        p[0, j] -= weight * bx
+        p[1, j] -= weight * by
+        p[2, j] -= weight * bz
+
+
+@kernel("f8[:,::1](f8[:], f8[:], f8[:,:])")
+def _solve_many(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray) -> np.ndarray:
+    count = len(diagonal)
+    inverse, factor, solution = diagonal.copy(), np.zeros(count), right.copy()
+    for e in range(count):
+        if e:
+            factor[e] = coupling[e - 1] * inverse[e - 1]
+            inverse[e] -= factor[e] * coupling[e - 1]
+        inverse[e] = 1.0 / inverse[e]
+    for row in range(len(solution)):
+        for e in range(1, count):
+            solution[row, e] -= factor[e] * solution[row, e - 1]
+        _go_back(inverse, factor, solution[row], count)
+    return solution
+
+
+def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
+    """As `numpy_kernels.solve_tridiagonal`; `levels` does not matter."""
+    return np.asarray(_solve_many(diagonal, coupling, right.reshape(-1, len(diagonal)))).reshape(right.shape)
+
+
+@helper
+def _hinge(q: np.ndarray, gradients: np.ndarray) -> float:
+    """Dihedral angle of one hinge at q (3, 4); its gradients are written to `gradients`, (3, 4)."""
+    ex, ey, ez = q[0, 1] - q[0, 0], q[1, 1] - q[1, 0], q[2, 1] - q[2, 0]
+    lx, ly, lz = q[0, 2] - q[0, 0], q[1, 2] - q[1, 0], q[2, 2] - q[2, 0]
+    rx, ry, rz = q[0, 3] - q[0, 0], q[1, 3] - q[1, 0], q[2, 3] - q[2, 0]
+    ax, ay, az = ey * lz - ez * ly, ez * lx - ex * lz, ex * ly - ey * lx
+    bx, by, bz = ry * ez - rz * ey, rz * ex - rx * ez, rx * ey - ry * ex
+    square = ex * ex + ey * ey + ez * ez
+    length = sqrt(square) + TINY
+    sine = ((ay * bz - az * by) * ex + (az * bx - ax * bz) * ey + (ax * by - ay * bx) * ez) / length
+    angle = atan2(sine, ax * bx + ay * by + az * bz)
+    least = TINY * (length * length) * (length * length)
+    a, b = 1.0 / max(ax * ax + ay * ay + az * az, least), 1.0 / max(bx * bx + by * by + bz * bz, least)
+    along_left, along_right = (lx * ex + ly * ey + lz * ez) / length, (rx * ex + ry * ey + rz * ez) / length
+    for axis, one, other in ((0, ax * a, bx * b), (1, ay * a, by * b), (2, az * a, bz * b)):
+        gradients[axis, 2] = -length * one
+        gradients[axis, 3] = -length * other
+        gradients[axis, 1] = along_left * one + along_right * other
+        gradients[axis, 0] = (length - along_left) * one + (length - along_right) * other
+    return angle
+
+
+@kernel("Tuple((f8[::1], f8[:,:,::1]))(f8[:,:,:])")
+def _hinges(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    count = q.shape[2]
+    angles, gradients = np.empty(count), np.empty((3, 4, count))
+    for r in range(count):
+        angles[r] = _hinge(q[:, :, r], gradients[:, :, r])
+    return angles, gradients
+
+
+def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """As `numpy_kernels.dihedral_angles`."""
+    angles, gradients = _hinges(q)
+    return angles, gradients if with_gradients else gradients[:, :0]
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
+def project_dihedral(
+    p: np.ndarray,
+    x: np.ndarray,
+    indices: np.ndarray,
+    starts: np.ndarray,
+    weights: np.ndarray,
+    rest_angles: np.ndarray,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    k: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_kernels.project_dihedral`."""
+    damped = len(gamma) > 0
+    q, gradients = np.empty((3, 4)), np.empty((3, 4))
+    for r in range(indices.shape[1]):
+        for corner in range(4):
+            particle = np.uint64(indices[corner, r])
+            for axis in range(3):
+                q[axis, corner] = p[axis, particle]
+        error = _hinge(q, gradients) - rest_angles[r]
+        error -= TURN * np.rint(error / TURN)
+        residual = error + alpha[r] * multipliers[r]
+        stiffness, moved = 0.0, 0.0
+        for corner in range(4):
+            square = 0.0
+            for axis in range(3):
+                square += gradients[axis, corner] * gradients[axis, corner]
+            stiffness += square * weights[corner, r]
+        if damped:
+            for corner in range(4):
+                particle = np.uint64(indices[corner, r])
+                for axis in range(3):
+                    moved += gradients[axis, corner] * (q[axis, corner] - x[axis, particle])
+            residual += gamma[r] * moved
+            stiffness *= 1.0 + gamma[r]
+        step = -k[r] * residual / max(stiffness + alpha[r], TINY)
+        multipliers[r] += step
+        for corner in range(4):
+            particle = np.uint64(indices[corner, r])
+            push = weights[corner, r] * step
+            for axis in range(3):
+                p[axis, particle] = q[axis, corner] + push * gradients[axis, corner]
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:])")
+def project_isometric(
+    p: np.ndarray,
+    x: np.ndarray,
+    indices: np.ndarray,
+    starts: np.ndarray,
+    weights: np.ndarray,
+    stencils: np.ndarray,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    k: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_kernels.project_isometric`."""
+    damped = len(gamma) > 0
+    for r in range(indices.shape[1]):
+        i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
+        m, n = np.uint64(indices[2, r]), np.uint64(indices[3, r])
+        a, b, c, d = stencils[0, r], stencils[1, r], stencils[2, r], stencils[3, r]
+        rx = a * p[0, i] + b * p[0, j] + c * p[0, m] + d * p[0, n]
+        ry = a * p[1, i] + b * p[1, j] + c * p[1, m] + d * p[1, n]
+        rz = a * p[2, i] + b * p[2, j] + c * p[2, m] + d * p[2, n]
+        wa, wb, wc, wd = weights[0, r] * a, weights[1, r] * b, weights[2, r] * c, weights[3, r] * d
+        stiffness = wa * a + wb * b + wc * c + wd * d
+        if damped:
+            cx = rx - (a * x[0, i] + b * x[0, j] + c * x[0, m] + d * x[0, n])
+            cy = ry - (a * x[1, i] + b * x[1, j] + c * x[1, m] + d * x[1, n])
+            cz = rz - (a * x[2, i] + b * x[2, j] + c * x[2, m] + d * x[2, n])
+            square = max(rx * rx + ry * ry + rz * rz, TINY * TINY)
+            more = 1.0 + gamma[r] * (rx * cx + ry * cy + rz * cz) / square
+            rx, ry, rz = rx * more, ry * more, rz * more
+            stiffness *= 1.0 + gamma[r]
+        scale = -k[r] / (stiffness + alpha[r])
+        sx = (rx + alpha[r] * multipliers[0, r]) * scale
+        sy = (ry + alpha[r] * multipliers[1, r]) * scale
+        sz = (rz + alpha[r] * multipliers[2, r]) * scale
+        multipliers[0, r] += sx
+        multipliers[1, r] += sy
+        multipliers[2, r] += sz
+        p[0, i] += wa * sx
+        p[1, i] += wa * sy
+        p[2, i] += wa * sz
+        p[0, j] += wb * sx
+        p[1, j] += wb * sy
+        p[2, j] += wb * sz
+        p[0, m] += wc * sx
+        p[1, m] += wc * sy
+        p[2, m] += wc * sz
+        p[0, n] += wd * sx
+        p[1, n] += wd * sy
+        p[2, n] += wd * sz
+
+
+@kernel("Tuple((f8[::1], f8[:,::1]))(f8[:,::1], i8[:,:], i8[:], i8)")
+def volume_gradients(
+    q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `numpy_kernels.volume_gradients`."""
+    volumes, gradients = np.zeros(piece_count), np.zeros((3, q.shape[1]))
+    for t in range(triangles.shape[1]):
+        i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
+        ax, ay, az = q[0, i], q[1, i], q[2, i]
+        bx, by, bz = q[0, j], q[1, j], q[2, j]
+        cx, cy, cz = q[0, k], q[1, k], q[2, k]
+        ux, uy, uz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
+        volumes[pieces[t]] += ux * ax + uy * ay + uz * az
+        gradients[0, i] += ux
+        gradients[1, i] += uy
+        gradients[2, i] += uz
+        gradients[0, j] += cy * az - cz * ay
+        gradients[1, j] += cz * ax - cx * az
+        gradients[2, j] += cx * ay - cy * ax
+        gradients[0, k] += ay * bz - az * by
+        gradients[1, k] += az * bx - ax * bz
+        gradients[2, k] += ax * by - ay * bx
+    return volumes / 6.0, gradients / 6.0
+
+
+@kernel("void(f8[:,::1], i8[:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:])")
+def project_attachment(
+    p: np.ndarray,
+    indices: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    alpha: np.ndarray,
+    k: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_kernels.project_attachment`."""
+    for r in range(len(indices)):
+        i = np.uint64(indices[r])
+        scale = -k[r] / (weights[r] + alpha[r])
+        for axis in range(3):
+            step = (p[axis, i] - targets[axis, r] + alpha[r] * multipliers[axis, r]) * scale
+            multipliers[axis, r] += step
+            p[axis, i] += weights[r] * step
+
+
+@kernel("void(f8[:,::1], i8[:], i8[:], i8[:], f8[:], f8[:], f8[:])")
+def project_tether(
+    p: np.ndarray,
+    indices: np.ndarray,
+    anchors: np.ndarray,
+    starts: np.ndarray,
+    weights: np.ndarray,
+    reach: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_kernels.project_tether`."""
+    for r in range(len(indices)):
+        i, j = np.uint64(indices[r]), np.uint64(anchors[r])
+        dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
+        length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
+        excess = length - reach[r]
+        if excess > 0.0:
+            multipliers[r] += excess / max(weights[r], TINY)
+            share = excess / length
+            p[0, i] -= dx * share
+            p[1, i] -= dy * share
+            p[2, i] -= dz * share
+
+
+@kernel("void(f8[:,::1], i8[:], f8[:], f8[:], f8[:], f8[:], f8[:])")
+def project_plane(
+    p: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray,
+    thickness: np.ndarray,
+    point: np.ndarray,
+    normal: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_kernels.project_plane`."""
+    for r in range(len(indices)):
+        i = np.uint64(indices[r])
+        height = normal[0] * (p[0, i] - point[0]) + normal[1] * (p[1, i] - point[1]) + normal[2] * (p[2, i] - point[2])
+        push = max(thickness[r] - height, -multipliers[r] * weights[r])
+        if push != 0.0:
+            multipliers[r] += push / weights[r]
+            for axis in range(3):
+                p[axis, i] += normal[axis] * push
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i8[:], f8[:], f8[:], f8[:], f8[:], f8[:])")
+def rub_plane(
+    p: np.ndarray,
+    x: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray,
+    friction: np.ndarray,
+    normal: np.ndarray,
+    motion: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_kernels.rub_plane`."""
+    for r in range(len(indices)):
+        if not multipliers[r] > 0.0:
+            continue
+        i = np.uint64(indices[r])
+        sx, sy, sz = p[0, i] - x[0, i] - motion[0], p[1, i] - x[1, i] - motion[1], p[2, i] - x[2, i] - motion[2]
+        off = normal[0] * sx + normal[1] * sy + normal[2] * sz
+        sx, sy, sz = sx - normal[0] * off, sy - normal[1] * off, sz - normal[2] * off
+        length = sqrt(sx * sx + sy * sy + sz * sz) + TINY
+        share = min(1.0, friction[r] * multipliers[r] * weights[r] / length)
+        p[0, i] -= sx * share
+        p[1, i] -= sy * share
+        p[2, i] -= sz * share

@@ -1,0 +1,49 @@
+"""Which kernels there are, and that nobody gets compiled ones without asking."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pbd_addon import kernels
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_numpy_is_always_there():
+    assert "numpy" in kernels.available()
+    assert kernels.load("numpy").__name__ == "pbd_addon.kernels.numpy_kernels"
+
+
+def test_automatic_is_numpy(monkeypatch):
+    monkeypatch.delenv("PBD_KERNELS", raising=False)
+    assert kernels.load("auto") is kernels.load("numpy")
+
+
+def test_the_environment_says_what_automatic_is(monkeypatch):
+    monkeypatch.setenv("PBD_KERNELS", "fortran")
+    with pytest.raises(ValueError, match="kernels must be auto or one of numpy, numba, not 'fortran'"):
+        kernels.load("auto")
+
+
+def test_without_numba_one_sentence_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)  # how Python itself says that there is no such module
+    assert kernels.available() == ("numpy",)
+    with pytest.raises(ImportError, match=r"^kernels 'numba' need the Python package numba, which is not installed$"):
+        kernels.load("numba")
+
+
+def test_nothing_is_imported_unasked():
+    """Neither a simulation nor a look at what is available imports Numba."""
+    program = """
+import sys
+import numpy as np
+from pbd_addon import Body, Simulation, kernels
+kernels.available()
+Simulation([Body(np.eye(3), [[0, 1, 2]])]).step(1 / 24)
+sys.exit(any(name.partition(".")[0] in ("numba", "llvmlite") for name in sys.modules))
+"""
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False, timeout=120).returncode == 0
