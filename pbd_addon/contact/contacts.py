@@ -13,7 +13,7 @@ from . import recovery
 from .collider import Collider
 from .rows import Rows, clearance, closest, joined, no_rows
 from .search import SMOOTH_SHARE, Pair
-from .separation import keep_separate
+from .separation import frames, keep_separate
 from .surface import Surface
 
 RELAXATIONS = (1.3, 1.0)
@@ -36,6 +36,9 @@ CHUNK = 8192
 
 SUDDEN = 4
 """Rounds of separation at most, where those that stop are met by others that were not expected there."""
+
+ROUNDING = 1e-6
+"""Share of the room for straying by which particles may be outside of a box around their way."""
 
 MANY, FEW = 2000, 0.1
 """In a surface of that many vertices, this share is rather held back at the end of a substep than searched for anew."""
@@ -243,8 +246,11 @@ class ContactConstraints(Constraints):
         self._find(kernels, True)
         rows, searched = self._rows, np.zeros(self._p.shape[1], bool)
         low, high = self._x, self._x
+        parts = [obstacle.part for obstacle, still in zip(self.obstacles, self._still) if not still]
+        moving = frames(self._p, self._x, self._w, parts, min(pair.distance for pair in self.pairs))
         for _ in range(SUDDEN):
-            self.is_separate = keep_separate(kernels, self._p, self._x, rows, self._near_rows(kernels, rows), self._w)
+            near = self._near_rows(kernels, rows)
+            self.is_separate = keep_separate(kernels, self._p, self._x, rows, near, self._w, moving)
             # Who stops breaks a promise, and may now be met by what was not expected there.
             unknown = self._stray() & ~searched
             if searched.any():
@@ -254,7 +260,8 @@ class ContactConstraints(Constraints):
             found = [pair.sudden(kernels, self._x, self._p, unknown) for pair in self.pairs if not pair.points_only]
             rows = joined([rows, self._without_tangles(joined(found))])
             searched |= unknown
-            low, high = np.minimum(self._x, self._p), np.maximum(self._x, self._p)
+            low = np.minimum(self._x, self._p) - ROUNDING * self._room
+            high = np.maximum(self._x, self._p) + ROUNDING * self._room
         else:
             self.is_separate = False
         self._squeezed |= not self.is_separate
