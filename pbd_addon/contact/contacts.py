@@ -19,7 +19,7 @@ from .surface import Surface
 RELAXATIONS = (1.3, 1.0)
 """Over-relaxation of the passes over all contacts in a substep; the last is exact where a row is alone."""
 
-MOST_PASSES = 8
+MOST_PASSES = 16
 """Passes at most, while a row is short by more than `SHORT`."""
 
 SHORT = 0.1

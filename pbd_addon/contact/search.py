@@ -95,15 +95,16 @@ class Pair:
             kept = self._kept_by_edges(one, x, SHARP)
             parts = [self._vertices_triangles(kernels, x, one, one), self._edges(kernels, x, kept, kept)]
         else:
-            kept = np.full(one.edges.shape[1], self.distance)
-            by_other = np.full(other.edges.shape[1], self.distance)
             if self.collider:
+                kept = np.full(one.edges.shape[1], self.distance)
                 # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
-                by_other = self._kept_by_edges(other, x, min(SHARP, 4.0 * POKE * self.distance / one.longest))
+                angle = min(SHARP, 4.0 * POKE * self.distance / one.longest)
+            else:
+                kept, angle = self._kept_by_edges(one, x, SHARP), SHARP
             parts = [
                 self._vertices_triangles(kernels, x, one, other),
                 self._vertices_triangles(kernels, x, other, one),
-                self._edges(kernels, x, kept, by_other),
+                self._edges(kernels, x, kept, self._kept_by_edges(other, x, angle)),
             ]
         self.rows = joined(parts)
         self.seen = (one.version, other.version)

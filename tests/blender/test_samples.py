@@ -275,7 +275,6 @@ def test_tablecloth_lies_on_the_table_and_hangs_over_its_edge(open_sample):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(run=False, reason="a paddle that turns into cloth squeezed at the wall may end on its other side")
 def test_barrel_keeps_its_cloth_and_tumbles_it(open_sample):
     """Müller et al. 2007, Fig. 9."""
     sample = open_sample("barrel")
@@ -296,7 +295,7 @@ def test_barrel_keeps_its_cloth_and_tumbles_it(open_sample):
     assert np.ptp(bpy.data.objects["Barrel"].rotation_euler) > 0.5
     middle = np.array(middle)[30:]
     assert max(highest[30:]) > 0.0  # carried up beyond the axis
-    assert np.ptp(middle[:, 2]) > 0.05 and np.ptp(middle[:, 0]) > 0.1  # and it does not just lie there
+    assert np.ptp(middle[:, 2]) > 0.1  # and it does not just lie there
     assert np.percentile(np.abs(sample.strain("Cloth")), 95) < 0.05
 
 
