@@ -14,6 +14,7 @@ import numpy as np
 from . import forces
 from .model import Model, State, Targets
 from .settings import SolverSettings
+from .stopwatch import Stopwatch
 
 RUNAWAY_SPEED = 1e4
 """No particle of a sound simulation is faster [m/s]."""
@@ -41,7 +42,14 @@ class UnstableError(ArithmeticError):
 
 
 def step(
-    model: Model, state: State, settings: SolverSettings, targets: Targets, *, dt: float, kernels: ModuleType
+    model: Model,
+    state: State,
+    settings: SolverSettings,
+    targets: Targets,
+    *,
+    dt: float,
+    kernels: ModuleType,
+    watch: Stopwatch,
 ) -> State:
     """The state one frame of dt seconds later.
 
@@ -52,16 +60,18 @@ def step(
         targets: Where pins and planes stand at the end of the frame; they get there on straight paths.
         dt: Length of the frame [s].
         kernels: Module of kernels.
+        watch: Takes the time: "prediction" for lines (5) to (7), (13) and (14), then each kind of constraint.
 
     Raises:
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
     model.lay_paths(state, targets, dt)
     model.touch.begin_frame(kernels, state.x, state.straying)
+    watch.lap(model.touch.name)
     state = state.copy()
     count = settings.substeps
     for k in range(count):
-        _advance(model, state, settings, k / count, (k + 1) / count, dt / count, kernels, RETRIES)
+        _advance(model, state, settings, k / count, (k + 1) / count, dt / count, kernels, watch, RETRIES)
     state.pin_targets = targets.pins
     state.planes, state.colliders = targets.planes, targets.colliders
     state.straying = model.touch.straying
@@ -69,7 +79,13 @@ def step(
 
 
 def substep(
-    model: Model, state: State, settings: SolverSettings, fraction: float, h: float, kernels: ModuleType
+    model: Model,
+    state: State,
+    settings: SolverSettings,
+    fraction: float,
+    h: float,
+    kernels: ModuleType,
+    watch: Stopwatch,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
     x = state.x.copy()
@@ -78,13 +94,17 @@ def substep(
     forces.damp(model, x, v, h)  #                                               (6)
     p = x + h * v  #                                                             (7)
     p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])
+    watch.lap("prediction")
     for constraints in model.constraints:
         constraints.begin_substep(h, fraction)  #                                (8)
+        watch.lap(constraints.name)
     for _ in range(settings.iterations):  #                                      (9)
         for constraints in model.constraints:
             constraints.project(kernels, p, x)  #                               (10)
+            watch.lap(constraints.name)
     for constraints in model.constraints:
         constraints.rub(kernels, p, x)  #                                       (16)
+        watch.lap(constraints.name)
     return p, (p - x) / h  #                                               (13), (14)
 
 
@@ -96,6 +116,7 @@ def _advance(
     stop: float,
     h: float,
     kernels: ModuleType,
+    watch: Stopwatch,
     retries: int,
 ) -> None:
     """One substep of h seconds from `start` to `stop`, fractions of the frame; in halves if it gives no sound result.
@@ -103,7 +124,7 @@ def _advance(
     h is the same for all of them to the last digit, because constraints scale their compliances when it changes.
     """
     before = state.strain
-    x, v = substep(model, state, settings, stop, h, kernels)
+    x, v = substep(model, state, settings, stop, h, kernels, watch)
     sound = np.abs(v).max() < RUNAWAY_SPEED  # false for NaN too
     if sound and (model.touch.is_separate or retries <= RETRIES - CONTACT_RETRIES):
         state.x, state.v = x, v
@@ -114,5 +135,5 @@ def _advance(
         raise UnstableError(*model.owner(worst))
     model.touch.go_back(start)
     middle = 0.5 * (start + stop)
-    _advance(model, state, settings, start, middle, 0.5 * h, kernels, retries - 1)
-    _advance(model, state, settings, middle, stop, 0.5 * h, kernels, retries - 1)
+    _advance(model, state, settings, start, middle, 0.5 * h, kernels, watch, retries - 1)
+    _advance(model, state, settings, middle, stop, 0.5 * h, kernels, watch, retries - 1)

@@ -63,6 +63,8 @@ class Session:
         message: Why nothing is simulated, one sentence, or "".
         notes: What is worth knowing about an object, sentences by object uid.
         report: `StepReport` of the last step, or None.
+        stepping, exchange: What the last frame change that stepped took for that, and for all else: reading the scene,
+            writing the keys [s].
         bake: `BakeProgress` while a bake runs, else None.
         world: The running simulation, or None before the first step.
         moments: The `Moment` that each cached frame was made with.
@@ -86,6 +88,7 @@ class Session:
         self.blocked = ""
         self.notes = {}
         self.report = None
+        self.stepping = self.exchange = 0.0
         self.moments = {}
         self.settings = {}
         self.shown_frame = None
@@ -136,6 +139,7 @@ class Session:
 
     def show(self, scene, depsgraph):
         """Bring the live keys to the present frame; step if it is a whole frame that is not cached."""
+        began, self.stepping = time.monotonic(), 0.0
         frame = scene.frame_current_final
         self.message = ""
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
@@ -152,6 +156,8 @@ class Session:
         self.recast = False
         same = self.world is before and (before is None or before.obstacles is cast)
         self.standing = standing(obstacles if same else self._obstacles(scene))
+        if self.stepping:
+            self.exchange = time.monotonic() - began - self.stepping
 
     def _obstacles(self, scene):
         """The objects that the simulation collides with and that are still there."""
@@ -317,6 +323,7 @@ class Session:
             except ValueError as error:
                 raise PBDError(str(error)) from error
             self.report = report or self.report
+            self.stepping += report.seconds if report else 0.0
             self.moments[step] = moment
             if step == self.first_frame + 1 and report is not None and report.crossings:
                 self.tangled = self.world.count_tangled()

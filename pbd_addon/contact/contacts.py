@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from types import ModuleType
 
@@ -60,6 +61,9 @@ class ContactConstraints(Constraints):
         colliders: The colliders.
         rest: Rest positions of the bodies' particles, (3, n) [m].
         planes: Floors and walls, which are projected between the passes.
+
+    Attributes:
+        seconds_of_search: Wall time of all searches of the frame [s].
     """
 
     name = "contact"
@@ -81,6 +85,7 @@ class ContactConstraints(Constraints):
         self._still = [False] * len(obstacles)
         self.pairs: list[Pair] = []
         self.crossings = 0
+        self.seconds_of_search = 0.0
         self.forget()
 
     def forget(self) -> None:
@@ -170,6 +175,7 @@ class ContactConstraints(Constraints):
             if surface is not None and not surface.rests:
                 surface.expire()
                 surface.recall(np.append(straying[surface.part], straying[self.n + number]))
+        self.seconds_of_search = 0.0
         self._take_coefficients()
         self._touched = np.zeros((2, self.n), bool)
         if self._looked and not self._tangled.any() and not self._deep and not self._squeezed:
@@ -329,11 +335,14 @@ class ContactConstraints(Constraints):
             elif len(astray[0]):
                 self._p[:, astray[0]] = astray[1]
         stale = [pair for pair in self.pairs if pair.is_stale]
+        if not stale:
+            return False
+        began = time.perf_counter()
         for pair in stale:
             pair.search(kernels, self._x)
-        if stale:
-            self._rows = self._without_tangles(joined([pair.rows for pair in self.pairs]))
-        return bool(stale)
+        self._rows = self._without_tangles(joined([pair.rows for pair in self.pairs]))
+        self.seconds_of_search += time.perf_counter() - began
+        return True
 
     def _without_tangles(self, rows: Rows) -> Rows:
         """Rows without those that would lock what is tangled or sunken already."""

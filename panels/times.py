@@ -1,0 +1,35 @@
+"""Where the time of the last frame went."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import session
+from .places import BodyPanel, in_both_places
+
+
+class Times(BodyPanel):
+    """Milliseconds of the last simulated frame, by kind of constraint"""
+
+    name = "times"
+    parent = "advanced"
+    bl_label = "Times"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_settings(self, context, layout):
+        running = session.get(context.scene)
+        if running is None or running.report is None:
+            layout.label(text="Press Space to simulate", icon="INFO")
+            return
+        layout.use_property_split = False
+        report = running.report
+        shown = {**report.times, "scene and keys": running.exchange}
+        flow = layout.column_flow(columns=2)
+        for name in shown:
+            flow.label(text=name.capitalize())
+        for seconds in shown.values():
+            flow.label(text=f"{1000.0 * seconds:.1f} ms")
+        layout.label(text=f"{report.substeps} substeps")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Times))
