@@ -12,6 +12,7 @@ from pbd_addon import SolverSettings
 
 from .contact_scenes import ContactScene
 from .curtain import FRAME_RATE
+from .ours import LABELS
 from .report import CLOCK
 from .stage import Stage
 
@@ -36,12 +37,12 @@ class OurContact:
 
     solver = "ours"
 
-    def __init__(self, scene: ContactScene) -> None:
-        self.setting = f"{SolverSettings().substeps} substeps (default)"
-        self.stage = Stage("Ours", scene.vertices, scene.faces)
+    def __init__(self, scene: ContactScene, kernels: str) -> None:
+        self.setting = f"{SolverSettings().substeps} substeps, {LABELS[kernels]}"
+        self.stage = Stage(f"Ours, {kernels}", scene.vertices, scene.faces)
         self.stage.add("Obstacle", scene.obstacle_vertices, scene.obstacle_faces)
         start = time.process_time()
-        self.body, self.simulation = scene.simulation()
+        self.body, self.simulation = scene.simulation(kernels=kernels)
         self.setup = time.process_time() - start
 
     def step(self, frame: int) -> None:

@@ -16,13 +16,22 @@ from .stage import Stage
 
 FABRIC = "Cotton"
 DEFAULT_SUBSTEPS = SolverSettings().substeps
+LABELS = {"numpy": "NumPy", "numba": "Numba"}
+"""Backends as people write them."""
+
 INFLATED = Material(pressure_mode="VOLUME", pressure=1.2)
 RADIUS = 0.5
 """Of the balloons [m]."""
 
 
 class Ours:
-    """Our solver with cotton and, but for the substeps, default settings.
+    """Our solver with cotton and, but for what is said here, default settings.
+
+    Args:
+        curtain: What it simulates.
+        substeps: Of a frame.
+        kernels: Backend.
+        self_collision: Whether the curtain meets itself, as it does by default.
 
     A step also hands the positions to a mesh in Blender and lets Blender update its scene: the modifier that we are
     compared with pays for that too.
@@ -30,12 +39,14 @@ class Ours:
 
     solver = "ours"
 
-    def __init__(self, curtain: Curtain, substeps: int) -> None:
-        self.setting = f"{substeps} substeps" + (" (default)" if substeps == DEFAULT_SUBSTEPS else "")
-        self.stage = Stage(f"Ours {substeps}", curtain.vertices, curtain.quads)
+    def __init__(self, curtain: Curtain, substeps: int, kernels: str = "numpy", self_collision: bool = True) -> None:
+        words = [f"{substeps} substeps", LABELS[kernels], *([] if self_collision else ["no self-collision"])]
+        default = (substeps, kernels, self_collision) == (DEFAULT_SUBSTEPS, "numpy", True)
+        self.setting = ", ".join(words) + (" (default)" if default else "")
+        self.stage = Stage(f"Ours, {self.setting}", curtain.vertices, curtain.quads)
         start = time.process_time()
         self.body = Body(curtain.vertices, curtain.quads, material=PRESETS[FABRIC], pins=curtain.pins, name="Curtain")
-        self.simulation = Simulation([self.body], substeps=substeps)
+        self.simulation = Simulation([self.body], substeps=substeps, kernels=kernels, self_collision=self_collision)
         self.setup = time.process_time() - start
 
     def step(self, frame: int) -> None:

@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pbd_addon.kernels import available
+
 from . import (
     blender_cloth,
     contact_measures,
@@ -104,6 +106,12 @@ def hang(options: argparse.Namespace, environment: dict[str, str]) -> None:
         started = time.perf_counter()
         sheet = curtain.Curtain.of_size(n)
         own = [ours.Ours(sheet, count) for count in substeps]
+        own += [
+            ours.Ours(sheet, ours.DEFAULT_SUBSTEPS, kernels, alone)
+            for kernels in available()
+            for alone in (True, False)
+            if (kernels, alone) != ("numpy", True)
+        ]
         contestants = [*own, *(blender_cloth.BlenderCloth(sheet, quality) for quality in QUALITIES)]
         races += curtain.race(sheet, contestants)
         if n == sizes[-1]:
@@ -168,7 +176,7 @@ def touch(options: argparse.Namespace, environment: dict[str, str]) -> None:
     for scene, settings in contact_plan(options):
         started = time.perf_counter()
         contestants = [
-            contact_solvers.OurContact(scene),
+            *(contact_solvers.OurContact(scene, kernels) for kernels in available()),
             *(contact_solvers.BlenderContact(scene, *s) for s in settings),
         ]
         came_out = contact_race.race(scene, contestants, options.patience)
