@@ -384,6 +384,9 @@ class ContactConstraints(Constraints):
         self._before = self._gaps(kernels, self._x)
         overlap = np.maximum(near.distance - self._before, 0.0)
         self._opening = np.minimum(RECOVERY * overlap, PUSH_SPEED * self.h)
+        if self._tangled.any():
+            # Beside a tangle, layers are held together by what goes through them: to push would only stretch them.
+            self._opening[self._tangled.take(near.particles).any(axis=0)] = 0.0
         self._wanted = near.distance - overlap + self._opening
         self._approach = self._gaps(kernels, self._p) - self._before
 
