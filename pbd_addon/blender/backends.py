@@ -66,7 +66,7 @@ class Compilation:
                     stderr=subprocess.STDOUT,
                     creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
                 )
-        except (OSError, ValueError) as error:
+        except (ImportError, OSError, ValueError) as error:
             self.problem = str(error)
         self.deadline = time.monotonic() + LIMIT
 
@@ -141,8 +141,11 @@ def wanted(scene):
 
 
 def is_there():
-    """Whether Numba can be imported here."""
-    return bool(_compilations) or "numba" in kernels.available()
+    """Whether Numba is installed, not merely still loaded from a zip that was replaced by one without it."""
+    if _compilations:
+        return True
+    spec = importlib.util.find_spec("numba")
+    return spec is not None and spec.origin is not None and os.path.isfile(spec.origin)
 
 
 def status(scene):
@@ -177,7 +180,8 @@ def make_folder():
     Numba itself knows for which sources and which processor a kernel was compiled.
 
     Raises:
-        OSError: It cannot be made.
+        ImportError: Numba does not say its version.
+        OSError: The folder cannot be made.
         ValueError: We were not installed as an extension, so that there is no user folder.
     """
     package = __package__.removesuffix(".pbd_addon.blender")

@@ -219,6 +219,7 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
             ("AUTO", "Automatic", "Numba where the extension brings it, as soon as it is ready; else NumPy"),
             ("NUMPY", "NumPy", "NumPy always, as on a computer without Numba"),
         ),
+        options=set(),
         override=OVERRIDABLE,
     )
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)

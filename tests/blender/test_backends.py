@@ -121,11 +121,19 @@ def test_switching_the_extension_off_ends_process_and_timer(with_numba):
 @pytest.mark.slow
 def test_a_numba_that_fails_leaves_numpy_and_one_sentence(with_numba):
     stage, _ = with_numba
-    seen = stage.tell("meet_a_broken_numba")  # the last story: nothing works in this profile afterwards
+    seen = stage.tell("meet_a_broken_numba")
     assert seen["kernels"] == ["numpy"]
     assert seen["status"] == "Numba: cannot be used, ImportError: it was built for another Python"
     assert seen["message"] == ""
     assert seen["fallen"] > 0.3
+
+
+@pytest.mark.slow
+def test_the_zip_for_all_platforms_takes_numba_away_again(with_numba, zips):
+    stage, _ = with_numba
+    seen = stage.tell("replace_it", zips[1])  # the last story in this profile
+    assert seen["kernels"] == [["numba"], ["numpy"]]
+    assert seen["status"] == "Numba: not installed"
 
 
 def test_the_zip_for_all_platforms_is_numpy_and_writes_nothing(tmp_path, zips):
