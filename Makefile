@@ -7,6 +7,7 @@
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BLENDER ?=
+PLATFORMS ?= linux-x64 windows-x64 macos-arm64
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -30,8 +31,8 @@ format: python ## Let ruff write the format and mend what it can
 types: python ## Mypy against Blender's stubs
 	@$(PYTHON) tools/environments.py types
 
-build: python ## Validate the extension and build dist/pbd_cloth-VERSION.zip with Blender's own tool
-	@$(PYTHON) tools/build.py
+build: python ## Build and validate the zips in dist/ with Blender's own tool; PLATFORMS= leaves out those with Numba
+	@$(PYTHON) tools/build.py --platforms $(PLATFORMS) $(ARGS)
 
 bench: python ## Our solver beside Blender's Cloth modifier, in one run
 	@$(PYTHON) tools/environments.py run -m benchmarks.run $(ARGS)

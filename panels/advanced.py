@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import session
-from .places import BodyPanel, columns, in_both_places
+from ..pbd_addon.blender import backends, session
+from .places import BodyPanel, columns, draw_sentence, in_both_places
+
+KERNEL_NAMES = {"numpy": "NumPy", "numba": "Numba"}
 
 
 class Advanced(BodyPanel):
@@ -21,9 +23,11 @@ class Advanced(BodyPanel):
         flow = columns(layout)
         flow.column().prop(settings, "method")
         flow.column().prop(settings, "iterations")
+        flow.column().prop(settings, "kernels")
         running = session.get(context.scene)
         if running is not None and running.kernels_name:
-            layout.label(text=f"Computed by the {running.kernels_name} kernels", icon="SYSTEM")
+            layout.label(text=f"Computed by {KERNEL_NAMES[running.kernels_name]}", icon="SYSTEM")
+        draw_sentence(layout, context, backends.status(context.scene), "INFO")
         layout.use_property_split = False
         layout.prop(context.scene.render, "use_lock_interface", text="Lock Interface in Renders")
         layout.operator("object.pbd_copy_to_selected", icon="COPYDOWN")

@@ -77,7 +77,8 @@ class Simulation:
 
     Attributes:
         constraints: The kinds of constraints at work; see `constraints.Constraints`.
-        bodies, settings, kernels_name: As given.
+        bodies, settings: As given.
+        kernels_name: Name of the backend that computes.
         reports: Report of every frame that was stepped, by frame.
 
     Raises:
@@ -107,8 +108,7 @@ class Simulation:
             collisions="FAST" if self_collision == "FAST" else "ACCURATE" if self_collision else "OFF",
             gravity=(gravity[0], gravity[1], gravity[2]),
         )
-        self._kernels = backends.load(kernels)
-        self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
+        self.use_kernels(kernels)
         self._materials = [body.material for body in bodies]
         planes, surfaces = _obstacles(colliders)
         self._model = Model(self.bodies, planes, surfaces, self.settings)
@@ -251,6 +251,16 @@ class Simulation:
         """Take other solver settings, from the next step on."""
         self.settings = settings
         self._model.set_materials(self._materials, settings)
+
+    def use_kernels(self, name: str) -> None:
+        """Compute with the backend of that name, or "auto", from the next step on.
+
+        Raises:
+            ValueError: There is no such backend.
+            ImportError: Numba is not installed.
+        """
+        self._kernels = backends.load(name)
+        self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
 
     def reset(self) -> None:
         """Back to where the bodies were made, with an empty cache."""

@@ -406,6 +406,29 @@ def test_a_drape_is_the_same_as_long_as_it_can_be():
     assert max(apart) < 8e-3
 
 
+def test_kernels_can_be_changed_between_two_frames():
+    """A curtain that begins with NumPy and goes on with Numba is where it would be without the change."""
+
+    def make():
+        vertices, quads = grid(19, 19, 1.0, 1.0)
+        body = Body(vertices, quads, pins=range(380, 400))
+        return Simulation([body], kernels="numpy"), body
+
+    (changing, one), (staying, other) = make(), make()
+    for frame in range(30):
+        if frame == 10:
+            changing.use_kernels("numba")
+        changing.step(DT)
+        staying.step(DT)
+    assert (changing.kernels_name, staying.kernels_name) == ("numba", "numpy")
+    assert changing.first_frame == 0
+    assert changing.last_frame == 30
+    assert np.abs(changing.positions(one) - staying.positions(other)).max() < 1e-9
+    with pytest.raises(ValueError, match="'fortran'"):
+        changing.use_kernels("fortran")
+    assert changing.kernels_name == "numba"
+
+
 def test_the_same_bits_every_time():
     def make(_):
         vertices, quads = grid(15, 15, 0.5, 0.5)

@@ -1,23 +1,49 @@
-"""Validate the extension and build its zip with Blender's own tool.
+"""Validate the extension and build its zips with Blender's own tool.
 
-    python tools/build.py [--output-dir DIR]      default: dist
+    python tools/build.py [--output-dir DIR] [--platforms [NAME ...]]      default: dist, no platforms
 
-The tool is a file inside the bpy wheel. Run by a Python that has bpy, it is that one's; otherwise the
-newest Blender's environment is made and used. The last line printed is the path of the zip.
+The zip pbd_cloth-VERSION.zip runs everywhere, on NumPy. For each platform there is another one that brings Numba; its
+wheels, pinned in pyproject.toml, are downloaded once, by pip into build/wheels.
+
+The tool is a file inside the bpy wheel. Run by a Python that has bpy, it is that one's; otherwise the newest Blender's
+environment is made and used. The last lines printed are the paths of the zips, the one for all platforms first. Where
+wheels are missing and cannot be downloaded, a sentence says so, and the exit code is 3.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import importlib.util
+import os
+import re
+import shutil
 import sys
+import tempfile
 import tomllib
 import zipfile
 from pathlib import Path
 
-from environments import ROOT, EnvironmentProblem, newest, run, say
+from environments import BLENDERS, ROOT, EnvironmentProblem, newest, pins, run, say
 
 SHIPPED = {"__init__.py", "blender_manifest.toml", "LICENSE", "pbd_addon", "operators", "panels"}
+
+PLATFORMS = {
+    "linux-x64": ("manylinux_2_27_x86_64", "manylinux_2_28_x86_64"),
+    "windows-x64": ("win_amd64",),
+    "macos-arm64": ("macosx_12_0_arm64",),
+}
+"""Blender's names of the platforms that Numba is bundled for, and the wheels' tags of each."""
+
+PERMISSION = "Save bakes and presets on request, and compiled kernels"
+"""What a zip with Numba writes to disk, in the words of the manifest."""
+
+BUILD = ROOT / "build"
+NO_WHEELS = 3
+
+
+class WheelsMissing(EnvironmentProblem):
+    """Wheels are not there and could not be downloaded."""
 
 
 def blender_tool(python: Path) -> Path:
@@ -27,45 +53,137 @@ def blender_tool(python: Path) -> Path:
     return next(package.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"))
 
 
-def check(archive: Path) -> None:
+def check(archive: Path, wheels: list[Path]) -> None:
     """Refuse a zip with files that no user needs, or without one that every user needs."""
     with zipfile.ZipFile(archive) as zipped:
-        names = [name for name in zipped.namelist() if not name.endswith("/")]
-    wrong = {name.split("/")[0] for name in names} ^ SHIPPED
+        names = {name for name in zipped.namelist() if not name.endswith("/")}
+    bundled = {f"wheels/{wheel.name}" for wheel in wheels}
+    wrong = ({name.split("/")[0] for name in names - bundled} ^ SHIPPED) | (bundled - names)
     if wrong:
         raise EnvironmentProblem(
             f"{archive.name} is not what is shipped ({', '.join(sorted(wrong))}): "
             "see paths_exclude_pattern in blender_manifest.toml."
         )
-    say(f"{archive.name}: {len(names)} files, {archive.stat().st_size / 1024:.0f} KiB")
+    size = archive.stat().st_size / 1024
+    say(f"{archive.name}: {len(names)} files, {f'{size:.0f} KiB' if size < 1024 else f'{size / 1024:.0f} MiB'}")
 
 
-def main() -> None:
-    """Validate, build, look into the zip."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output-dir", type=Path, default=ROOT / "dist")
-    output = parser.parse_args().output_dir.resolve()
-    output.mkdir(parents=True, exist_ok=True)
-    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
-    archive = output / f"{manifest['id']}-{manifest['version']}.zip"
-    archive.unlink(missing_ok=True)
-
-    python = Path(sys.executable) if importlib.util.find_spec("bpy") else newest()[1]
+def build(python: Path, source: Path, archive: Path, wheels: list[Path]) -> None:
+    """Validate the extension in a folder, build its zip, look into that."""
     tool = blender_tool(python)
+    archive.unlink(missing_ok=True)
     for command in (
-        ("validate", ROOT),
-        ("build", "--source-dir", ROOT, "--output-filepath", archive),
+        ("validate", source),
+        ("build", "--source-dir", source, "--output-filepath", archive),
         ("validate", archive),
     ):
         done = run(python, tool, *command)
         if done.returncode:
             raise EnvironmentProblem(f"Blender's extension tool, {command[0]}:\n{done.stdout.strip()}")
-    check(archive)
-    say(str(archive))
+    check(archive, wheels)
+
+
+def find_wheels(folder: Path, pin: str, version: str, platform: str) -> list[Path]:
+    """The wheels in a folder that a pinned requirement names, for a Python ("3.11") and a platform."""
+    name, _, release = pin.partition("==")
+    tag = f"cp{version.replace('.', '')}"
+    found = folder.glob(f"{name}-{release}-{tag}-{tag}-*.whl")
+    return [wheel for wheel in found if any(tags in wheel.name for tags in PLATFORMS[platform])]
+
+
+def fetch_wheels(python: Path, platform: str) -> list[Path]:
+    """Numba's wheels for a platform, for each Python of the supported Blenders; downloaded where they are missing.
+
+    NumPy is not among them: Blender has its own, and an extension must not bring another.
+
+    Raises:
+        WheelsMissing: Pip could not download them.
+    """
+    folder = BUILD / "wheels"
+    folder.mkdir(parents=True, exist_ok=True)
+    wheels = []
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests build in two processes at a time
+        for version in dict.fromkeys(blender.python for blender in BLENDERS):
+            missing = [pin for pin in pins("numba") if not find_wheels(folder, pin, version, platform)]
+            if missing:
+                say(f"Downloading {', '.join(missing)} for {platform}, Python {version}")
+                tags = (f"--platform={tag}" for tag in PLATFORMS[platform])
+                done = run(
+                    python, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check",
+                    "--progress-bar", "off", "--no-deps", "--only-binary=:all:", f"--python-version={version}",
+                    *tags, "--dest", folder, *missing,
+                )  # fmt: skip
+                if done.returncode:
+                    reason = next((line for line in reversed(done.stdout.splitlines()) if line.strip()), "no answer")
+                    raise WheelsMissing(f"No zip for {platform}: pip could not download {missing[0]} ({reason}).")
+            for pin in pins("numba"):
+                wheels += find_wheels(folder, pin, version, platform)
+    return wheels
+
+
+def platform_manifest(text: str, platform: str, wheels: list[Path]) -> str:
+    """The text of the extension's manifest, changed for the zip with these wheels."""
+    listed = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels)
+    added = f'platforms = ["{platform}"]\nwheels = [\n{listed}]\n\n[permissions]\n'
+    text, count = re.subn(r"^\[permissions\]\n", lambda _: added, text, flags=re.MULTILINE)
+    text, said = re.subn(r'^files = ".*"$', f'files = "{PERMISSION}"', text, flags=re.MULTILINE)
+    if (count, said) != (1, 1):
+        raise EnvironmentProblem("blender_manifest.toml has no permission for files.")
+    return text
+
+
+def build_for(platform: str, python: Path, archive: Path) -> None:
+    """Build the zip that brings Numba for a platform."""
+    wheels = fetch_wheels(python, platform)
+    with tempfile.TemporaryDirectory(prefix="source-", dir=BUILD) as scratch:
+        source = Path(scratch)
+        for name in SHIPPED:
+            shipped = ROOT / name
+            if shipped.is_dir():
+                shutil.copytree(shipped, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(shipped, source)
+        (source / "wheels").mkdir()
+        for wheel in wheels:
+            os.link(wheel, source / "wheels" / wheel.name)
+        manifest = source / "blender_manifest.toml"
+        text = platform_manifest(manifest.read_text(encoding="utf-8"), platform, wheels)
+        manifest.write_text(text, encoding="utf-8")
+        build(python, source, archive, wheels)
+
+
+def main() -> int:
+    """Build what is asked for; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output-dir", type=Path, default=ROOT / "dist")
+    parser.add_argument("--platforms", nargs="*", default=[], choices=PLATFORMS, metavar="NAME")
+    arguments = parser.parse_args()
+    output = arguments.output_dir.resolve()
+    output.mkdir(parents=True, exist_ok=True)
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+    name = f"{manifest['id']}-{manifest['version']}"
+
+    python = Path(sys.executable) if importlib.util.find_spec("bpy") else newest()[1]
+    archives = [output / f"{name}.zip"]
+    build(python, ROOT, archives[0], [])
+    code = 0
+    for platform in arguments.platforms:
+        archive = output / f"{name}-{platform.replace('-', '_')}.zip"
+        archive.unlink(missing_ok=True)  # none rather than an old one
+        try:
+            build_for(platform, python, archive)
+        except WheelsMissing as problem:
+            say(str(problem))
+            code = NO_WHEELS
+        else:
+            archives.append(archive)
+    say("\n".join(map(str, archives)))
+    return code
 
 
 if __name__ == "__main__":
     try:
-        main()
+        sys.exit(main())
     except EnvironmentProblem as problem:
         sys.exit(str(problem))

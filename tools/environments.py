@@ -212,7 +212,9 @@ def prepare_blender(blender: Blender) -> Path:
             f"(Debian: python{blender.python} and python{blender.python}-venv; or pyenv install {blender.python})."
         )
     executable = prepare(
-        f"blender-{blender.version}", python, [f"bpy=={blender.bpy}", f"numpy=={blender.numpy}", *pins("test")]
+        f"blender-{blender.version}",
+        python,
+        [f"bpy=={blender.bpy}", f"numpy=={blender.numpy}", *pins("test"), *pins("numba")],
     )
     tried = run(executable, "-c", "import bpy")
     if tried.returncode:

@@ -38,9 +38,17 @@ def clean_profile() -> Path:
     return Path(profile)
 
 
-def build_zip(folder: Path) -> Path:
-    """Build the extension into a folder with Blender's own tool; returns the path of the zip."""
-    command = [sys.executable, ROOT / "tools" / "build.py", "--output-dir", folder]
+def build_zip(folder: Path, *platforms: str) -> Path:
+    """Build the extension into a folder with Blender's own tool.
+
+    Args:
+        folder: Where the zips go.
+        platforms: Build also those that bring Numba for these platforms, see `build.PLATFORMS`.
+
+    Returns:
+        The path of the last zip.
+    """
+    command = [sys.executable, ROOT / "tools" / "build.py", "--output-dir", folder, "--platforms", *platforms]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"The extension could not be built:\n{done.stdout}{done.stderr}".strip())

@@ -212,6 +212,16 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         update=on_collider,
         override=OVERRIDABLE,
     )
+    kernels: EnumProperty(
+        name="Kernels",
+        description="What computes the simulation. The result is the same up to rounding",
+        items=(
+            ("AUTO", "Automatic", "Numba where the extension brings it, as soon as it is ready; else NumPy"),
+            ("NUMPY", "NumPy", "NumPy always, as on a computer without Numba"),
+        ),
+        options=set(),
+        override=OVERRIDABLE,
+    )
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
     floor_height: FloatProperty(
         name="Height", description="Height of the floor", subtype="DISTANCE", override=OVERRIDABLE

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from .. import UnstableError
-from . import animation, mesh_io, poses, properties, shape_keys, surfaces, world
+from . import animation, backends, mesh_io, poses, properties, shape_keys, surfaces, world
 from .errors import PBDError
 from .world import Moment, World, bodies, live_bodies
 
@@ -310,6 +310,7 @@ class Session:
         self.notes = {**self.world.notes(), **self._newcomers(scene)}
         seconds = properties.frame_seconds(now.settings[scene.session_uid])
         simulation = self.world.simulation
+        simulation.use_kernels(backends.choose(scene))
         origin = self.last_frame
         before = self.moments[origin]
         deadline = time.monotonic() + PATIENCE

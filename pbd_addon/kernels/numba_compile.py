@@ -10,6 +10,8 @@ from typing import Any
 import numba
 import numpy as np
 
+numba.config.reload_config()  # others may have imported Numba before NUMBA_CACHE_DIR was set
+
 FEW_BITS = np.dtype(int).itemsize < 8
 """Whether Python's int makes 32 bit arrays: NumPy before 2.0 on Windows."""
 

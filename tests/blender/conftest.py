@@ -6,6 +6,7 @@ imported. Without bpy nothing in this folder is collected.
 
 import importlib
 import importlib.util
+import os
 import pathlib
 
 import pytest
@@ -27,6 +28,8 @@ if importlib.util.find_spec("bpy") is None:
     collect_ignore_glob = ["test_*.py"]
 else:
     installer.clean_profile()
+    # What is tested of the bridge does not depend on the kernels; those have tests of their own.
+    os.environ.setdefault("PBD_KERNELS", "numpy")
 
 
 class Extension(str):
@@ -56,11 +59,17 @@ class Extension(str):
 
 
 @pytest.fixture(scope="session")
-def extension(tmp_path_factory):
+def build_zip():
+    """The function `build_zip` of tools/extension.py."""
+    return installer.build_zip
+
+
+@pytest.fixture(scope="session")
+def extension(tmp_path_factory, build_zip):
     """Install and enable; disable at the end, because a handler left at exit keeps the process from ending."""
     import bpy
 
-    installer.install(installer.build_zip(tmp_path_factory.mktemp("zip")))
+    installer.install(build_zip(tmp_path_factory.mktemp("zip")))
     found = Extension(PACKAGE)
     yield found
     found.disable()

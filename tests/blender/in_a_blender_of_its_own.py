@@ -1,0 +1,196 @@
+"""Run by test_backends.py: `python in_a_blender_of_its_own.py STORY [ZIP]` tells a story and prints what it saw.
+
+A process of its own, because what is installed for one story would be there in all tests that follow. The last line is
+a dictionary in JSON.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import bpy
+import numpy as np
+import scenes
+
+HERE = Path(__file__).resolve().parent
+PROFILE = Path(os.environ["BLENDER_USER_RESOURCES"])
+LAST = 24
+
+
+def load_installer():
+    spec = importlib.util.spec_from_file_location("extension", HERE.parents[1] / "tools" / "extension.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+installer = load_installer()
+
+
+def bridge(name):
+    return importlib.import_module(f"{installer.PACKAGE}.pbd_addon.blender.{name}")
+
+
+def curtain():
+    """A curtain that hangs by its whole upper edge, which swings without wrinkling."""
+    scenes.let_through()
+    obj = scenes.add_grid(rx=12, ry=12)
+    scenes.pin(obj, range(132, 144))
+    return obj
+
+
+def written():
+    """All files in the extension's user folder, with the times of their last change."""
+    folder = PROFILE / "extensions" / ".user" / "user_default" / "pbd_cloth"
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def compiled():
+    """All compiled kernels, wherever they are in the profile, with the times of their last change."""
+    return {str(path): path.stat().st_mtime_ns for path in PROFILE.rglob("*.nb[ci]")}
+
+
+def running():
+    return bridge("session").get(bpy.context.scene)
+
+
+def run(kernels):
+    """Simulate from the first frame; which kernels did it, and the last positions (n, 3) [m]."""
+    bpy.context.scene.pbd.kernels = kernels
+    scenes.go(1)
+    bridge("session").clear_cache(bpy.context.scene)
+    names = set()
+    for frame in range(2, LAST + 1):
+        scenes.go(frame)
+        names.add(running().kernels_name)
+    world = running().world
+    return sorted(names), world.simulation.positions(world.members[0].body).copy()
+
+
+def install_and_play(archive):
+    """A window's story: install, play, and go on playing while Numba is compiled."""
+    installer.install(Path(archive))
+    backends = bridge("backends")
+    backends.WAITS = False
+    curtain()
+    scene = bpy.context.scene
+    seen = {"status": [backends.status(scene)], "written before": len(written())}
+    scenes.go(1)
+    scenes.go(2)
+    seen["status"].append(backends.status(scene))
+    seen["first kernels"] = running().kernels_name
+    seen["timer"] = bpy.app.timers.is_registered(backends.watch)
+    began = time.monotonic()
+    frame, before = 2, {}
+    while bpy.app.timers.is_registered(backends.watch):
+        time.sleep(0.05)
+        if frame < 8:
+            frame += 1
+            scenes.go(frame)
+        before = compiled()
+        if backends.watch() is None:  # Blender runs no timers without a window
+            bpy.app.timers.unregister(backends.watch)
+    seen["seconds"] = time.monotonic() - began
+    seen["last numpy frame"] = frame
+    seen["status"].append(backends.status(scene))
+    seen["compiled"] = sorted(written())
+    seen["compiled in Blender"] = sorted(compiled().items() - before.items())
+    scenes.go(frame + 1)
+    seen["next kernels"] = running().kernels_name
+    seen["cached"] = [running().first_frame, running().last_frame]
+    names, numba = run("AUTO")
+    others, numpy = run("NUMPY")
+    seen["kernels"] = [names, others]
+    seen["status"].append(backends.status(scene))
+    seen["apart"] = float(np.abs(numba - numpy).max())
+    seen["fallen"] = float(-numba[:, 2].min())
+    seen["numba"] = str(getattr(sys.modules.get("numba"), "__file__", ""))
+    seen["variable"] = os.environ.get("NUMBA_CACHE_DIR")
+    return seen
+
+
+def play_with_numpy_alone(archive):
+    """The zip for all platforms."""
+    installer.install(Path(archive))
+    backends = bridge("backends")
+    curtain()
+    names, _ = run("AUTO")
+    return {
+        "kernels": names,
+        "status": backends.status(bpy.context.scene),
+        "timer": bpy.app.timers.is_registered(backends.watch),
+        "written": sorted(written()),
+        "imported": sorted({"numba", "llvmlite"} & set(sys.modules)),
+    }
+
+
+def come_again():
+    """Without a window, with kernels that were compiled before: the first frame is Numba's."""
+    bpy.ops.preferences.addon_enable(module=installer.PACKAGE)
+    curtain()
+    before = written()
+    began = time.monotonic()
+    scenes.go(1)
+    scenes.go(2)
+    changed = {name for name, at in written().items() if before.get(name) != at}
+    return {
+        "kernels": running().kernels_name,
+        "seconds": time.monotonic() - began,
+        "changed": sorted(changed),
+    }
+
+
+def switch_off():
+    """The extension is switched off while the process runs."""
+    bpy.ops.preferences.addon_enable(module=installer.PACKAGE)
+    backends = bridge("backends")
+    backends.WAITS = False
+    curtain()
+    scenes.go(1)
+    scenes.go(2)
+    process = backends._compilations[0].process
+    seen = {"ran": process.poll() is None, "timer": bpy.app.timers.is_registered(backends.watch)}
+    bpy.ops.preferences.addon_disable(module=installer.PACKAGE)
+    return seen | {"code": process.poll(), "timer after": bpy.app.timers.is_registered(backends.watch)}
+
+
+def meet_a_broken_numba():
+    """Numba is there but cannot be imported: NumPy goes on and the panel says why."""
+    bpy.ops.preferences.addon_enable(module=installer.PACKAGE)
+    file = Path(importlib.util.find_spec("numba").origin)
+    sound = file.read_bytes()
+    file.write_text('raise ImportError("it was built for another Python")\n')
+    curtain()
+    names, shape = run("AUTO")
+    file.write_bytes(sound)
+    return {
+        "kernels": names,
+        "status": bridge("backends").status(bpy.context.scene),
+        "message": running().message,
+        "fallen": float(-shape[:, 2].min()),
+    }
+
+
+def replace_it(archive):
+    """The zip for all platforms is installed over the one that brought Numba, which is loaded."""
+    bpy.ops.preferences.addon_enable(module=installer.PACKAGE)
+    curtain()
+    before, _ = run("AUTO")
+    installer.install(Path(archive))
+    after, _ = run("AUTO")
+    return {"kernels": [before, after], "status": bridge("backends").status(bpy.context.scene)}
+
+
+if __name__ == "__main__":
+    story, *arguments = sys.argv[1:]
+    tales = (install_and_play, play_with_numpy_alone, come_again, switch_off, meet_a_broken_numba, replace_it)
+    told = {tale.__name__: tale for tale in tales}
+    try:
+        result = told[story](*arguments)
+    finally:
+        # A handler that is registered when the interpreter ends keeps the process going.
+        bpy.ops.preferences.addon_disable(module=installer.PACKAGE)
+    print(json.dumps(result))
