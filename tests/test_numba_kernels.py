@@ -314,6 +314,13 @@ def test_rows_in_reach(kind, together):
     assert 0.2 * m < len(NUMPY.rows_in_reach(*arguments)[3]) < 0.9 * m
 
 
+def test_bounds_of():
+    case = Case()
+    for items in (np.arange(case.n)[None], case.mesh.triangles.T.astype(np.int64)):
+        high = case.x + case.some(3, case.n)
+        compare("bounds_of", case.x, high, items, case.some(items.shape[1]))
+
+
 @pytest.mark.parametrize("counts", [(0, 3), (1, 1), (5, 700), (300, 300)])
 def test_boxes(counts):
     """Trees of random boxes: the same nodes, and the same pairs, of which NumPy may find a few more.

@@ -112,7 +112,7 @@ class Pair:
         low, high = np.minimum(x, p), np.maximum(x, p)
 
         def boxes(tree: BoxTree, items: np.ndarray, only: bool) -> Boxes:
-            corners = np.concatenate([low.take(items, axis=1).min(axis=1), -high.take(items, axis=1).max(axis=1)])
+            corners = kernels.bounds_of(low, high, items, np.zeros(items.shape[1]))
             return tree.fitted(corners, np.asarray(stray.take(items).any(axis=0)) if only else None, kernels)
 
         def rows(particles: np.ndarray, sides: int) -> Rows:
@@ -150,15 +150,17 @@ class Pair:
         return Rows(particles, share, normals, distance, kind, np.full(count, self.number), np.zeros(count, bool))
 
     def _boxes(
-        self, kernels: ModuleType, surface: Surface, tree: BoxTree, items: np.ndarray, kept: float | np.ndarray
+        self, kernels: ModuleType, surface: Surface, tree: BoxTree, items: np.ndarray, kept: np.ndarray | None = None
     ) -> Boxes:
-        """Where items (k, m) can be, and half of the distance to be kept around them."""
-        return tree.fitted(surface.bounds(items, 0.5 * kept, self.one is not self.other), kernels=kernels)
+        """Where items (k, m) can be, and half of the distance (m,) to be kept around them, by default the pair's."""
+        margin = 0.5 * (np.full(items.shape[1], self.distance) if kept is None else kept)
+        low, high = surface.ranges(self.one is not self.other)
+        return tree.fitted(kernels.bounds_of(low, high, items - surface.part.start, margin), kernels=kernels)
 
     def _vertices_triangles(self, kernels: ModuleType, x: np.ndarray, one: Surface, other: Surface) -> Rows:
         items, other_items = one.vertices[None], other.triangles
-        vertex, triangle = self._boxes(kernels, one, one.vertex_tree, items, self.distance).overlaps(
-            self._boxes(kernels, other, other.triangle_tree, other_items, self.distance)
+        vertex, triangle = self._boxes(kernels, one, one.vertex_tree, items).overlaps(
+            self._boxes(kernels, other, other.triangle_tree, other_items)
         )
         distance = np.full(len(vertex), self.distance)
         return self._near(kernels, x, one, other, FACE, (vertex, triangle, items, other_items), distance)
@@ -175,9 +177,9 @@ class Pair:
     def _points(self, kernels: ModuleType, x: np.ndarray) -> Rows:
         one, other = self.one, self.other
         items, other_items = one.vertices[None], other.vertices[None]
-        points = self._boxes(kernels, one, one.vertex_tree, items, self.distance)
+        points = self._boxes(kernels, one, one.vertex_tree, items)
         first, second = points.overlaps(
-            points if one is other else self._boxes(kernels, other, other.vertex_tree, other_items, self.distance)
+            points if one is other else self._boxes(kernels, other, other.vertex_tree, other_items)
         )
         distance = np.full(len(first), self.distance)
         return self._near(kernels, x, one, other, POINTS, (first, second, items, other_items), distance)

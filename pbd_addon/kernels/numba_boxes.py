@@ -10,6 +10,21 @@ import numpy as np
 from .numba_compile import helper, kernel
 
 
+@kernel("f8[:,::1](f8[:,:], f8[:,:], i8[:,:], f8[:])")
+def bounds_of(low: np.ndarray, high: np.ndarray, items: np.ndarray, margin: np.ndarray) -> np.ndarray:
+    """As `numpy_boxes.bounds_of`."""
+    bounds = np.empty((6, items.shape[1]))
+    for axis in range(3):
+        for item in range(items.shape[1]):
+            i = np.uint64(items[0, item])
+            lowest, highest = low[axis, i], high[axis, i]
+            for corner in range(1, len(items)):
+                i = np.uint64(items[corner, item])
+                lowest, highest = min(lowest, low[axis, i]), max(highest, high[axis, i])
+            bounds[axis, item], bounds[3 + axis, item] = lowest - margin[item], -(highest + margin[item])
+    return bounds
+
+
 @kernel("f8[::1,:](i8[:], f8[:,:])")
 def fit_boxes(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     """As `numpy_boxes.fit_boxes`."""

@@ -13,6 +13,9 @@ from math import atan2, sqrt
 import numpy as np
 
 from .numba_boxes import (
+    bounds_of as bounds_of,
+)
+from .numba_boxes import (
     fit_boxes as fit_boxes,
 )
 from .numba_boxes import (

@@ -16,6 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from .numpy_boxes import (
+    bounds_of as bounds_of,
+)
+from .numpy_boxes import (
     fit_boxes as fit_boxes,
 )
 from .numpy_boxes import (
