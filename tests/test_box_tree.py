@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pbd_addon.contact.box_tree import CHUNK, Boxes, BoxTree, halving_order
+from pbd_addon.contact.box_tree import Boxes, BoxTree, halving_order
+from pbd_addon.kernels.numpy_boxes import CHUNK
 
 Corners = tuple[np.ndarray, np.ndarray]
 

@@ -11,7 +11,7 @@ import pytest
 from crossings import count_between, crossing_pairs, distances
 from meshes import grid
 from pbd_addon import Body, Collider, Material, Plane, Simulation, SolverSettings
-from pbd_addon.contact.rows import EDGES, FACE, POINTS
+from pbd_addon.kernels import EDGES, FACE, POINTS
 from test_contact_tunnelling import obstacle, turned
 from test_gradients import find
 

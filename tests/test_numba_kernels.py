@@ -17,7 +17,8 @@ from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.coloring import color
 from pbd_addon.constraints.chains import find_families
-from pbd_addon.kernels import load
+from pbd_addon.contact.box_tree import halving_order
+from pbd_addon.kernels import EDGES, FACE, POINTS, load
 from pbd_addon.kernels.numba_compile import with_long_integers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -227,13 +228,18 @@ def primitives(m: int = 400) -> np.ndarray:
     return q
 
 
-@pytest.mark.parametrize("name", ["closest_on_triangles", "closest_on_edges"])
-def test_closest_points(name):
+def kinds(m: int) -> np.ndarray:
+    """Rows of every kind in turn; two vertices are as two edges."""
+    return np.arange(m).astype(np.int8) % 3
+
+
+@pytest.mark.parametrize("kind", [FACE, EDGES])
+def test_closest_points(kind):
     q = primitives()
-    compare(name, q)
-    share = getattr(NUMPY, name)(q)
-    share[:, :3] = 0.0  # as of points that coincide
-    compare("separation", q, share)
+    m = q.shape[2]
+    p, particles = q.reshape(3, -1).copy(), np.arange(4 * m).reshape(4, m)
+    compare("closest_points", p, particles, np.full(m, kind, np.int8))
+    compare("closest_points", p, particles, kinds(m))
 
 
 class Touch(Case):
@@ -242,9 +248,8 @@ class Touch(Case):
     def __init__(self, m: int = 300) -> None:
         super().__init__(1)
         self.particles = np.stack([self.random.permutation(self.n)[:4] for _ in range(m)], axis=1)
-        q = self.p.take(self.particles, axis=1)
-        self.share = NUMPY.closest_on_edges(q)
-        self.normals = NUMPY.separation(q, self.share)[1]
+        self.kind = kinds(m)
+        self.share, self.gap, self.normals = NUMPY.closest_points(self.p, self.particles, self.kind)
         self.weights = self.w[self.particles]
         self.m = m
 
@@ -256,6 +261,87 @@ class Touch(Case):
 def test_heights():
     touch = Touch()
     compare("heights", touch.p, touch.particles, touch.normals)
+
+
+def test_clearances():
+    """Along normals of where the particles were, so that many rows seem to have crossed."""
+    touch = Touch()
+    before = touch.x + 0.1 * touch.random.standard_normal((3, touch.n))
+    compare("clearances", before, touch.particles, touch.normals, touch.kind)
+    apart = NUMPY.clearances(before, touch.particles, touch.normals, touch.kind)
+    assert 20 < (apart > 0.0).sum() < touch.m - 20
+
+
+def test_planes_between():
+    """Rows that are apart, near, have crossed since, and on the wrong side of a solid."""
+    touch = Touch(20000)
+    x = touch.p + 0.1 * touch.random.standard_normal((3, touch.n))
+    normals = NUMPY.closest_points(x, touch.particles, touch.kind)[2]
+    distance, solid = touch.some(touch.m, low=0.0, high=0.3), touch.some(touch.m) > 0.9
+    compare("planes_between", touch.p, x, touch.particles, touch.kind, normals, distance, solid)
+    which, share, _ = NUMPY.planes_between(touch.p, x, touch.particles, touch.kind, normals, distance, solid)
+    assert solid.sum() < len(which) < touch.m
+    assert (share != touch.share[:, which]).any(axis=0).sum() > 100, "too few rows have crossed"
+
+
+@pytest.mark.parametrize("kind", [FACE, EDGES, POINTS])
+@pytest.mark.parametrize("together", [False, True])
+def test_rows_in_reach(kind, together):
+    """Random pairs of items of one surface, or of two of which the second comes later in the array."""
+    case, m = Case(2, 30, 20), 20000
+    items, other_items = {
+        FACE: (np.arange(case.n)[None], case.mesh.triangles.T.astype(np.int64)),
+        EDGES: (case.mesh.edges.T.astype(np.int64),) * 2,
+        POINTS: (np.arange(case.n)[None],) * 2,
+    }[kind]
+    first, second = (case.random.integers(each.shape[1], size=m) for each in (items, other_items))
+    if kind == POINTS:
+        second = (first + 1 + second % (case.n - 1)) % case.n
+    x, start, other_start = case.x, 0, 0
+    if not together:
+        other_start = case.n + 7
+        other_items = other_items + other_start
+        x = np.concatenate([x, np.full((3, 7), np.nan), x[::-1]], axis=1)
+    slack, other_slack = case.some(case.n, low=0.0, high=0.05), case.some(case.n, low=0.0, high=0.05)
+    way, other_way = (case.some(3, case.n, low=-0.1, high=0.1) for _ in range(2))
+    if together:
+        other_slack, other_way = slack, way
+    arguments = (
+        x, first, second, items, other_items, kind, case.some(m), start, other_start, slack, other_slack, way,
+        other_way, 0.0 if together else 0.02, together,
+    )  # fmt: skip
+    compare("rows_in_reach", *arguments)
+    assert 0.2 * m < len(NUMPY.rows_in_reach(*arguments)[3]) < 0.9 * m
+
+
+def test_bounds_of():
+    case = Case()
+    for items in (np.arange(case.n)[None], case.mesh.triangles.T.astype(np.int64)):
+        high = case.x + case.some(3, case.n)
+        compare("bounds_of", case.x, high, items, case.some(items.shape[1]))
+
+
+@pytest.mark.parametrize("counts", [(0, 3), (1, 1), (5, 700), (300, 300)])
+def test_boxes(counts):
+    """Trees of random boxes: the same nodes, and the same pairs, of which NumPy may find a few more.
+
+    The corners are multiples of a 64th, so that what does not overlap is apart by more than rounding.
+    """
+    random = np.random.default_rng(sum(counts))
+    trees = []
+    for count in counts:
+        low = random.integers(0, 64, (3, count)) / 64.0
+        high = low + random.integers(0, 12, (3, count)) / 64.0
+        leaves = halving_order(0.5 * (low + high).T)
+        compare("fit_boxes", leaves, np.concatenate([low, -high]))
+        trees.append((leaves, NUMPY.fit_boxes(leaves, np.concatenate([low, -high]))))
+    for one, other in ((0, 1), (1, 0), (0, 0), (1, 1)):
+        found = [module.overlaps(*trees[one], *trees[other], one == other) for module in (NUMPY, NUMBA)]
+        pairs = [sorted({(int(min(i, j)), int(max(i, j))) if one == other else (int(i), int(j)) for i, j in zip(*each)})
+                 for each in found]  # fmt: skip
+        assert pairs[0] == pairs[1]
+        assert len(pairs[1]) == len(found[1][0]) == len(found[1][1])
+    assert len(pairs[1]) > 100 or counts[1] < 300
 
 
 def test_push_apart():
@@ -284,7 +370,9 @@ def test_nothing_to_do_is_no_trouble():
         p, p, np.arange(1), ids[0], ids[0], 0, ids[:2], *[np.zeros(0)] * 2, none[:2], *[np.zeros(0)] * 2
     )
     np.testing.assert_array_equal(p, 1.0)
-    assert NUMBA.heights(p, ids, none[:3]).shape == NUMBA.closest_on_edges(np.zeros((3, 4, 0))).shape == (4, 0)
+    assert (
+        NUMBA.heights(p, ids, none[:3]).shape == NUMBA.closest_points(p, ids, np.zeros(0, np.int8))[0].shape == (4, 0)
+    )
 
 
 def test_parts_of_arrays_are_taken():

@@ -12,7 +12,7 @@ from ..constraints import Constraints
 from ..settings import Material, SolverSettings
 from . import recovery
 from .collider import Collider
-from .rows import Rows, clearance, closest, joined, no_rows
+from .rows import Rows, joined, no_rows
 from .search import SMOOTH_SHARE, Pair
 from .separation import frames, keep_separate
 from .surface import Surface
@@ -31,9 +31,6 @@ RECOVERY = 0.25
 
 PUSH_SPEED = 0.5
 """Overlaps open no faster than this [m/s]."""
-
-CHUNK = 8192
-"""Rows that are looked at together: arrays of this length stay in the cache."""
 
 SUDDEN = 4
 """Rounds of separation at most, where those that stop are met by others that were not expected there."""
@@ -370,16 +367,16 @@ class ContactConstraints(Constraints):
 
         What is apart along any direction is at least that far apart, so the normal may be an old one.
         """
-        heights = kernels.heights(self._p, rows.particles, rows.normals)
-        return np.flatnonzero(clearance(heights, rows.kind) < rows.distance)
+        apart = kernels.clearances(self._p, rows.particles, rows.normals, rows.kind)
+        return np.flatnonzero(apart < rows.distance)
 
     def _come_near(self, kernels: ModuleType) -> None:
         """Take the near rows to work on, each with the plane between its closest points, and what they are to reach."""
         near = self._rows.chosen(self._near_rows(kernels, self._rows))
-        parts = [
-            self._planes(kernels, near.chosen(slice(start, start + CHUNK))) for start in range(0, near.size, CHUNK)
-        ]
-        self._near = near = joined(parts)
+        close, share, normals = kernels.planes_between(
+            self._p, self._x, near.particles, near.kind, near.normals, near.distance, near.solid
+        )
+        self._near = near = near.chosen(close)._replace(share=share, normals=normals)
         self.multipliers = np.zeros(near.size)
         self._before = self._gaps(kernels, self._x)
         overlap = np.maximum(near.distance - self._before, 0.0)
@@ -394,31 +391,6 @@ class ContactConstraints(Constraints):
         """How far the near rows are open at positions (3, N), (m,) [m]."""
         near = self._near
         return np.einsum("jm,jm->m", near.share, kernels.heights(positions, near.particles, near.normals))
-
-    def _planes(self, kernels: ModuleType, rows: Rows) -> Rows:
-        """Rows with the plane between their closest points: where the particles are now, or were if they crossed."""
-        q = self._p.take(rows.particles, axis=1)
-        share = closest(kernels, q, rows.kind)
-        gap, normals = kernels.separation(q, share)
-        normals *= np.sign(np.einsum("im,im->m", normals, rows.normals))
-        heights = np.einsum("ijm,im->jm", q, rows.normals)
-        doubtful = np.flatnonzero((clearance(heights, rows.kind) <= 0.0) & ~rows.solid)
-        if len(doubtful):
-            some = rows.chosen(doubtful)
-            q = self._x.take(some.particles, axis=1)
-            old_share = closest(kernels, q, some.kind)
-            old_normals = kernels.separation(q, old_share)[1]
-            apart = clearance(kernels.heights(self._p, some.particles, old_normals), some.kind) > 0.0
-            along = np.einsum("im,im->m", normals[:, doubtful], old_normals)
-            normals[:, doubtful] *= np.where(along < 0.0, -1.0, 1.0)
-            crossed = doubtful[~apart]
-            share[:, crossed], normals[:, crossed] = old_share[:, ~apart], old_normals[:, ~apart]
-        close = np.flatnonzero(
-            (gap < rows.distance)
-            | (clearance(kernels.heights(self._p, rows.particles, normals), rows.kind) <= 0.0)
-            | rows.solid
-        )
-        return rows._replace(share=share, normals=normals).chosen(close)
 
     def _opened(self, kernels: ModuleType) -> np.ndarray:
         """How far particles were moved to open overlaps, (3, n) [m]."""

@@ -6,9 +6,10 @@ from types import ModuleType
 
 import numpy as np
 
+from ..kernels import FACE
 from .box_tree import BoxTree
 from .crossings import crossing_pairs, inside
-from .rows import FACE, Rows, no_rows
+from .rows import Rows, no_rows
 from .search import Pair
 
 ON = 1e-5
@@ -62,16 +63,15 @@ def ways_out(kernels: ModuleType, x: np.ndarray, pair: Pair, vertices: np.ndarra
     reach, missing = max(pair.distance, collider.edge), np.arange(len(vertices))
     triangles = x.take(collider.triangles, axis=1)
     bounds = np.concatenate([triangles.min(axis=1), -triangles.max(axis=1)])
-    faces = collider.triangle_tree.fitted(bounds)
+    faces = collider.triangle_tree.fitted(bounds, kernels=kernels)
     for _ in range(CLOSER):
         if not len(missing):
             break
         here = x[:, vertices[missing]]
-        around = BoxTree(here.T).fitted(np.concatenate([here - reach, -(here + reach)]))
+        around = BoxTree(here.T).fitted(np.concatenate([here - reach, -(here + reach)]), kernels=kernels)
         which, triangle = around.overlaps(faces)
         particles = np.concatenate([vertices[missing[which]][None], collider.triangles[:, triangle]])
-        q = x.take(particles, axis=1)
-        gap = kernels.separation(q, kernels.closest_on_triangles(q))[0]
+        gap = kernels.closest_points(x, particles, np.full(len(which), FACE, np.int8))[1]
         order = np.argsort(gap, kind="stable")[::-1]
         best[missing[which[order]]], face[missing[which[order]]] = gap[order], triangle[order]
         missing = np.flatnonzero(best > reach)
@@ -80,20 +80,19 @@ def ways_out(kernels: ModuleType, x: np.ndarray, pair: Pair, vertices: np.ndarra
     if not len(found):
         return no_rows()
     particles = np.concatenate([vertices[found][None], collider.triangles[:, face[found]]])
-    q = x.take(particles, axis=1)
-    share = kernels.closest_on_triangles(q)
-    gap, normals = kernels.separation(q, share)
+    kind = np.full(len(found), FACE, np.int8)
+    share, gap, normals = kernels.closest_points(x, particles, kind)
     normals *= -1.0
     on = np.flatnonzero(gap < 4.0 * ON * collider.edge)
     if len(on):
-        a, b, c = q[:, 1:, on].swapaxes(0, 1)
+        point, a, b, c = x.take(particles[:, on], axis=1).swapaxes(0, 1)
         across = np.cross(b - a, c - a, axis=0)
         across /= np.maximum(np.sqrt(np.einsum("im,im->m", across, across)), 1e-300)
-        beside = q[:, 0, on] + 10.0 * ON * collider.edge * across
+        beside = point + 10.0 * ON * collider.edge * across
         wrong = inside(beside, x, collider.triangles) == (not pair.is_container)
         normals[:, on] = np.where(wrong, -across, across)
     count = len(found)
     return Rows(
-        particles, share, normals, np.full(count, pair.distance), np.full(count, FACE, np.int8),
-        np.full(count, pair.number), np.ones(count, bool),
+        particles, share, normals, np.full(count, pair.distance), kind, np.full(count, pair.number),
+        np.ones(count, bool),
     )  # fmt: skip

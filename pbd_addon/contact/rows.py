@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-
-FACE, EDGES, POINTS = 0, 1, 2
-"""Kinds of rows: a vertex and a triangle, two edges, two vertices (each twice, as edges without length)."""
 
 
 class Rows(NamedTuple):
@@ -20,7 +16,7 @@ class Rows(NamedTuple):
         share: Shares of the particles in the relative position of the closest points, (4, m).
         normals: From the second side to the first, (3, m).
         distance: That is to be kept, (m,) [m].
-        kind: `FACE`, `EDGES` or `POINTS`, (m,) int8.
+        kind: `FACE`, `EDGES` or `POINTS` of `kernels`, (m,) int8.
         pair: Number of the pair of surfaces, (m,) int.
         solid: Rows whose vertex is on the wrong side of a solid collider, (m,) bool; `normals` lead out.
     """
@@ -60,27 +56,3 @@ def joined(parts: Sequence[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
     return Rows(*(np.concatenate(columns, axis=-1) for columns in zip(*parts))) if parts else no_rows()
-
-
-def closest(kernels: ModuleType, q: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Shares of the closest points of rows at positions q (3, 4, m), of kinds (m,); (4, m)."""
-    faces = np.flatnonzero(kind == FACE)
-    if len(faces) == len(kind):
-        return np.asarray(kernels.closest_on_triangles(q))
-    if not len(faces):
-        return np.asarray(kernels.closest_on_edges(q))
-    share = np.empty((4, q.shape[2]))
-    others = np.flatnonzero(kind != FACE)
-    share[:, faces] = kernels.closest_on_triangles(q.take(faces, axis=2))
-    share[:, others] = kernels.closest_on_edges(q.take(others, axis=2))
-    return share
-
-
-def clearance(heights: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """How far the sides of each row are apart along the row's normal, (m,), from the particles' heights on it (4, m).
-
-    Above 0 the plane lies between them: they do not cross.
-    """
-    of_faces = heights[0] - np.maximum(np.maximum(heights[1], heights[2]), heights[3])
-    of_edges = np.minimum(heights[0], heights[1]) - np.maximum(heights[2], heights[3])
-    return np.where(kind == FACE, of_faces, of_edges)

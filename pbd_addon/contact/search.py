@@ -14,9 +14,10 @@ from types import ModuleType
 
 import numpy as np
 
+from ..kernels import EDGES, FACE, POINTS
 from .box_tree import Boxes, BoxTree
 from .collider import Collider
-from .rows import EDGES, FACE, POINTS, Rows, closest, joined, no_rows
+from .rows import Rows, joined, no_rows
 from .surface import Surface
 
 SHARP = math.radians(20.0)
@@ -33,9 +34,6 @@ POKE = 0.2
 
 REST_SHARE = 0.9
 """Neighbours that are closer than the kept distance at rest are kept at this share of their rest distance."""
-
-CHUNK = 8192
-"""Rows that are looked at together: arrays of this length stay in the cache."""
 
 
 class Pair:
@@ -113,23 +111,17 @@ class Pair:
         """Rows that can cross on the ways x -> p (3, N), with particles that have broken their promise, stray (N,)."""
         one, other = self.one, self.other
         low, high = np.minimum(x, p), np.maximum(x, p)
-        nothing = no_rows()
 
         def boxes(tree: BoxTree, items: np.ndarray, only: bool) -> Boxes:
-            corners = np.concatenate([low.take(items, axis=1).min(axis=1), -high.take(items, axis=1).max(axis=1)])
-            return tree.fitted(corners, np.asarray(stray.take(items).any(axis=0)) if only else None)
+            corners = kernels.bounds_of(low, high, items, np.zeros(items.shape[1]))
+            return tree.fitted(corners, np.asarray(stray.take(items).any(axis=0)) if only else None, kernels)
 
         def rows(particles: np.ndarray, sides: int) -> Rows:
             shared = (particles[:sides, None] == particles[None, sides:]).any(axis=(0, 1))
             particles = particles[:, ~shared]
             kind = np.full(particles.shape[1], FACE if sides == 1 else EDGES, np.int8)
-            q = x.take(particles, axis=1)
-            share = closest(kernels, q, kind)
-            count = len(kind)
-            return nothing._replace(
-                particles=particles, share=share, normals=kernels.separation(q, share)[1], kind=kind,
-                distance=np.full(count, self.distance), pair=np.full(count, self.number), solid=np.zeros(count, bool),
-            )  # fmt: skip
+            share, _, normals = kernels.closest_points(x, particles, kind)
+            return self._rows(particles, share, normals, np.full(len(kind), self.distance), kind)
 
         parts = []
         for a, b in ((one, other), (other, one))[: 1 if one is other else 2]:
@@ -151,99 +143,82 @@ class Pair:
         """
         return self.distance * (SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * surface.sharpness(x, SMOOTH * angle, angle))
 
-    def _boxes(self, surface: Surface, tree: BoxTree, items: np.ndarray, kept: float | np.ndarray) -> Boxes:
-        """Where items (k, m) can be, and half of the distance to be kept around them."""
-        return tree.fitted(surface.bounds(items, 0.5 * kept, self.one is not self.other))
+    def _rows(
+        self, particles: np.ndarray, share: np.ndarray, normals: np.ndarray, distance: np.ndarray, kind: np.ndarray
+    ) -> Rows:
+        """Rows of this pair."""
+        count = len(distance)
+        return Rows(particles, share, normals, distance, kind, np.full(count, self.number), np.zeros(count, bool))
+
+    def _boxes(
+        self, kernels: ModuleType, surface: Surface, tree: BoxTree, items: np.ndarray, kept: np.ndarray | None = None
+    ) -> Boxes:
+        """Where items (k, m) can be, and half of the distance (m,) to be kept around them, by default the pair's."""
+        margin = 0.5 * (np.full(items.shape[1], self.distance) if kept is None else kept)
+        low, high = surface.ranges(self.one is not self.other)
+        return tree.fitted(kernels.bounds_of(low, high, items - surface.part.start, margin), kernels=kernels)
 
     def _vertices_triangles(self, kernels: ModuleType, x: np.ndarray, one: Surface, other: Surface) -> Rows:
-        vertices = self._boxes(one, one.vertex_tree, one.vertices[None], self.distance)
-        vertex, triangle = vertices.overlaps(self._boxes(other, other.triangle_tree, other.triangles, self.distance))
-        particles = np.concatenate([one.vertices[vertex][None], other.triangles.take(triangle, axis=1)])
-        if one is other:
-            apart = (particles[0] != particles[1]) & (particles[0] != particles[2]) & (particles[0] != particles[3])
-            particles = particles.take(np.flatnonzero(apart), axis=1)
-        return self._near(kernels, x, particles, one, other, FACE)
+        items, other_items = one.vertices[None], other.triangles
+        vertex, triangle = self._boxes(kernels, one, one.vertex_tree, items).overlaps(
+            self._boxes(kernels, other, other.triangle_tree, other_items)
+        )
+        distance = np.full(len(vertex), self.distance)
+        return self._near(kernels, x, one, other, FACE, (vertex, triangle, items, other_items), distance)
 
     def _edges(self, kernels: ModuleType, x: np.ndarray, kept: np.ndarray, by_other: np.ndarray) -> Rows:
         one, other = self.one, self.other
-        edges = self._boxes(one, one.edge_tree, one.edges, kept)
+        edges = self._boxes(kernels, one, one.edge_tree, one.edges, kept)
         first, second = edges.overlaps(
-            edges if one is other else self._boxes(other, other.edge_tree, other.edges, by_other)
+            edges if one is other else self._boxes(kernels, other, other.edge_tree, other.edges, by_other)
         )
-        particles = np.concatenate([one.edges.take(first, axis=1), other.edges.take(second, axis=1)])
         distance = np.minimum(kept.take(first), by_other.take(second))
-        if one is other:
-            apart = (particles[0] != particles[2]) & (particles[0] != particles[3])
-            apart &= (particles[1] != particles[2]) & (particles[1] != particles[3])
-            some = np.flatnonzero(apart)
-            particles, distance = particles.take(some, axis=1), distance.take(some)
-        return self._near(kernels, x, particles, one, other, EDGES, distance)
+        return self._near(kernels, x, one, other, EDGES, (first, second, one.edges, other.edges), distance)
 
     def _points(self, kernels: ModuleType, x: np.ndarray) -> Rows:
         one, other = self.one, self.other
-        points = self._boxes(one, one.vertex_tree, one.vertices[None], self.distance)
+        items, other_items = one.vertices[None], other.vertices[None]
+        points = self._boxes(kernels, one, one.vertex_tree, items)
         first, second = points.overlaps(
-            points if one is other else self._boxes(other, other.vertex_tree, other.vertices[None], self.distance)
+            points if one is other else self._boxes(kernels, other, other.vertex_tree, other_items)
         )
-        a, b = one.vertices[first], other.vertices[second]
-        return self._near(kernels, x, np.stack([a, a, b, b]), one, other, POINTS)
+        distance = np.full(len(first), self.distance)
+        return self._near(kernels, x, one, other, POINTS, (first, second, items, other_items), distance)
 
     def _near(
         self,
         kernels: ModuleType,
         x: np.ndarray,
-        particles: np.ndarray,
-        first: Surface,
-        second: Surface,
+        one: Surface,
+        other: Surface,
         kind: int,
-        distance: np.ndarray | None = None,
+        pairs: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+        distance: np.ndarray,
     ) -> Rows:
-        """Of rows whose boxes overlap, those that can come closer than the distance, by default the pair's."""
-        if distance is None:
-            distance = np.full(particles.shape[1], self.distance)
-        parts = []
-        for start in range(0, particles.shape[1], CHUNK):
-            ids = np.ascontiguousarray(particles[:, start : start + CHUNK])
-            kept = distance[start : start + CHUNK]
-            kinds = np.full(ids.shape[1], kind, np.int8)
-            q = x.take(ids, axis=1)
-            share = closest(kernels, q, kinds)
-            gap, normals = kernels.separation(q, share)
-            near = np.flatnonzero(gap <= kept + self._approach(ids, normals, first, second, 1 if kind == FACE else 2))
-            ids, share, normals = (column.take(near, axis=1) for column in (ids, share, normals))
-            kinds = kinds[near]
-            kept = self._less_for_neighbours(kernels, ids, kinds, kept[near])
-            parts.append(
-                Rows(ids, share, normals, kept, kinds, np.full(len(near), self.number), np.zeros(len(near), bool))
-            )
-        return joined(parts)
+        """Of pairs whose boxes overlap, those that can come closer than the distance (m,) while the promises hold.
 
-    def _approach(
-        self, particles: np.ndarray, normals: np.ndarray, first: Surface, second: Surface, sides: int
-    ) -> np.ndarray:
-        """How much closer the sides of each row can come while the promises hold, (m,) [m]."""
-        of_first, of_second = particles[:sides] - first.part.start, particles[sides:] - second.part.start
-        stray = first.slack.take(of_first).max(axis=0) + second.slack.take(of_second).max(axis=0)
-        together = first is second
-        way, other_way = (first.way, second.way) if together else (first.whole_way, second.whole_way)
-        to_second = -np.einsum("im,ijm->jm", normals, way.take(of_first, axis=1)).min(axis=0)
-        to_first = np.einsum("im,ijm->jm", normals, other_way.take(of_second, axis=1)).max(axis=0)
-        if together:
-            return np.asarray(stray + np.maximum(to_first + to_second, 0.0))
-        # The two promise for different times, and their mean motions may stray as well.
-        stray += math.sqrt(3.0) * (first.drift_slack + second.drift_slack)
-        return np.asarray(stray + np.maximum(to_first, 0.0) + np.maximum(to_second, 0.0))
+        pairs: numbers of items (m,) and (m,), and the particles of all items, (k, i) and (l, j).
+        """
+        together = one is other
+        way, other_way = (one.way, other.way) if together else (one.whole_way, other.whole_way)
+        # Two surfaces promise for different times, and their mean motions may stray as well.
+        loose = 0.0 if together else math.sqrt(3.0) * (one.drift_slack + other.drift_slack)
+        particles, share, normals, distance = kernels.rows_in_reach(
+            x, *pairs, kind, distance, one.part.start, other.part.start, one.slack, other.slack, way, other_way,
+            loose, together,
+        )  # fmt: skip
+        kinds = np.full(len(distance), kind, np.int8)
+        self._less_for_neighbours(kernels, particles, kinds, distance)
+        return self._rows(particles, share, normals, distance, kinds)
 
     def _less_for_neighbours(
         self, kernels: ModuleType, particles: np.ndarray, kind: np.ndarray, distance: np.ndarray
-    ) -> np.ndarray:
-        """The distance to keep in each row, less for those that are neighbours at rest, (m,) [m]."""
+    ) -> None:
+        """Lessen the distance to keep, (m,) [m], in rows of those that are neighbours at rest."""
         if self.rest is None:
-            return distance
+            return
         across = self.rest.take(particles[0], axis=1) - self.rest.take(particles[2], axis=1)
         most = self.distance / REST_SHARE + 2.0 * self.one.longest
         near = np.flatnonzero(np.einsum("im,im->m", across, across) < most**2)
-        q = self.rest.take(particles.take(near, axis=1), axis=1)
-        gap = kernels.separation(q, closest(kernels, q, kind[near]))[0]
+        gap = kernels.closest_points(self.rest, particles.take(near, axis=1), kind[near])[1]
         distance[near] = np.minimum(distance[near], REST_SHARE * gap)
-        return distance

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .rows import FACE, POINTS, Rows, clearance, closest
+from ..kernels import FACE, POINTS
+from .rows import Rows
 
 ROUNDS, LAST_ROUNDS = 12, 60
 """Rounds after which what must still stop does not move at all, and all rounds."""
@@ -123,8 +124,8 @@ def keep_separate(
 def _doubtful(kernels: ModuleType, p: np.ndarray, x: np.ndarray, rows: Rows, which: np.ndarray) -> np.ndarray:
     """Those of the rows `which` (k,) whose sides are not seen to be apart on the ways x -> p, (j,) int."""
     some = rows.chosen(which)
-    apart = clearance(kernels.heights(p, some.particles, some.normals), some.kind) > 0.0
-    apart &= clearance(kernels.heights(x, some.particles, some.normals), some.kind) > 0.0
+    apart = kernels.clearances(p, some.particles, some.normals, some.kind) > 0.0
+    apart &= kernels.clearances(x, some.particles, some.normals, some.kind) > 0.0
     return which[~apart]
 
 
@@ -223,18 +224,16 @@ class _Bases:
 
         A gap is below 0 where the sides are not known to have come there without crossing.
         """
-        q = self.positions.take(rows.particles, axis=1)
-        gap, normals = kernels.separation(q, closest(kernels, q, rows.kind))
+        _, gap, normals = kernels.closest_points(self.positions, rows.particles, rows.kind)
         frame = self._frame.take(rows.particles)
         uneven = np.flatnonzero((frame != frame[0]).any(axis=0) | (frame[0] == OTHER))
         if len(uneven):
             some = rows.chosen(uneven)
-            q = self._x.take(some.particles, axis=1)
-            old = kernels.separation(q, closest(kernels, q, some.kind))[1]
+            old = kernels.closest_points(self._x, some.particles, some.kind)[2]
             now = normals[:, uneven]
             now = np.where(np.einsum("im,im->m", old, now) < ALONG, old, now)
             normals[:, uneven] = now
-            gap[uneven] = clearance(kernels.heights(self.positions, some.particles, now), some.kind)
+            gap[uneven] = kernels.clearances(self.positions, some.particles, now, some.kind)
         return normals, gap
 
 

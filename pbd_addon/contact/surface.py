@@ -173,19 +173,14 @@ class Surface:
         back = off[:, astray] * (0.99 * (self.slack[astray] + room) / np.sqrt(square[astray]) - 1.0)
         return astray + self.part.start, here[:, astray] + back
 
-    def bounds(self, items: np.ndarray, margin: float | np.ndarray, drifting: bool) -> np.ndarray:
-        """Boxes in which items stay while the promise holds, in the form that `BoxTree.fitted` takes, (6, m).
+    def ranges(self, drifting: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Between which corners each vertex stays while the promise holds, (3, n) [m] each.
 
-        Args:
-            items: Particles of each item, (k, m).
-            margin: Added on every side, of each or all [m].
-            drifting: Whether to take in the mean motion: not where a surface meets itself.
+        drifting: whether to take in the mean motion: not where a surface meets itself.
         """
-        ids = items - self.part.start
-        low, high = self._low.take(ids, axis=1).min(axis=1), self._high.take(ids, axis=1).max(axis=1)
         if drifting:
-            low, high = low + self._drift_low[:, None], high + self._drift_high[:, None]
-        return np.concatenate([low - margin, -(high + margin)])
+            return self._low + self._drift_low[:, None], self._high + self._drift_high[:, None]
+        return self._low, self._high
 
     def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
         """Note the two triangles of every edge, -1 where there are not two."""

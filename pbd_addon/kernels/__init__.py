@@ -22,6 +22,9 @@ from types import ModuleType
 
 BACKENDS = ("numpy", "numba")
 
+FACE, EDGES, POINTS = 0, 1, 2
+"""Kinds of contact rows: a vertex and a triangle, two edges, two vertices (each twice, as edges without length)."""
+
 
 def available() -> tuple[str, ...]:
     """Backends that can be imported here; imports none of them."""

@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 
+from . import FACE
 from .numba_compile import helper, kernel
 
 TINY = 1e-12
@@ -23,81 +24,210 @@ def _add(p: np.ndarray, moves: np.ndarray) -> None:
             p[axis, i] += moves[axis, i]
 
 
-@kernel("f8[:,::1](f8[:,:,:])")
-def closest_on_triangles(q: np.ndarray) -> np.ndarray:
-    """As `numpy_contact.closest_on_triangles`."""
-    count = q.shape[2]
-    share = np.empty((4, count))
+@helper
+def _along(p: np.ndarray, point: int, start: int, end: int) -> tuple[float, float]:
+    """Where a side is closest to a point, from 0 to 1, and the squared distance there."""
+    ex, ey, ez = p[0, end] - p[0, start], p[1, end] - p[1, start], p[2, end] - p[2, start]
+    tx, ty, tz = p[0, point] - p[0, start], p[1, point] - p[1, start], p[2, point] - p[2, start]
+    t = _clip((tx * ex + ty * ey + tz * ez) / max(ex * ex + ey * ey + ez * ez, 1e-300))
+    tx, ty, tz = tx - t * ex, ty - t * ey, tz - t * ez
+    return t, tx * tx + ty * ty + tz * tz
+
+
+@helper
+def _on_triangle(p: np.ndarray, a: int, b: int, c: int, d: int) -> tuple[float, float, float, float]:
+    """As `numpy_contact.closest_on_triangles`, of vertex a and triangle b, c, d."""
+    bx, by, bz = p[0, c] - p[0, b], p[1, c] - p[1, b], p[2, c] - p[2, b]
+    cx, cy, cz = p[0, d] - p[0, b], p[1, d] - p[1, b], p[2, d] - p[2, b]
+    px, py, pz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
+    d00, d01 = bx * bx + by * by + bz * bz, bx * cx + by * cy + bz * cz
+    d11 = cx * cx + cy * cy + cz * cz
+    d20, d21 = px * bx + py * by + pz * bz, px * cx + py * cy + pz * cz
+    area = d00 * d11 - d01 * d01
+    scale = 1.0 / max(area, TINY * d00 * d11 + 1e-300)
+    v, w = (d11 * d20 - d01 * d21) * scale, (d00 * d21 - d01 * d20) * scale
+    flat = area <= TINY * d00 * d11  # as a line; it has no inside
+    if v + w <= 1.0 and v >= 0.0 and w >= 0.0 and not flat:
+        return 1.0, v + w - 1.0, -v, -w
+    t, square = _along(p, a, b, c)
+    other_t, other_square = _along(p, a, c, d)
+    last_t, last_square = _along(p, a, d, b)
+    if square <= other_square and square <= last_square:
+        return 1.0, t - 1.0, -t, 0.0
+    if other_square <= last_square:
+        return 1.0, 0.0, other_t - 1.0, -other_t
+    return 1.0, -last_t, 0.0, last_t - 1.0
+
+
+@helper
+def _on_edges(p: np.ndarray, a: int, b: int, c: int, d: int) -> tuple[float, float, float, float]:
+    """As `numpy_contact.closest_on_edges`, of a - b and c - d."""
+    dx, dy, dz = p[0, b] - p[0, a], p[1, b] - p[1, a], p[2, b] - p[2, a]
+    ex, ey, ez = p[0, d] - p[0, c], p[1, d] - p[1, c], p[2, d] - p[2, c]
+    rx, ry, rz = p[0, a] - p[0, c], p[1, a] - p[1, c], p[2, a] - p[2, c]
+    first, second = dx * dx + dy * dy + dz * dz, ex * ex + ey * ey + ez * ez
+    both = dx * ex + dy * ey + dz * ez
+    down, along = dx * rx + dy * ry + dz * rz, ex * rx + ey * ry + ez * rz
+    area = first * second - both * both
+    first, second = max(first, 1e-300), max(second, 1e-300)
+    s = 0.5 if area <= 1e-9 * first * second else _clip((both * along - down * second) / area)
+    t = (both * s + along) / second
+    clamped = _clip(t)
+    if t != clamped:
+        s = _clip((both * clamped - down) / first)
+    # Parallel edges meet along a stretch; a second round finds ends that touch.
+    t = _clip((both * s + along) / second)
+    return 1.0 - s, s, t - 1.0, -t
+
+
+@helper
+def _closest(
+    p: np.ndarray, kind: int, a: int, b: int, c: int, d: int
+) -> tuple[tuple[float, float, float, float], float, tuple[float, float, float]]:
+    """As `closest_points`, of one row."""
+    share = _on_triangle(p, a, b, c, d) if kind == FACE else _on_edges(p, a, b, c, d)
+    x = p[0, a] * share[0] + p[0, b] * share[1] + p[0, c] * share[2] + p[0, d] * share[3]
+    y = p[1, a] * share[0] + p[1, b] * share[1] + p[1, c] * share[2] + p[1, d] * share[3]
+    z = p[2, a] * share[0] + p[2, b] * share[1] + p[2, c] * share[2] + p[2, d] * share[3]
+    length = sqrt(x * x + y * y + z * z)
+    scale = max(length, 1e-300)
+    return share, length, (x / scale, y / scale, z / scale)
+
+
+@helper
+def _height(p: np.ndarray, normal: tuple[float, float, float], particle: int) -> float:
+    return normal[0] * p[0, particle] + normal[1] * p[1, particle] + normal[2] * p[2, particle]
+
+
+@helper
+def _clearance(p: np.ndarray, kind: int, a: int, b: int, c: int, d: int, normal: tuple[float, float, float]) -> float:
+    """As `clearances`, of one row."""
+    one, two, three, four = _height(p, normal, a), _height(p, normal, b), _height(p, normal, c), _height(p, normal, d)
+    if kind == FACE:
+        return one - max(max(two, three), four)
+    return min(one, two) - max(three, four)
+
+
+@helper
+def _dot(a: tuple[float, float, float], b: tuple[float, float, float]) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel("Tuple((f8[:,::1], f8[::1], f8[:,::1]))(f8[:,::1], i8[:,:], i1[:])")
+def closest_points(p: np.ndarray, particles: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `numpy_contact.closest_points`."""
+    count = particles.shape[1]
+    shares, distance, normals = np.empty((4, count)), np.empty(count), np.empty((3, count))
     for r in range(count):
-        ax, ay, az = q[0, 1, r], q[1, 1, r], q[2, 1, r]
-        bx, by, bz = q[0, 2, r] - ax, q[1, 2, r] - ay, q[2, 2, r] - az
-        cx, cy, cz = q[0, 3, r] - ax, q[1, 3, r] - ay, q[2, 3, r] - az
-        px, py, pz = q[0, 0, r] - ax, q[1, 0, r] - ay, q[2, 0, r] - az
-        d00, d01 = bx * bx + by * by + bz * bz, bx * cx + by * cy + bz * cz
-        d11 = cx * cx + cy * cy + cz * cz
-        d20, d21 = px * bx + py * by + pz * bz, px * cx + py * cy + pz * cz
-        area = d00 * d11 - d01 * d01
-        scale = 1.0 / max(area, TINY * d00 * d11 + 1e-300)
-        v, w = (d11 * d20 - d01 * d21) * scale, (d00 * d21 - d01 * d20) * scale
-        share[0, r], share[1, r], share[2, r], share[3, r] = 1.0, v + w - 1.0, -v, -w
-        flat = area <= TINY * d00 * d11  # as a line; it has no inside
-        if share[1, r] > 0.0 or share[2, r] > 0.0 or share[3, r] > 0.0 or flat:
-            best, along, side = np.inf, 0.0, 0
-            for k in range(3):
-                start, end = 1 + k, 1 + (k + 1) % 3
-                ex, ey, ez = q[0, end, r] - q[0, start, r], q[1, end, r] - q[1, start, r], q[2, end, r] - q[2, start, r]
-                tx, ty, tz = q[0, 0, r] - q[0, start, r], q[1, 0, r] - q[1, start, r], q[2, 0, r] - q[2, start, r]
-                t = _clip((tx * ex + ty * ey + tz * ez) / max(ex * ex + ey * ey + ez * ez, 1e-300))
-                tx, ty, tz = tx - t * ex, ty - t * ey, tz - t * ez
-                square = tx * tx + ty * ty + tz * tz
-                if square < best:
-                    best, along, side = square, t, k
-            share[1, r], share[2, r], share[3, r] = 0.0, 0.0, 0.0
-            share[1 + side, r] = along - 1.0
-            share[1 + (side + 1) % 3, r] = -along
-    return share
+        a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
+        c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
+        share, distance[r], normal = _closest(p, kind[r], a, b, c, d)
+        shares[0, r], shares[1, r], shares[2, r], shares[3, r] = share
+        normals[0, r], normals[1, r], normals[2, r] = normal
+    return shares, distance, normals
 
 
-@kernel("f8[:,::1](f8[:,:,:])")
-def closest_on_edges(q: np.ndarray) -> np.ndarray:
-    """As `numpy_contact.closest_on_edges`."""
-    count = q.shape[2]
-    share = np.empty((4, count))
+@kernel("f8[::1](f8[:,::1], i8[:,:], f8[:,:], i1[:])")
+def clearances(p: np.ndarray, particles: np.ndarray, normals: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """As `numpy_contact.clearances`."""
+    count = particles.shape[1]
+    result = np.empty(count)
     for r in range(count):
-        dx, dy, dz = q[0, 1, r] - q[0, 0, r], q[1, 1, r] - q[1, 0, r], q[2, 1, r] - q[2, 0, r]
-        ex, ey, ez = q[0, 3, r] - q[0, 2, r], q[1, 3, r] - q[1, 2, r], q[2, 3, r] - q[2, 2, r]
-        rx, ry, rz = q[0, 0, r] - q[0, 2, r], q[1, 0, r] - q[1, 2, r], q[2, 0, r] - q[2, 2, r]
-        a, e = dx * dx + dy * dy + dz * dz, ex * ex + ey * ey + ez * ez
-        b = dx * ex + dy * ey + dz * ez
-        c, f = dx * rx + dy * ry + dz * rz, ex * rx + ey * ry + ez * rz
-        area = a * e - b * b
-        a, e = max(a, 1e-300), max(e, 1e-300)
-        s = 0.5 if area <= 1e-9 * a * e else _clip((b * f - c * e) / area)
-        t = (b * s + f) / e
-        clamped = _clip(t)
-        if t != clamped:
-            s = _clip((b * clamped - c) / a)
-        # Parallel edges meet along a stretch; a second round finds ends that touch.
-        t = _clip((b * s + f) / e)
-        share[0, r], share[1, r], share[2, r], share[3, r] = 1.0 - s, s, t - 1.0, -t
-    return share
+        a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
+        c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
+        result[r] = _clearance(p, kind[r], a, b, c, d, (normals[0, r], normals[1, r], normals[2, r]))
+    return result
 
 
-@kernel("Tuple((f8[::1], f8[:,::1]))(f8[:,:,:], f8[:,:])")
-def separation(q: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As `numpy_contact.separation`."""
-    count = q.shape[2]
-    distance, unit = np.empty(count), np.empty((3, count))
-    for r in range(count):
-        a, b, c, d = share[0, r], share[1, r], share[2, r], share[3, r]
-        gx = q[0, 0, r] * a + q[0, 1, r] * b + q[0, 2, r] * c + q[0, 3, r] * d
-        gy = q[1, 0, r] * a + q[1, 1, r] * b + q[1, 2, r] * c + q[1, 3, r] * d
-        gz = q[2, 0, r] * a + q[2, 1, r] * b + q[2, 2, r] * c + q[2, 3, r] * d
-        length = sqrt(gx * gx + gy * gy + gz * gz)
-        scale = max(length, 1e-300)
-        distance[r] = length
-        unit[0, r], unit[1, r], unit[2, r] = gx / scale, gy / scale, gz / scale
-    return distance, unit
+@kernel(
+    "Tuple((i8[:,::1], f8[:,::1], f8[:,::1], f8[::1]))"
+    "(f8[:,::1], i8[:], i8[:], i8[:,:], i8[:,:], i8, f8[:], i8, i8, f8[:], f8[:], f8[:,:], f8[:,:], f8, b1)"
+)
+def rows_in_reach(
+    x: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    items: np.ndarray,
+    other_items: np.ndarray,
+    kind: int,
+    distance: np.ndarray,
+    start: int,
+    other_start: int,
+    slack: np.ndarray,
+    other_slack: np.ndarray,
+    way: np.ndarray,
+    other_way: np.ndarray,
+    loose: float,
+    together: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """As `numpy_contact.rows_in_reach`."""
+    pairs, count = len(first), 0
+    # Memory that is never written costs nothing.
+    particles, shares = np.empty((4, pairs), np.int64), np.empty((4, pairs))
+    normals, kept = np.empty((3, pairs)), np.empty(pairs)
+    last, other_last = len(items) - 1, len(other_items) - 1
+    zero, other_zero = np.uint64(start), np.uint64(other_start)
+    for r in range(pairs):
+        i, j = np.uint64(first[r]), np.uint64(second[r])
+        a, d = np.uint64(items[0, i]), np.uint64(other_items[other_last, j])
+        if kind == FACE:
+            b, c = np.uint64(other_items[0, j]), np.uint64(other_items[1, j])
+        else:
+            b, c = np.uint64(items[last, i]), np.uint64(other_items[0, j])
+        if a in (c, d) or (a == b if kind == FACE else b in (c, d)):
+            continue
+        share, gap, normal = _closest(x, kind, a, b, c, d)
+        stray, other_stray = slack[a - zero], max(other_slack[c - other_zero], other_slack[d - other_zero])
+        down = _height(way, normal, a - zero)
+        up = max(_height(other_way, normal, c - other_zero), _height(other_way, normal, d - other_zero))
+        if kind == FACE:
+            other_stray = max(other_stray, other_slack[b - other_zero])
+            up = max(up, _height(other_way, normal, b - other_zero))
+        else:
+            stray = max(stray, slack[b - zero])
+            down = min(down, _height(way, normal, b - zero))
+        closer = max(up - down, 0.0) if together else max(up, 0.0) + max(-down, 0.0)
+        if gap <= distance[r] + (stray + other_stray + loose + closer):
+            particles[0, count], particles[1, count], particles[2, count], particles[3, count] = a, b, c, d
+            shares[0, count], shares[1, count], shares[2, count], shares[3, count] = share
+            normals[0, count], normals[1, count], normals[2, count] = normal
+            kept[count] = distance[r]
+            count += 1
+    return particles[:, :count].copy(), shares[:, :count].copy(), normals[:, :count].copy(), kept[:count].copy()
+
+
+@kernel("Tuple((i8[::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], i8[:,:], i1[:], f8[:,:], f8[:], b1[:])")
+def planes_between(
+    p: np.ndarray,
+    x: np.ndarray,
+    particles: np.ndarray,
+    kind: np.ndarray,
+    normals: np.ndarray,
+    distance: np.ndarray,
+    solid: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `numpy_contact.planes_between`."""
+    rows, count = particles.shape[1], 0
+    which, shares, planes = np.empty(rows, np.int64), np.empty((4, rows)), np.empty((3, rows))
+    for r in range(rows):
+        a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
+        c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
+        share, gap, now = _closest(p, kind[r], a, b, c, d)
+        old = normals[0, r], normals[1, r], normals[2, r]
+        sign = np.sign(_dot(now, old))
+        if not solid[r] and _clearance(p, kind[r], a, b, c, d, old) <= 0.0:
+            old_share, _, old = _closest(x, kind[r], a, b, c, d)
+            if _clearance(p, kind[r], a, b, c, d, old) <= 0.0:
+                share, now, sign = old_share, old, 1.0
+            elif sign * _dot(now, old) < 0.0:
+                sign = -sign
+        now = sign * now[0], sign * now[1], sign * now[2]
+        if gap < distance[r] or solid[r] or _clearance(p, kind[r], a, b, c, d, now) <= 0.0:
+            which[count] = r
+            shares[0, count], shares[1, count], shares[2, count], shares[3, count] = share
+            planes[0, count], planes[1, count], planes[2, count] = now
+            count += 1
+    return which[:count].copy(), shares[:, :count].copy(), planes[:, :count].copy()
 
 
 @kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:,:])")
@@ -128,11 +258,12 @@ def push_apart(
     at_work, gap, many = np.empty(count, np.int64), np.empty(count), 0
     crowd = np.zeros(n)
     for r in range(count):
-        missing = wanted[r]
+        reached = 0.0
         for corner in range(4):
             i = np.uint64(particles[corner, r])
             height = normals[0, r] * p[0, i] + normals[1, r] * p[1, i] + normals[2, r] * p[2, i]
-            missing -= share[corner, r] * height
+            reached += share[corner, r] * height
+        missing = wanted[r] - reached  # in NumPy's order, as rows that just touch are at work or not by the last digit
         if missing > 0.0 or multipliers[r] > 0.0:
             at_work[many], gap[many] = r, missing
             many += 1

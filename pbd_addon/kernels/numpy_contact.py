@@ -2,16 +2,169 @@
 
 A contact row ties four particles: a vertex and the corners of a triangle, or the ends of two edges. Common arguments:
 
-    q: Positions of the particles of each row, (3, 4, m) float64 [m].
+    p, x: Positions now and at the beginning of the substep, (3, n) float64 [m], C-contiguous.
+    particles: Those of each row, (4, m) int.
+    kind: `FACE`, `EDGES` or `POINTS`, (m,) int8.
     share: Their shares in the relative position, (4, m) float64: 1 in sum on the first side, -1 on the second.
     normals: Unit vectors from the second side to the first, (3, m) float64.
+    q: Positions of the particles of each row, (3, 4, m) float64 [m].
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from . import FACE, POINTS
+
 TINY = 1e-12
+
+CHUNK = 8192
+"""Rows that are looked at together: arrays of this length stay in the cache."""
+
+
+def rows_in_reach(
+    x: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    items: np.ndarray,
+    other_items: np.ndarray,
+    kind: int,
+    distance: np.ndarray,
+    start: int,
+    other_start: int,
+    slack: np.ndarray,
+    other_slack: np.ndarray,
+    way: np.ndarray,
+    other_way: np.ndarray,
+    loose: float,
+    together: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of pairs of items, those without a common particle that can come closer than their distance.
+
+    Args:
+        x: Positions now, (3, n) [m].
+        first: Number of the one item of each pair, (m,) int.
+        second: Number of the other.
+        items: Particles of the ones, (1 or 2, i) int: vertices or edges.
+        other_items: Particles of the others, (1 to 3, j) int: vertices, edges or triangles.
+        kind: Kind of all rows.
+        distance: To be kept in each pair, (m,) [m].
+        start: Number of the first particle of the surface of the ones, at which `slack` and `way` begin.
+        other_start: That of the others.
+        slack: How far particles of the ones may stray from their ways, (k,) [m].
+        other_slack: Those of the others, (l,) [m].
+        way: Where particles of the ones will go, (3, k) [m].
+        other_way: Those of the others, (3, l) [m].
+        loose: How much closer both surfaces may come as a whole [m].
+        together: Whether the two go their ways at the same time, in one surface; else each may go alone.
+
+    Returns:
+        particles, share, normals and distance of the rows, in the order of the pairs.
+    """
+    a, b = items.take(first, axis=1), other_items.take(second, axis=1)
+    particles = np.concatenate([a, a, b, b] if kind == POINTS else [a, b])
+    sides = 1 if kind == FACE else 2
+    if together and kind != POINTS:
+        some = np.flatnonzero((a[:, None] != b).all(axis=(0, 1)))
+        particles, distance = particles.take(some, axis=1), distance.take(some)
+    parts = []
+    for rows in _chunks(particles.shape[1]):
+        ids, kept = np.ascontiguousarray(particles[:, rows]), distance[rows]
+        share, gap, normals = _closest(x.take(ids, axis=1), np.full(ids.shape[1], kind))
+        of_first, of_second = ids[:sides] - start, ids[sides:] - other_start
+        to_second = -np.einsum("im,ijm->jm", normals, way.take(of_first, axis=1)).min(axis=0)
+        to_first = np.einsum("im,ijm->jm", normals, other_way.take(of_second, axis=1)).max(axis=0)
+        stray = slack.take(of_first).max(axis=0) + other_slack.take(of_second).max(axis=0) + loose
+        if together:
+            closer = stray + np.maximum(to_first + to_second, 0.0)
+        else:
+            closer = stray + np.maximum(to_first, 0.0) + np.maximum(to_second, 0.0)
+        near = np.flatnonzero(gap <= kept + closer)
+        parts.append(tuple(column.take(near, axis=-1) for column in (ids, share, normals, kept)))
+    particles, share, normals, distance = (np.concatenate(columns, axis=-1) for columns in zip(*parts))
+    return particles, share, normals, distance
+
+
+def planes_between(
+    p: np.ndarray,
+    x: np.ndarray,
+    particles: np.ndarray,
+    kind: np.ndarray,
+    normals: np.ndarray,
+    distance: np.ndarray,
+    solid: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The plane between the closest points of each row, where its sides are now, or were if they have crossed.
+
+    normals: of earlier planes, which say on which side a row is; distance (m,): to be kept [m]; solid (m,) bool: rows
+    whose vertex is on the wrong side of a solid, which keep their sign and are always returned.
+
+    Returns:
+        Rows that are closer than their distance or not apart, (k,) int, and their share (4, k) and normals (3, k).
+    """
+    parts = []
+    for rows in _chunks(particles.shape[1]):
+        ids, kinds, old = particles[:, rows], kind[rows], normals[:, rows]
+        q = p.take(ids, axis=1)
+        share, gap, now = _closest(q, kinds)
+        now *= np.sign(_dot(now, old))
+        doubtful = np.flatnonzero((_clearance(np.einsum("ijm,im->jm", q, old), kinds) <= 0.0) & ~solid[rows])
+        if len(doubtful):
+            some, its_kind = ids.take(doubtful, axis=1), kinds[doubtful]
+            old_share, _, old = _closest(x.take(some, axis=1), its_kind)
+            crossed = clearances(p, some, old, its_kind) <= 0.0
+            now[:, doubtful] *= np.where(_dot(now[:, doubtful], old) < 0.0, -1.0, 1.0)
+            share[:, doubtful[crossed]], now[:, doubtful[crossed]] = old_share[:, crossed], old[:, crossed]
+        close = np.flatnonzero((gap < distance[rows]) | (clearances(p, ids, now, kinds) <= 0.0) | solid[rows])
+        parts.append((rows.start + close, share.take(close, axis=1), now.take(close, axis=1)))
+    which, share, normals = (np.concatenate(columns, axis=-1) for columns in zip(*parts))
+    return which, share, normals
+
+
+def closest_points(p: np.ndarray, particles: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Shares of the particles in the closest points of each row, the distances of those points (m,) [m], and normals.
+
+    A normal is 0 where the points coincide.
+    """
+    return _closest(p.take(particles, axis=1), kind)
+
+
+def clearances(p: np.ndarray, particles: np.ndarray, normals: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """How far the sides of each row are apart along its normal, (m,) [m].
+
+    Above 0 the plane lies between them: they do not cross.
+    """
+    return _clearance(heights(p, particles, normals), kind)
+
+
+def _clearance(along: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """As `clearances`, from the heights of the particles along the normal, (4, m)."""
+    of_faces = along[0] - np.maximum(np.maximum(along[1], along[2]), along[3])
+    of_edges = np.minimum(along[0], along[1]) - np.maximum(along[2], along[3])
+    return np.where(kind == FACE, of_faces, of_edges)
+
+
+def _chunks(count: int) -> Iterator[slice]:
+    """Slices of at most `CHUNK`, at least one."""
+    return (slice(start, start + CHUNK) for start in range(0, max(count, 1), CHUNK))
+
+
+def _closest(q: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `closest_points`, from positions q."""
+    faces = np.flatnonzero(kind == FACE)
+    if len(faces) == len(kind):
+        share = closest_on_triangles(q)
+    elif not len(faces):
+        share = closest_on_edges(q)
+    else:
+        share = np.empty((4, q.shape[2]))
+        others = np.flatnonzero(kind != FACE)
+        share[:, faces] = closest_on_triangles(q.take(faces, axis=2))
+        share[:, others] = closest_on_edges(q.take(others, axis=2))
+    distance, normals = separation(q, share)
+    return share, distance, normals
 
 
 def closest_on_triangles(q: np.ndarray) -> np.ndarray:
@@ -103,8 +256,8 @@ def push_apart(
     """One pass over C = n . (sum share_i p_i) - wanted >= 0, all rows at once.
 
     Rows that share a particle are weakened by the sum of absolute shares there, which keeps the pass convergent and,
-    as a row's particles are all moved by one multiplier, conserves momentum. particles (4, m) int; weights (4, m);
-    wanted (m,) [m]; multipliers (m,), never below 0.
+    as a row's particles are all moved by one multiplier, conserves momentum. weights (4, m); wanted (m,) [m];
+    multipliers (m,), never below 0.
     """
     n = p.shape[1]
     gap = wanted - np.einsum("jm,jm->m", share, heights(p, particles, normals))
