@@ -374,7 +374,7 @@ def test_dress_follows_its_body_and_swings_out(open_sample):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ("tablecloth", "gears"))
+@pytest.mark.parametrize("name", ("tablecloth", "barrel", "pillow_fight", "gears", "dress"))
 def test_samples_with_colliders_bake_from_the_command_line(open_sample, extension, tmp_path, name):
     sample = open_sample(name)
     sample.play_to(6)
