@@ -10,7 +10,8 @@ gathered, computed and scattered at once.
 
 NumPy's kernels run everywhere. Numba's are several times faster and give the same result up to rounding; the first
 `load` of them compiles for a quarter of a minute or so, later ones read the compiled code from a cache, which is in
-the folder NUMBA_CACHE_DIR or else beside the sources. `python -m pbd_addon.kernels` fills the cache, in a process of its own.
+the folder NUMBA_CACHE_DIR or else beside the sources. `python -m pbd_addon.kernels` fills the cache, in a process of
+its own.
 """
 
 from __future__ import annotations
