@@ -13,15 +13,13 @@ def _parts():
 
 def register():
     """Register properties and handlers, then operators, then panels; all of them or none."""
-    done = []
-    try:
+    from contextlib import ExitStack
+
+    with ExitStack() as undo:
         for part in _parts():
             part.register()
-            done.append(part)
-    except Exception:
-        for part in reversed(done):
-            part.unregister()
-        raise
+            undo.callback(part.unregister)
+        undo.pop_all()
 
 
 def unregister():

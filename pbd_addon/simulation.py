@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import kernels as backends
-from . import solver
+from . import kernels as backends, solver
 from .body import Body
 from .constraints import Constraints, PairConstraints, Plane
 from .constraints.plane import checked_place

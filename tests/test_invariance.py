@@ -14,8 +14,7 @@ import pytest
 
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from test_contact_tunnelling import box
-from test_contact_tunnelling import turned as turned_about
+from test_contact_tunnelling import box, turned as turned_about
 
 
 def rotation(seed: int) -> np.ndarray:

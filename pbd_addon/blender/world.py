@@ -285,8 +285,6 @@ class World:
         kept = {uid: one for uid, one in self.obstacles.items() if uid in moment.cast and still_fits(one, moment, uid)}
         if kept.keys() == self.obstacles.keys() == moment.cast:
             return False
-        if not hasattr(self.simulation, "set_colliders"):
-            raise PBDError("Colliders were added, changed or taken away: press Reset")
         self.obstacles = {uid: kept.get(uid) or obstacle(moment, uid) for uid in sorted(moment.cast)}
         self.simulation.set_colliders(self._all_colliders())
         self._placed = {uid: placed for uid, placed in self._placed.items() if uid in kept}
@@ -313,17 +311,15 @@ class World:
             if raw is not None and raw != self.applied.get(member.uid):
                 self.simulation.set_material(member.body, properties.material_from(raw, member.name))
                 self.applied[member.uid] = raw
-        touched = False
         for uid, one in self.obstacles.items():
             raw = settings.get(as_collider(uid))
             if raw is not None and raw != self.applied.get(as_collider(uid)):
-                touched = True
                 values = properties.collider_from(raw)
                 for name in ("thickness", "friction", "static_friction", "restitution"):
                     setattr(one.collider, name, values[name])
                 self.applied[as_collider(uid)] = raw
         raw = settings[scene.session_uid]
-        if touched or raw != self.applied.get(scene.session_uid):
+        if raw != self.applied.get(scene.session_uid):
             self.floor.friction = properties.floor_from(raw)[2]
             self.simulation.set_settings(properties.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw

@@ -236,17 +236,38 @@ class ContactConstraints(Constraints):
         touching = np.flatnonzero(self.multipliers > 0.0)
         if len(touching):
             self._note_touches()
-            rows, multipliers = self._near.chosen(touching), self.multipliers[touching]
-            weights = self._w.take(rows.particles)
-            sticking, sliding = self._sticking[rows.pair], self._sliding[rows.pair]
-            rubbed = np.zeros((3, len(touching)))
-            for _ in range(len(RELAXATIONS)):
-                kernels.rub_contacts(
-                    self._p, self._x, rows.particles, rows.share, rows.normals, weights, sticking, sliding,
-                    multipliers, rubbed,
-                )  # fmt: skip
-            self._bounce_off(kernels, rows, weights)
+            self._rub_and_bounce(kernels, touching)
         self._find(kernels, True)
+        self._keep_separate(kernels)
+        p[:] = self._p[:, : self.n]
+        if len(touching):
+            x += self._opened(kernels)
+
+    def touching(self, with_colliders: bool) -> np.ndarray:
+        """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
+        return np.flatnonzero(self._touched[int(with_colliders)])
+
+    def _note_touches(self) -> None:
+        hit = self._near.particles[:, self.multipliers > 0.0]
+        of_collider = (hit >= self.n).any(axis=0)
+        for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
+            touched[rows[rows < self.n]] = True
+
+    def _rub_and_bounce(self, kernels: ModuleType, touching: np.ndarray) -> None:
+        """Friction and restitution of the near rows that push, (k,) int."""
+        rows, multipliers = self._near.chosen(touching), self.multipliers[touching]
+        weights = self._w.take(rows.particles)
+        sticking, sliding = self._sticking[rows.pair], self._sliding[rows.pair]
+        rubbed = np.zeros((3, len(touching)))
+        for _ in range(len(RELAXATIONS)):
+            kernels.rub_contacts(
+                self._p, self._x, rows.particles, rows.share, rows.normals, weights, sticking, sliding,
+                multipliers, rubbed,
+            )  # fmt: skip
+        self._bounce_off(kernels, rows, weights, self._approach[touching])
+
+    def _keep_separate(self, kernels: ModuleType) -> None:
+        """Stop what would cross, and what that brings in the way of others."""
         rows, searched = self._rows, np.zeros(self._p.shape[1], bool)
         low, high = self._x, self._x
         parts = [obstacle.part for obstacle, still in zip(self.obstacles, self._still) if not still]
@@ -268,19 +289,6 @@ class ContactConstraints(Constraints):
         else:
             self.is_separate = False
         self._squeezed |= not self.is_separate
-        p[:] = self._p[:, : self.n]
-        if len(touching):
-            x += self._opened(kernels)
-
-    def touching(self, with_colliders: bool) -> np.ndarray:
-        """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
-        return np.flatnonzero(self._touched[int(with_colliders)])
-
-    def _note_touches(self) -> None:
-        hit = self._near.particles[:, self.multipliers > 0.0]
-        of_collider = (hit >= self.n).any(axis=0)
-        for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
-            touched[rows[rows < self.n]] = True
 
     def values(self, x: np.ndarray) -> np.ndarray:
         positions = np.concatenate([x, self._p[:, self.n :].T])
@@ -405,13 +413,11 @@ class ContactConstraints(Constraints):
             )  # fmt: skip
         return (start - self._x)[:, : self.n]
 
-    def _bounce_off(self, kernels: ModuleType, rows: Rows, weights: np.ndarray) -> None:
-        """Give back the share of the speed of approach that colliders return."""
+    def _bounce_off(self, kernels: ModuleType, rows: Rows, weights: np.ndarray, approach: np.ndarray) -> None:
+        """Give back the share of the approach (k,) [m] of this substep that colliders return."""
         restitution = self._bounce[rows.pair]
         if not restitution.any():
             return
-        touching = np.flatnonzero(self.multipliers > 0.0)
-        approach = self._approach[touching]
         # What only lies there has fallen for one substep.
         thrown = (restitution > 0.0) & (-approach > 2.0 * self._gravity * self.h**2)
         if not thrown.any():

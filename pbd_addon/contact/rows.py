@@ -34,10 +34,8 @@ class Rows(NamedTuple):
         """Number of rows."""
         return len(self.distance)
 
-    def chosen(self, which: np.ndarray | slice) -> Rows:
-        """Some of the rows: (k,) int, (m,) bool or a slice."""
-        if isinstance(which, slice):
-            return Rows(*(column[..., which] for column in self))
+    def chosen(self, which: np.ndarray) -> Rows:
+        """Some of the rows: (k,) int or (m,) bool."""
         # Taking by number is several times faster than choosing by bool or with brackets.
         numbers = np.flatnonzero(which) if which.dtype == bool else which
         return Rows(*(column.take(numbers, axis=-1) for column in self))

@@ -14,33 +14,17 @@ import numpy as np
 
 from .numba_boxes import (
     bounds_of as bounds_of,
-)
-from .numba_boxes import (
     fit_boxes as fit_boxes,
-)
-from .numba_boxes import (
     overlaps as overlaps,
 )
 from .numba_compile import helper, kernel
 from .numba_contact import (
     clearances as clearances,
-)
-from .numba_contact import (
     closest_points as closest_points,
-)
-from .numba_contact import (
     heights as heights,
-)
-from .numba_contact import (
     planes_between as planes_between,
-)
-from .numba_contact import (
     push_apart as push_apart,
-)
-from .numba_contact import (
     rows_in_reach as rows_in_reach,
-)
-from .numba_contact import (
     rub_contacts as rub_contacts,
 )
 

@@ -17,32 +17,16 @@ import numpy as np
 
 from .numpy_boxes import (
     bounds_of as bounds_of,
-)
-from .numpy_boxes import (
     fit_boxes as fit_boxes,
-)
-from .numpy_boxes import (
     overlaps as overlaps,
 )
 from .numpy_contact import (
     clearances as clearances,
-)
-from .numpy_contact import (
     closest_points as closest_points,
-)
-from .numpy_contact import (
     heights as heights,
-)
-from .numpy_contact import (
     planes_between as planes_between,
-)
-from .numpy_contact import (
     push_apart as push_apart,
-)
-from .numpy_contact import (
     rows_in_reach as rows_in_reach,
-)
-from .numpy_contact import (
     rub_contacts as rub_contacts,
 )
 
