@@ -27,6 +27,11 @@ from .numba_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
+from .numba_motion import (
+    accelerate as accelerate,
+    approach as approach,
+    island_motion as island_motion,
+)
 
 TINY = 1e-12
 TURN = 2.0 * np.pi

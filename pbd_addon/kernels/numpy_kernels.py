@@ -29,6 +29,11 @@ from .numpy_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
+from .numpy_motion import (
+    accelerate as accelerate,
+    approach as approach,
+    island_motion as island_motion,
+)
 
 TINY = 1e-12
 
