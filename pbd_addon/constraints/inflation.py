@@ -81,7 +81,7 @@ class InflationConstraints(Constraints):
         length = np.maximum(np.sqrt(_dot(direction, direction)), 1e-300)
         direction /= length
         error = length - skin.rest_lengths
-        alpha = np.where(error < 0.0, skin.alpha[1], skin.alpha[0])
+        alpha = np.where(error < 0.0, skin.alpha[-1], skin.alpha[0])
         growth = _dot(direction, normals[:, start] - normals[:, end])
         pattern = np.where(self.volume.working[self.piece_of_row], np.maximum(growth, 0.0) / skin.alpha[0], 0.0)
         force = np.stack([np.bincount(start, row, n) - np.bincount(end, row, n) for row in direction * pattern])

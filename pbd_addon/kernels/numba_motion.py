@@ -132,11 +132,10 @@ def approach(
         part = share[k]
         keep = 1.0 - part
         sx, sy, sz = part * spin[0, k], part * spin[1, k], part * spin[2, k]
-        tx = part * velocity[0, k] - (sy * center[2, k] - sz * center[1, k])
-        ty = part * velocity[1, k] - (sz * center[0, k] - sx * center[2, k])
-        tz = part * velocity[2, k] - (sx * center[1, k] - sy * center[0, k])
+        cx, cy, cz = center[0, k], center[1, k], center[2, k]
+        tx, ty, tz = part * velocity[0, k], part * velocity[1, k], part * velocity[2, k]
         for i in range(start, stop):
-            px, py, pz = x[0, i], x[1, i], x[2, i]
-            v[0, i] = keep * v[0, i] + (sy * pz - sz * py + tx)
-            v[1, i] = keep * v[1, i] + (sz * px - sx * pz + ty)
-            v[2, i] = keep * v[2, i] + (sx * py - sy * px + tz)
+            rx, ry, rz = x[0, i] - cx, x[1, i] - cy, x[2, i] - cz
+            v[0, i] = keep * v[0, i] + tx + (sy * rz - sz * ry)
+            v[1, i] = keep * v[1, i] + ty + (sz * rx - sx * rz)
+            v[2, i] = keep * v[2, i] + tz + (sx * ry - sy * rx)

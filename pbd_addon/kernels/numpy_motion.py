@@ -67,13 +67,12 @@ def approach(
 
     center, velocity (3, k) as from `island_motion`; spin (3, k) [rad/s]; share (k,).
     """
-    # spin x (x - center) as spin x x and a constant.
-    shift = velocity - np.cross(spin, center, axis=0)
+    keep, velocity, spin = 1.0 - share, share * velocity, share * spin
     if len(share) > 1:
-        share, spin, shift = share[islands], spin[:, islands], shift[:, islands]
-    spin, shift = share * spin, share * shift
-    v *= 1.0 - share
+        keep, center, velocity, spin = keep[islands], center[:, islands], velocity[:, islands], spin[:, islands]
+    r = x - center
+    v *= keep
+    v += velocity
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        v[i] += spin[j] * x[k]
-        v[i] -= spin[k] * x[j]
-        v[i] += shift[i]
+        v[i] += spin[j] * r[k]
+        v[i] -= spin[k] * r[j]
