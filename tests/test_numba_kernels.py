@@ -500,24 +500,31 @@ def test_soft_pins_and_tethers_are_the_same():
 def test_a_drape_is_the_same_as_long_as_it_can_be():
     """A sheet falls on a ball, rubs on it and folds onto itself.
 
-    Who touches whom is decided anew in every substep, so that last digits grow. With them changed, NumPy differs from
-    itself by up to 1e-8 m in frame 5, in which the sheet lies on the ball, and by up to 4 mm in frame 20, when it has
-    folded. The bars are ten times the first, and twice the second, which is a fifth of an edge.
+    Who touches whom is decided anew in every substep, so that last digits grow. Thus both backends may differ as Numba
+    does from itself when the last digits of where the sheet begins are changed, and by no more than twice as much.
     """
 
-    def make(name):
+    def make(name, change=0.0):
         vertices, quads = grid(23, 23, 1.0, 1.0)
         material = Material(damping=3.0, drag=1.0, friction=0.6)
         body = Body(vertices + np.array([0.013, 0.007, 0.32]), quads, material)
-        return Simulation([body], [Collider(*icosphere(3, 0.3), 0.002, friction=0.6)], kernels=name), body
+        simulation = Simulation([body], [Collider(*icosphere(3, 0.3), 0.002, friction=0.6)], kernels=name)
+        simulation.positions(body)[:] += change * np.random.default_rng(0).standard_normal(vertices.shape)
+        return simulation, body
 
     apart, pair = both(make, 20)
+    (plain, body), (changed, other) = make("numba"), make("numba", 1e-15)
+    usual = []
+    for _ in range(20):
+        plain.step(DT)
+        changed.step(DT)
+        usual.append(float(np.abs(plain.positions(body) - changed.positions(other)).max()))
     for simulation, _ in pair:
         assert simulation.reports[5].contacts > 20
         assert simulation.reports[20].self_contacts > 20
         assert simulation.reports[20].crossings == 0
-    assert max(apart[:5]) < 1e-7
-    assert max(apart) < 8e-3
+    assert all(one <= 2.0 * other for one, other in zip(apart, usual)), (apart, usual)
+    assert usual[4] < 1e-6
 
 
 def test_kernels_can_be_changed_between_two_frames():

@@ -137,6 +137,13 @@ class DistanceConstraints(Constraints):
         n /= np.linalg.norm(n, axis=1)[:, None]
         return self.rows.indices.T, np.stack([n, -n], axis=1)
 
+    def strains(self, p: np.ndarray) -> np.ndarray:
+        """|length / rest length - 1| of every row at positions p (3, n) [m], (m,)."""
+        start, end = self.rows.indices
+        d = p.take(start, axis=1)
+        d -= p.take(end, axis=1)
+        return np.abs(np.sqrt(np.einsum("ij,ij->j", d, d)) / self.rest_lengths - 1.0)
+
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative where pushed together."""
         return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)

@@ -11,13 +11,13 @@ import numpy as np
 
 from .numba_compile import helper, kernel
 
-LEAST_MOMENT = 1e-10
+LEAST_MOMENT, LEAST_SIZE = 1e-10, 1e-13
 ROTATIONS = 30  # three sweeps turn any 3 × 3 matrix to its axes, and more do no harm
 
 
 @helper
-def _solve_inertia(inertia: np.ndarray, momentum: np.ndarray, spin: np.ndarray) -> None:
-    """Spin (3,) of an inertia (3, 3), which is changed, by Jacobi's rotations to its axes."""
+def _solve_inertia(inertia: np.ndarray, momentum: np.ndarray, least: float, spin: np.ndarray) -> None:
+    """Spin (3,) of an inertia (3, 3), which is changed, by Jacobi's rotations to its axes; none below `least`."""
     axes = np.eye(3)
     for rotation in range(ROTATIONS):
         i = rotation % 3
@@ -43,7 +43,7 @@ def _solve_inertia(inertia: np.ndarray, momentum: np.ndarray, spin: np.ndarray) 
                 sine * inertia[i, m] + cosine * inertia[j, m],
             )
         inertia[i, j] = inertia[j, i] = 0.0
-    least = LEAST_MOMENT * max(inertia[0, 0], inertia[1, 1], inertia[2, 2])
+    least = max(least, LEAST_MOMENT * max(inertia[0, 0], inertia[1, 1], inertia[2, 2]))
     spin[:] = 0.0
     for axis in range(3):
         if inertia[axis, axis] > least:
@@ -109,7 +109,8 @@ def island_motion(
         momentum[k] += np.array([lx, ly, lz])
     spin = np.empty((3, count))
     for k in range(count):
-        _solve_inertia(inertia[k], momentum[k], spin[:, k])
+        size = LEAST_SIZE * max(abs(center[0, k]), abs(center[1, k]), abs(center[2, k]))
+        _solve_inertia(inertia[k], momentum[k], mass[k] * size * size, spin[:, k])
     return center, velocity, spin
 
 

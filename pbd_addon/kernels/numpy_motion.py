@@ -11,6 +11,9 @@ import numpy as np
 LEAST_MOMENT = 1e-10
 """A moment of inertia that is below this share of the largest is none."""
 
+LEAST_SIZE = 1e-13
+"""Nor is one of a piece that is below this size in its distance from the origin: it is rounding."""
+
 
 def accelerate(v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
     """v decay + weighing change: velocities (3, n) after drag and then gravity; decay, weighing (n,), change (3,)."""
@@ -49,7 +52,8 @@ def island_motion(
     inertia = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
     # A point or a straight rope has no inertia about some axis, and is not turned about it.
     moments, axes = np.linalg.eigh(inertia)
-    usable = moments > LEAST_MOMENT * moments[:, -1:]
+    rounding = mass * (LEAST_SIZE * np.abs(center).max(axis=0)) ** 2
+    usable = moments > np.maximum(LEAST_MOMENT * moments[:, -1], rounding)[:, None]
     about_axes = np.einsum("kij,ki->kj", axes, momentum) * usable / np.where(usable, moments, 1.0)
     return center, velocity, np.einsum("kij,kj->ik", axes, about_axes)
 
