@@ -205,7 +205,7 @@ class Model:
         return before
 
     def decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
-        """What drag leaves of velocities in h [s], (n,), and what damping takes of motion that is not rigid, (islands,)."""
+        """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,)."""
         if self._decay[0] != h:
             self._decay = (h, np.exp(-h * self.drag), -np.expm1(-h * self.damping))
         return self._decay[1:]

@@ -182,6 +182,31 @@ def test_volume():
     compare("volume_gradients", vertices.T.copy(), faces, np.repeat([0, 1], len(triangles)), 2)
 
 
+@pytest.mark.parametrize("sides", [1, 2])
+def test_inflation(sides):
+    """Two balls with pressure and one without."""
+    vertices, triangles = icosphere(2, 0.5)
+    count, mesh = len(vertices), Body(vertices, triangles).mesh
+    random = np.random.default_rng(6)
+    p = np.concatenate([vertices.T * size + [[3.0 * size], [0.0], [0.0]] for size in (1.0, 0.4, 0.7)], axis=1)
+    p = np.ascontiguousarray(p + 0.01 * random.standard_normal(p.shape))
+    indices = np.concatenate([mesh.edges.T + k * count for k in range(3)], axis=1).astype(np.int64)
+    pieces, row_pieces = np.repeat([0, 1, 2], count), np.repeat([0, 1, 2], len(mesh.edges))
+    m = len(row_pieces)
+    gradients, w = p * random.uniform(0.01, 0.02, p.shape), random.uniform(50.0, 500.0, 3 * count)
+    multipliers = random.uniform(-1e-5, 1e-5, m)
+    arguments = (
+        p, gradients, indices, random.uniform(0.05, 0.2, m), random.uniform(1.0, 300.0, (sides, m)), multipliers,
+        w, pieces, row_pieces, np.array([True, False, True]),
+    )  # fmt: skip
+    compare("tension_pattern", *arguments)
+    pattern, force, sums = NUMPY.tension_pattern(*arguments)
+    assert (pattern > 0.0).any()
+    assert (sums[:, 0] != 0.0).all()
+    size, push = np.array([0.3, 0.0, -0.2]), np.array([0.1, 0.0, 0.4])
+    compare("inflate", p, gradients, w, pieces, row_pieces, pattern, force, size, push, multipliers)
+
+
 def test_accelerate():
     case = Case()
     compare("accelerate", case.p, case.some(case.n), case.some(case.n), np.array([0.01, 0.0, -0.02]))

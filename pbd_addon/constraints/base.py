@@ -57,7 +57,8 @@ def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
     wide = int(narrow[0]) if len(narrow) else len(widths)
     if wide < 2:
         return np.zeros((0, 0), np.int64)
-    layouts, place, order = [], np.zeros(used[-1] + 1, np.int64), used
+    layouts: list[np.ndarray] = []
+    place, order = np.zeros(used[-1] + 1, np.int64), used
     for start, stop in zip(starts[:wide], starts[1:]):
         own = indices[:, start:stop].ravel()
         is_own = np.zeros(len(place), bool)

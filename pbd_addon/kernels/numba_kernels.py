@@ -31,6 +31,10 @@ from .numba_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
+from .numba_inflation import (
+    inflate as inflate,
+    tension_pattern as tension_pattern,
+)
 from .numba_motion import (
     accelerate as accelerate,
     approach as approach,

@@ -36,6 +36,10 @@ from .numpy_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
+from .numpy_inflation import (
+    inflate as inflate,
+    tension_pattern as tension_pattern,
+)
 from .numpy_layout import by_color as _by_color, scatter as _scatter
 from .numpy_motion import (
     accelerate as accelerate,

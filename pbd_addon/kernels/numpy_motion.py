@@ -16,7 +16,7 @@ LEAST_SIZE = 1e-13
 
 
 def accelerate(v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """v decay + weighing change: velocities (3, n) after drag and then gravity; decay, weighing (n,), change (3,)."""
+    """Velocities (3, n) after drag, then gravity: v decay + weighing change; decay, weighing (n,); change (3,)."""
     after = v * decay
     for axis in np.flatnonzero(change):
         after[axis] += change[axis] * weighing
@@ -67,7 +67,7 @@ def approach(
     spin: np.ndarray,
     share: np.ndarray,
 ) -> None:
-    """v += share (velocity + spin x (x - center) - v), in place; all but v and x are of each island.
+    """Velocities v += share (velocity + spin x (x - center) - v), in place; all but v and x are of each island.
 
     center, velocity (3, k) as from `island_motion`; spin (3, k) [rad/s]; share (k,).
     """
