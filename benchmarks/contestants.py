@@ -7,7 +7,7 @@ from typing import Any
 
 from pbd_addon.settings import SolverSettings
 
-OURS, CLOTH, DYNAMICS, PYPBD = "ours", "Blender's Cloth", "Blender's Cloth Dynamics", "pyPBD"
+OURS, CLOTH, DYNAMICS, PYPBD = "ours", "Blender's Cloth", "Cloth Dynamics", "pyPBD"
 FABRIC = "Cotton"
 """What ours is made of."""
 

@@ -20,9 +20,9 @@ TITLE = "Curtain: time against strain"
 SUBTITLE = "Square cloth hung by two corners; towards the lower left is better"
 
 SHADES = {
-    OURS: ("#0b62a4", "#2f8fd8", "#5a7fa8", "#8aa9c8"),
+    OURS: ("#1a6fc0", "#3fa0e8", "#6488b0", "#8aa9c8"),
     CLOTH: ("#c2500f", "#e08a4a"),
-    DYNAMICS: ("#8a3fa8", "#b77fd0"),
+    DYNAMICS: ("#9a52bc", "#bd8ad6"),
     PYPBD: ("#2c8a4b", "#74b58a"),
 }
 """Colors of each solver's curves, to be told apart on light and on dark ground."""
@@ -124,15 +124,18 @@ def _curve(curve: Curve, across: Axis, up: Axis, radius: dict[int, float]) -> li
     """The line, and a disc for each size of the curtain."""
     places = [(across.at(x), up.at(y), radius[n]) for x, y, n in curve.points]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in places)
-    dashes = ' stroke-dasharray="5 4"' if curve.dashed else ""
-    parts = [f'<polyline points="{line}" fill="none" stroke="{curve.color}" stroke-width="2"{dashes}/>']
+    parts = [f'<polyline points="{line}" fill="none" stroke="{curve.color}" stroke-width="2"{_dashes(curve)}/>']
     for x, y, r in places:
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:g}" fill="{curve.color}" class="halo"/>')
     return parts
 
 
+def _dashes(curve: Curve) -> str:
+    return ' stroke-dasharray="5 4"' if curve.dashed else ""
+
+
 def _names(curves: Sequence[Curve], across: Axis, up: Axis) -> list[str]:
-    """Names at the right, one below the other in the order of the curves' ends, a thin line from each to its curve."""
+    """Names at the right, one below the other in the order of the curves' ends, each with a piece of its curve."""
     ends = sorted(((up.at(curve.points[-1][1]), curve) for curve in curves), key=lambda end: end[0])
     top = min(up.stop, up.start - LABEL_HEIGHT * len(ends))
     places: list[float] = []
@@ -141,23 +144,21 @@ def _names(curves: Sequence[Curve], across: Axis, up: Axis) -> list[str]:
     for index in reversed(range(len(places))):
         below = places[index + 1] - LABEL_HEIGHT if index + 1 < len(places) else up.start
         places[index] = min(places[index], below)
-    parts, x = [], across.stop + 34
-    for (place, curve), y in zip(ends, places):
-        start = across.at(curve.points[-1][0]) + 10
-        bend = max(start, across.stop + 6)
-        path = f"M{start:.1f} {place:.1f}H{bend:.1f}L{x - 6:.1f} {y:.1f}"
-        parts.append(f'<path d="{path}" fill="none" stroke="{curve.color}" stroke-opacity="0.45"/>')
-        parts.append(_text(x, y + 4, curve.name, fill=curve.color, weight="bold"))
+    parts, x = [], across.stop + 20
+    for (_, curve), y in zip(ends, places):
+        parts.append(f'<path d="M{x:.1f} {y:.1f}h26" stroke="{curve.color}" stroke-width="2"{_dashes(curve)}/>')
+        parts.append(f'<circle cx="{x + 13:.1f}" cy="{y:.1f}" r="4" fill="{curve.color}" class="halo"/>')
+        parts.append(_text(x + 34, y + 4, curve.name, fill=curve.color, weight="bold"))
     return parts
 
 
 def _sizes(radius: dict[int, float]) -> list[str]:
     """What the discs' sizes mean, at the lower right."""
-    parts, x, y = [], WIDTH - RIGHT + 34.0, HEIGHT - 22
+    parts, x, y = [], WIDTH - RIGHT + 25.0, HEIGHT - 22
     for n, r in radius.items():
         parts.append(f'<circle cx="{x:.1f}" cy="{y - 4}" r="{r:g}" class="pale"/>')
         parts.append(_text(x + r + 4, y, f"{n}²", "ink"))
-        x += 2 * r + 36
+        x += 2 * r + 44
     return parts
 
 
