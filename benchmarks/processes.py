@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 START = 90.0
 """Time that a process may need besides its frames, Numba's compilation included [s]."""
 
-LONG = 15.0
+LONG = 12.0
 """A run that took longer than this is not repeated [s]: it is its own average over the machine's moods."""
 
 Job = dict[str, Any]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import contestants, picture, report
+from benchmarks import contestants, picture, report, run
 from benchmarks.contact_race import ContactResult
 from benchmarks.contestants import CLOTH, OURS, PEER, Contestant
 from benchmarks.curtain import Curtain, Result
@@ -156,6 +156,22 @@ def test_the_report_states_ratios_and_failures():
     assert report.absent({"pyPBD, a": "no wheel", "pyPBD, b": "no wheel"}) == (
         "- Left out, pyPBD, a; pyPBD, b: no wheel."
     )
+
+
+def test_the_readme_gets_a_table_between_its_markers(tmp_path, monkeypatch):
+    text = run.README.read_text(encoding="utf-8")
+    copy = tmp_path / "README.md"
+    copy.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(run, "README", copy)
+    begin, end = run.MARKERS
+    for _ in range(2):
+        run.write_readme(results(), {"Blender": "9.9", "Processor": "a fine one"})
+        written = copy.read_text(encoding="utf-8")
+        before, inside, after = written.split(begin)[0], written.split(begin)[1].split(end)[0], written.split(end)[1]
+        assert before == text.split(begin)[0]
+        assert after == text.split(end)[1]
+        assert "Blender 9.9, a fine one" in inside
+        assert inside.count("PBD Cloth, Numba") == 2
 
 
 def test_no_label_of_the_picture_covers_another():
