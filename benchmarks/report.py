@@ -107,8 +107,9 @@ def notes(n: int, frames: int, blender_settings: Mapping[str, float]) -> str:
         f"Strain is |l / L − 1| over the edges of the faces: mean, 95th percentile and maximum, each averaged over the "
         f"last {TAIL} frames. The curtain still swings then, and not all at the same point of the swing, hence `worst "
         "mean`: the mean of the worst frame of all. Of who was stopped these are its own last frames. `lowest` is the "
-        "lowest vertex of any frame, `down` the end of the first swing, `slip` how far a held corner was from its place. `set-up` is CPU time that is paid once: "
-        "building, and what the first frame takes above the others. `unstructured` is a Delaunay mesh.",
+        "lowest vertex of any frame, `down` the end of the first swing, `slip` how far a held corner was from its "
+        "place. `set-up` is CPU time that is paid once: building, and what the first frame takes above the others. "
+        "`unstructured` is a Delaunay mesh.",
         f"Ours: {FABRIC} ({cotton.density:g} kg/m², {cotton.stretch:g} N/m), XPBD, {DEFAULT_SUBSTEPS} substeps of "
         "1 iteration. Its default is with self-collision, which the others do not have or have switched off; those are "
         "rows of their own.",
@@ -150,7 +151,7 @@ def readme(results: Sequence[Result], environment: Mapping[str, str]) -> str:
         f"Blender {machine}; {FRAMES} frames; milliseconds a frame; `speed` is against Blender's Cloth at its default:",
         table(head, rows, texts=2),
         bullets([*verdicts(results, shown), _with_self_collision(results)]),
-        "Every kind of constraint, motion, memory and cached frames are in [another table](benchmarks/results/ours.md).",
+        "What each kind of constraint costs, memory and cached frames: [ours](benchmarks/results/ours.md).",
     ])  # fmt: skip
 
 
