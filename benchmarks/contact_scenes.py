@@ -24,7 +24,6 @@ DROP = 0.05
 NOISE = 1e-4
 """Standard deviation of the unevenness of the sheet that stands on edge [m]; else it would stay standing."""
 
-SIZES = (64, 100)
 BALLOONS = (4, 5, 6)
 """Subdivisions as Blender counts them: 642, 2562 and 10242 vertices."""
 

@@ -23,7 +23,7 @@ BACKENDS = {"numba": "Numba", "numpy": "NumPy"}
 """Names of backends, and how people write them."""
 
 CLOCK = 1.3176
-"""How much faster than its frames Blender's cloth runs: one frame at 24 fps is 1/31.6 s to it."""
+"""How much slower than its frames Blender's cloth runs: one frame at 24 fps is 1/31.6 s to it."""
 
 ENOUGH = 0.85
 """Substeps over vertices along a side with which pyPBD's mean strain is about 1 %."""

@@ -42,7 +42,7 @@ class Processes:
         """Why a solver cannot take part, by name of the contestant."""
         self.versions: dict[str, str] = {}
 
-    def run(self, job: Job, limit: float = 10 * START, of_pypbd: bool = False) -> dict[str, Any]:
+    def run(self, job: Job, limit: float = 5 * START, of_pypbd: bool = False) -> dict[str, Any]:
         """Do a job.
 
         Args:
@@ -113,9 +113,8 @@ class Processes:
                 runs[name].append(result)
                 if took > LONG or result.get("trouble"):
                     finished.add(name)
-                said = f"{1e3 * cpu:.1f} ms" if isinstance(cpu := result.get("cpu"), float) else ""
-                words = [word for word in (said, result.get("trouble", "")) if word]
-                self.say(f"  round {turn + 1}: {name}: {', '.join(words) or 'done'}; {took:.0f} s in all")
+                words = [f"{1e3 * _frame(result):.1f} ms CPU a frame", result.get("trouble", "")]
+                self.say(f"  round {turn + 1}: {name}: {', '.join(filter(None, words))}; {took:.0f} s in all")
         return [(who, merged(runs[who.name]), runs[who.name]) for who in contestants if who.name not in self.left_out]
 
 
@@ -127,10 +126,16 @@ def merged(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if result["trouble"] and any(not run.get("trouble") for run in runs):
         result["trouble"] = f"in one of {len(runs)} runs: {result['trouble']}"
     result["runs"] = len(runs)
-    times = [run["cpu"] for run in sound if isinstance(run.get("cpu"), float)]
-    if times:
-        result["spread"] = (max(times) - min(times)) / statistics.median(times)
+    times = [time for time in map(_frame, sound) if math.isfinite(time)]
+    if times and (middle := statistics.median(times)) > 0.0:
+        result["spread"] = (max(times) - min(times)) / middle
     return result
+
+
+def _frame(run: dict[str, Any]) -> float:
+    """Median CPU time of a frame [s], NaN if there is none."""
+    cpu = run.get("cpu", math.nan)
+    return float(cpu["median"] if isinstance(cpu, dict) else cpu)
 
 
 def _middle(values: Sequence[Any]) -> Any:

@@ -275,7 +275,10 @@ def bench(arguments: list[str]) -> int:
     blender, python = newest()
     options: list[object] = []
     try:
-        options = ["--pypbd", prepare("bench", find_python(blender.python) or python, pins("bench"))]
+        options = [
+            "--pypbd",
+            prepare("bench", find_python(blender.python) or python, [*pins("bench"), "--only-binary=pyPBD"]),
+        ]
     except EnvironmentProblem as problem:
         say(str(problem))
     say(f"Benchmark in Blender {blender.label}")
