@@ -6,24 +6,23 @@ import time
 
 import numpy as np
 
-from .contestants import LeftOut
-from .curtain import FRAME_RATE, Curtain
+from pbd_addon import PRESETS
 
-DENSITY = 0.15
-"""Of the sheet [kg/m²]."""
+from .contestants import FABRIC, LeftOut
+from .curtain import FRAME_RATE, Curtain
 
 DISTANCE_XPBD, ISOMETRIC_XPBD = 4, 3
 """How pyPBD numbers its models of stretch and of bending."""
 
-STRETCH, BEND = 1e5, 50.0
-"""Stiffnesses of these in pyPBD's own examples."""
+STRETCH = 1e5
+"""Stiffness of edges in pyPBD's own examples [N/m]; theirs of bending is for a cloth of 10 m."""
 
 POISSON_RATIO = 0.3
 """An argument that distance constraints make no use of."""
 
 
 class PyPBD:
-    """XPBD with distance constraints on all edges of the triangles, and isometric bending.
+    """XPBD with distance constraints on all edges of the triangles, and isometric bending; weight and bending of our cotton.
 
     Args:
         curtain: What it simulates.
@@ -47,10 +46,10 @@ class PyPBD:
         turned = np.column_stack([curtain.vertices[:, 0], curtain.vertices[:, 2], -curtain.vertices[:, 1]])
         sheet = self.model.addTriangleModel(list(turned), curtain.triangles.ravel().tolist(), testMesh=False)
         self.particles = self.model.getParticles()
-        for vertex, mass in enumerate((DENSITY * curtain.shares).tolist()):
+        for vertex, mass in enumerate((PRESETS[FABRIC].density * curtain.shares).tolist()):
             self.particles.setMass(vertex, 0.0 if vertex in curtain.pins else mass)
         self.model.addClothConstraints(sheet, DISTANCE_XPBD, *[STRETCH] * 4, *[POISSON_RATIO] * 2, False, False)
-        self.model.addBendingConstraints(sheet, ISOMETRIC_XPBD, BEND)
+        self.model.addBendingConstraints(sheet, ISOMETRIC_XPBD, PRESETS[FABRIC].bend)
         self.timing.setValueUInt(pypbd.TimeStepController.NUM_SUB_STEPS, substeps)
         self.timing.setValueUInt(pypbd.TimeStepController.MAX_ITERATIONS, 1)
         pypbd.TimeManager.getCurrent().setTimeStepSize(1.0 / FRAME_RATE / steps)

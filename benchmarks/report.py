@@ -22,7 +22,7 @@ from .contestants import (
     PYPBD,
 )  # fmt: skip
 from .curtain import FRAME_RATE, FRAMES, TAIL, WARM_UP, Result
-from .pypbd_cloth import BEND, DENSITY, STRETCH
+from .pypbd_cloth import STRETCH
 from .text import bullets, milliseconds, number, percent, table, times
 
 
@@ -120,9 +120,9 @@ def notes(n: int, frames: int, blender_settings: Mapping[str, float]) -> str:
         f"{DYNAMICS} is the node group of that name, called experimental, which Blender 5.2 ships in its own data "
         "files, in geometry_nodes_dynamics_assets.blend: XPBD, by default 5 substeps × 15 constraint steps, neither "
         "stretchy nor bendy, 1 kg per vertex.",
-        f"pyPBD is the Python module of the PositionBasedDynamics library: XPBD with its examples' stiffnesses "
-        f"(stretch {STRETCH:g}, bending {BEND:g}), {DENSITY:g} kg/m², one thread, which is its fastest. 8 × 5 is "
-        f"its examples' rate, 8 steps of 5 substeps a frame. Its strain grows with the mesh at any fixed number: "
+        "pyPBD is the Python module of the PositionBasedDynamics library: XPBD with our weight and bending, its "
+        f"examples' stiffness of edges ({STRETCH:g} N/m) and one thread, which is its fastest. 8 × 5 is its examples' "
+        "rate, 8 steps of 5 substeps a frame. Its strain grows with the mesh at any fixed number: "
         f"{ENOUGH} n substeps keep it near 1 % on n × n vertices, so that its time grows with n³.",
         "They do not simulate the same cloth, and are compared by outcome: time against strain.",
     ))  # fmt: skip
