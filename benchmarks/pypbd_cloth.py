@@ -22,7 +22,7 @@ POISSON_RATIO = 0.3
 
 
 class PyPBD:
-    """XPBD with distance constraints on all edges of the triangles, and isometric bending; weight and bending of our cotton.
+    """XPBD with distance constraints on all edges of the triangles, and isometric bending; it weighs and bends as ours.
 
     Args:
         curtain: What it simulates.
