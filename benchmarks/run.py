@@ -33,6 +33,7 @@ README = RESULTS.parent.parent / "README.md"
 MARKERS = ("<!-- curtain: written by make bench -->", "<!-- curtain: end -->")
 """What is between them in the README is ours to write."""
 
+SOLVERS = (contestants.OURS, contestants.CLOTH, contestants.DYNAMICS, contestants.PYPBD)
 SIZES, QUICK_SIZES = (32, 64, 100, 200), (32, 64)
 UNSTRUCTURED = 100
 ROUNDS = 3
@@ -50,6 +51,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add("--quick", action="store_true", help="only small sheets and balloons, one round")
     add("--only", nargs="+", choices=PARTS, default=list(PARTS), help="instead of all three parts")
+    add("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS), help="curtain, contact: only these")
     add("--full", action="store_true", help="contact: 100 × 100, a large balloon, and Blender's self distance too")
     add("--sizes", type=int, nargs="+", metavar="N", help="vertices along a side, instead of 32 64 100 200")
     add("--rounds", type=int, metavar="N", help=f"how often, at most (default {ROUNDS})")
@@ -90,7 +92,7 @@ def main() -> None:
         said = "\n".join(f"- {name}: {value}" for name, value in environment.items())
         text = text.replace(ENVIRONMENT, f"Written by `make bench`.\n\n{said}")
         say(f"\n{text}\n")
-        partial = options.quick or options.sizes or options.frames
+        partial = options.quick or options.sizes or options.frames or len(options.solvers) < len(SOLVERS)
         folder = options.output or (None if partial else RESULTS)
         if folder:
             save(folder, part, text, {"environment": environment, "stated": stated, **everything})
@@ -115,7 +117,7 @@ def hang(options: argparse.Namespace, processes: Processes, stated: dict[str, An
     results, runs = [], []
     for name, n, unstructured in scenes:
         job: Job = {"task": "curtain", "scene": {"n": n, "unstructured": unstructured}, "frames": frames}
-        who = contestants.of_the_curtain(n, tuple(options.substeps))
+        who = [one for one in contestants.of_the_curtain(n, tuple(options.substeps)) if one.solver in options.solvers]
         for contestant, fields, each in timed(f"curtain {name}", processes.race, who, job, options):
             results.append(Result(name, n, contestant.solver, contestant.setting, **fields))
             runs.append({"scene": name, "contestant": contestant.name, "runs": each})
@@ -146,7 +148,8 @@ def touch(options: argparse.Namespace, processes: Processes, stated: dict[str, A
         scene = {"kind": kind, "size": size, "self_collision": itself}
         name = contact_scenes.of_kind(**scene).name
         job: Job = {"task": "contact", "scene": scene, "frames": options.frames}
-        who = contestants.of_contact(itself, options.quick, options.full)
+        who = [one for one in contestants.of_contact(itself, options.quick, options.full)
+               if one.solver in options.solvers]  # fmt: skip
         for contestant, fields, each in timed(name, processes.race, who, job, options):
             results.append(ContactResult.of(name, contestant.solver, contestant.setting, fields))
             runs.append({"scene": name, "contestant": contestant.name, "runs": each})
