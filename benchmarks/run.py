@@ -1,7 +1,7 @@
 """Our solver beside Blender's and pyPBD, each run in a process of its own; from the root of the repository:
 
     make bench                       everything: about 25 minutes on two cores; writes benchmarks/results/
-    make bench ARGS=--quick          small scenes once, about two minutes; writes nothing
+    make bench ARGS=--quick          small scenes once, about three minutes; writes nothing
     make bench ARGS="--only curtain"
     make bench ARGS="--only contact --full"    some more minutes: finer sheets, Blender's own self distance
     make bench ARGS="--sizes 50 --rounds 5 --output /tmp/results"
@@ -169,7 +169,7 @@ def touch(options: argparse.Namespace, processes: Processes, stated: dict[str, A
 
 def look_inside(options: argparse.Namespace, processes: Processes, stated: dict[str, Any]) -> Part:
     """What our solver costs, part by part."""
-    n = max(options.sizes or [64 if options.quick else 100])
+    n = max(options.sizes or [32 if options.quick else 100])
     subdivisions = (3,) if options.quick else (4, 5)
 
     def run(name: str, **arguments: Any) -> dict[str, Any]:
