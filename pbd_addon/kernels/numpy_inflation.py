@@ -1,6 +1,6 @@
 """NumPy's kernels for a skin that answers pressure as a whole; see `constraints.inflation`.
 
-Common arguments: p (3, n) [m]; gradients, the volume's at every particle, (3, n) [m²]; w (n,) [1/kg]; pieces (n,) int and
+Common arguments: p (3, n) [m]; gradients, the volume's at every particle, (3, n) [m²]; w (n,) [1/kg]; pieces (n,) and
 row_pieces (m,) int, the closed piece of each particle and of each edge, numbered from 0 to k - 1.
 """
 

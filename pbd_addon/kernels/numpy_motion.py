@@ -16,7 +16,7 @@ LEAST_SIZE = 1e-13
 
 
 def accelerate(v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Velocities (3, n) after drag, then gravity: v decay + weighing change; decay, weighing (n,); change (3,)."""
+    """Velocities (3, n) after drag and gravity: v decay + weighing change; decay, weighing (n,); change (3,)."""
     after = v * decay
     for axis in np.flatnonzero(change):
         after[axis] += change[axis] * weighing
