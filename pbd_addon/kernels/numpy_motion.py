@@ -29,7 +29,7 @@ def island_motion(
     """How each island moves as a whole; mass (k,) [kg] is the sum of its masses.
 
     Returns:
-        Centers (3, k) [m], mean velocities (3, k) [m/s] and spins (3, k) [rad/s]: of a rigid body with the same momenta.
+        Centers (3, k) [m], mean velocities (3, k) [m/s] and spins (3, k) [rad/s]: of a rigid body with its momenta.
     """
     count = len(mass)
     if count == 1:
