@@ -158,7 +158,8 @@ class DistanceConstraints(Constraints):
         """Change of length at x (n, 3) that the multipliers do not account for, over the rest length, (m,) >= 0."""
         change = self.values(x)
         side = (change < 0.0).astype(int), np.arange(len(change))
-        error = np.abs(change + self.alpha[side] * self.multipliers) / self.rest_lengths
+        alpha = np.broadcast_to(self.alpha, self.compliance.shape)[side]
+        error = np.abs(change + alpha * self.multipliers) / self.rest_lengths
         return np.where(self.compliance[side] < NO_STIFFNESS, error, 0.0)
 
 
