@@ -27,6 +27,10 @@ from .numba_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
+from .numba_levels import (
+    follow as follow,
+    pull_together as pull_together,
+)
 
 TINY = 1e-12
 TURN = 2.0 * np.pi

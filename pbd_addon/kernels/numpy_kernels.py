@@ -29,6 +29,10 @@ from .numpy_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
+from .numpy_levels import (
+    follow as follow,
+    pull_together as pull_together,
+)
 
 TINY = 1e-12
 
