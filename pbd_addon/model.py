@@ -343,11 +343,16 @@ class Model:
         return TetherConstraints(particles, anchors, lengths, body_of, len(self.bodies))
 
     def _build_levels(self) -> LevelConstraints:
-        """Levels for bodies whose chains are crooked; on grids, chains alone do better."""
+        """Levels for bodies whose chains are crooked; on grids, chains alone do better.
+
+        None where pins are soft: a level moves whole neighborhoods, and a spring at one vertex cannot answer that.
+        """
         crooked = [
             (number, part.start, body.mesh)
             for number, (body, part) in enumerate(zip(self.bodies, self.slices))
-            if _is_usual(body) and not runs_straight(body.mesh.edges, body.rest_vertices)
+            if _is_usual(body)
+            and (body.pin_weights >= 1.0).all()
+            and not runs_straight(body.mesh.edges, body.rest_vertices)
         ]
         sizes = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in self.bodies])
         rest = np.concatenate([body.rest_vertices for body in self.bodies])
