@@ -144,10 +144,10 @@ def _parents(
     graph = _Neighbors(edges, len(coarse))
     counts = np.diff(graph.starts)
     column = np.arange(PARENTS if not len(counts) else max(PARENTS, int(counts.max()) + 1)) - 1
-    there = column < counts[owner][:, None]
-    there[:, 0] = True
+    there = column < counts[owner][:, None]  # column -1 is the owner itself
+    is_neighbor = there & (column >= 0)
     slots = np.minimum(graph.starts[owner][:, None] + column, len(graph.to) - 1)
-    candidates = np.where(column < 0, owner[:, None], graph.to[slots])
+    candidates = np.where(is_neighbor, graph.to[slots], owner[:, None])
     distance = np.where(there, np.linalg.norm(coarse[candidates] - fine[:, None], axis=2), np.inf)
     best = np.argsort(distance, axis=1, kind="stable")[:, :PARENTS]
     parents, distance = np.take_along_axis(candidates, best, 1), np.take_along_axis(distance, best, 1)
