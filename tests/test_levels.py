@@ -59,7 +59,7 @@ def test_levels_are_independent_sets_that_everyone_follows(kind):
     in a level or follows one; shares add up to 1; no edge ties two pins."""
     vertices, edges, pinned, particles, levels = net(kind)
     assert len(levels) >= 3
-    counts = [level.count for level in levels]
+    counts = [level.size for level in levels]
     assert counts == sorted(counts)
     assert counts[-1] == len(particles) == len(np.unique(particles))
     chosen = np.zeros(len(vertices), bool)
@@ -70,12 +70,12 @@ def test_levels_are_independent_sets_that_everyone_follows(kind):
     assert (chosen | beside).all()
     assert set(levels[-1].followers.tolist()) == set(np.flatnonzero(~chosen & ~pinned).tolist())
     for coarser, level in zip(levels, levels[1:]):
-        new = np.arange(coarser.count, level.count)
+        new = np.arange(coarser.size, level.size)
         assert set(coarser.followers.tolist()) == set(new[~pinned[particles[new]]].tolist())
     for level in levels:
         np.testing.assert_allclose(level.shares.sum(axis=0), 1.0, rtol=0.0, atol=1e-12)
         assert (level.shares >= 0.0).all()
-        assert max(level.parents.max(), level.edges.max()) < level.count
+        assert max(level.parents.max(), level.edges.max()) < level.size
         assert not pinned[particles[level.edges]].all(axis=1).any()
 
 
@@ -93,7 +93,7 @@ def test_lengths_follow_the_surface():
     flat, triangles = jittered_sheet(30, seed=2)
     mesh = Body(flat, triangles).mesh
     particles, levels = find_levels(mesh.edges.astype(int), flat, np.zeros(len(flat), bool))
-    nets = [(particles[: level.count], particles[level.edges]) for level in levels]
+    nets = [(particles[: level.size], particles[level.edges]) for level in levels]
     straight = [np.linalg.norm(flat[pairs[:, 0]] - flat[pairs[:, 1]], axis=1) for _, pairs in nets]
     for found, expected in zip(distances_along(mesh, flat, nets), straight):
         np.testing.assert_allclose(found, expected, rtol=1e-12)

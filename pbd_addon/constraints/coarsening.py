@@ -18,10 +18,10 @@ class Level(NamedTuple):
     """A level: edges between its particles, and how the particles of the next finer level follow them.
 
     Particles of all levels are numbered from the coarsest level to the finest, so that those of a level are the first
-    `count` of them.
+    `size` of them.
 
     Attributes:
-        count: Particles of this level.
+        size: Particles of this level.
         edges: Pairs of them with a finer edge between their neighborhoods, one of them free at least, (m, 2) int.
         followers: Particles of the next finer level that are not in this one and not pinned, (f,) int; below the
             finest level in the numbering of the scene.
@@ -29,7 +29,7 @@ class Level(NamedTuple):
         shares: How much of each one's displacement it takes over, (4, f); their sum is 1.
     """
 
-    count: int
+    size: int
     edges: np.ndarray
     followers: np.ndarray
     parents: np.ndarray

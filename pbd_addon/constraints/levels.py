@@ -45,7 +45,7 @@ class LevelConstraints(Constraints):
         self.levels, self.rows = [], []
         ends, at = [np.zeros((2, 0), int)], 0
         for level in found:
-            order, starts = color(level.edges, level.count)
+            order, starts = color(level.edges, level.size)
             edges = np.ascontiguousarray(level.edges[order].T)
             self.levels.append(level._replace(edges=edges))
             self.rows.append((slice(at, at + len(order)), starts))
@@ -63,7 +63,7 @@ class LevelConstraints(Constraints):
         """Lengths at rest of the edges in one body."""
         places, nets = [], []
         for level, (rows, _) in zip(self.levels, self.rows):
-            members = self.particles[: level.count] - start
+            members = self.particles[: level.size] - start
             ends = self.ends[:, rows].T - start
             inside = (ends[:, 0] >= 0) & (ends[:, 0] < len(rest))
             places.append(rows.start + np.flatnonzero(inside))
@@ -86,8 +86,8 @@ class LevelConstraints(Constraints):
         lumped, weights = masses[self.particles], []
         for finest, level in zip([True] + [False] * len(self.levels), self.levels[::-1]):
             carried = (masses if finest else lumped)[level.followers] * level.shares
-            lumped = lumped[: level.count] + np.bincount(level.parents.ravel(), carried.ravel(), level.count)
-            inverse = np.where(free[: level.count], 1.0 / lumped, 0.0)
+            lumped = lumped[: level.size] + np.bincount(level.parents.ravel(), carried.ravel(), level.size)
+            inverse = np.where(free[: level.size], 1.0 / lumped, 0.0)
             weights.append(inverse[level.edges])
         return weights[::-1]
 
@@ -103,7 +103,7 @@ class LevelConstraints(Constraints):
         last = len(self.levels) - 1
         for number, (level, (rows, starts), weights) in enumerate(zip(self.levels, self.rows, self.weights)):
             kernels.pull_together(q, level.edges, starts, weights, self.reach[rows], self.multipliers[rows])
-            moved = q[:, : level.count] - before[:, : level.count]
+            moved = q[:, : level.size] - before[:, : level.size]
             kernels.follow(q if number < last else p, level.followers, moved, level.parents, level.shares)
         for axis in range(3):
             p[axis][self.particles] = q[axis]
