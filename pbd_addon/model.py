@@ -20,6 +20,7 @@ from .constraints import (
     DistanceConstraints,
     InflationConstraints,
     IsometricConstraints,
+    LevelConstraints,
     Piece,
     Plane,
     PlaneConstraints,
@@ -29,6 +30,7 @@ from .constraints import (
     tether_rows,
 )
 from .constraints.bend import FLAT
+from .constraints.chains import runs_straight
 from .contact import Collider, ContactConstraints, Surface
 from .mesh import EMPTY, enclosed_volume
 from .settings import Material, SolverSettings
@@ -58,7 +60,7 @@ class State:
         pin_targets: Where the pins were asked to be at the end of the last frame, (3, k) [m].
         planes: Where the planes were then, (point, unit normal) of each.
         colliders: Where the vertices of each collider were then, (3, m) [m] of each.
-        strain: Elastic strain that the tethers of each body remember, (bodies,).
+        strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
         straying: What contact knows of how far particles stray, see `ContactConstraints.straying`.
         pace: How the last frame was stepped, for frames that choose their substeps.
     """
@@ -207,14 +209,14 @@ class Model:
         for contacts, start, end in zip(self.contacts, state.planes, targets.planes):
             contacts.lay_path(start, end, dt)
         self.touch.lay_path(state.colliders, targets.colliders)
-        self.tethers.strain = state.strain
+        self.tethers.strain = self.levels.strain = state.strain
 
     def remember_strain(self, before: np.ndarray) -> np.ndarray:
-        """What the tethers shall know of each body's elastic strain after a substep, (bodies,)."""
-        if self.tethers.active:
-            self.tethers.strain = self.tethers.follow(before, self.stretch)
-            return self.tethers.strain
-        return before
+        """What tethers and levels shall know of each body's elastic strain after a substep, (bodies,)."""
+        if not (self.tethers.active or self.levels.active):
+            return before
+        self.tethers.strain = self.levels.strain = self.tethers.follow(before, self.stretch)
+        return self.tethers.strain
 
     def decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,)."""
@@ -243,12 +245,13 @@ class Model:
         self.attachment = AttachmentConstraints(soft_ids, self.pin_weights[soft], owner[soft_ids])
         self.soft_pins = soft
         self.tethers = self._build_tethers()
+        self.levels = self._build_levels()
         self.stretch = self._build_stretch()
         self.volume = VolumeConstraints(self._closed_pieces(), self.n)
         inflation = InflationConstraints(self.volume, self.stretch)
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         self.touch = self._build_contact()
-        springs = [*self._bends, self.tethers, self._build_shear(), self.stretch]
+        springs = [*self._bends, self.levels, self.tethers, self._build_shear(), self.stretch]
         return [self.attachment, inflation, *springs, self.volume, *self.contacts, self.touch]
 
     def _build_contact(self) -> ContactConstraints:
@@ -306,15 +309,29 @@ class Model:
     def _build_tethers(self) -> TetherConstraints:
         rows = []
         for body in self.bodies:
-            # With masses or compliances of its own, a body's stretch under its weight is not known beforehand.
-            usual = body.own_masses is None and np.isnan(body.edge_compliances).all()
-            firm = body.pin_ids[body.pin_weights >= 1.0] if usual else np.zeros(0, int)
+            firm = body.pin_ids[body.pin_weights >= 1.0] if _is_usual(body) else np.zeros(0, int)
             nothing = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
             rows.append(tether_rows(body.mesh, body.rest_vertices, firm) if len(firm) else nothing)
         particles, body_of = self._stacked([row[0] for row in rows])
         anchors = self._stacked([row[1] for row in rows])[0]
         lengths = np.concatenate([row[2] for row in rows])
         return TetherConstraints(particles, anchors, lengths, body_of, len(self.bodies))
+
+    def _build_levels(self) -> LevelConstraints:
+        """Levels for bodies whose chains are crooked; on grids, chains alone do better.
+
+        None where pins are soft: a level moves whole neighborhoods, and a spring at one vertex cannot answer that.
+        """
+        crooked = [
+            (number, part.start, body.mesh)
+            for number, (body, part) in enumerate(zip(self.bodies, self.slices))
+            if _is_usual(body)
+            and (body.pin_weights >= 1.0).all()
+            and not runs_straight(body.mesh.edges, body.rest_vertices)
+        ]
+        sizes = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in self.bodies])
+        rest = np.concatenate([body.rest_vertices for body in self.bodies])
+        return LevelConstraints(crooked, rest, sizes, self.w)
 
     def _closed_pieces(self) -> list[Piece]:
         pieces = []
@@ -330,6 +347,11 @@ class Model:
                     volume = 0.0
                 pieces.append(Piece(number, triangles + part.start, [rim + part.start for rim in caps], volume))
         return pieces
+
+
+def _is_usual(body: Body) -> bool:
+    """Whether its stretch under its weight is known beforehand: without masses or compliances of its own."""
+    return body.own_masses is None and bool(np.isnan(body.edge_compliances).all())
 
 
 def _slices(counts: Sequence[int]) -> list[slice]:

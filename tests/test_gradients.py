@@ -68,8 +68,8 @@ def differences(constraints: Constraints, x: np.ndarray) -> np.ndarray:
 
 
 def test_all_kinds_are_here():
-    """No kind of constraint is left out of this file but inflation, which projects volume and stretch together."""
-    assert {constraints.name for constraints in scene(0)[0].constraints} - {"inflation"} == set(KINDS)
+    """None is left out here but inflation, which projects volume and stretch together, and levels (see there)."""
+    assert {constraints.name for constraints in scene(0)[0].constraints} - {"inflation", "levels"} == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)

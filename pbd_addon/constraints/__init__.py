@@ -5,6 +5,7 @@ from .base import Constraints
 from .bend import DihedralConstraints, IsometricConstraints, hinge_geometry
 from .distance import DistanceConstraints, PairConstraints
 from .inflation import InflationConstraints
+from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
 from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
@@ -16,6 +17,7 @@ __all__ = [
     "DistanceConstraints",
     "InflationConstraints",
     "IsometricConstraints",
+    "LevelConstraints",
     "PairConstraints",
     "Piece",
     "Plane",

@@ -19,6 +19,14 @@ MIN_SHARE = 0.1
 """A family is kept if it holds at least this share of the edges in chains of two or more."""
 
 
+NEARLY_STRAIGHT = -0.97
+"""So far below must that cosine be at most vertices of a mesh for its chains to be enough."""
+
+
+MOST = 0.75
+"""Share of ends of edges with such a continuation."""
+
+
 class Family(NamedTuple):
     """Chains that share no vertex, one after the other.
 
@@ -56,6 +64,19 @@ def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
     large = sorted(families.values(), key=lambda members: -sum(len(rows) for _, rows in members))
     kept = [members for members in large if sum(len(rows) for _, rows in members) >= MIN_SHARE * len(pairs)]
     return [_join(members) for members in kept[:MAX_FAMILIES]]
+
+
+def runs_straight(pairs: np.ndarray, rest: np.ndarray) -> bool:
+    """Whether most edges (m, 2) go straight on in another one, as in grids; rest (n, 3) [m]."""
+    following = _continuations(pairs, rest)
+    edge, end = np.nonzero(following >= 0)
+    vertex, other = pairs[edge, end], following[edge, end]
+    one_way = rest[pairs[edge, 1 - end]] - rest[vertex]
+    there = np.where(pairs[other, 0] == vertex, pairs[other, 1], pairs[other, 0])
+    other_way = rest[there] - rest[vertex]
+    scale = np.linalg.norm(one_way, axis=1) * np.linalg.norm(other_way, axis=1)
+    straight = np.einsum("ij,ij->i", one_way, other_way) < NEARLY_STRAIGHT * scale
+    return bool(straight.sum() > MOST * 2 * len(pairs))
 
 
 def _join(chains: list[tuple[list[int], list[int]]]) -> Family:

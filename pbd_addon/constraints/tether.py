@@ -15,6 +15,7 @@ from ..mesh import TriMesh, connected_components
 from ..settings import Material, SolverSettings
 from .base import Constraints
 from .distance import DistanceConstraints
+from .surface_graph import SurfaceGraph
 
 PER_PARTICLE = 2
 """Tethers of a particle, to the nearest groups of pins."""
@@ -45,7 +46,7 @@ def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.n
         unfolded hinges.
     """
     n = len(rest)
-    graph = _Graph(*_links(mesh, rest), n)
+    graph = SurfaceGraph(mesh, rest)
     pinned = np.zeros(n, bool)
     pinned[pins] = True
     inside = graph.pairs[pinned[graph.pairs].all(axis=1)]
@@ -62,63 +63,6 @@ def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.n
     particles = np.broadcast_to(np.arange(n), lengths.shape)
     use = np.isfinite(lengths) & ~pinned
     return particles[use], anchors[use], lengths[use]
-
-
-def _links(mesh: TriMesh, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of vertices with a straight way between them on the unfolded surface, and its length [m]."""
-    pairs = np.concatenate([mesh.edges, mesh.diagonals])
-    lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
-    a, b, left, right = mesh.hinges.T
-    edge = rest[b] - rest[a]
-    length = np.maximum(np.linalg.norm(edge, axis=1), 1e-300)
-    heights, alongs = [], []
-    for tip in (left, right):
-        arm = rest[tip] - rest[a]
-        along = (arm * edge).sum(axis=1) / length
-        alongs.append(along)
-        heights.append(np.sqrt(np.maximum((arm**2).sum(axis=1) - along**2, 0.0)))
-    # Where the straight line between the tips leaves the two triangles, it is no way along the surface.
-    crossing = alongs[0] + (alongs[1] - alongs[0]) * heights[0] / np.maximum(heights[0] + heights[1], 1e-300)
-    inside = (crossing >= 0.0) & (crossing <= length)
-    across = np.hypot(alongs[1] - alongs[0], heights[0] + heights[1])
-    return (
-        np.concatenate([pairs, mesh.hinges[inside][:, 2:]]).astype(np.int64),
-        np.concatenate([lengths, across[inside]]),
-    )
-
-
-class _Graph:
-    """Neighbours of every vertex in flat arrays, for shortest ways by relaxation of whole arrays."""
-
-    def __init__(self, pairs: np.ndarray, lengths: np.ndarray, n: int) -> None:
-        self.pairs, self.n = pairs, n
-        # Every vertex is its own neighbour, so that none has an empty list.
-        to = np.concatenate([pairs[:, 0], pairs[:, 1], np.arange(n)])
-        order = np.argsort(to, kind="stable")
-        self.neighbors = np.concatenate([pairs[:, 1], pairs[:, 0], np.arange(n)])[order]
-        self.lengths = np.concatenate([lengths, lengths, np.zeros(n)])[order]
-        self.starts = np.searchsorted(to[order], np.arange(n))
-        self.owners = to[order]
-
-    def distances(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Way from the nearest of `sources` to every vertex, (n,) [m], inf where there is none, and that source."""
-        distance = np.full(self.n, np.inf)
-        distance[sources] = 0.0
-        while True:
-            reached = np.minimum.reduceat(distance[self.neighbors] + self.lengths, self.starts)
-            if np.array_equal(reached, distance):
-                break
-            distance = reached
-        through = distance[self.neighbors] + self.lengths == distance[self.owners]
-        through &= (self.neighbors != self.owners) & np.isfinite(distance[self.owners])
-        origin = np.arange(self.n)
-        origin[self.owners[through]] = self.neighbors[through]
-        origin[sources] = sources
-        while True:
-            further = origin[origin]
-            if np.array_equal(further, origin):
-                return distance, origin
-            origin = further
 
 
 class TetherConstraints(Constraints):
@@ -159,9 +103,7 @@ class TetherConstraints(Constraints):
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]
         used = np.array([m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
-        gravity = float(np.linalg.norm(settings.gravity))
-        load = np.array([m.density for m in materials]) * gravity * self.longest
-        self.least_strain = DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300)
+        self.least_strain = least_strain(materials, settings, self.longest)
         if settings.method == "PBD":
             used = np.array([m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
             self.least_strain = np.zeros(self.bodies)
@@ -201,6 +143,12 @@ class TetherConstraints(Constraints):
 
     def forces(self) -> np.ndarray:
         return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+
+def least_strain(materials: Sequence[Material], settings: SolverSettings, lengths: np.ndarray) -> np.ndarray:
+    """Strain that bodies of some lengths [m] may have before their multipliers tell of it, (bodies,)."""
+    load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * lengths
+    return np.asarray(DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300))
 
 
 def _rank(particles: np.ndarray) -> np.ndarray:

@@ -35,6 +35,10 @@ from .numba_inflation import (
     inflate as inflate,
     tension_pattern as tension_pattern,
 )
+from .numba_levels import (
+    follow as follow,
+    pull_together as pull_together,
+)
 from .numba_motion import (
     accelerate as accelerate,
     approach as approach,

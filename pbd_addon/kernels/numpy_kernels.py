@@ -41,6 +41,10 @@ from .numpy_inflation import (
     tension_pattern as tension_pattern,
 )
 from .numpy_layout import by_color as _by_color, scatter as _scatter
+from .numpy_levels import (
+    follow as follow,
+    pull_together as pull_together,
+)
 from .numpy_motion import (
     accelerate as accelerate,
     approach as approach,

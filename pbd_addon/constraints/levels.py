@@ -1,0 +1,120 @@
+"""Coarse levels: what edges between far particles say, handed down to all between them.
+
+On unstructured meshes chains are short or crooked, so that a pull still crosses the cloth in small steps. A few levels
+of ever fewer particles carry it at once: edges between those may not be longer than their ends are apart at rest, and
+what they move, everything around them follows (Müller 2008). They only pull, so that cloth folds as it likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..coloring import color
+from ..mesh import TriMesh
+from ..settings import Material, SolverSettings
+from .base import Constraints
+from .coarsening import find_levels
+from .surface_graph import distances_along
+from .tether import MARGIN, least_strain
+
+
+class LevelConstraints(Constraints):
+    """C = (1 + slack) distance at rest - |p1 - p2| >= 0 on the edges of all levels, from the coarsest to the finest.
+
+    Between two levels, particles of the finer one follow the total displacement of their parents since before the
+    coarsest. A particle weighs what follows it, by the same shares, M = m + P^T m, so that momentum stays. The slack
+    is that of the tethers, see `TetherConstraints`.
+
+    Args:
+        pieces: Bodies that need levels: the number of each, its first particle and its mesh.
+        rest: Rest positions of all particles, (n, 3) [m].
+        sizes: Largest extent of each body at rest, (bodies,) [m].
+        w: Inverse masses of all particles, (n,) [1/kg].
+    """
+
+    name = "levels"
+
+    def __init__(
+        self, pieces: Sequence[tuple[int, int, TriMesh]], rest: np.ndarray, sizes: np.ndarray, w: np.ndarray
+    ) -> None:
+        pairs = np.concatenate([np.zeros((0, 2), int), *(mesh.edges + start for _, start, mesh in pieces)])
+        self.particles, found = find_levels(pairs, rest, w == 0.0)
+        self.levels, self.rows = [], []
+        ends, at = [np.zeros((2, 0), int)], 0
+        for level in found:
+            order, starts = color(level.edges, level.size)
+            edges = np.ascontiguousarray(level.edges[order].T)
+            self.levels.append(level._replace(edges=edges))
+            self.rows.append((slice(at, at + len(order)), starts))
+            ends.append(self.particles[edges])
+            at += len(order)
+        self.ends = np.concatenate(ends, axis=1)
+        self.lengths, self.body, self.sizes = np.zeros(at), np.zeros(at, int), sizes
+        for number, start, mesh in pieces:
+            self._measure(number, start, mesh, rest[start : start + mesh.vertex_count])
+        self.multipliers = np.zeros(at)
+        self.strain = np.zeros(len(sizes))
+        self.h = 0.0
+
+    def _measure(self, number: int, start: int, mesh: TriMesh, rest: np.ndarray) -> None:
+        """Lengths at rest of the edges in one body."""
+        places, nets = [], []
+        for level, (rows, _) in zip(self.levels, self.rows):
+            members = self.particles[: level.size] - start
+            ends = self.ends[:, rows].T - start
+            inside = (ends[:, 0] >= 0) & (ends[:, 0] < len(rest))
+            places.append(rows.start + np.flatnonzero(inside))
+            nets.append((members[(members >= 0) & (members < len(rest))], ends[inside]))
+        for place, lengths in zip(places, distances_along(mesh, rest, nets)):
+            self.lengths[place], self.body[place] = lengths, number
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        used = np.array([m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials]) & (settings.method == "XPBD")
+        self.used = used[self.body]
+        self.active = bool(self.used.any())
+        self.least_strain = least_strain(materials, settings, self.sizes)
+        self.weights = self._lumped(w)
+        self.h = 0.0
+
+    def _lumped(self, w: np.ndarray) -> list[np.ndarray]:
+        """Inverse masses at both ends of every edge of each level, (2, m) each: M = m + P^T m level by level."""
+        masses = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0.0)
+        free = w[self.particles] > 0.0
+        lumped, weights = masses[self.particles], []
+        for finest, level in zip([True] + [False] * len(self.levels), self.levels[::-1]):
+            carried = (masses if finest else lumped)[level.followers] * level.shares
+            lumped = lumped[: level.size] + np.bincount(level.parents.ravel(), carried.ravel(), level.size)
+            inverse = np.where(free[: level.size], 1.0 / lumped, 0.0)
+            weights.append(inverse[level.edges])
+        return weights[::-1]
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.multipliers[:] = 0.0
+        self.h = h
+        slack = MARGIN * np.maximum(self.strain, self.least_strain)
+        self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        q = p.take(self.particles, axis=1)
+        before = q.copy()
+        last = len(self.levels) - 1
+        for number, (level, (rows, starts), weights) in enumerate(zip(self.levels, self.rows, self.weights)):
+            kernels.pull_together(q, level.edges, starts, weights, self.reach[rows], self.multipliers[rows])
+            moved = q[:, : level.size] - before[:, : level.size]
+            kernels.follow(q if number < last else p, level.followers, moved, level.parents, level.shares)
+        for axis in range(3):
+            p[axis][self.particles] = q[axis]
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        return self.reach - np.linalg.norm(x[self.ends[0]] - x[self.ends[1]], axis=1)
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        d = x[self.ends[1]] - x[self.ends[0]]
+        n = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
+        return self.ends.T, np.stack([n, -n], axis=1)
+
+    def forces(self) -> np.ndarray:
+        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)

@@ -1,0 +1,138 @@
+"""Distances along a surface: how far the particles of cloth at rest are from each other, walking on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..mesh import TriMesh, pair_keys
+
+CROOKED = 1.15
+"""A way is taken for really longer than the straight arc, and not only roughly measured, from this ratio on."""
+
+FLAT = 1e-3
+"""A surface is flat if no cosine between its normals is further than this from 1."""
+
+
+class SurfaceGraph:
+    """Straight ways from vertex to vertex over a mesh at rest, for shortest ways by relaxation of whole arrays.
+
+    Args:
+        mesh: Topology.
+        rest: Rest positions, (n, 3) [m].
+
+    Attributes:
+        pairs: Vertices with a straight way between them, (m, 2) int.
+        ways: Its length, (m,) [m].
+    """
+
+    def __init__(self, mesh: TriMesh, rest: np.ndarray) -> None:
+        n = len(rest)
+        pairs, lengths = _links(mesh, rest)
+        self.pairs, self.ways, self.n = pairs, lengths, n
+        # Every vertex is its own neighbour, so that none has an empty list.
+        to = np.concatenate([pairs[:, 0], pairs[:, 1], np.arange(n)])
+        order = np.argsort(to, kind="stable")
+        self.neighbors = np.concatenate([pairs[:, 1], pairs[:, 0], np.arange(n)])[order]
+        self.lengths = np.concatenate([lengths, lengths, np.zeros(n)])[order]
+        self.starts = np.searchsorted(to[order], np.arange(n))
+        self.owners = to[order]
+
+    def distances(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Way from the nearest of `sources` to every vertex, (n,) [m], inf where there is none, and that source."""
+        distance = np.full(self.n, np.inf)
+        distance[sources] = 0.0
+        while True:
+            reached = np.minimum.reduceat(distance[self.neighbors] + self.lengths, self.starts)
+            if np.array_equal(reached, distance):
+                break
+            distance = reached
+        through = distance[self.neighbors] + self.lengths == distance[self.owners]
+        through &= (self.neighbors != self.owners) & np.isfinite(distance[self.owners])
+        origin = np.arange(self.n)
+        origin[self.owners[through]] = self.neighbors[through]
+        origin[sources] = sources
+        while True:
+            further = origin[origin]
+            if np.array_equal(further, origin):
+                return distance, origin
+            origin = further
+
+
+def distances_along(
+    mesh: TriMesh, rest: np.ndarray, levels: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> list[np.ndarray]:
+    """Distances along the surface between vertices that are neighbors in a coarse net.
+
+    On a flat surface they are straight. Elsewhere, that of an arc with the same normals at its ends, or the way along
+    the mesh where this is much longer: around creases and over waves.
+
+    Args:
+        mesh: Topology.
+        rest: Rest positions, (n, 3) [m].
+        levels: Vertices of each net, (c,) int, and pairs of them, (m, 2) int.
+
+    Returns:
+        Of each net, (m,) [m]; inf where two are no neighbors along the surface.
+    """
+    normals = _normals(mesh, rest)
+    is_flat = (normals @ normals[0] > 1.0 - FLAT).all()
+    graph = None if is_flat else SurfaceGraph(mesh, rest)
+    found = []
+    for members, pairs in levels:
+        one, other = pairs.T
+        lengths = np.linalg.norm(rest[one] - rest[other], axis=1)
+        if graph is not None:
+            half = 0.5 * np.arccos(np.einsum("ij,ij->i", normals[one], normals[other]).clip(-1.0, 1.0))
+            lengths /= np.sinc(half / np.pi)  # half / sin(half)
+            ways = _ways_between(graph, members, pairs)
+            lengths = np.where(ways > CROOKED * lengths, ways, lengths)
+        found.append(lengths)
+    return found
+
+
+def _ways_between(graph: SurfaceGraph, members: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Shortest way between the members of each pair that stays nearer to these two than to others, (m,) [m]."""
+    distance, origin = graph.distances(members)
+    crossing = np.isfinite(distance[graph.pairs]).all(axis=1)
+    between = graph.pairs[crossing]
+    ways = distance[between].sum(axis=1) + graph.ways[crossing]
+    keys = pair_keys(origin[between], graph.n)
+    order = np.lexsort((ways, keys))
+    known, first = np.unique(keys[order], return_index=True)
+    wanted = pair_keys(pairs, graph.n)
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[place] == wanted, ways[order][first][place], np.inf)
+
+
+def _normals(mesh: TriMesh, rest: np.ndarray) -> np.ndarray:
+    """Unit normal at every vertex, (n, 3); 0 where there is no face."""
+    a, b, c = rest[mesh.triangles].swapaxes(0, 1)
+    of_triangle = np.repeat(np.cross(b - a, c - a), 3, axis=0)
+    corners = mesh.triangles.ravel()
+    normals = np.stack([np.bincount(corners, axis, len(rest)) for axis in of_triangle.T], axis=1)
+    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None])
+
+
+def _links(mesh: TriMesh, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of vertices with a straight way between them on the unfolded surface, and its length [m]."""
+    pairs = np.concatenate([mesh.edges, mesh.diagonals])
+    lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
+    a, b, left, right = mesh.hinges.T
+    edge = rest[b] - rest[a]
+    length = np.maximum(np.linalg.norm(edge, axis=1), 1e-300)
+    heights, alongs = [], []
+    for tip in (left, right):
+        arm = rest[tip] - rest[a]
+        along = (arm * edge).sum(axis=1) / length
+        alongs.append(along)
+        heights.append(np.sqrt(np.maximum((arm**2).sum(axis=1) - along**2, 0.0)))
+    # Where the straight line between the tips leaves the two triangles, it is no way along the surface.
+    crossing = alongs[0] + (alongs[1] - alongs[0]) * heights[0] / np.maximum(heights[0] + heights[1], 1e-300)
+    inside = (crossing >= 0.0) & (crossing <= length)
+    across = np.hypot(alongs[1] - alongs[0], heights[0] + heights[1])
+    return (
+        np.concatenate([pairs, mesh.hinges[inside][:, 2:]]).astype(np.int64),
+        np.concatenate([lengths, across[inside]]),
+    )

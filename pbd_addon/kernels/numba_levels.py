@@ -1,0 +1,50 @@
+"""Kernels of the coarse levels compiled by Numba: the functions of `numpy_levels`."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from .numba_compile import kernel
+
+TINY = 1e-12
+
+
+@kernel("void(f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:], f8[:])")
+def pull_together(
+    q: np.ndarray,
+    indices: np.ndarray,
+    starts: np.ndarray,
+    weights: np.ndarray,
+    reach: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """As `numpy_levels.pull_together`."""
+    for r in range(indices.shape[1]):
+        i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
+        dx, dy, dz = q[0, i] - q[0, j], q[1, i] - q[1, j], q[2, i] - q[2, j]
+        length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
+        if length > reach[r]:
+            step = (length - reach[r]) / (weights[0, r] + weights[1, r])
+            multipliers[r] += step
+            step /= length
+            first, second = weights[0, r] * step, weights[1, r] * step
+            q[0, i] -= first * dx
+            q[1, i] -= first * dy
+            q[2, i] -= first * dz
+            q[0, j] += second * dx
+            q[1, j] += second * dy
+            q[2, j] += second * dz
+
+
+@kernel("void(f8[:,::1], i8[:], f8[:,::1], i8[:,:], f8[:,:])")
+def follow(p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray) -> None:
+    """As `numpy_levels.follow`."""
+    for f in range(len(followers)):
+        i = np.uint64(followers[f])
+        for k in range(len(parents)):
+            parent, share = np.uint64(parents[k, f]), shares[k, f]
+            p[0, i] += share * moved[0, parent]
+            p[1, i] += share * moved[1, parent]
+            p[2, i] += share * moved[2, parent]

@@ -1,0 +1,41 @@
+"""Kernels of the coarse levels in NumPy. Common arguments: see `numpy_kernels`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+TINY = 1e-12
+
+
+def pull_together(
+    q: np.ndarray,
+    indices: np.ndarray,
+    starts: np.ndarray,
+    weights: np.ndarray,
+    reach: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """C = reach - |q1 - q2| >= 0, rigid. q (3, c) is changed; indices (2, m); weights (2, m); reach (m,) [m]."""
+    for start, stop in zip(starts[:-1], starts[1:]):
+        rows = slice(start, stop)
+        i, j = indices[:, rows]
+        n = q.take(i, axis=1) - q.take(j, axis=1)
+        length = np.sqrt(np.einsum("ij,ij->j", n, n)) + TINY
+        excess = np.maximum(length - reach[rows], 0.0)
+        if not excess.any():
+            continue
+        step = excess / weights[:, rows].sum(axis=0)
+        multipliers[rows] += step
+        n *= step / length
+        for axis in range(3):
+            q[axis][i] -= weights[0, rows] * n[axis]
+            q[axis][j] += weights[1, rows] * n[axis]
+
+
+def follow(p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray) -> None:
+    """Move followers (f,) in p (3, n) by the weighted displacements of their parents.
+
+    moved (3, c) [m]: displacements; parents (k, f): columns of it; shares (k, f).
+    """
+    for axis in range(3):
+        p[axis][followers] += np.einsum("ij,ij->j", moved[axis].take(parents), shares)
