@@ -161,7 +161,8 @@ class Pair:
     def _vertices_triangles(self, kernels: ModuleType, x: np.ndarray, one: Surface, other: Surface) -> Rows:
         items, other_items = one.vertices[None], other.triangles
         vertex, triangle = self._boxes(kernels, one, one.vertex_tree, items).overlaps(
-            self._boxes(kernels, other, other.triangle_tree, other_items)
+            self._boxes(kernels, other, other.triangle_tree, other_items),
+            one.vertex_triangle_walk if one is other else None,
         )
         distance = np.full(len(vertex), self.distance)
         return self._near(kernels, x, one, other, FACE, (vertex, triangle, items, other_items), distance)
@@ -170,7 +171,8 @@ class Pair:
         one, other = self.one, self.other
         edges = self._boxes(kernels, one, one.edge_tree, one.edges, kept)
         first, second = edges.overlaps(
-            edges if one is other else self._boxes(kernels, other, other.edge_tree, other.edges, by_other)
+            edges if one is other else self._boxes(kernels, other, other.edge_tree, other.edges, by_other),
+            one.edge_walk if one is other else None,
         )
         distance = np.minimum(kept.take(first), by_other.take(second))
         return self._near(kernels, x, one, other, EDGES, (first, second, one.edges, other.edges), distance)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ..mesh import TriMesh
-from .box_tree import BoxTree
+from .box_tree import BoxTree, Walk, walk_without
 
 LOOK_AHEAD, STRAY_AHEAD = 0.8, 0.15
 """Way that most vertices may be promised to go, relative to their surface's mean, and to stray on it, in edges."""
@@ -30,6 +32,9 @@ EXACT = 1e-6
 
 FORGET = 0.8
 """Share of what is known of a vertex's straying that is left a substep later."""
+
+MOST_SPOKES = 24
+"""Edges around a vertex that are left out of a walk as neighbours; more would take the memory of their square."""
 
 DRIFT_SLACK = 0.03
 """How far the mean motion may stray, in edges; with `STRAYING` as for a vertex."""
@@ -138,8 +143,6 @@ class Surface:
         self._start = here.copy()
         self.way = self._lasts * self._step
         self.whole_way = self._lasts * way
-        self._low = here + np.minimum(self.way, 0.0) - self.slack
-        self._high = here + np.maximum(self.way, 0.0) + self.slack
         self.version += 1
 
     def _substeps(self, ahead: float) -> int:
@@ -174,13 +177,35 @@ class Surface:
         return astray + self.part.start, here[:, astray] + back
 
     def ranges(self, drifting: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Between which corners each vertex stays while the promise holds, (3, n) [m] each.
+        """Between which corners each vertex stays while the promise holds.
 
-        drifting: whether to take in the mean motion: not where a surface meets itself.
+        drifting: whether to take in the mean motion: then corners are (3, n) [m] and hold all the time. Without it, as
+        where a surface meets itself, they are those at the beginning and at the end, (6, n), and go straight.
         """
+        end = self._start + self.way
         if drifting:
-            return self._low + self._drift_low[:, None], self._high + self._drift_high[:, None]
-        return self._low, self._high
+            low, high = self._drift_low[:, None] - self.slack, self._drift_high[:, None] + self.slack
+            return np.minimum(self._start, end) + low, np.maximum(self._start, end) + high
+        ends = np.concatenate([self._start, end])
+        return ends - self.slack, ends + self.slack
+
+    @functools.cached_property
+    def vertex_triangle_walk(self) -> Walk:
+        """Down the trees of vertices and triangles, without vertices and triangles that have one in common."""
+        vertex = np.searchsorted(self.vertices, self.triangles.ravel())
+        triangle = np.tile(np.arange(self.triangles.shape[1]), 3)
+        return walk_without(self.vertex_tree, self.triangle_tree, vertex, triangle)
+
+    @functools.cached_property
+    def edge_walk(self) -> Walk:
+        """Down the tree of edges with itself, without those that have a vertex in common; at most `MOST_SPOKES`."""
+        count = self.edges.shape[1]
+        order = np.argsort(self.edges.ravel(), kind="stable")
+        ends, edge = self.edges.ravel()[order], order % count
+        spokes = [np.flatnonzero(ends[k:] == ends[:-k]) for k in range(1, min(MOST_SPOKES, len(ends)))]
+        first = np.concatenate([edge[at] for at in spokes])
+        second = np.concatenate([edge[at + k] for k, at in enumerate(spokes, 1)])
+        return walk_without(self.edge_tree, self.edge_tree, first, second)
 
     def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
         """Note the two triangles of every edge, -1 where there are not two."""
