@@ -9,7 +9,7 @@ import numpy as np
 from ..mesh import TriMesh
 from .box_tree import BoxTree, Walk, walk_without
 
-LOOK_AHEAD, STRAY_AHEAD = 0.8, 0.15
+LOOK_AHEAD, STRAY_AHEAD = 4.0, 0.15
 """Way that most vertices may be promised to go, relative to their surface's mean, and to stray on it, in edges."""
 
 LONGEST = 40
@@ -21,6 +21,9 @@ SLACK = 0.04
 STRAYING = 1.5
 """... and how much farther in each substep, relative to how far it strayed in a substep lately, ..."""
 
+TO_AND_FRO = 3
+"""Substeps within which a vertex strays as far as in this many: it trembles, rather than going on and on."""
+
 SPEED_SLACK, MOST_SLACK = 0.1, 0.35
 """... or if it is fast, as share of its way in a substep; and the most of it all, in edges."""
 
@@ -30,7 +33,7 @@ UNKNOWN = 0.015
 EXACT = 1e-6
 """Slack of a collider, in edges: it goes exactly where it is said to, but for rounding."""
 
-FORGET = 0.8
+FORGET = 0.6
 """Share of what is known of a vertex's straying that is left a substep later."""
 
 MOST_SPOKES = 24
@@ -118,10 +121,13 @@ class Surface:
         """A substep has begun."""
         self._age += 1
 
-    def promise(self, x: np.ndarray, p: np.ndarray) -> None:
-        """Say where the vertices will be, from the way x -> p (3, N) of this substep."""
+    def promise(self, x: np.ndarray, p: np.ndarray, before: np.ndarray | None = None) -> None:
+        """Say where the vertices will be, from the way x -> p (3, N) of this substep and that before, from `before`.
+
+        The mean of two ways, as constraints are solved to and fro where they pull hard.
+        """
         here = x[:, self.part]
-        way = p[:, self.part] - here
+        way = p[:, self.part] - here if self.exact or before is None else 0.5 * (p - before)[:, self.part]
         self._mean_way = way.mean(axis=1, keepdims=True)
         self._step = way - self._mean_way
         speed = np.sqrt(np.einsum("im,im->m", self._step, self._step))
@@ -132,9 +138,9 @@ class Surface:
         else:
             straying = STRAYING * self.straying[:-1]
             self._lasts = self._substeps(min(ahead, STRAY_AHEAD / max(float(np.percentile(straying, 90.0)), 1e-9)))
-            stray = self._lasts * np.maximum(straying, SPEED_SLACK * speed)
+            stray = max(self._lasts, TO_AND_FRO) * np.maximum(straying, SPEED_SLACK * speed)
             self.slack = SLACK * self.edge + np.minimum(stray, MOST_SLACK * self.edge)
-            self.drift_slack = DRIFT_SLACK * self.edge + self._lasts * STRAYING * float(self.straying[-1])
+            self.drift_slack = DRIFT_SLACK * self.edge + max(self._lasts, TO_AND_FRO) * STRAYING * float(self.straying[-1])
         self._age = 1
         self._origin = here.mean(axis=1)
         drift = self._lasts * self._mean_way[:, 0]
@@ -159,19 +165,19 @@ class Surface:
         Returns:
             The particles (k,) and where the promise would let them be, (3, k); None if the promise is over for all.
         """
-        if self._age > self._lasts:
+        if not self.is_promised:
             return None
         here = p[:, self.part]
         drift = here.mean(axis=1) - self._origin
-        if (drift < self._drift_low).any() or (drift > self._drift_high).any():
-            return None
         away = np.abs(drift - self._age * self._mean_way[:, 0]).max()
         off = here - self._start
         off -= self._age * self._step
         off -= drift[:, None]
         square = np.einsum("im,im->m", off, off)
         self.straying *= FORGET
-        np.maximum(self.straying, np.append(np.sqrt(square), away) / self._age, out=self.straying)
+        np.maximum(self.straying, np.append(np.sqrt(square), away) / max(self._age, TO_AND_FRO), out=self.straying)
+        if self._age > self._lasts or (drift < self._drift_low).any() or (drift > self._drift_high).any():
+            return None
         astray = np.flatnonzero(square > (self.slack + room) ** 2)
         back = off[:, astray] * (0.99 * (self.slack[astray] + room) / np.sqrt(square[astray]) - 1.0)
         return astray + self.part.start, here[:, astray] + back
