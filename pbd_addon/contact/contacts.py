@@ -96,7 +96,7 @@ class ContactConstraints(Constraints):
         self._deep: dict[Pair, np.ndarray] = {}
         self._ways_out = no_rows()
         self._rows = self._near = no_rows()
-        self._near_now = np.zeros(0, int)
+        self._nothing_near = False
         self.multipliers = np.zeros(0)
         self.h = 0.0
 
@@ -221,9 +221,10 @@ class ContactConstraints(Constraints):
         if self._find(kernels, False) or self._fresh:
             self._come_near(kernels)
             self._fresh = False
+        else:
+            self._nothing_near = False  # not known where the particles are now
         near = self._near
         if not near.size:
-            p[:] = self._p[:, : self.n]
             return
         weights = self._w.take(near.particles)
         enough = self._wanted - SHORT * near.distance
@@ -242,8 +243,8 @@ class ContactConstraints(Constraints):
         if not self._rows.size or not np.isfinite(p).all():
             return
         touching = np.flatnonzero(self.multipliers > 0.0)
-        if not len(touching) and not len(self._near_now) and np.array_equal(self._p[:, : self.n], p):
-            return  # nothing has moved since promises and rows were looked at, and nothing is near
+        if self._nothing_near and np.array_equal(self._p[:, : self.n], p):
+            return  # nor has anything moved since promises and rows were looked at
         self._p[:, : self.n] = p
         if len(touching):
             self._note_touches()
@@ -391,8 +392,8 @@ class ContactConstraints(Constraints):
 
     def _come_near(self, kernels: ModuleType) -> None:
         """Take the near rows to work on, each with the plane between its closest points, and what they are to reach."""
-        self._near_now = self._near_rows(kernels, self._rows)
-        near = self._rows.chosen(self._near_now)
+        near = self._rows.chosen(self._near_rows(kernels, self._rows))
+        self._nothing_near = not near.size
         close, share, normals = kernels.planes_between(
             self._p, self._x, near.particles, near.kind, near.normals, near.distance, near.solid
         )

@@ -21,11 +21,11 @@ SLACK = 0.04
 STRAYING = 1.5
 """... and how much farther in each substep, relative to how far it strayed in a substep lately, ..."""
 
-TO_AND_FRO = 3
-"""Substeps within which a vertex strays as far as in this many: it trembles, rather than going on and on."""
-
 SPEED_SLACK, MOST_SLACK = 0.1, 0.35
 """... or if it is fast, as share of its way in a substep; and the most of it all, in edges."""
+
+TO_AND_FRO = 3
+"""Substeps within which a vertex strays as far as in this many: it trembles, rather than going on and on."""
 
 UNKNOWN = 0.015
 """Straying that is expected in a substep where nothing is known of it, in edges."""
@@ -46,7 +46,7 @@ DRIFT_SLACK = 0.03
 class Surface:
     """One mesh among the particles of a scene, with a promise of where each of its vertices will be for a while.
 
-    A vertex is promised to go on as in one substep, relative to the mean motion of the surface, and to stray no
+    A vertex is promised to go on as in two substeps, relative to the mean motion of the surface, and to stray no
     farther from there than its slack. The mean motion is promised to stay in a box. While the promises hold, what a
     search found by them is all there is to find.
 
