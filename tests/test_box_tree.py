@@ -218,8 +218,9 @@ def test_boxes_that_move_find_who_meets_on_the_way(kernels):
     times = np.linspace(0.0, 1.0, 101)
     expected = {pair for t in times for pair in brute_force(at(one, t), at(one, t)) if pair[0] < pair[1]}
     assert expected <= found(tree, tree)
-    swept = [tuple(np.stack(ends).min(axis=0) if k == 0 else np.stack(ends).max(axis=0) for k, ends in enumerate(zip(*boxes)))
-             for boxes in (one, other)]  # fmt: skip
+    swept = [
+        (np.minimum(low, low_then), np.maximum(high, high_then)) for (low, high), (low_then, high_then) in (one, other)
+    ]
     without_ways = {(i, j) for i, j in brute_force(swept[0], swept[0]) if i < j}
     assert len(expected) <= len(found(tree, tree)) < 0.5 * len(without_ways)
     expected = {pair for t in times for pair in brute_force(at(one, t), at(other, t))}

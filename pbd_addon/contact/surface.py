@@ -120,6 +120,7 @@ class Surface:
     def age(self) -> None:
         """A substep has begun."""
         self._age += 1
+        self.straying *= FORGET
 
     def promise(self, x: np.ndarray, p: np.ndarray, before: np.ndarray | None = None) -> None:
         """Say where the vertices will be, from the way x -> p (3, N) of this substep and that before, from `before`.
@@ -140,7 +141,8 @@ class Surface:
             self._lasts = self._substeps(min(ahead, STRAY_AHEAD / max(float(np.percentile(straying, 90.0)), 1e-9)))
             stray = max(self._lasts, TO_AND_FRO) * np.maximum(straying, SPEED_SLACK * speed)
             self.slack = SLACK * self.edge + np.minimum(stray, MOST_SLACK * self.edge)
-            self.drift_slack = DRIFT_SLACK * self.edge + max(self._lasts, TO_AND_FRO) * STRAYING * float(self.straying[-1])
+            drifting = max(self._lasts, TO_AND_FRO) * STRAYING * float(self.straying[-1])
+            self.drift_slack = DRIFT_SLACK * self.edge + drifting
         self._age = 1
         self._origin = here.mean(axis=1)
         drift = self._lasts * self._mean_way[:, 0]
@@ -174,7 +176,6 @@ class Surface:
         off -= self._age * self._step
         off -= drift[:, None]
         square = np.einsum("im,im->m", off, off)
-        self.straying *= FORGET
         np.maximum(self.straying, np.append(np.sqrt(square), away) / max(self._age, TO_AND_FRO), out=self.straying)
         if self._age > self._lasts or (drift < self._drift_low).any() or (drift > self._drift_high).any():
             return None

@@ -75,9 +75,8 @@ def overlaps(
     box with an infinite corner overlaps nothing. Boxes that move count if each side of one is beyond the facing side
     of the other at the beginning or at the end; as both sides go straight, others never overlap.
 
-    Args:
-        starts: Pairs of nodes at which the walk begins, with what is below them, (f,) int: see `LAST`.
-        counts: How many of them are in each step down from the roots, (steps,) int.
+    starts (f,): pairs of nodes, as `LAST` says, at which the walk begins and goes down; counts (steps,): how many of
+    them are in each step from the roots to the leaves.
     """
     both = np.minimum(nodes[:, 1], other_nodes[:, 1]).reshape(-1, 6).min(axis=0)
     low = np.concatenate([_words(moment, both) for moment in nodes.reshape(-1, 6, nodes.shape[1])], axis=1)
