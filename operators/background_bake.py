@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import bpy
 
 from ..pbd_addon.blender import background_bake, properties
@@ -23,8 +25,8 @@ class OBJECT_OT_pbd_bake_background(bpy.types.Operator):
         if background_bake.job() is not None:
             cls.poll_message_set("A bake is running in the background")
             return False
-        if not bpy.app.binary_path:
-            cls.poll_message_set("This Python module has no Blender program to start: use Bake")
+        if not os.path.isfile(bpy.app.binary_path):
+            cls.poll_message_set("There is no Blender program to start: use Bake")
             return False
         return can_bake(cls, context)
 
