@@ -38,7 +38,7 @@ class OBJECT_OT_pbd_count_keys(FrameByFrame, bpy.types.Operator):
     def done(self, context):
         objects = [context.scene.objects[name] for name in self._names if name in context.scene.objects]
         plans = [plan for plan in (key_plan.get(context.scene, obj) for obj in objects) if plan is not None]
-        total, error = sum(plan.count for plan in plans), max((plan.error for plan in plans), default=0.0)
+        total, error = sum(plan.total for plan in plans), max((plan.error for plan in plans), default=0.0)
         return f"{total} reduced keys, off by {1000.0 * error:.2g} mm at most"
 
 

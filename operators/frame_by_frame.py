@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import bpy
 
@@ -39,15 +39,16 @@ def is_free(cls, context):
 class FrameByFrame:
     """Base of operators whose work is a generator of `BakeProgress`."""
 
+    report: Callable[[set[str], str], None]
     _run: Generator | None = None
     _timer = None
     _verb = "bake"
 
-    def start(self, context) -> Generator:
+    def start(self, context: bpy.types.Context) -> Generator:
         """Make the generator that does the work; raises `PBDError` on bad input."""
         raise NotImplementedError
 
-    def done(self, context) -> str:
+    def done(self, context: bpy.types.Context) -> str:
         """What was done, one sentence."""
         raise NotImplementedError
 

@@ -98,7 +98,7 @@ def draw_background(context, layout):
             draw_sentence(layout, context, background_bake.message(), "ERROR")
         return
     row = layout.row(align=True)
-    row.progress(factor=running.share, text=f"In background: {running.text}")
+    row.progress(factor=running.share, text=running.text)
     row.operator("object.pbd_cancel_background", text="", icon="X")
 
 

@@ -48,8 +48,8 @@ def draw_reduction(context, layout):
     if plan is None:
         col.operator("object.pbd_count_keys")
         return
-    size = file_size(BYTES_PER_VERTEX * len(obj.data.vertices) * plan.count)
-    draw_sentence(col, context, f"{plan.count} keys, {size}, off by {1000.0 * plan.error:.2g} mm at most", "KEYFRAME")
+    size = file_size(BYTES_PER_VERTEX * len(obj.data.vertices) * plan.total)
+    draw_sentence(col, context, f"{plan.total} keys, {size}, off by {1000.0 * plan.error:.2g} mm at most", "KEYFRAME")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Export))

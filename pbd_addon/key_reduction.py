@@ -38,8 +38,8 @@ class Reduction(NamedTuple):
     error: float  # largest distance of a vertex from where it should be, over all frames [m]
 
     @property
-    def count(self) -> int:
-        """Shape keys that it takes: one for each of the k, and one for the offset."""
+    def total(self) -> int:
+        """How many shape keys it takes: one for each of the k, and one for the offset."""
         return len(self.keys) + 1
 
     def shapes(self) -> np.ndarray:
@@ -91,7 +91,7 @@ def by_count(shapes: np.ndarray, count: int) -> Reduction:
     return _fit(shapes, moves, mean, min(count, len(shapes)) - 1)
 
 
-def _centred(shapes):
+def _centred(shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Frames without their mean, (f, 3, n) float64, and the mean (3, n)."""
     if np.ndim(shapes) != 3 or np.shape(shapes)[2] != 3 or not np.size(shapes):
         raise ValueError(f"shapes must have shape (frames, vertices, 3), not {np.shape(shapes)}")
@@ -100,23 +100,23 @@ def _centred(shapes):
     return frames - mean, mean
 
 
-def _fit(shapes, moves, mean, rank):
+def _fit(shapes: np.ndarray, moves: np.ndarray, mean: np.ndarray, rank: int) -> Reduction:
     """So many keys beside the offset, fitted to the worst vertices, and the error of what is written."""
-    total = moves.shape[2]
-    sample = np.unique(np.linspace(0, total - 1, min(total, SAMPLE)).astype(int))
-    best = None
-    for _round in range(ROUNDS):
-        found = _written(shapes, moves, mean, *_minimax(moves[:, :, sample], rank))
-        if best is None or found.error < best.error:
-            best = found
-        if len(sample) == total or rank == 0:
+    count = moves.shape[2]
+    sample = np.unique(np.linspace(0, count - 1, min(count, SAMPLE)).astype(int))
+    best = _written(shapes, moves, mean, *_minimax(moves[:, :, sample], rank))
+    found = best
+    for _round in range(ROUNDS - 1):
+        if len(sample) == count or rank in (0, len(shapes) - 1):
             break
         errors = _distances(shapes, found).max(axis=0)
         sample = np.union1d(sample, np.argsort(errors)[-SAMPLE // 8 :])
+        found = _written(shapes, moves, mean, *_minimax(moves[:, :, sample], rank))
+        best = min(best, found, key=lambda one: one.error)
     return best
 
 
-def _minimax(moves, rank):
+def _minimax(moves: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
     """Values (f, k) and the frames that keys are made of (k, f), for a small largest error of moves (f, 3, m)."""
     frames, _, count = moves.shape
     of_frame, of_vertex = np.ones(frames), np.ones(count)
@@ -141,7 +141,9 @@ def _minimax(moves, rank):
     return best
 
 
-def _written(shapes, moves, mean, values, mixture):
+def _written(
+    shapes: np.ndarray, moves: np.ndarray, mean: np.ndarray, values: np.ndarray, mixture: np.ndarray
+) -> Reduction:
     """The keys as they are written, with values from 0 to 1, and how far those are off."""
     frames, _, count = moves.shape
     keys = (mixture @ moves.reshape(frames, -1)).reshape(-1, 3, count)
@@ -150,11 +152,15 @@ def _written(shapes, moves, mean, values, mixture):
     offset = mean + np.tensordot(low, keys, axes=1)
     keys = keys * span[:, None, None]
     values = (values - low) / np.where(span > 0.0, span, 1.0)
-    parts = (np.swapaxes(offset, 0, 1), np.swapaxes(keys, 1, 2), values)
-    found = Reduction(*(np.ascontiguousarray(part, np.float32) for part in parts), 0.0)
+    found = Reduction(
+        np.ascontiguousarray(offset.T, np.float32),
+        np.ascontiguousarray(np.swapaxes(keys, 1, 2), np.float32),
+        values.astype(np.float32),
+        0.0,
+    )
     return found._replace(error=float(_distances(shapes, found).max()))
 
 
-def _distances(shapes, found):
+def _distances(shapes: np.ndarray, found: Reduction) -> np.ndarray:
     """How far each vertex is off in each frame, (f, n) [m]."""
     return np.sqrt(((found.shapes().astype(np.float64) - shapes) ** 2).sum(axis=2))

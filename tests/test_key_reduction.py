@@ -32,8 +32,8 @@ def test_the_error_is_held_and_told(bound):
     found = key_reduction.within(shapes, bound)
     assert off(shapes, found) <= bound
     assert found.error == pytest.approx(off(shapes, found), abs=1e-6)
-    assert found.count == len(found.keys) + 1 == found.values.shape[1] + 1
-    assert found.count <= len(shapes)
+    assert found.total == len(found.keys) + 1 == found.values.shape[1] + 1
+    assert found.total <= len(shapes)
     assert [part.dtype for part in found[:3]] == [np.float32] * 3
 
 
@@ -45,7 +45,7 @@ def test_values_are_what_every_engine_can_play():
 
 
 def test_a_finer_error_takes_more_keys():
-    counts = [key_reduction.within(waves(), bound).count for bound in (0.03, 0.01, 0.003, 0.001)]
+    counts = [key_reduction.within(waves(), bound).total for bound in (0.03, 0.01, 0.003, 0.001)]
     assert counts == sorted(counts)
     assert 1 < counts[0] < counts[-1] < 40
 
@@ -60,7 +60,7 @@ def test_fewer_keys_than_plain_components():
         for k in range(len(shapes))
     ]
     plain = next(k for k, error in enumerate(errors) if error <= bound) + 1
-    assert key_reduction.within(shapes, bound).count < plain
+    assert key_reduction.within(shapes, bound).total < plain
 
 
 def test_by_count():
@@ -68,7 +68,7 @@ def test_by_count():
     errors = []
     for count in (1, 4, 12, 40, 99):
         found = key_reduction.by_count(shapes, count)
-        assert found.count == min(count, 40)
+        assert found.total == min(count, 40)
         assert found.error == pytest.approx(off(shapes, found), abs=1e-6)
         errors.append(found.error)
     assert errors[0] > errors[1] > errors[2] > errors[3]
@@ -78,13 +78,13 @@ def test_by_count():
 def test_what_stands_still_takes_one_key():
     shapes = np.repeat(waves(1), 5, axis=0)
     found = key_reduction.within(shapes, 1e-4)
-    assert found.count == 1
+    assert found.total == 1
     assert off(shapes, found) < 1e-6
 
 
 def test_one_frame():
     found = key_reduction.within(waves(1), 1e-4)
-    assert found.count == 1
+    assert found.total == 1
     assert found.values.shape == (1, 0)
 
 
@@ -92,7 +92,7 @@ def test_what_moves_along_one_line_takes_two_keys():
     rest = waves(1)[0]
     away = rest + np.float32(0.3)
     shapes = np.stack([rest + share * (away - rest) for share in np.linspace(0, 1, 9, dtype=np.float32)])
-    assert key_reduction.within(shapes, 1e-5).count == 2
+    assert key_reduction.within(shapes, 1e-5).total == 2
 
 
 def test_a_vertex_that_is_not_sampled_holds_the_error_too(monkeypatch):
@@ -101,7 +101,7 @@ def test_a_vertex_that_is_not_sampled_holds_the_error_too(monkeypatch):
     shapes[20:23, 5] += np.float32(0.2)  # Vertex 5 of 144 is not among 16 evenly spaced ones.
     found = key_reduction.within(shapes, 0.01)
     assert off(shapes, found) <= 0.01
-    assert found.count < 40
+    assert found.total < 40
 
 
 def test_it_is_repeatable():

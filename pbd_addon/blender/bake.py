@@ -4,6 +4,9 @@ from .. import key_reduction
 from . import baked_keys, handlers, mesh_cache, mesh_io, recording, world
 from .errors import PBDError
 
+SAME = 1e-5
+"""Error below which shapes that were written with 32-bit numbers count as the same [m]."""
+
 
 def start(scene, objects, mode, frame_start, frame_end):
     """Check what is to be baked, and return the generator that does it, a frame at a time.
@@ -88,6 +91,7 @@ def write(scene, names, mode, frames, recordings):
                 baked_keys.bake_reduced(obj, frames, reduce(obj, kept))
             else:
                 mesh_cache.bake(obj, frames, kept.shapes, paths[obj.session_uid])
+            obj.pbd.baked_as = mode
     except BaseException:
         for obj in objects:
             if obj.pbd.baked:
@@ -99,7 +103,7 @@ def reduce(obj, kept):
     """The few keys that the object's settings ask for; their error is in world space [m].
 
     Args:
-        obj: Its `pbd` says by error or by number.
+        obj: Its `pbd` says by error or by number; if it plays reduced keys already, those are found again.
         kept: A `Recording`.
 
     Raises:
@@ -107,7 +111,9 @@ def reduce(obj, kept):
     """
     settings = obj.pbd
     try:
-        if settings.reduce_by == "COUNT":
+        if settings.baked_as == "REDUCED":
+            found = key_reduction.within(kept.shapes, SAME / kept.stretch)
+        elif settings.reduce_by == "COUNT":
             found = key_reduction.by_count(kept.shapes, settings.reduce_count)
         else:
             found = key_reduction.within(kept.shapes, settings.reduce_error / kept.stretch)

@@ -18,6 +18,7 @@ SPACING = 12.5
 
 NOTES = (
     "baked",
+    "baked_as",
     "bake_start",
     "bake_end",
     "bake_keys",

@@ -13,6 +13,7 @@ from . import animation, bake, baked_keys, handlers, mesh_cache, mesh_io, record
 from .errors import PBDError
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
+FORMAT_NAMES = {"ALEMBIC": "Alembic", "USD": "USD", "GLTF": "glTF"}
 ACCEPTED = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usd", ".usda", ".usdz"), "GLTF": (".glb", ".gltf")}
 
 
@@ -44,8 +45,7 @@ def start(context, objects, others, file_format, path, frame_start, frame_end):
         raise PBDError("There is no PBD cloth or balloon to export")
     if path.startswith("//") and not bpy.data.filepath:
         raise PBDError("Save the file first, or choose a path that does not begin with //")
-    if file_format == "GLTF" and "gltf" not in dir(bpy.ops.export_scene):
-        raise PBDError("Switch on the add-on 'glTF 2.0 format' in the preferences first")
+    check_exporter(file_format)
     for obj in (*objects, *others):
         if not obj.visible_get(view_layer=context.view_layer):
             raise PBDError(f"'{obj.name}' is hidden: show it to export it")
@@ -60,6 +60,15 @@ def start(context, objects, others, file_format, path, frame_start, frame_end):
     chosen = {obj.session_uid: obj.name for obj in (*objects, *others)}
     path = mesh_cache.absolute(with_extension(path, file_format))
     return _run(context.scene, names, chosen, file_format, path, frame_start, frame_end)
+
+
+def check_exporter(file_format):
+    """Raise a `PBDError` if this Blender has no exporter for a format."""
+    if file_format == "GLTF":
+        if "gltf" not in dir(bpy.ops.export_scene):
+            raise PBDError("Switch on the add-on 'glTF 2.0 format' in the preferences first")
+    elif f"{file_format.lower()}_export" not in dir(bpy.ops.wm):
+        raise PBDError(f"This Blender was built without {FORMAT_NAMES[file_format]}")
 
 
 def _run(scene, names, chosen, file_format, path, frame_start, frame_end):

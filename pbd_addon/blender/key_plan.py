@@ -11,7 +11,7 @@ from . import bake, recording, session, world
 class KeyPlan(NamedTuple):
     """What was counted for an object, and for what."""
 
-    count: int  # shape keys
+    total: int  # shape keys
     error: float  # largest, in world space [m]
     asked: tuple  # of `_asked`
     moment: object  # with which the last frame was simulated
@@ -41,7 +41,7 @@ def _run(scene, names, frame_start, frame_end):
             if obj is not None:
                 found = bake.reduce(obj, kept[obj.session_uid])
                 asked = _asked(scene, obj)
-                _plans[obj.session_uid] = KeyPlan(found.count, found.error, asked, _last_moment(scene))
+                _plans[obj.session_uid] = KeyPlan(found.total, found.error, asked, _last_moment(scene))
 
 
 def get(scene, obj):

@@ -171,6 +171,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"})
     made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"})
     baked: BoolProperty(name="Baked", options={"HIDDEN"})
+    baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"})
     bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"})
     bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"})
     bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"})

@@ -1,4 +1,4 @@
-"""`python blender_program.py --background --addons NAME --command NAME ARGUMENTS`: Blender's program, from the module bpy.
+"""`python blender_program.py --background --addons NAME --command NAME ARGUMENTS`: Blender's program, made of bpy.
 
 As much of its command line as starts an extension's command. The profile is the one in the environment.
 """

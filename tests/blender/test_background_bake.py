@@ -182,7 +182,7 @@ def test_a_program_that_cannot_be_started(background, tmp_path, temporary):
     obj = flag()
     (tmp_path / "blender").write_text("no program")
     bpy.app.binary_path = str(tmp_path / "blender")
-    with pytest.raises(RuntimeError, match="Blender could not be started in the background: .*Permission denied"):
+    with pytest.raises(RuntimeError, match=r"Blender could not be started in the background: .*Permission denied"):
         begin(obj)
     assert background.job() is None and not list(temporary.iterdir())
 

@@ -86,7 +86,7 @@ def test_what_is_counted_is_what_is_baked(bake, key_plan):
     seen = play([obj], FIRST, LAST)
     assert key_plan.get(scene, obj) == plan
     run(bake, [obj], "REDUCED")
-    assert len(obj.data.shape_keys.key_blocks) - 1 == plan.count
+    assert len(obj.data.shape_keys.key_blocks) - 1 == plan.total
     assert off(obj, seen) <= plan.error + 1e-6 <= obj.pbd.reduce_error + 1e-6
 
 
