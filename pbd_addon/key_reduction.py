@@ -16,11 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-SAMPLE = 2048
+SAMPLE = 512
 """So many vertices decide about the keys; the error is measured on all, and those that are worst join them."""
 
-ROUNDS = 4
-"""How often the worst vertices of all may join."""
+JOINING = 128
+"""How many of the worst vertices join at a time."""
+
+ROUNDS = 6
+"""How often the worst vertices of all may join for one number of keys."""
 
 SWEEPS = 24
 """How often the weights are changed for one number of keys."""
@@ -58,15 +61,14 @@ def within(shapes: np.ndarray, bound: float) -> Reduction:
     Raises:
         ValueError: The bound is finer than what 32-bit numbers can show, or the shapes are no such array.
     """
-    shapes = np.asarray(shapes, np.float32)
-    moves, mean = _centred(shapes)
+    search = _Search(shapes)
     fewest, most = 0, len(shapes) - 1
-    best = _fit(shapes, moves, mean, most)
+    best = search.fit(most, bound)
     if best.error > bound:
         raise ValueError(f"an error of {bound:g} m is finer than 32-bit numbers, which are off by {best.error:.1g} m")
     while fewest < most:
         middle = (fewest + most) // 2
-        found = _fit(shapes, moves, mean, middle)
+        found = search.fit(middle, bound)
         if found.error <= bound:
             best, most = found, middle
         else:
@@ -86,81 +88,81 @@ def by_count(shapes: np.ndarray, count: int) -> Reduction:
     """
     if count < 1:
         raise ValueError(f"there must be 1 key at least, not {count}")
-    shapes = np.asarray(shapes, np.float32)
-    moves, mean = _centred(shapes)
-    return _fit(shapes, moves, mean, min(count, len(shapes)) - 1)
+    return _Search(shapes).fit(min(count, len(shapes)) - 1, 0.0)
 
 
-def _centred(shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Frames without their mean, (f, 3, n) float64, and the mean (3, n)."""
-    if np.ndim(shapes) != 3 or np.shape(shapes)[2] != 3 or not np.size(shapes):
-        raise ValueError(f"shapes must have shape (frames, vertices, 3), not {np.shape(shapes)}")
-    frames = np.moveaxis(shapes, 2, 1).astype(np.float64)
-    mean = frames.mean(axis=0)
-    return frames - mean, mean
+class _Search:
+    """The frames, and what was learnt about which of them and which vertices are hard to meet."""
 
+    def __init__(self, shapes: np.ndarray) -> None:
+        self.shapes = np.asarray(shapes, np.float32)
+        if self.shapes.ndim != 3 or self.shapes.shape[2] != 3 or not self.shapes.size:
+            raise ValueError(f"shapes must have shape (frames, vertices, 3), not {self.shapes.shape}")
+        self.frames, self.vertices = self.shapes.shape[:2]
+        moves = np.swapaxes(self.shapes, 1, 2).astype(np.float64)
+        self.mean = moves.mean(axis=0)
+        self.moves = moves - self.mean
+        self.of_frame = np.ones(self.frames)
+        self.of_vertex = np.ones(self.vertices)
+        self.sample = np.unique(np.linspace(0, self.vertices - 1, min(self.vertices, SAMPLE)).astype(int))
 
-def _fit(shapes: np.ndarray, moves: np.ndarray, mean: np.ndarray, rank: int) -> Reduction:
-    """So many keys beside the offset, fitted to the worst vertices, and the error of what is written."""
-    count = moves.shape[2]
-    sample = np.unique(np.linspace(0, count - 1, min(count, SAMPLE)).astype(int))
-    best = _written(shapes, moves, mean, *_minimax(moves[:, :, sample], rank))
-    found = best
-    for _round in range(ROUNDS - 1):
-        if len(sample) == count or rank in (0, len(shapes) - 1):
-            break
-        errors = _distances(shapes, found).max(axis=0)
-        sample = np.union1d(sample, np.argsort(errors)[-SAMPLE // 8 :])
-        found = _written(shapes, moves, mean, *_minimax(moves[:, :, sample], rank))
-        best = min(best, found, key=lambda one: one.error)
-    return best
+    def fit(self, rank: int, enough: float) -> Reduction:
+        """So many keys beside the offset; the search ends early where the error is small enough [m]."""
+        best = None
+        for _round in range(ROUNDS):
+            found = self._written(*self._minimax(rank, enough))
+            errors = _distances(self.shapes, found)
+            found = found._replace(error=float(errors.max()))
+            if best is None or found.error < best.error:
+                best = found
+            is_whole = len(self.sample) == self.vertices or rank in (0, self.frames - 1)
+            if is_whole or best.error <= enough:
+                break
+            self.sample = np.union1d(self.sample, np.argsort(errors.max(axis=0))[-JOINING:])
+        assert best is not None
+        return best
 
+    def _minimax(self, rank: int, enough: float) -> tuple[np.ndarray, np.ndarray]:
+        """Values (f, k) and of which frames the keys are made (k, f), for a small largest error of the sample."""
+        moves = self.moves[:, :, self.sample]
+        flat = moves.reshape(self.frames, -1)
+        best, smallest = (np.zeros((self.frames, 0)), np.zeros((0, self.frames))), np.inf
+        of_frame, of_vertex = np.sqrt(self.of_frame), np.sqrt(self.of_vertex[self.sample])
+        for _sweep in range(SWEEPS if 0 < rank < self.frames - 1 else 1):
+            scaled = (moves * of_vertex).reshape(self.frames, -1) * of_frame[:, None]
+            _, vectors = np.linalg.eigh(scaled @ scaled.T)
+            vectors = vectors[:, self.frames - rank :]
+            values, mixture = vectors / of_frame[:, None], vectors.T * of_frame
+            missed = (flat - values @ (mixture @ flat)).reshape(moves.shape)
+            errors = np.sqrt((missed**2).sum(axis=1))
+            largest = errors.max()
+            if largest < smallest:
+                best, smallest = (values, mixture), largest
+                self.of_frame, self.of_vertex[self.sample] = of_frame, of_vertex
+            if largest <= 0.98 * enough or largest == 0.0:
+                break
+            of_frame = of_frame * np.sqrt(errors.max(axis=1) / largest + FLOOR)
+            of_vertex = of_vertex * np.sqrt(errors.max(axis=0) / largest + FLOOR)
+            of_frame /= of_frame.max()
+            of_vertex /= of_vertex.max()
+        return best
 
-def _minimax(moves: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values (f, k) and the frames that keys are made of (k, f), for a small largest error of moves (f, 3, m)."""
-    frames, _, count = moves.shape
-    of_frame, of_vertex = np.ones(frames), np.ones(count)
-    best, smallest = (np.zeros((frames, 0)), np.zeros((0, frames))), np.inf
-    flat = moves.reshape(frames, -1)
-    for _sweep in range(SWEEPS if 0 < rank < frames - 1 else 1):
-        scaled = (moves * of_vertex).reshape(frames, -1) * of_frame[:, None]
-        _, vectors = np.linalg.eigh(scaled @ scaled.T)
-        vectors = vectors[:, frames - rank :]
-        values, mixture = vectors / of_frame[:, None], vectors.T * of_frame
-        missed = (flat - values @ (mixture @ flat)).reshape(moves.shape)
-        errors = np.sqrt((missed**2).sum(axis=1))
-        largest = errors.max()
-        if largest < smallest:
-            best, smallest = (values, mixture), largest
-        if largest == 0.0:
-            break
-        of_frame *= np.sqrt(errors.max(axis=1) / largest + FLOOR)
-        of_vertex *= np.sqrt(errors.max(axis=0) / largest + FLOOR)
-        of_frame /= of_frame.max()
-        of_vertex /= of_vertex.max()
-    return best
-
-
-def _written(
-    shapes: np.ndarray, moves: np.ndarray, mean: np.ndarray, values: np.ndarray, mixture: np.ndarray
-) -> Reduction:
-    """The keys as they are written, with values from 0 to 1, and how far those are off."""
-    frames, _, count = moves.shape
-    keys = (mixture @ moves.reshape(frames, -1)).reshape(-1, 3, count)
-    low = values.min(axis=0)
-    span = values.max(axis=0) - low
-    offset = mean + np.tensordot(low, keys, axes=1)
-    keys = keys * span[:, None, None]
-    values = (values - low) / np.where(span > 0.0, span, 1.0)
-    found = Reduction(
-        np.ascontiguousarray(offset.T, np.float32),
-        np.ascontiguousarray(np.swapaxes(keys, 1, 2), np.float32),
-        values.astype(np.float32),
-        0.0,
-    )
-    return found._replace(error=float(_distances(shapes, found).max()))
+    def _written(self, values: np.ndarray, mixture: np.ndarray) -> Reduction:
+        """The keys as they are written, with values from 0 to 1; the error is not known yet."""
+        keys = (mixture @ self.moves.reshape(self.frames, -1)).reshape(-1, 3, self.vertices)
+        low = values.min(axis=0)
+        span = values.max(axis=0) - low
+        offset = self.mean + np.tensordot(low, keys, axes=1)
+        keys = np.swapaxes(keys * span[:, None, None], 1, 2)
+        values = (values - low) / np.where(span > 0.0, span, 1.0)
+        return Reduction(
+            np.ascontiguousarray(offset.T, np.float32),
+            np.ascontiguousarray(keys, np.float32),
+            values.astype(np.float32),
+            np.inf,
+        )
 
 
 def _distances(shapes: np.ndarray, found: Reduction) -> np.ndarray:
     """How far each vertex is off in each frame, (f, n) [m]."""
-    return np.sqrt(((found.shapes().astype(np.float64) - shapes) ** 2).sum(axis=2))
+    return np.sqrt(((found.shapes() - shapes) ** 2).sum(axis=2))
