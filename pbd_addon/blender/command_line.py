@@ -41,7 +41,7 @@ MODES = tuple(identifier.lower() for identifier, _name, _about in properties.BAK
 
 def parser():
     """The arguments of the command."""
-    made = Parser(prog=COMMAND, description="Bake the PBD cloth and balloons of a .blend file of a .blend file.")
+    made = Parser(prog=COMMAND, description="Bake the PBD cloth and balloons of a .blend file.")
     made.add_argument("file", metavar="FILE", help="the .blend file")
     made.add_argument("--objects", nargs="+", metavar="NAME", help="bake these objects only (default: all)")
     made.add_argument(
