@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from . import apply, attach, bake, body, colliders, pins, playback, presets, primitives, tangles
+from . import (
+    apply,
+    attach,
+    background_bake,
+    bake,
+    body,
+    colliders,
+    export,
+    pins,
+    playback,
+    presets,
+    primitives,
+    tangles,
+)
 
-MODULES = (body, pins, attach, colliders, tangles, primitives, playback, bake, apply, presets)
+MODULES = (body, pins, attach, colliders, tangles, primitives, playback, bake, background_bake, export, apply, presets)
 
 
 def register() -> None:

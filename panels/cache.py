@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import session
+from ..pbd_addon.blender import background_bake, session
+from .export import draw_reduction
 from .places import BodyPanel, draw_sentence, file_size, in_both_places
 
 BYTES_PER_VERTEX = 12
-"""Of one shape key in the file: three 32-bit numbers."""
+"""Of one frame: three 32-bit numbers."""
 
 
 class Cache(BodyPanel):
@@ -50,24 +51,55 @@ def draw_range(context, layout):
 
 
 def draw_bake(context, layout):
-    """Bake, delete bake, clear cache, with the size of the keys before they are made."""
+    """Bake, delete bake, clear cache, with the size before it is made."""
     obj = context.object
     settings = obj.pbd
-    first, last = session.frame_range(context.scene)
-    frames = max(last - first + 1, 0)
     col = layout.column()
     col.active = not settings.baked
-    col.prop(settings, "bake_mode", text="Shape Keys")
-    if not settings.baked:
-        size = file_size(BYTES_PER_VERTEX * len(obj.data.vertices) * frames)
-        draw_sentence(col, context, f"{frames} frames: {size} in the file", "FILE_BLEND")
-    row = layout.row()
-    row.scale_y = 1.3
+    col.prop(settings, "bake_mode")
     if settings.baked:
-        row.operator("object.pbd_delete_bake", icon="TRASH")
+        if settings.bake_modifier:
+            layout.prop(settings, "delete_file")
+        operator = layout.column()
+        operator.scale_y = 1.3
+        operator.operator("object.pbd_delete_bake", icon="TRASH").with_files = settings.delete_file
     else:
+        draw_size(context, col)
+        row = col.row(align=True)
+        row.scale_y = 1.3
         row.operator("object.pbd_bake", icon="KEY_HLT").mode = settings.bake_mode
+        draw_background(context, col)
     layout.operator("object.pbd_clear_cache")
+
+
+def draw_size(context, layout):
+    """What the bake will take, and where."""
+    obj = context.object
+    settings = obj.pbd
+    if settings.bake_mode == "REDUCED":
+        draw_reduction(context, layout)
+        return
+    first, last = session.frame_range(context.scene)
+    frames = max(last - first + 1, 0)
+    size = file_size(BYTES_PER_VERTEX * len(obj.data.vertices) * frames)
+    if settings.bake_mode == "MESH_CACHE":
+        layout.prop(context.scene.pbd, "bake_folder")
+        draw_sentence(layout, context, f"{frames} frames: {size} in a file of its own", "FILE_CACHE")
+    else:
+        draw_sentence(layout, context, f"{frames} frames: {size} in the file", "FILE_BLEND")
+
+
+def draw_background(context, layout):
+    """The bake in a second Blender: begin, how far it is, cancel, why it failed."""
+    running = background_bake.job()
+    if running is None:
+        layout.operator("object.pbd_bake_background").mode = context.object.pbd.bake_mode
+        if background_bake.message():
+            draw_sentence(layout, context, background_bake.message(), "ERROR")
+        return
+    row = layout.row(align=True)
+    row.progress(factor=running.share, text=running.text)
+    row.operator("object.pbd_cancel_background", text="", icon="X")
 
 
 def draw_apply(context, layout):

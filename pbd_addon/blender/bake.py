@@ -1,13 +1,11 @@
-"""Bake: step through a frame range, then write the shape keys of all objects, or of none."""
+"""Bake: step through a frame range, then write the shapes of all objects, or of none."""
 
-import time
-
-import bpy
-import numpy as np
-
-from . import baked_keys, handlers, mesh_io, poses, session, user_keys, world
+from .. import key_reduction
+from . import baked_keys, handlers, mesh_cache, mesh_io, recording, world
 from .errors import PBDError
-from .session import BakeProgress
+
+SAME = 1e-5
+"""Error below which shapes that were written with 32-bit numbers count as the same [m]."""
 
 
 def start(scene, objects, mode, frame_start, frame_end):
@@ -18,7 +16,7 @@ def start(scene, objects, mode, frame_start, frame_end):
     Args:
         scene: Its animation is played by `frame_set`; at the end it is back at the present frame.
         objects: PBD objects of the scene.
-        mode: "ABSOLUTE" or "RELATIVE".
+        mode: One of `properties.BAKE_MODES`.
         frame_start: First frame to bake.
         frame_end: Last frame to bake.
 
@@ -28,6 +26,13 @@ def start(scene, objects, mode, frame_start, frame_end):
     Raises:
         PBDError: Something cannot be baked; the generator raises it too, when a step fails.
     """
+    check(scene, objects, mode, frame_start, frame_end)
+    names = {obj.session_uid: obj.name for obj in objects}
+    return _run(scene, names, mode, frame_start, frame_end)
+
+
+def check(scene, objects, mode, frame_start, frame_end):
+    """Raise a `PBDError` if something cannot be baked in this mode."""
     if frame_end < frame_start:
         raise PBDError(f"There is nothing to bake from frame {frame_start} to {frame_end}")
     if not objects:
@@ -40,105 +45,105 @@ def start(scene, objects, mode, frame_start, frame_end):
         mesh_io.check_mesh(obj)
         if mode == "ABSOLUTE":
             baked_keys.check_absolute(obj)
-    names = {obj.session_uid: obj.name for obj in objects}
-    return _run(scene.session_uid, names, mode, frame_start, frame_end)
+    if mode == "MESH_CACHE":
+        mesh_cache.choose_paths(scene, objects)
 
 
-def _run(scene_uid, names, mode, frame_start, frame_end):
-    """Step, collect, write; nothing of Blender's is kept over a yield."""
-    scene = _scene(scene_uid)
-    frame_of_user, subframe_of_user = scene.frame_current, scene.frame_subframe
-    shapes: dict[int, list[np.ndarray]] = {uid: [] for uid in names}
-    began = time.monotonic()
-    try:
-        first = _rewind(scene, frame_start)
-        session.of(scene).bake = BakeProgress(first, frame_start, frame_end, 0.0)
-        for frame in range(first, frame_end + 1):
-            scene = _scene(scene_uid)
-            scene.frame_set(frame)
-            running = _running(scene, frame)
-            if frame >= frame_start:
-                for uid, name in names.items():
-                    shapes[uid].append(_shape(scene, running, uid, name, frame))
-            done = frame - first + 1
-            eta = (time.monotonic() - began) / done * (frame_end - frame)
-            running.bake = BakeProgress(frame, frame_start, frame_end, eta)
-            yield running.bake
-        _write(_scene(scene_uid), names, mode, range(frame_start, frame_end + 1), shapes)
-    finally:
-        session.of(_scene(scene_uid)).bake = None
-        _scene(scene_uid).frame_set(frame_of_user, subframe=subframe_of_user)
+def _run(scene, names, mode, frame_start, frame_end):
+    """Record, write; nothing of Blender's is kept over a yield."""
+    uid = scene.session_uid
+    with recording.at_the_users_frame(scene):
+        del scene
+        shapes = yield from recording.record(uid, names, frame_start, frame_end, holds_user_keys(mode))
+        write(recording.find_scene(uid), names, mode, range(frame_start, frame_end + 1), shapes)
 
 
-def _scene(uid):
-    """The scene of that uid, which must still be there."""
-    found = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
-    if found is None:
-        raise PBDError("The scene was deleted during the bake")
-    return found
+def holds_user_keys(mode):
+    """Whether what this mode keeps contains what the user's own shape keys add; else they go on playing beside it."""
+    return mode == "MESH_CACHE"
 
 
-def _rewind(scene, frame_start):
-    """Go to where stepping has to begin, and start anew if the cache does not fit; returns that frame."""
-    handlers.arm()
-    running = session.of(scene)
-    if not running.untouched:
-        scene.frame_set(running.first_frame)  # Starts anew by itself where an edit is seen there.
-    if not running.untouched and running.first_frame <= frame_start and running.fits(scene):
-        return min(frame_start, running.last_frame)
-    begin = min(session.frame_range(scene)[0], frame_start)
-    session.drop(scene)
-    scene.frame_set(begin)
-    session.reset(scene, bpy.context.evaluated_depsgraph_get())
-    return begin
+def write(scene, names, mode, frames, recordings):
+    """Write what was recorded of all objects; if one fails, take back the others.
 
+    Args:
+        scene: Where the objects are.
+        names: Their names by uid.
+        mode: One of `properties.BAKE_MODES`.
+        frames: Consecutive frame numbers.
+        recordings: A `Recording` of those frames by uid, with the user's keys as `holds_user_keys` says.
 
-def _running(scene, frame):
-    """The session, which must have reached the frame; else say why not."""
-    running = session.of(scene)
-    if running.message:
-        raise PBDError(running.message)
-    if running.world is None or not running.world.simulation.is_cached(frame):
-        raise PBDError(f"Frame {frame} could not be simulated: press Reset")
-    return running
-
-
-def _shape(scene, running, uid, name, frame):
-    """The simulated shape (n, 3) float32 of an object at a frame, without what the user's own keys add."""
-    member = next((member for member in running.world.members if member.uid == uid), None)
-    obj = world.find(scene, uid, name)
-    if member is None or obj is None:
-        raise PBDError(f"'{name}' is not in the simulation: press Reset")
-    pose = poses.read_pose(obj, bpy.context.evaluated_depsgraph_get())
-    if poses.is_flat(pose.matrix):
-        raise PBDError(f"'{name}' has a scale of zero at frame {frame}: give it a scale to bake it")
-    shape = poses.to_object(running.world.simulation.cached_positions(member.body, frame), pose.matrix)
-    offset = user_keys.user_offset(obj, pose.key_values, member.masks)
-    return shape if offset is None else shape - offset
-
-
-def _write(scene, names, mode, frames, shapes):
-    """Write the keys of all objects; if one fails, take back the others."""
-    write = baked_keys.bake_absolute if mode == "ABSOLUTE" else baked_keys.bake_relative
+    Raises:
+        PBDError: Not all could be written.
+    """
     objects = [world.find(scene, uid, name) for uid, name in names.items()]
     if None in objects:
         raise PBDError("An object was deleted during the bake")
+    paths = mesh_cache.choose_paths(scene, objects) if mode == "MESH_CACHE" else {}
     try:
         for obj in objects:
-            write(obj, frames, shapes[obj.session_uid])
+            kept = recordings[obj.session_uid]
+            if mode == "ABSOLUTE":
+                baked_keys.bake_absolute(obj, frames, kept.shapes)
+            elif mode == "RELATIVE":
+                baked_keys.bake_relative(obj, frames, kept.shapes)
+            elif mode == "REDUCED":
+                baked_keys.bake_reduced(obj, frames, reduce(obj, kept))
+            else:
+                mesh_cache.bake(obj, frames, kept.shapes, paths[obj.session_uid])
+            obj.pbd.baked_as = mode
     except BaseException:
         for obj in objects:
             if obj.pbd.baked:
-                baked_keys.delete_bake(obj)
+                _delete(obj, with_file=True)
         raise
 
 
-def delete(scene, objects):
-    """Take the bakes of these objects away; they are simulated live again, from the cache if it is still there."""
+def reduce(obj, kept):
+    """The few keys that the object's settings ask for; their error is in world space [m].
+
+    Args:
+        obj: Its `pbd` says by error or by number; if it plays reduced keys already, those are found again.
+        kept: A `Recording`.
+
+    Raises:
+        PBDError: No number of keys is exact enough.
+    """
+    settings = obj.pbd
+    try:
+        if settings.baked_as == "REDUCED":
+            found = key_reduction.within(kept.shapes, SAME / kept.stretch)
+        elif settings.reduce_by == "COUNT":
+            found = key_reduction.by_count(kept.shapes, settings.reduce_count)
+        else:
+            found = key_reduction.within(kept.shapes, settings.reduce_error / kept.stretch)
+    except ValueError as error:
+        raise PBDError(f"'{obj.name}': {error}") from error
+    return found._replace(error=found.error * kept.stretch)
+
+
+def delete(scene, objects, with_files=False):
+    """Take the bakes of these objects away; they are simulated live again, from the cache if it is still there.
+
+    Args:
+        scene: Where the objects are.
+        objects: PBD objects; those that are not baked stay as they are.
+        with_files: Whether PC2 files go as well, where no other object plays them.
+    """
     for obj in objects:
         mesh_io.check_editable(obj)
-    for obj in objects:
-        if obj.pbd.baked:
-            baked_keys.delete_bake(obj)
-    handlers.arm_if_needed()
-    scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    try:
+        for obj in objects:
+            if obj.pbd.baked:
+                _delete(obj, with_files)
+    finally:
+        handlers.arm_if_needed()
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+
+
+def _delete(obj, with_file):
+    """Take one bake away."""
+    if obj.pbd.bake_modifier:
+        mesh_cache.delete_bake(obj, with_file)
+    else:
+        baked_keys.delete_bake(obj)

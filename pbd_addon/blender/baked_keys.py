@@ -1,8 +1,9 @@
-"""Baked shape keys: one per frame, with the animation that plays them, and the way back.
+"""Baked shape keys: one per frame or fewer, with the animation that plays them, and the way back.
 
 Absolute keys lie on a line, and one animated Evaluation Time runs along it. Relative keys each have an animated
-value that rises to 1 on their frame. Neither needs the add-on to play. Everything that is added is noted on
-``Object.pbd``, so that it can be taken away and the rest stays as it was.
+value that rises to 1 on their frame. Reduced keys are relative too, but few, and several act at a time. None needs
+the add-on to play. Everything that is added is noted on ``Object.pbd``, so that it can be taken away and the rest
+stays as it was.
 """
 
 import bpy
@@ -17,6 +18,7 @@ SPACING = 12.5
 
 NOTES = (
     "baked",
+    "baked_as",
     "bake_start",
     "bake_end",
     "bake_keys",
@@ -25,6 +27,8 @@ NOTES = (
     "key_use_relative",
     "key_eval_time",
     "key_active_index",
+    "bake_modifier",
+    "bake_file",
 )
 """The properties of ``Object.pbd`` that a bake writes."""
 
@@ -65,7 +69,7 @@ def bake_absolute(obj, frames, shapes):
     names = []
     for place, (frame, shape) in enumerate(zip(frames, shapes, strict=True), start=1):
         keys.eval_time = SPACING * place
-        names.append(_add_key(obj, frame, shape))
+        names.append(_add_key(obj, key_name(frame), shape))
     _finish(obj, names)
     times = (SPACING, SPACING * len(frames))
     ends = (frames[0], frames[-1]) if len(frames) > 1 else (frames[0],)
@@ -81,13 +85,42 @@ def bake_relative(obj, frames, shapes):
         shapes: k shapes (n, 3) float32, object space [m].
     """
     _begin(obj, frames)
-    names = [_add_key(obj, frame, shape) for frame, shape in zip(frames, shapes, strict=True)]
+    names = [_add_key(obj, key_name(frame), shape) for frame, shape in zip(frames, shapes, strict=True)]
     _finish(obj, names)
     curves = _curves(obj)
     last = len(frames) - 1
     for place, name in enumerate(names):
         near = np.arange(max(place - 1, 0), min(place + 1, last) + 1)
         animation.add_linear_curve(curves, value_path(name), frames[0] + near, near == place)
+
+
+def bake_reduced(obj, frames, reduction):
+    """Bake to few relative keys; the user's own keys go on playing, so the shapes must not contain them.
+
+    Args:
+        obj: Its live key is taken away.
+        frames: Consecutive frame numbers, f of them.
+        reduction: `key_reduction.Reduction` of f shapes (n, 3), object space [m].
+    """
+    _begin(obj, frames)
+    names = add_reduced_keys(obj, reduction)
+    _finish(obj, names)
+    animate_reduced_keys(_curves(obj), names, frames, reduction)
+
+
+def add_reduced_keys(obj, reduction):
+    """Add the keys of a `Reduction` to those of an object; returns their names, the offset's first."""
+    basis = user_keys.basis_shape(obj)
+    names = [_add_key(obj, "PBD Offset", reduction.offset)]
+    names += [_add_key(obj, f"PBD Key {place:03d}", basis + key) for place, key in enumerate(reduction.keys, start=1)]
+    return names
+
+
+def animate_reduced_keys(curves, names, frames, reduction):
+    """Animate the values of the keys from `add_reduced_keys`; the offset's is 1 all the time."""
+    values = np.column_stack((np.ones(len(frames), np.float32), reduction.values))
+    for name, column in zip(names, values.T, strict=True):
+        animation.add_linear_curve(curves, value_path(name), frames, column)
 
 
 def delete_bake(obj):
@@ -122,9 +155,9 @@ def _begin(obj, frames):
     return keys
 
 
-def _add_key(obj, frame, shape):
+def _add_key(obj, name, shape):
     """One key; its name, which Blender makes different from those of the user's."""
-    block = obj.shape_key_add(name=key_name(frame), from_mix=False)
+    block = obj.shape_key_add(name=name, from_mix=False)
     block.value = 0.0
     block.interpolation = "KEY_LINEAR"
     block.points.foreach_set("co", np.ascontiguousarray(shape, np.float32).ravel())

@@ -5,17 +5,23 @@ Exit codes: 0 for success, 2 for bad arguments, 3 when the simulation or saving 
 
 import argparse
 import contextlib
+import json
 import os
 import sys
+from pathlib import Path
 
 import bpy
 
-from . import bake, session
+from .. import pc2
+from . import bake, properties, recording, session
 from .errors import PBDError
 
 COMMAND = "pbd_bake"
 BAD_ARGUMENTS = 2
 FAILED = 3
+
+ORDER, PROGRESS, RESULT = "order.json", "progress.json", "result.json"
+"""Files in the folder of an order: what is to be simulated, how far that is, and what has come of it."""
 
 
 class BadArguments(Exception):
@@ -30,16 +36,23 @@ class Parser(argparse.ArgumentParser):
         raise BadArguments(message)
 
 
+MODES = tuple(identifier.lower() for identifier, _name, _about in properties.BAKE_MODES)
+
+
 def parser():
     """The arguments of the command."""
-    made = Parser(prog=COMMAND, description="Bake the PBD cloth and balloons of a .blend file to shape keys.")
+    made = Parser(prog=COMMAND, description="Bake the PBD cloth and balloons of a .blend file.")
     made.add_argument("file", metavar="FILE", help="the .blend file")
     made.add_argument("--objects", nargs="+", metavar="NAME", help="bake these objects only (default: all)")
     made.add_argument(
         "--frames", nargs=2, type=int, metavar=("A", "B"), help="first and last frame (default: the file's range)"
     )
     made.add_argument("--output", metavar="OUT", help="save to this file (default: FILE itself)")
-    made.add_argument("--relative", action="store_true", help="relative keys, for games (default: absolute keys)")
+    made.add_argument("--relative", action="store_true", help="short for --mode relative")
+    made.add_argument("--mode", choices=MODES, help="how the bake is kept (default: absolute)")
+    made.add_argument(
+        "--order", metavar="FOLDER", help="save no file, but the shapes that order.json in this folder asks for"
+    )
     return made
 
 
@@ -49,11 +62,14 @@ def main(argv):
         arguments = parser().parse_args(argv)
         with _sentence_for(RuntimeError, BadArguments):
             _open(arguments.file)
+        if arguments.order is not None:
+            _fill(Path(arguments.order))
+            return 0
         objects = _choose(arguments.objects)
         first, last = arguments.frames or session.frame_range(bpy.context.scene)
         if last < first:
             raise BadArguments(f"frames {first} to {last} are none")
-        mode = "RELATIVE" if arguments.relative else "ABSOLUTE"
+        mode = (arguments.mode or ("relative" if arguments.relative else "absolute")).upper()
         for _progress in bake.start(bpy.context.scene, objects, mode, first, last):
             pass
         with _sentence_for(RuntimeError, PBDError):
@@ -89,6 +105,61 @@ def _choose(names):
         if name not in simulated:
             raise BadArguments(f"scene '{scene.name}' has no PBD cloth or balloon '{name}'")
     return [simulated[name] for name in names]
+
+
+def write_order(folder, scene, names, mode, frame_start, frame_end):
+    """Write into a folder what another Blender shall simulate of a copy of this file."""
+    order = {
+        "scene": scene.name,
+        "objects": list(names),
+        "frames": [frame_start, frame_end],
+        "with_user_keys": bake.holds_user_keys(mode),
+    }
+    (folder / ORDER).write_text(json.dumps(order), encoding="utf-8")
+
+
+def _fill(folder):
+    """Simulate what the order in a folder asks for; the result appears there when it is complete."""
+    try:
+        order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+        first, last = order["frames"]
+        scene_name, object_names, with_user_keys = order["scene"], order["objects"], order["with_user_keys"]
+    except (OSError, ValueError, KeyError) as error:
+        raise BadArguments(f"there is no order in {folder}: {error}") from error
+    if scene_name not in bpy.data.scenes:
+        raise BadArguments(f"there is no scene '{scene_name}'")
+    bpy.context.window.scene = bpy.data.scenes[scene_name]
+    objects = _choose(object_names)
+    names = {obj.session_uid: obj.name for obj in objects}
+    kept = _run_noting(
+        folder / PROGRESS, recording.record(bpy.context.scene.session_uid, names, first, last, with_user_keys)
+    )
+    result = []
+    try:
+        for number, obj in enumerate(objects):
+            one = kept[obj.session_uid]
+            pc2.write(str(folder / f"{number}.pc2"), len(obj.data.vertices), one.shapes, float(first))
+            result.append({"file": f"{number}.pc2", "stretch": one.stretch})
+        _write_json(folder / RESULT, result)
+    except OSError as error:
+        raise PBDError(f"the result could not be written: {error.strerror or error}") from error
+
+
+def _run_noting(path, work):
+    """Run a generator of `BakeProgress` to its end and note in a file how far it is; returns what it returns."""
+    while True:
+        try:
+            progress = next(work)
+        except StopIteration as done:
+            return done.value
+        _write_json(path, {"frame": progress.frame, "eta_seconds": progress.eta_seconds})
+
+
+def _write_json(path, content):
+    """Write a file that is never seen half written."""
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(content), encoding="utf-8")
+    unfinished.replace(path)
 
 
 @contextlib.contextmanager

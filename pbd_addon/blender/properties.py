@@ -17,6 +17,9 @@ from ..settings import Material, SolverSettings
 from .errors import PBDError
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
+RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
+"""Options of a path that may begin with //; until Blender 4.5 all paths may."""
+
 CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
 
 
@@ -79,6 +82,15 @@ def is_other_mesh(group, obj):
     return obj.type == "MESH" and obj != group.id_data
 
 
+BAKE_MODES = (
+    ("ABSOLUTE", "Absolute Keys", "One animated value, Evaluation Time, plays the keys in order: small and smooth"),
+    ("RELATIVE", "Relative Keys", "Every frame is a key with its own animated value"),
+    ("REDUCED", "Reduced Keys", "A few keys with animated values that stay within an error: for games and glTF"),
+    ("MESH_CACHE", "Mesh Cache", "A PC2 file that a Mesh Cache modifier plays: for long or large animations"),
+)
+"""The ways to keep a bake, as items of an enumeration."""
+
+
 class PBD_PG_object(bpy.types.PropertyGroup):
     """What one cloth or balloon is made of, where it is pinned, and how to undo its bake."""
 
@@ -117,11 +129,41 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
     bake_mode: EnumProperty(
         name="Bake As",
-        description="How the baked shape keys play",
+        description="How the bake is kept and played",
+        items=BAKE_MODES,
+        override=OVERRIDABLE,
+    )
+    reduce_by: EnumProperty(
+        name="Reduce By",
+        description="What decides how many reduced keys there are",
         items=(
-            ("ABSOLUTE", "Absolute Keys", "One animated Evaluation Time runs through the keys: quick to play"),
-            ("RELATIVE", "Relative Keys", "Every key has an animated value: for export to games and glTF"),
+            ("ERROR", "Error", "As few keys as keep every vertex of every frame within an error"),
+            ("COUNT", "Number of Keys", "So many keys, as exact as they can be"),
         ),
+        override=OVERRIDABLE,
+    )
+    reduce_error: FloatProperty(
+        name="Largest Error",
+        description="How far any vertex may be from where it was simulated, in any frame. "
+        "Close to the camera 0.001 m, cloth in a game 0.005 m to 0.02 m",
+        default=0.005,
+        min=1e-5,
+        soft_max=0.05,
+        subtype="DISTANCE",
+        precision=4,
+        override=OVERRIDABLE,
+    )
+    reduce_count: IntProperty(
+        name="Keys",
+        description="How many shape keys there are at most, with one that all frames share. Games: 8 to 64",
+        default=32,
+        min=1,
+        soft_max=256,
+        override=OVERRIDABLE,
+    )
+    delete_file: BoolProperty(
+        name="Delete File Too",
+        description="Delete Bake removes the PC2 file from the disk as well; undo does not bring it back",
         override=OVERRIDABLE,
     )
 
@@ -129,11 +171,14 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"})
     made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"})
     baked: BoolProperty(name="Baked", options={"HIDDEN"})
+    baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"})
     bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"})
     bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"})
     bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"})
     bake_action: PointerProperty(name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"})
     made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"})
+    bake_modifier: StringProperty(name="Modifier of the Bake", options={"HIDDEN"})
+    bake_file: StringProperty(name="File of the Bake", options={"HIDDEN"})
     key_use_relative: BoolProperty(name="Relative Before the Bake", default=True, options={"HIDDEN"})
     key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"})
     key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"})
@@ -220,6 +265,14 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
             ("NUMPY", "NumPy", "NumPy always, as on a computer without Numba"),
         ),
         options=set(),
+        override=OVERRIDABLE,
+    )
+    bake_folder: StringProperty(
+        name="Folder",
+        description="Where Mesh Cache bakes write their PC2 files; // is the folder of the saved .blend file",
+        default="//cache_pbd/",
+        subtype="DIR_PATH",
+        options=RELATIVE_PATHS,
         override=OVERRIDABLE,
     )
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)

@@ -52,6 +52,27 @@ def test_chosen_objects_frames_and_output(command, file, tmp_path):
     assert np.abs(shown(obj) - seen[6][1]).max() < 1e-5
 
 
+@pytest.mark.parametrize("mode", ["reduced", "mesh_cache"])
+def test_other_modes(command, tmp_path, mode):
+    bpy.context.scene.frame_end = 6
+    scenes.let_through()
+    obj = scenes.add_grid("Flag")
+    scenes.pin(obj, [0, 4])
+    seen = play([obj], 1, 6)
+    path, out = tmp_path / "flags.blend", tmp_path / "elsewhere" / "out.blend"
+    out.parent.mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    assert command.main([str(path), "--mode", mode, "--output", str(out)]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    obj = bpy.data.objects["Flag"]
+    assert obj.pbd.baked_as == mode.upper()
+    bound = obj.pbd.reduce_error if mode == "reduced" else 1e-5
+    for frame in (2, 6):
+        go(frame)
+        assert np.linalg.norm(shown(obj) - seen[frame][0], axis=1).max() < bound
+    assert [path.name for path in tmp_path.glob("cache_pbd/*")] == ["flags_Flag_bake.pc2"] * (mode == "mesh_cache")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -60,6 +81,7 @@ def test_chosen_objects_frames_and_output(command, file, tmp_path):
         (["FILE", "--frames", "9", "3"], "frames 9 to 3 are none"),
         (["FILE", "--frames", "a", "3"], "argument --frames: invalid int value: 'a'"),
         (["FILE", "--objects", "Three"], "scene 'Scene' has no PBD cloth or balloon 'Three'"),
+        (["FILE", "--order", "no folder"], "there is no order in no folder: [Errno 2] No such file or directory: "),
         (["FILE", "--sideways"], "unrecognized arguments: --sideways"),
     ],
 )
@@ -67,7 +89,7 @@ def test_bad_arguments(command, file, capfd, arguments, sentence):
     capfd.readouterr()
     assert command.main([file[0] if argument == "FILE" else argument for argument in arguments]) == 2
     said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("pbd_bake")]
-    assert said == [f"pbd_bake: {sentence}"]
+    assert len(said) == 1 and said[0].startswith(f"pbd_bake: {sentence}")
 
 
 def test_a_file_that_is_no_blend(command, tmp_path, capfd):

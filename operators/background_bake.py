@@ -1,0 +1,64 @@
+"""Bake in a second Blender, so that work goes on in this one."""
+
+from __future__ import annotations
+
+import os
+
+import bpy
+
+from ..pbd_addon.blender import background_bake, properties
+from ..pbd_addon.blender.errors import PBDError
+from .bake import can_bake, frames_to_bake, to_bake
+
+
+class OBJECT_OT_pbd_bake_background(bpy.types.Operator):
+    """Bake a copy of the file in a second Blender while you go on working. What you change meanwhile is not in it"""
+
+    bl_idname = "object.pbd_bake_background"
+    bl_label = "Bake in Background"
+    bl_options = {"REGISTER"}
+
+    mode: bpy.props.EnumProperty(name="Mode", items=properties.BAKE_MODES, default="ABSOLUTE")
+
+    @classmethod
+    def poll(cls, context):
+        if background_bake.job() is not None:
+            cls.poll_message_set("A bake is running in the background")
+            return False
+        if not os.path.isfile(bpy.app.binary_path):
+            cls.poll_message_set("There is no Blender program to start: use Bake")
+            return False
+        return can_bake(cls, context)
+
+    def execute(self, context):
+        try:
+            frames = frames_to_bake(context)
+            background_bake.start(context.scene, to_bake(context), self.mode, *frames)
+        except PBDError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_cancel_background(bpy.types.Operator):
+    """End the bake in the background; nothing of it is kept"""
+
+    bl_idname = "object.pbd_cancel_background"
+    bl_label = "Cancel"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, _context):
+        if background_bake.job() is None:
+            cls.poll_message_set("No bake is running in the background")
+            return False
+        return True
+
+    def execute(self, _context):
+        background_bake.cancel()
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (OBJECT_OT_pbd_bake_background, OBJECT_OT_pbd_cancel_background)
+)

@@ -1,0 +1,100 @@
+"""Export the simulation for other programs, and count the keys that games will get."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import export, key_plan, properties
+from ..pbd_addon.blender.errors import PBDError
+from . import checks
+from .bake import can_bake, frames_to_bake, to_bake
+from .frame_by_frame import FrameByFrame, is_free
+
+FORMATS = (
+    ("ALEMBIC", "Alembic", "Every vertex of every frame: films, other 3D programs"),
+    ("USD", "USD", "Every vertex of every frame: films, other 3D programs, some engines"),
+    ("GLTF", "glTF", "Few morph targets with animated weights: games and the web"),
+)
+
+
+class OBJECT_OT_pbd_count_keys(FrameByFrame, bpy.types.Operator):
+    """Simulate the frame range and count the reduced keys that it takes; nothing is written"""
+
+    bl_idname = "object.pbd_count_keys"
+    bl_label = "Count Keys"
+
+    _verb = "count"
+    _names: tuple[str, ...] = ()
+
+    @classmethod
+    def poll(cls, context):
+        return can_bake(cls, context)
+
+    def start(self, context):
+        objects = to_bake(context)
+        self._names = tuple(obj.name for obj in objects)
+        return key_plan.start(context.scene, objects, *frames_to_bake(context))
+
+    def done(self, context):
+        objects = [context.scene.objects[name] for name in self._names if name in context.scene.objects]
+        plans = [plan for plan in (key_plan.get(context.scene, obj) for obj in objects) if plan is not None]
+        total, error = sum(plan.total for plan in plans), max((plan.error for plan in plans), default=0.0)
+        return f"{total} reduced keys, off by {1000.0 * error:.2g} mm at most"
+
+
+class OBJECT_OT_pbd_export(bpy.types.Operator):
+    """Write the selected PBD objects, and what else is selected, for other programs; simulate what is missing"""
+
+    bl_idname = "object.pbd_export"
+    bl_label = "Export Animation"
+    bl_options = {"REGISTER"}
+
+    format: bpy.props.EnumProperty(name="Format", items=FORMATS, default="ALEMBIC", options={"HIDDEN"})
+    filepath: bpy.props.StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"} | properties.RELATIVE_PATHS)
+    filter_glob: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    check_existing: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
+
+    @classmethod
+    def description(cls, _context, chosen):
+        about = {identifier: text for identifier, _name, text in FORMATS}
+        return f"{about[chosen.format]}. Writes what is selected; simulates what is missing"
+
+    @classmethod
+    def poll(cls, context):
+        return is_free(cls, context) and checks.in_object_mode(cls, context) and checks.has_body(cls, context)
+
+    def invoke(self, context, _event):
+        if not self.filepath:
+            stem = bpy.data.filepath.removesuffix(".blend") if bpy.data.filepath else ""
+            self.filepath = export.with_extension(stem or bpy.path.clean_name(context.object.name), self.format)
+        self.filter_glob = ";".join(f"*{known}" for known in export.ACCEPTED[self.format])
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def check(self, _context):
+        """Give the file the extension of its format."""
+        path = export.with_extension(self.filepath, self.format)
+        changed, self.filepath = path != self.filepath, path
+        return changed
+
+    def execute(self, context):
+        objects = checks.bodies(context)
+        others = [obj for obj in context.selected_objects if obj not in objects]
+        manager = context.window_manager
+        try:
+            if not self.filepath:
+                raise PBDError("Choose a file to export to")
+            first, last = frames_to_bake(context)
+            manager.progress_begin(first, last + 1)
+            for progress in export.start(context, objects, others, self.format, self.filepath, first, last):
+                manager.progress_update(progress.frame)
+        except PBDError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        finally:
+            manager.progress_end()
+        self.report({"INFO"}, f"{last - first + 1} frames of {checks.describe(objects)} exported")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_count_keys, OBJECT_OT_pbd_export))

@@ -1,0 +1,125 @@
+"""Work that goes through the frames: in pieces between redraws of the window, with progress and Esc."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+
+import bpy
+
+from ..pbd_addon.blender import session
+from ..pbd_addon.blender.errors import PBDError
+
+TICK_SECONDS = 0.05
+"""Longest work between two redraws of the window; a longer single frame is not cut."""
+
+
+def clock(seconds: float) -> str:
+    """A duration as minutes and seconds: "0:07"."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def redraw(context):
+    """Draw all editors again, so that the panels show the progress."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
+
+
+def is_free(cls, context):
+    """Poll: nothing else goes through the frames of the scene."""
+    running = session.get(context.scene)
+    if running is not None and running.bake is not None:
+        cls.poll_message_set("A bake is running")
+        return False
+    return True
+
+
+class FrameByFrame:
+    """Base of operators whose work is a generator of `BakeProgress`."""
+
+    report: Callable[[set[str], str], None]
+    _run: Generator | None = None
+    _timer = None
+    _verb = "bake"
+
+    def start(self, context: bpy.types.Context) -> Generator:
+        """Make the generator that does the work; raises `PBDError` on bad input."""
+        raise NotImplementedError
+
+    def done(self, context: bpy.types.Context) -> str:
+        """What was done, one sentence."""
+        raise NotImplementedError
+
+    def fail(self, error: Exception) -> set[str]:
+        """Report why nothing came of it."""
+        self.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+
+    def execute(self, context):
+        try:
+            for _progress in self.start(context):
+                pass
+        except PBDError as error:
+            return self.fail(error)
+        self.report({"INFO"}, self.done(context))
+        return {"FINISHED"}
+
+    def invoke(self, context, _event):
+        if bpy.app.background:
+            return self.execute(context)
+        if context.screen.is_animation_playing:
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+        try:
+            self._run = self.start(context)
+        except PBDError as error:
+            return self.fail(error)
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.001, window=context.window)
+        manager.modal_handler_add(self)
+        context.workspace.status_text_set(f"PBD {self._verb} starts, Esc cancels")
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"INFO"}, f"{self._verb.capitalize()} cancelled; the frames simulated so far stay in the cache")
+            return {"CANCELLED"}
+        if event.type == "TIMER":
+            return self.tick(context)
+        # Looking around is free; a changed frame or setting in the middle would spoil it.
+        return {"PASS_THROUGH"} if event.type == "MIDDLEMOUSE" else {"RUNNING_MODAL"}
+
+    def tick(self, context):
+        """Work for `TICK_SECONDS`, show how far it is."""
+        stop = time.perf_counter() + TICK_SECONDS
+        progress = None
+        try:
+            while time.perf_counter() < stop:
+                progress = next(self._run)
+        except StopIteration:
+            self.cancel(context)
+            self.report({"INFO"}, self.done(context))
+            return {"FINISHED"}
+        except PBDError as error:
+            self.cancel(context)
+            return self.fail(error)
+        if progress is not None:
+            left = clock(progress.eta_seconds)
+            context.workspace.status_text_set(
+                f"PBD {self._verb}: frame {progress.frame} of {progress.end}, {left} left, Esc cancels"
+            )
+            redraw(context)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context):
+        """Stop the generator, which puts the objects back when it was not finished, and clear the status bar."""
+        if self._run is not None:
+            self._run.close()
+            self._run = None
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+            context.workspace.status_text_set(None)
+        redraw(context)

@@ -1,0 +1,55 @@
+"""What other programs get: which format, and for games how many keys."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import key_plan
+from .places import BodyPanel, draw_sentence, file_size, in_both_places
+
+BYTES_PER_VERTEX = 12
+"""Of one morph target: three 32-bit numbers."""
+
+
+class Export(BodyPanel):
+    """Files for other programs and for games"""
+
+    name = "export"
+    parent = "cache"
+    bl_label = "Export"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        row = layout.row(align=True)
+        row.operator("object.pbd_export", text="Alembic").format = "ALEMBIC"
+        row.operator("object.pbd_export", text="USD").format = "USD"
+        layout.separator()
+        layout.label(text="Reduced keys, for games")
+        draw_reduction(context, layout)
+        layout.operator("object.pbd_export", text="glTF").format = "GLTF"
+
+
+def draw_reduction(context, layout):
+    """How many keys there may be, and what that will come to."""
+    obj = context.object
+    settings = obj.pbd
+    col = layout.column()
+    col.prop(settings, "reduce_by")
+    if settings.reduce_by == "COUNT":
+        col.prop(settings, "reduce_count")
+    else:
+        col.prop(settings, "reduce_error")
+    if settings.baked:
+        return
+    plan = key_plan.get(context.scene, obj)
+    if plan is None:
+        col.operator("object.pbd_count_keys")
+        return
+    size = file_size(BYTES_PER_VERTEX * len(obj.data.vertices) * plan.total)
+    draw_sentence(col, context, f"{plan.total} keys, {size}, off by {1000.0 * plan.error:.2g} mm at most", "KEYFRAME")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Export))

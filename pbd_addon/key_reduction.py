@@ -1,0 +1,168 @@
+"""Few shape keys for many frames: blend shapes with animated values that stay within an error.
+
+Every frame is shown as
+
+    shape(frame) ≈ offset + Σ values[frame, k] · keys[k],    0 ≤ values ≤ 1
+
+which is what relative shape keys, and morph targets in games, can play. The best keys in the mean square are the
+principal components of the frames (Alexa and Müller 2000, "Representing Animations by Principal Components"). What a
+viewer sees is the worst vertex of the worst frame; so frames and vertices are weighted by their errors again and
+again (Lawson's algorithm, iteratively reweighted least squares), until the largest error is about as small as it gets.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+SAMPLE = 512
+"""So many vertices decide about the keys; the error is measured on all, and those that are worst join them."""
+
+JOINING = 128
+"""How many of the worst vertices join at a time."""
+
+ROUNDS = 6
+"""How often the worst vertices of all may join for one number of keys."""
+
+SWEEPS = 24
+"""How often the weights are changed for one number of keys."""
+
+FLOOR = 0.05
+"""Smallest share of the largest error that counts for a weight: none falls to zero."""
+
+
+class Reduction(NamedTuple):
+    """Blend shapes for f frames of n vertices."""
+
+    offset: np.ndarray  # (n, 3) float32 [m], always added
+    keys: np.ndarray  # (k, n, 3) float32 [m], what a value of 1 adds
+    values: np.ndarray  # (f, k) float32, from 0 to 1
+    error: float  # largest distance of a vertex from where it should be, over all frames [m]
+
+    @property
+    def total(self) -> int:
+        """How many shape keys it takes: one for each of the k, and one for the offset."""
+        return len(self.keys) + 1
+
+    def shapes(self) -> np.ndarray:
+        """What is played, (f, n, 3) float32 [m]."""
+        keys = self.keys.reshape(len(self.keys), self.offset.size)
+        return self.offset + (self.values @ keys).reshape(-1, *self.offset.shape)
+
+
+def within(shapes: np.ndarray, bound: float) -> Reduction:
+    """The fewest keys found that keep every vertex of every frame within an error.
+
+    Args:
+        shapes: (f, n, 3) float32 [m].
+        bound: Largest distance of a vertex from where it should be [m].
+
+    Raises:
+        ValueError: The bound is finer than what 32-bit numbers can show, or the shapes are no such array.
+    """
+    search = _Search(shapes)
+    fewest, most = 0, len(shapes) - 1
+    best = search.fit(most, bound)
+    if best.error > bound:
+        raise ValueError(f"an error of {bound:g} m is finer than 32-bit numbers, which are off by {best.error:.1g} m")
+    while fewest < most:
+        middle = (fewest + most) // 2
+        found = search.fit(middle, bound)
+        if found.error <= bound:
+            best, most = found, middle
+        else:
+            fewest = middle + 1
+    return best
+
+
+def by_count(shapes: np.ndarray, count: int) -> Reduction:
+    """The best that so many keys were found to do.
+
+    Args:
+        shapes: (f, n, 3) float32 [m].
+        count: How many shape keys there may be, with that of the offset; more than f are of no use and not made.
+
+    Raises:
+        ValueError: There may be no key at all, or the shapes are no such array.
+    """
+    if count < 1:
+        raise ValueError(f"there must be 1 key at least, not {count}")
+    return _Search(shapes).fit(min(count, len(shapes)) - 1, 0.0)
+
+
+class _Search:
+    """The frames, and what was learnt about which of them and which vertices are hard to meet."""
+
+    def __init__(self, shapes: np.ndarray) -> None:
+        self.shapes = np.asarray(shapes, np.float32)
+        if self.shapes.ndim != 3 or self.shapes.shape[2] != 3 or not self.shapes.size:
+            raise ValueError(f"shapes must have shape (frames, vertices, 3), not {self.shapes.shape}")
+        self.frames, self.vertices = self.shapes.shape[:2]
+        moves = np.swapaxes(self.shapes, 1, 2).astype(np.float64)
+        self.mean = moves.mean(axis=0)
+        self.moves = moves - self.mean
+        self.of_frame = np.ones(self.frames)
+        self.of_vertex = np.ones(self.vertices)
+        self.sample = np.unique(np.linspace(0, self.vertices - 1, min(self.vertices, SAMPLE)).astype(int))
+
+    def fit(self, rank: int, enough: float) -> Reduction:
+        """So many keys beside the offset; the search ends early where the error is small enough [m]."""
+        best = None
+        for _round in range(ROUNDS):
+            found = self._written(*self._minimax(rank, enough))
+            errors = _distances(self.shapes, found)
+            found = found._replace(error=float(errors.max()))
+            if best is None or found.error < best.error:
+                best = found
+            is_whole = len(self.sample) == self.vertices or rank in (0, self.frames - 1)
+            if is_whole or best.error <= enough:
+                break
+            self.sample = np.union1d(self.sample, np.argsort(errors.max(axis=0))[-JOINING:])
+        assert best is not None
+        return best
+
+    def _minimax(self, rank: int, enough: float) -> tuple[np.ndarray, np.ndarray]:
+        """Values (f, k) and of which frames the keys are made (k, f), for a small largest error of the sample."""
+        moves = self.moves[:, :, self.sample]
+        flat = moves.reshape(self.frames, -1)
+        best, smallest = (np.zeros((self.frames, 0)), np.zeros((0, self.frames))), np.inf
+        of_frame, of_vertex = np.sqrt(self.of_frame), np.sqrt(self.of_vertex[self.sample])
+        for _sweep in range(SWEEPS if 0 < rank < self.frames - 1 else 1):
+            scaled = (moves * of_vertex).reshape(self.frames, -1) * of_frame[:, None]
+            _, vectors = np.linalg.eigh(scaled @ scaled.T)
+            vectors = vectors[:, self.frames - rank :]
+            values, mixture = vectors / of_frame[:, None], vectors.T * of_frame
+            missed = (flat - values @ (mixture @ flat)).reshape(moves.shape)
+            errors = np.sqrt((missed**2).sum(axis=1))
+            largest = errors.max()
+            if largest < smallest:
+                best, smallest = (values, mixture), largest
+                self.of_frame, self.of_vertex[self.sample] = of_frame, of_vertex
+            if largest <= 0.98 * enough or largest == 0.0:
+                break
+            of_frame = of_frame * np.sqrt(errors.max(axis=1) / largest + FLOOR)
+            of_vertex = of_vertex * np.sqrt(errors.max(axis=0) / largest + FLOOR)
+            of_frame /= of_frame.max()
+            of_vertex /= of_vertex.max()
+        return best
+
+    def _written(self, values: np.ndarray, mixture: np.ndarray) -> Reduction:
+        """The keys as they are written, with values from 0 to 1; the error is not known yet."""
+        keys = (mixture @ self.moves.reshape(self.frames, -1)).reshape(-1, 3, self.vertices)
+        low = values.min(axis=0)
+        span = values.max(axis=0) - low
+        offset = self.mean + np.tensordot(low, keys, axes=1)
+        keys = np.swapaxes(keys * span[:, None, None], 1, 2)
+        values = (values - low) / np.where(span > 0.0, span, 1.0)
+        return Reduction(
+            np.ascontiguousarray(offset.T, np.float32),
+            np.ascontiguousarray(keys, np.float32),
+            values.astype(np.float32),
+            np.inf,
+        )
+
+
+def _distances(shapes: np.ndarray, found: Reduction) -> np.ndarray:
+    """How far each vertex is off in each frame, (f, n) [m]."""
+    return np.sqrt(((found.shapes() - shapes) ** 2).sum(axis=2))
