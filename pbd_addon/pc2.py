@@ -1,0 +1,158 @@
+"""PC2 point caches, which Blender's Mesh Cache modifier and most 3D programs read: the format alone.
+
+A file is a header of 32 bytes and then one sample after another: the positions of all points, three 32-bit numbers
+each, x y z. All numbers are little-endian. The header: "POINTCACHE2" and a zero byte, version 1 (int32), number of
+points (int32), frame of the first sample (float32), frames from one sample to the next (float32), number of samples
+(int32). The Mesh Cache modifier ignores the header's frame; its own Frame Start says where the first sample stands.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+MAGIC = b"POINTCACHE2\0"
+VERSION = 1
+LAYOUT = struct.Struct("<12siiffi")
+POINT_BYTES = 12
+"""Of one point in one sample."""
+
+
+class Header(NamedTuple):
+    """What stands at the beginning of a file."""
+
+    points: int  # in each sample
+    samples: int = 0
+    start: float = 1.0  # frame of the first sample
+    rate: float = 1.0  # frames from one sample to the next
+
+    @property
+    def sample_bytes(self) -> int:
+        """Bytes of one sample."""
+        return POINT_BYTES * self.points
+
+    def offset(self, sample: int) -> int:
+        """Where in the file a sample begins [bytes]; of the one after the last, where the file ends."""
+        return LAYOUT.size + sample * self.sample_bytes
+
+
+def write_header(file: BinaryIO, header: Header) -> None:
+    """Write the header over the beginning of an open file."""
+    file.seek(0)
+    file.write(LAYOUT.pack(MAGIC, VERSION, header.points, header.start, header.rate, header.samples))
+
+
+def read_header(file: BinaryIO) -> Header:
+    """The header of an open file.
+
+    Raises:
+        ValueError: It is no PC2 file, is of another version, or ends before its last sample does.
+    """
+    file.seek(0)
+    raw = file.read(LAYOUT.size)
+    if len(raw) < LAYOUT.size or raw[: len(MAGIC)] != MAGIC:
+        raise ValueError("this is no PC2 file")
+    _magic, version, points, start, rate, samples = LAYOUT.unpack(raw)
+    if version != VERSION:
+        raise ValueError(f"PC2 version {version} is not known, only {VERSION}")
+    if points < 0 or samples < 0:
+        raise ValueError(f"{samples} samples of {points} points cannot be")
+    header = Header(points, samples, start, rate)
+    size = file.seek(0, os.SEEK_END)
+    if size < header.offset(samples):
+        raise ValueError(f"the PC2 file has {size} bytes; {samples} samples of {points} points take more")
+    return header
+
+
+def append(file: BinaryIO, header: Header, positions: np.ndarray) -> Header:
+    """Write a sample behind the last one, then count it in the header; returns that header.
+
+    Args:
+        file: Open for reading and writing.
+        header: As the file has it.
+        positions: (points, 3) [m], written as float32.
+
+    Raises:
+        ValueError: The shape is wrong.
+        OSError: It could not be written; the header does not count it then.
+    """
+    file.seek(header.offset(header.samples))
+    file.write(_sample(header, positions))
+    file.flush()
+    longer = header._replace(samples=header.samples + 1)
+    write_header(file, longer)
+    return longer
+
+
+def read_sample(file: BinaryIO, header: Header, sample: int) -> np.ndarray:
+    """Positions of a sample, counted from 0, (points, 3) float32 [m].
+
+    Raises:
+        ValueError: There is no such sample, or the file ends before it does.
+    """
+    if not 0 <= sample < header.samples:
+        raise ValueError(f"there is no sample {sample}, only {header.samples} from 0")
+    file.seek(header.offset(sample))
+    raw = file.read(header.sample_bytes)
+    if len(raw) < header.sample_bytes:
+        raise ValueError(f"the PC2 file ends in sample {sample}")
+    return np.frombuffer(raw, "<f4").reshape(-1, 3).astype(np.float32)
+
+
+def write(path: str, points: int, samples: Iterable[np.ndarray], start: float = 1.0, rate: float = 1.0) -> int:
+    """Write a whole file; it appears when it is complete, and only then replaces another of that name.
+
+    Args:
+        path: Of the file.
+        points: Points of each sample.
+        samples: Arrays (points, 3) [m], one after another.
+        start: Frame of the first sample.
+        rate: Frames from one sample to the next.
+
+    Returns:
+        How many samples were written.
+
+    Raises:
+        ValueError: A sample has another shape.
+        OSError: The file could not be written.
+    """
+    header = Header(points, 0, start, rate)
+    unfinished = f"{path}.unfinished"
+    try:
+        with open(unfinished, "wb") as file:
+            write_header(file, header)
+            for positions in samples:
+                file.write(_sample(header, positions))
+                header = header._replace(samples=header.samples + 1)
+            write_header(file, header)
+        os.replace(unfinished, path)
+    except BaseException:
+        if os.path.exists(unfinished):
+            os.remove(unfinished)
+        raise
+    return header.samples
+
+
+def read(path: str) -> tuple[Header, np.ndarray]:
+    """Header of a file, and all its samples, (samples, points, 3) float32 [m].
+
+    Raises:
+        ValueError: It is no whole PC2 file.
+        OSError: The file could not be read.
+    """
+    with open(path, "rb") as file:
+        header = read_header(file)
+        file.seek(LAYOUT.size)
+        raw = file.read(header.samples * header.sample_bytes)
+    return header, np.frombuffer(raw, "<f4").reshape(header.samples, header.points, 3).astype(np.float32)
+
+
+def _sample(header: Header, positions: np.ndarray) -> bytes:
+    """Positions as they stand in the file."""
+    if np.shape(positions) != (header.points, 3):
+        raise ValueError(f"positions must have shape ({header.points}, 3), not {np.shape(positions)}")
+    return np.ascontiguousarray(positions, "<f4").tobytes()
