@@ -21,6 +21,13 @@ def on_frame_change(scene, depsgraph):
 
 
 @persistent
+def on_edit(_scene, depsgraph):
+    """Something was edited: keyframes perhaps."""
+    if depsgraph.id_type_updated("ACTION"):
+        session.notice_curves()
+
+
+@persistent
 def on_undo(_scene, _depsgraph=None):
     """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
     session.notice_undo()
@@ -42,6 +49,7 @@ def on_load(*_):
 ARMED = (
     (bpy.app.handlers.frame_change_pre, before_frame_change),
     (bpy.app.handlers.frame_change_post, on_frame_change),
+    (bpy.app.handlers.depsgraph_update_post, on_edit),
 )
 KEPT = (
     (bpy.app.handlers.undo_post, on_undo),

@@ -5,10 +5,10 @@ They live outside of Blender's data, so nothing of them is saved or undone, and 
 
 import bpy
 
-from . import shape_keys, world
+from . import shape_keys, validity, world
 from .errors import PBDError
-from .running import BakeProgress, Session, Start, frame_range, layer_of
-from .world import bodies, live_bodies
+from .running import BakeProgress, Session, Start, frame_range
+from .world import bodies, layer_of, live_bodies
 
 __all__ = [
     "BakeProgress",
@@ -23,6 +23,7 @@ __all__ = [
     "get",
     "live_bodies",
     "notice_colliders",
+    "notice_curves",
     "notice_undo",
     "of",
     "remember",
@@ -83,7 +84,7 @@ def remember(scene):
     """
     found = _sessions.get(scene.session_uid)
     if found is not None:
-        found.notice_moves(scene)
+        validity.notice_moves(found, scene)
         if not found.untouched:
             return
     objects = live_bodies(scene)
@@ -101,12 +102,19 @@ def notice_colliders():
         found.recast = True
 
 
+def notice_curves():
+    """F-curves may have been edited."""
+    for found in _sessions.values():
+        found.curves_edited = True
+
+
 def notice_undo():
     """After undo: frames that were made with what has been undone are to go."""
     for scene in bpy.data.scenes:
         found = _sessions.get(scene.session_uid)
         if found is not None:
             found.undone = scene.frame_current
+            found.curves_edited = True
 
 
 def clear_cache(scene):

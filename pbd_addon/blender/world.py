@@ -6,6 +6,7 @@ checked by `session_uid`.
 
 from typing import NamedTuple
 
+import bpy
 import numpy as np
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
@@ -66,11 +67,7 @@ class Moment(NamedTuple):
 
     def stands_like(self, other):
         """Whether the objects that both know stand in the same place and shape."""
-        return all(
-            np.array_equal(pose.matrix, other.poses[uid].matrix) and pose.key_values == other.poses[uid].key_values
-            for uid, pose in self.poses.items()
-            if uid in other.poses
-        )
+        return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
 
     def surrounds_like(self, other):
         """Whether there are the same surfaces in the same places and shapes."""
@@ -124,6 +121,11 @@ def find(scene, uid, name):
     if obj is not None and obj.session_uid == uid:
         return obj
     return next((obj for obj in scene.objects if obj.session_uid == uid), None)
+
+
+def layer_of(scene):
+    """The view layer of a scene that is shown."""
+    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
 
 
 def read_moment(scene, depsgraph, objects, obstacles=()):

@@ -1,0 +1,230 @@
+"""Frames of a simulation in a folder: PC2 files to be read by anything, and what it takes to go on from any frame.
+
+    index.json         first frame, bodies, and for each complete frame the checksums of its parts
+    Flag.pc2 …         positions of one body in world space [m], a sample a frame
+    frame_000012.npz   what else belongs to frame 12: velocities and so on
+
+A frame counts when the index says so. The index is replaced in one go after everything of the frame has been written,
+and it knows the checksums: a process may be killed at any moment, and what it had half written is never read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import pc2
+
+INDEX = "index.json"
+FORMAT = "PBD cloth cache"
+VERSION = 1
+OURS = re.compile(r"index\.json(\.new)?|frame_-?\d+\.npz|.+\.pc2")
+"""Names of the files that `delete` takes away."""
+
+
+class DamagedError(ValueError):
+    """Files are missing, cut off, or not what the index says; one sentence."""
+
+
+class FrameFiles:
+    """A gapless range of frames in a folder.
+
+    Attributes:
+        folder: Where the files are.
+        first: First frame.
+        bodies: File name and number of points of each body.
+        about: What the owner wants to know of the frames, as JSON can hold it.
+        damage: What was left out when the folder was opened, one sentence, or "".
+    """
+
+    def __init__(self, folder: str | Path, first: int, bodies: Sequence[tuple[str, int]], about: dict[str, Any]) -> None:
+        self.folder, self.first, self.bodies, self.about = Path(folder), first, list(bodies), about
+        self.damage = ""
+        self._checks: list[list[int]] = []  # of each frame: CRC-32 of each body's sample, and of the file of the rest
+
+    @classmethod
+    def create(cls, folder: str | Path, first: int, bodies: Mapping[str, int], about: dict[str, Any]) -> FrameFiles:
+        """Begin anew in a folder, in place of the frames that are there.
+
+        Args:
+            folder: Made if it is not there.
+            first: Number of the first frame, which is to be appended next.
+            bodies: Number of points by name.
+            about: See the class.
+
+        Raises:
+            OSError: It could not be written.
+        """
+        names: dict[str, str] = {}
+        for name in bodies:
+            plain = re.sub(r"[^\w\-. ]", "_", name).strip(". ") or "body"
+            while plain.casefold() in names:
+                plain += "_"
+            names[plain.casefold()] = plain
+        files = cls(folder, first, [(f"{name}.pc2", count) for name, count in zip(names.values(), bodies.values())], about)
+        os.makedirs(folder, exist_ok=True)
+        delete(folder)
+        for name, count in files.bodies:
+            with open(files.folder / name, "wb") as file:
+                pc2.write_header(file, pc2.Header(count, 0, float(first)))
+        files.write_index()
+        return files
+
+    @classmethod
+    def open(cls, folder: str | Path) -> FrameFiles:
+        """The frames of a folder, as many as are whole by their sizes; checksums are compared as they are read.
+
+        Raises:
+            FileNotFoundError: There is no index.
+            DamagedError: It cannot be read.
+            OSError: It could not be read.
+        """
+        try:
+            index = json.loads((Path(folder) / INDEX).read_text(encoding="utf-8"))
+            if index["format"] != FORMAT or index["version"] != VERSION:
+                raise DamagedError(f"{INDEX} is of another version")
+            files = cls(folder, int(index["first"]), [(str(n), int(c)) for n, c in index["bodies"]], dict(index["about"]))
+            files._checks = [[int(check) for check in checks] for checks in index["frames"]]
+        except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise DamagedError(f"{INDEX} cannot be read") from error
+        whole = min([len(files._checks), *(files._whole_samples(name, count) for name, count in files.bodies)])
+        rest = (number for number in range(whole) if not os.path.isfile(files._rest(files.first + number)))
+        whole = min(whole, next(rest, whole))
+        if whole < len(files._checks):
+            files.damage = f"{len(files._checks) - whole} of {len(files._checks)} frames are cut off or missing"
+            del files._checks[whole:]
+        return files
+
+    @property
+    def last(self) -> int:
+        """Last frame that is complete; the one before the first if there is none."""
+        return self.first + len(self._checks) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """What the files take on the disk [bytes]."""
+        return sum(entry.stat().st_size for entry in os.scandir(self.folder) if OURS.fullmatch(entry.name))
+
+    def append(self, positions: Sequence[np.ndarray], rest: Mapping[str, np.ndarray]) -> None:
+        """Write the frame after the last.
+
+        Args:
+            positions: (points, 3) of each body [m], kept as float32.
+            rest: Arrays of numbers to keep beside them, by name.
+
+        Raises:
+            OSError: It could not be written; the frames before it are whole.
+        """
+        checks, number = [], len(self._checks)
+        for (name, count), points in zip(self.bodies, positions, strict=True):
+            with open(self.folder / name, "r+b") as file:
+                pc2.append(file, pc2.Header(count, number, float(self.first)), points)
+            checks.append(zlib.crc32(np.ascontiguousarray(points, "<f4")))
+        packed = io.BytesIO()
+        np.savez(packed, **rest)
+        checks.append(zlib.crc32(packed.getbuffer()))
+        self._rest(self.first + number).write_bytes(packed.getbuffer())
+        self._checks.append(checks)
+        try:
+            self.write_index()
+        except OSError:
+            del self._checks[number:]
+            raise
+
+    def positions(self, frame: int) -> list[np.ndarray]:
+        """Positions of each body at a frame, (points, 3) float32 [m].
+
+        Raises:
+            DamagedError: They are not what was written.
+        """
+        found = []
+        for (name, count), check in zip(self.bodies, self._checks[frame - self.first]):
+            header = pc2.Header(count, len(self._checks), float(self.first))
+            try:
+                with open(self.folder / name, "rb") as file:
+                    points = pc2.read_sample(file, header, frame - self.first)
+            except (OSError, ValueError) as error:
+                raise DamagedError(f"frame {frame} in {name} cannot be read") from error
+            if zlib.crc32(points) != check:
+                raise DamagedError(f"frame {frame} in {name} is damaged")
+            found.append(points)
+        return found
+
+    def rest(self, frame: int) -> dict[str, np.ndarray]:
+        """The arrays that were kept beside the positions of a frame.
+
+        Raises:
+            DamagedError: They are not what was written.
+        """
+        path = self._rest(frame)
+        try:
+            packed = path.read_bytes()
+        except OSError as error:
+            raise DamagedError(f"{path.name} cannot be read") from error
+        if zlib.crc32(packed) != self._checks[frame - self.first][-1]:
+            raise DamagedError(f"{path.name} is damaged")
+        with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+            return dict(arrays)
+
+    def truncate(self, frame: int) -> None:
+        """Forget all frames after `frame`; raises `OSError`."""
+        gone = range(frame + 1, self.last + 1)
+        if not gone:
+            return
+        del self._checks[frame - self.first + 1 :]
+        self.write_index()
+        for name, count in self.bodies:
+            header = pc2.Header(count, len(self._checks), float(self.first))
+            with open(self.folder / name, "r+b") as file:
+                pc2.write_header(file, header)
+                file.truncate(header.offset(header.samples))
+        for later in gone:
+            self._rest(later).unlink(missing_ok=True)
+
+    def write_index(self) -> None:
+        """Replace the index by what holds now, in one go; raises `OSError`."""
+        index = {
+            "format": FORMAT, "version": VERSION, "first": self.first, "bodies": self.bodies, "frames": self._checks,
+            "about": self.about,
+        }  # fmt: skip
+        unfinished = self.folder / f"{INDEX}.new"
+        with open(unfinished, "w", encoding="utf-8") as file:
+            json.dump(index, file, separators=(",", ":"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, self.folder / INDEX)
+
+    def _rest(self, frame: int) -> Path:
+        return self.folder / f"frame_{frame:06d}.npz"
+
+    def _whole_samples(self, name: str, count: int) -> int:
+        """How many samples of a body's file are there in full."""
+        try:
+            size = (self.folder / name).stat().st_size
+        except OSError:
+            return 0
+        return max(size - pc2.LAYOUT.size, 0) // max(pc2.POINT_BYTES * count, 1)
+
+
+def is_there(folder: str | Path) -> bool:
+    """Whether a folder holds frames, sound or not."""
+    return os.path.isfile(Path(folder) / INDEX)
+
+
+def delete(folder: str | Path) -> None:
+    """Take away the files of a folder that are ours, the index first, and nothing else; raises `OSError`."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        return
+    (folder / INDEX).unlink(missing_ok=True)
+    for entry in sorted(folder.iterdir()):
+        if OURS.fullmatch(entry.name) and entry.is_file():
+            entry.unlink()
