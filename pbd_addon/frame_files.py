@@ -45,10 +45,14 @@ class FrameFiles:
         damage: What was left out when the folder was opened, one sentence, or "".
     """
 
-    def __init__(self, folder: str | Path, first: int, bodies: Sequence[tuple[str, int]], about: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: str | Path, first: int, bodies: Sequence[tuple[str, int]], about: dict[str, Any]
+    ) -> None:
         self.folder, self.first, self.bodies, self.about = Path(folder), first, list(bodies), about
         self.damage = ""
-        self._checks: list[list[int]] = []  # of each frame: CRC-32 of each body's sample, and of the file of the rest
+        self._checks: list[
+            list[int]
+        ] = []  # of each frame: CRC-32 of each body's sample, of the file of the rest, and its size
 
     @classmethod
     def create(cls, folder: str | Path, first: int, bodies: Mapping[str, int], about: dict[str, Any]) -> FrameFiles:
@@ -69,7 +73,9 @@ class FrameFiles:
             while plain.casefold() in names:
                 plain += "_"
             names[plain.casefold()] = plain
-        files = cls(folder, first, [(f"{name}.pc2", count) for name, count in zip(names.values(), bodies.values())], about)
+        files = cls(
+            folder, first, [(f"{name}.pc2", count) for name, count in zip(names.values(), bodies.values())], about
+        )
         os.makedirs(folder, exist_ok=True)
         delete(folder)
         for name, count in files.bodies:
@@ -91,13 +97,19 @@ class FrameFiles:
             index = json.loads((Path(folder) / INDEX).read_text(encoding="utf-8"))
             if index["format"] != FORMAT or index["version"] != VERSION:
                 raise DamagedError(f"{INDEX} is of another version")
-            files = cls(folder, int(index["first"]), [(str(n), int(c)) for n, c in index["bodies"]], dict(index["about"]))
+            files = cls(
+                folder, int(index["first"]), [(str(n), int(c)) for n, c in index["bodies"]], dict(index["about"])
+            )
             files._checks = [[int(check) for check in checks] for checks in index["frames"]]
-        except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        except DamagedError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
             raise DamagedError(f"{INDEX} cannot be read") from error
         whole = min([len(files._checks), *(files._whole_samples(name, count) for name, count in files.bodies)])
-        rest = (number for number in range(whole) if not os.path.isfile(files._rest(files.first + number)))
-        whole = min(whole, next(rest, whole))
+        cut = (
+            number for number in range(whole) if _size(files._rest(files.first + number)) < files._checks[number][-1]
+        )
+        whole = next(cut, whole)
         if whole < len(files._checks):
             files.damage = f"{len(files._checks) - whole} of {len(files._checks)} frames are cut off or missing"
             del files._checks[whole:]
@@ -110,8 +122,9 @@ class FrameFiles:
 
     @property
     def nbytes(self) -> int:
-        """What the files take on the disk [bytes]."""
-        return sum(entry.stat().st_size for entry in os.scandir(self.folder) if OURS.fullmatch(entry.name))
+        """What the frames take on the disk [bytes]."""
+        samples = sum(pc2.Header(count).offset(len(self._checks)) for _name, count in self.bodies)
+        return samples + sum(checks[-1] for checks in self._checks)
 
     def append(self, positions: Sequence[np.ndarray], rest: Mapping[str, np.ndarray]) -> None:
         """Write the frame after the last.
@@ -130,7 +143,7 @@ class FrameFiles:
             checks.append(zlib.crc32(np.ascontiguousarray(points, "<f4")))
         packed = io.BytesIO()
         np.savez(packed, **rest)
-        checks.append(zlib.crc32(packed.getbuffer()))
+        checks += zlib.crc32(packed.getbuffer()), packed.getbuffer().nbytes
         self._rest(self.first + number).write_bytes(packed.getbuffer())
         self._checks.append(checks)
         try:
@@ -169,7 +182,7 @@ class FrameFiles:
             packed = path.read_bytes()
         except OSError as error:
             raise DamagedError(f"{path.name} cannot be read") from error
-        if zlib.crc32(packed) != self._checks[frame - self.first][-1]:
+        if zlib.crc32(packed) != self._checks[frame - self.first][-2]:
             raise DamagedError(f"{path.name} is damaged")
         with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
             return dict(arrays)
@@ -207,11 +220,15 @@ class FrameFiles:
 
     def _whole_samples(self, name: str, count: int) -> int:
         """How many samples of a body's file are there in full."""
-        try:
-            size = (self.folder / name).stat().st_size
-        except OSError:
-            return 0
-        return max(size - pc2.LAYOUT.size, 0) // max(pc2.POINT_BYTES * count, 1)
+        return max(_size(self.folder / name) - pc2.LAYOUT.size, 0) // max(pc2.POINT_BYTES * count, 1)
+
+
+def _size(path: Path) -> int:
+    """Size of a file [bytes], -1 if there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
 
 
 def is_there(folder: str | Path) -> bool:

@@ -13,7 +13,7 @@ from .body import Body
 from .constraints import Constraints, PairConstraints, Plane
 from .constraints.plane import checked_place
 from .contact import Collider
-from .frame_cache import FrameCache
+from .frame_cache import FrameCache, Store
 from .model import Model, State, Targets
 from .settings import Material, SolverSettings
 from .stopwatch import Stopwatch
@@ -329,9 +329,33 @@ class Simulation:
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`, and go on from there."""
         if frame < self._cache.last:
+            state = self._cache.state(frame)
             self._cache.truncate(frame)
-            self._place(self._cache.state(frame))
+            self._place(state)
             self.reports = {at: report for at, report in self.reports.items() if at <= frame}
+
+    def use_store(self, store: Store) -> None:
+        """Read frames that are not in memory from there; it must have all that `release` lets go."""
+        self._cache.store = store
+
+    def leave_store(self) -> bool:
+        """Read no more from a store; returns whether all frames are in memory."""
+        self._cache.store = None
+        return len(self._cache.states()) == self._cache.last - self._cache.first + 1
+
+    def release(self) -> None:
+        """Let all frames but the last go from memory, because the store has them."""
+        self._cache.release()
+
+    def take_up(self, store: Store, first: int, last: int) -> None:
+        """Have the frames from `first` to `last` that a store holds, and go on from the last one."""
+        self._cache = FrameCache.of(store, first, last)
+        self._place(self._cache.state(last))
+        self.reports = {}
+
+    def cached_state(self, frame: int) -> State:
+        """The state of a cached frame, all that a run needs to go on from there."""
+        return self._cache.state(frame)
 
     def _place(self, state: State) -> None:
         self._model.touch.forget()

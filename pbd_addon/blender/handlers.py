@@ -41,9 +41,23 @@ def before_load(*_):
 
 
 @persistent
+def before_save(*_):
+    """The file is about to be saved."""
+    session.before_save()
+
+
+@persistent
+def on_save(*_):
+    """The file was saved: its cache on disk belongs beside it."""
+    session.after_save()
+
+
+@persistent
 def on_load(*_):
-    """A file has been loaded."""
+    """A file has been loaded; frames of it may be on disk."""
     arm_if_needed()
+    for scene in bpy.data.scenes:
+        session.adopt(scene)
 
 
 ARMED = (
@@ -55,6 +69,8 @@ KEPT = (
     (bpy.app.handlers.undo_post, on_undo),
     (bpy.app.handlers.redo_post, on_undo),
     (bpy.app.handlers.load_pre, before_load),
+    (bpy.app.handlers.save_pre, before_save),
+    (bpy.app.handlers.save_post, on_save),
 )
 """Once armed, these stay until the extension is switched off: undo may bring back what disarmed the others."""
 

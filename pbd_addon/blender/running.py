@@ -11,10 +11,10 @@ from typing import NamedTuple
 import bpy
 
 from .. import UnstableError
-from . import backends, mesh_io, poses, properties, shape_keys, validity, world
-from .errors import PBDError
+from . import backends, disk_cache, mesh_io, poses, properties, shape_keys, validity, world
+from .errors import DamagedFrame, PBDError
 from .validity import Loss
-from .world import Moment, World, bodies, live_bodies
+from .world import Start, World, bodies, live_bodies
 
 PATIENCE = math.inf if bpy.app.background else 10.0
 """How long a jump ahead may keep a window from drawing [s]."""
@@ -30,13 +30,6 @@ class BakeProgress(NamedTuple):
     start: int
     end: int
     eta_seconds: float
-
-
-class Start(NamedTuple):
-    """The frame at which a simulation begins, and how the scene stood there."""
-
-    frame: int
-    moment: Moment
 
 
 def frame_range(scene):
@@ -78,6 +71,9 @@ class Session:
         curves: The F-curves that the simulation depends on, as they were known last, or None.
         curves_edited: Whether F-curves may have been edited since.
         loss: The frames that were forgotten last, `Loss`, or None.
+        disk: `DiskCache` while the frames are on disk too, else None.
+        disk_note: What is to be said of the cache on disk, one sentence, or "".
+        disk_failed: Whether the disk has refused a frame, so that no more are written.
     """
 
     def __init__(self):
@@ -108,6 +104,9 @@ class Session:
         self.curves = None
         self.curves_edited = False
         self.loss = None
+        self.disk = None
+        self.disk_note = ""
+        self.disk_failed = False
 
     @property
     def first_frame(self):
@@ -123,6 +122,23 @@ class Session:
     def cache_bytes(self):
         """Memory that the cached frames take."""
         return self.world.simulation.cache_bytes if self.world else 0
+
+    @property
+    def disk_bytes(self):
+        """What the frames take on the disk."""
+        return self.disk.files.nbytes if self.disk else 0
+
+    def valid_frames(self, scene):
+        """First and last frame that hold, with what was changed since the last one was shown."""
+        pending = validity.pending(self, scene)
+        return self.first_frame, self.last_frame if pending is None else pending.first - 1
+
+    def lost_frames(self, scene):
+        """The `Loss` of frames that were not simulated again yet, or None."""
+        pending = validity.pending(self, scene)
+        if pending is not None or self.loss is None or self.last_frame >= self.loss.last:
+            return pending
+        return self.loss._replace(first=self.last_frame + 1)
 
     @property
     def kernels_name(self):
@@ -157,19 +173,31 @@ class Session:
         before, obstacles = self.world, self.obstacles(scene)
         cast = before.obstacles if before else {}
         now = world.read_moment(scene, depsgraph, objects, obstacles)
-        if frame.is_integer() and objects:
-            try:
-                self._reach(scene, depsgraph, int(frame), now)
-            except PBDError as error:
-                self.message = str(error)
-        self._write(scene, frame, now)
+        try:
+            now = self._reach_and_write(scene, depsgraph, frame, now, objects)
+        except DamagedFrame as error:
+            self.truncate(error.frame - 1, "the cache on disk is damaged")
+            now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         self.shown_frame = frame
         self.recast = False
         same = self.world is before and (before is None or before.obstacles is cast)
         self.standing = validity.standing(obstacles if same else self.obstacles(scene))
         self.pins_standing = validity.standing(validity.pinned(self, scene)) if self.world else {}
+        disk_cache.keep(self, scene)
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
+
+    def _reach_and_write(self, scene, depsgraph, frame, now, objects):
+        """Step to a frame if need be, and write its live keys. Returns its moment."""
+        if frame.is_integer() and objects:
+            try:
+                now = self._reach(scene, depsgraph, int(frame), now)
+            except DamagedFrame:
+                raise
+            except PBDError as error:
+                self.message = str(error)
+        self._write(scene, frame, now)
+        return now
 
     def obstacles(self, scene):
         """The objects that the simulation collides with and that are still there."""
@@ -180,27 +208,29 @@ class Session:
         return [obj for obj in scene.objects if obj.session_uid in known]
 
     def _reach(self, scene, depsgraph, frame, now):
-        """Step to a frame if it is missing; raises `PBDError` when that cannot be."""
+        """Step to a frame if it is missing; raises `PBDError` when that cannot be. Returns its moment."""
         first = frame_range(scene)[0]
         target = frame if self.bake else min(frame, last_live_frame(scene))
         if self.untouched:
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
             if not here.poses:
-                return
+                return now
             here = self._with_surroundings(scene, depsgraph, here, live_bodies(scene))
             begin = max(self.start.frame, min(first, frame)) if self.start else frame
             if target <= begin:
                 if self.world is None or frame != self.first_frame:
                     self.begin_anew(Start(frame, here))
-                return
+                return now
             self.build(scene, Start(begin, here.completing(self.start.moment)))
+            now = here
         elif frame == first and self._must_restart(scene, frame, now):
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
             self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
-            return
+            return now
         validity.notice_changes(self, scene, frame, now)
         if self.first_frame <= target and target > self.last_frame:
             self._step_to(scene, depsgraph, frame, target, now)
+        return now
 
     def _with_surroundings(self, scene, depsgraph, moment, objects):
         """A moment with the colliders and the surfaces to follow; raises `PBDError`."""
@@ -227,7 +257,15 @@ class Session:
         frame = max(frame, self.first_frame)
         if frame < self.last_frame:
             self.loss = Loss(frame + 1, self.last_frame, why)
-            self.world.simulation.truncate(frame)
+            try:
+                self.world.simulation.truncate(frame)
+            except DamagedFrame:
+                if frame > self.first_frame:
+                    self.truncate(frame - 1, why)
+                else:
+                    self.begin_anew(self.start)
+                return
+            disk_cache.truncate(self, frame)
             self.moments = {known: moment for known, moment in self.moments.items() if known <= frame}
             if self.first_guess is not None and self.first_guess > frame:
                 self.first_guess = None
@@ -257,6 +295,7 @@ class Session:
         before = self.moments[origin]
         deadline = time.monotonic() + PATIENCE
         for step in range(origin + 1, target + 1):
+            self._make_room(scene)
             moment = now if step == frame else before.blend(now, (step - origin) / (frame - origin))
             try:
                 report = simulation.advance_to(step, lambda _frame, at=moment: self.world.inputs(scene, at), seconds)
@@ -268,6 +307,7 @@ class Session:
             self.report = report or self.report
             self.stepping += report.seconds if report else 0.0
             self.moments[step] = moment
+            disk_cache.keep(self, scene)
             if step == self.first_frame + 1 and report is not None and report.crossings:
                 self.tangled = self.world.count_tangled()
             still = before.stands_like(now) and before.surrounds_like(now)
@@ -275,6 +315,20 @@ class Session:
                 self.first_guess = step
             if step < target and time.monotonic() > deadline:
                 raise PBDError(f"Simulated up to frame {step} of {target} in {PATIENCE:.0f} s: go on from there")
+
+    def _make_room(self, scene):
+        """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
+        simulation, limit = self.world.simulation, scene.pbd.cache_limit * 1e6
+        held = simulation.cache_bytes
+        if held + held / (self.last_frame - self.first_frame + 1) <= limit:
+            return
+        if self.disk is not None and self.disk.files.last == self.last_frame:
+            simulation.release()
+            return
+        raise PBDError(
+            f"The cache is full: frames {self.first_frame} to {self.last_frame} take the {scene.pbd.cache_limit} MB "
+            "that it may have. Raise Memory Limit, or switch on Disk Cache"
+        )
 
     def _newcomers(self, scene):
         """Tell objects that became PBD in the middle when they will join, by uid."""

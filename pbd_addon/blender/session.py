@@ -5,17 +5,21 @@ They live outside of Blender's data, so nothing of them is saved or undone, and 
 
 import bpy
 
-from . import shape_keys, validity, world
+from . import cache_adoption, disk_cache, shape_keys, validity, world
 from .errors import PBDError
-from .running import BakeProgress, Session, Start, frame_range
-from .world import bodies, layer_of, live_bodies
+from .running import BakeProgress, Session, frame_range
+from .world import Start, bodies, layer_of, live_bodies
 
 __all__ = [
     "BakeProgress",
     "PBDError",
     "Session",
+    "adopt",
+    "after_save",
+    "before_save",
     "bodies",
     "clear_cache",
+    "delete_from_disk",
     "drop",
     "drop_all",
     "ensure",
@@ -37,7 +41,7 @@ _sessions: dict[int, Session] = {}
 def get(scene):
     """The session of a scene, or None when nothing runs and nothing is to be said."""
     found = _sessions.get(scene.session_uid)
-    return found if found is not None and (found.world or found.message or found.bake) else None
+    return found if found is not None and (found.world or found.message or found.bake or found.disk_note) else None
 
 
 def of(scene):
@@ -117,6 +121,42 @@ def notice_undo():
             found.curves_edited = True
 
 
+def adopt(scene):
+    """Take up the frames that are on disk, if that is wanted and they are of this scene as it is."""
+    if scene.pbd.use_disk_cache and live_bodies(scene):
+        cache_adoption.adopt(of(scene), scene)
+
+
+def delete_from_disk(scene):
+    """Delete the frames on disk and write no more there; those in memory stay. Raises `OSError`."""
+    scene.pbd.use_disk_cache = False
+    disk_cache.discard(scene)
+    found = _sessions.get(scene.session_uid)
+    if found is None:
+        return
+    found.disk_note = ""
+    if found.disk is not None:
+        found.disk = None
+        if not found.world.simulation.leave_store():
+            clear_cache(scene)
+
+
+def before_save():
+    """The file is about to be saved."""
+    for scene in bpy.data.scenes:
+        found = _sessions.get(scene.session_uid)
+        if found is not None:
+            disk_cache.settle(found, scene)
+
+
+def after_save():
+    """The file was saved, perhaps under another name."""
+    for scene in bpy.data.scenes:
+        found = _sessions.get(scene.session_uid)
+        if found is not None:
+            disk_cache.follow(found, scene)
+
+
 def clear_cache(scene):
     """Forget all simulated frames of a scene and show the shapes that the user made."""
     drop(scene)
@@ -133,3 +173,4 @@ def drop(scene):
 def drop_all():
     """Forget everything: another file is loaded, or the extension is switched off."""
     _sessions.clear()
+    disk_cache.forget_claims()

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from . import animation, mesh_io, poses, properties, surfaces, world
-from .world import Moment
+from .world import Moment, as_collider
 
 OF_SCENE = (
     *(((f"pbd.{name}",), "") for name in properties.SOLVER_FIELDS),
@@ -42,23 +42,52 @@ def pinned(running, scene):
     return [obj for member, obj in running.world.objects(scene) if len(member.body.pin_ids) and not obj.pbd.baked]
 
 
-def notice_moves(running, scene):
-    """Before a frame change: forget the frames that something which was moved by hand on this one has made wrong.
+def moves(running, scene):
+    """What was moved by hand since the last frame was shown: uids of objects with the ends of sentences.
 
-    What animation has moved stands as it did when the frame was shown.
+    The uid is None if it is a collider, or if there are other colliders. What animation has moved stands as it did
+    when the frame was shown.
     """
-    if running.untouched or running.undone is not None or running.shown_frame is None:
-        return
-    now = standing(running.obstacles(scene))
-    if running.recast or now != running.standing:
-        moved = [uid for uid, matrix in now.items() if running.standing.get(uid, matrix) != matrix]
-        names = [obj.name for obj in running.obstacles(scene) if obj.session_uid in moved]
-        disturb(running, int(running.shown_frame), f"'{names[0]}' was moved" if names else "there are other colliders")
+    found = []
+    obstacles = running.obstacles(scene)
+    now = standing(obstacles)
+    if now != running.standing:
+        moved = [obj.name for obj in obstacles if running.standing.get(obj.session_uid) != now[obj.session_uid]]
+        found.append((None, f"'{moved[0]}' was moved" if moved else "there are other colliders"))
+    elif running.recast:
+        found.append((None, "there are other colliders"))
     for obj in pinned(running, scene):
         stood = running.pins_standing.get(obj.session_uid)
         if stood is not None and stood != poses.last_matrix(obj):
-            running.moved_by_hand.add(obj.session_uid)
-            running.truncate(int(running.shown_frame), f"'{obj.name}' was moved")
+            found.append((obj.session_uid, f"'{obj.name}' was moved"))
+    return found
+
+
+def notice_moves(running, scene):
+    """Before a frame change: forget the frames that something which was moved by hand on this one has made wrong."""
+    if running.untouched or running.undone is not None or running.shown_frame is None:
+        return
+    for uid, why in moves(running, scene):
+        if uid is None:
+            disturb(running, int(running.shown_frame), why)
+        else:
+            running.moved_by_hand.add(uid)
+            running.truncate(int(running.shown_frame), why)
+
+
+def pending(running, scene):
+    """The `Loss` that the next frame change will find, or None."""
+    if running.untouched or running.undone is not None or running.shown_frame is None:
+        return None
+    why = changed_by_hand(running, scene, present_settings(running, scene))
+    why = why or next((sentence for _uid, sentence in moves(running, scene)), "")
+    first = max(int(running.shown_frame), running.first_frame) + 1
+    return Loss(first, running.last_frame, why) if why and first <= running.last_frame else None
+
+
+def is_free(obj):
+    """Whether nothing but a hand moves an object."""
+    return obj.animation_data is None and obj.parent is None and not obj.constraints
 
 
 def disturb(running, frame, why):
@@ -85,14 +114,15 @@ def notice_changes(running, scene, frame, now):
             running.settings.update(now.settings)
         _notice_undone_moves(running, scene, frame)
         running.undone = None
-    by_hand = changed_by_hand(running, scene, now)
+    by_hand = changed_by_hand(running, scene, now.settings)
     if by_hand:
         running.truncate(frame if running.shown_frame is None else int(running.shown_frame), by_hand)
     running.settings.update(now.settings)
     if running.curves_edited or bpy.app.background:
         _notice_curves(running, scene)
     known = running.moments.get(frame)
-    if known is None or frame == running.first_frame:
+    guessed = running.first_guess is not None and frame >= running.first_guess
+    if known is None or guessed or frame == running.first_frame:
         return
     # Drivers and strips of the NLA have no keyframes to compare: what they do is seen where it is looked at.
     for key, raw in now.settings.items():
@@ -102,17 +132,23 @@ def notice_changes(running, scene, frame, now):
             return
     for obj in pinned(running, scene):
         uid = obj.session_uid
-        free = obj.animation_data is None and obj.parent is None and not obj.constraints
-        alone = free and _owners_of(obj) == [obj]
+        alone = is_free(obj) and _owners_of(obj) == [obj]
         same = uid not in known.poses or uid not in now.poses or known.poses[uid].is_like(now.poses[uid])
         if not (same or alone or uid in running.moved_by_hand):
             running.truncate(frame - 1, f"'{obj.name}' is animated in another way")
             return
 
 
-def changed_by_hand(running, scene, now):
-    """What of the settings is not what it was and is not animated, as the end of a sentence, or ""."""
-    for key, raw in now.settings.items():
+def present_settings(running, scene):
+    """Raw settings as they are now, before any frame was made with them."""
+    settings = world.read_last_moment(scene, [obj for _, obj in running.world.objects(scene)]).settings
+    settings.update((as_collider(obj.session_uid), world.raw_collider(obj)) for obj in running.obstacles(scene))
+    return settings
+
+
+def changed_by_hand(running, scene, settings):
+    """What of raw settings is not what it was and is not animated, as the end of a sentence, or ""."""
+    for key, raw in settings.items():
         for place in places(running.settings.get(key, raw), raw):
             if not _animated(scene, key, place):
                 return f"{describe(scene, key, place)} changed"
@@ -254,7 +290,7 @@ def _notice_undone_moves(running, scene, frame):
     if here is None or here.cast != cast:
         limits.append([known for known, moment in running.moments.items() if moment.cast == cast])
     for obj in surfaces.colliders(scene):
-        still = obj.animation_data is None and obj.parent is None and not obj.constraints
+        still = is_free(obj)
         known = ((at, moment.surfaces.get(obj.session_uid)) for at, moment in running.moments.items())
         stood = [at for at, surface in known if _stands_at(surface, np.array(obj.matrix_world))]
         if still and not stood:

@@ -61,10 +61,6 @@ class Moment(NamedTuple):
         standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
         return Moment(known, {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}, standing)
 
-    def agrees(self, other):
-        """Whether all settings that both know are the same."""
-        return all(other.settings.get(uid, raw) == raw for uid, raw in self.settings.items())
-
     def stands_like(self, other):
         """Whether the objects that both know stand in the same place and shape."""
         return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
@@ -74,6 +70,13 @@ class Moment(NamedTuple):
         return self.surfaces.keys() == other.surfaces.keys() and all(
             surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items()
         )
+
+
+class Start(NamedTuple):
+    """The frame at which a simulation begins, and how the scene stood there."""
+
+    frame: int
+    moment: Moment
 
 
 class Attachment(NamedTuple):
