@@ -300,6 +300,12 @@ class Simulation:
             raise ValueError(f"frame {frame:g} is not simulated; frames {self.first_frame} to {self.last_frame} are")
         return np.ascontiguousarray(self._cache.positions(frame)[:, self._model.slices[self._number[body]]].T)
 
+    def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
+        """Positions of a body a short time after the last frame, if nothing acted on it, (n, 3) float32 [m]."""
+        part = self._model.slices[self._number[body]]
+        state = self._state
+        return np.ascontiguousarray((state.x[:, part] + seconds * state.v[:, part]).T, np.float32)
+
     def advance_to(self, frame: int, read_inputs: Callable[[int], FrameInputs], dt: float) -> StepReport | None:
         """Step every frame after the last one up to `frame`, each of dt seconds.
 

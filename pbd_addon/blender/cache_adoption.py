@@ -72,6 +72,8 @@ def _take_up(running, scene, files):
     built.simulation.take_up(running.disk, files.first, files.last)
     running.notes = built.notes()
     running.shown_frame = scene.frame_current_final
+    running.standing = validity.standing(running.obstacles(scene))
+    running.pins_standing = validity.standing(validity.pinned(running, scene))
     _check_surroundings(running, scene, colliders)
     validity.watch_curves(running, scene, max(files.last, scene.frame_end))
     changed = [name for name, check in curves.items() if curve_checks(running).get(name) != check]

@@ -196,7 +196,9 @@ class Session:
                 raise
             except PBDError as error:
                 self.message = str(error)
-        self._write(scene, frame, now)
+        coasts = depsgraph.mode == "RENDER" and self.last_frame < last_live_frame(scene)
+        ahead = frame - self.last_frame if coasts and 0.0 < frame - self.last_frame < 1.0 else 0.0
+        self._write(scene, frame, now, ahead)
         return now
 
     def obstacles(self, scene):
@@ -337,8 +339,12 @@ class Session:
         new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
         return {obj.session_uid: (f"'{obj.name}' joins the simulation {when}",) for obj in new}
 
-    def _write(self, scene, frame, now):
-        """Write what is known of a frame into the live keys: simulated, or as the user made it."""
+    def _write(self, scene, frame, now, ahead):
+        """Write what is known of a frame into the live keys: simulated, or as the user made it.
+
+        With `ahead`, a part of a frame, cloth goes on from the last frame as it moves there: a render that simulates
+        asks for motion blur before the next frame is known.
+        """
         if self.world is None:
             for obj in live_bodies(scene):
                 if obj.mode != "EDIT":
@@ -358,7 +364,11 @@ class Session:
             if shown < self.first_frame or not obj.pbd.active:
                 shape_keys.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
-                positions = simulation.cached_positions(member.body, shown)
+                if ahead:
+                    seconds = ahead * properties.frame_seconds(now.settings[scene.session_uid])
+                    positions = simulation.coasting_positions(member.body, seconds)
+                else:
+                    positions = simulation.cached_positions(member.body, shown)
                 shape_keys.write_live_key(obj, positions, pose, member.masks)
 
     def fits(self, scene):

@@ -88,3 +88,64 @@ def test_a_render_meets_the_colliders_of_the_viewport(extension, tmp_path):
     session.drop(scene)
     played = play([obj], 1, LAST)[LAST][0]
     assert np.abs(rendered - played).max() < 1e-5
+
+
+def steps_of_all_simulations(extension, monkeypatch):
+    """The frames that are stepped from now on, whatever simulation steps them."""
+    simulation, steps = extension.module("pbd_addon.simulation").Simulation, []
+    step = simulation.step
+
+    def counted(self, dt):
+        steps.append(self.last_frame + 1)
+        return step(self, dt)
+
+    monkeypatch.setattr(simulation, "step", counted)
+    return steps
+
+
+def test_a_render_of_cached_frames_steps_nothing(extension, tmp_path, monkeypatch):
+    """The animation, then one frame, as with F12; motion blur on."""
+    scene = lit_stage()
+    obj = scenes.add_grid(rx=8, ry=8)
+    scenes.pin(obj, [0, 7])
+    play([obj], 1, LAST)
+    go(1)
+    steps = steps_of_all_simulations(extension, monkeypatch)
+    render(scene, tmp_path, "live")
+    go(2)
+    bpy.ops.render.render()
+    assert steps == []
+
+
+def test_a_live_render_steps_each_frame_once(extension, tmp_path, monkeypatch):
+    scene = lit_stage()
+    obj = scenes.add_grid(rx=8, ry=8)
+    scenes.pin(obj, [0, 7])
+    go(1)
+    steps = steps_of_all_simulations(extension, monkeypatch)
+    live = render(scene, tmp_path, "live")
+    assert steps == [2, 3, 4]
+    again = render(scene, tmp_path, "again")
+    assert steps == [2, 3, 4]
+    assert np.array_equal(live[0], again[0]) or np.abs(live[0] - again[0]).max() < 0.5
+
+
+def test_motion_blur_of_a_live_render_goes_on_beyond_the_last_frame(extension, tmp_path, monkeypatch):
+    """Free fall in front of the camera: pictures are those of cached frames but for half of gravity times dt²."""
+    scene = lit_stage()
+    scene.cycles.samples = 64
+    scene.gravity = (0.0, 0.0, -60.0)
+    scenes.add_grid(rx=3, ry=3, drag=0.0)
+    go(1)
+    live = render(scene, tmp_path, "live")
+    cached = render(scene, tmp_path, "cached")
+    extension.bridge("session").drop(scene)
+    go(1)
+    simulation = extension.module("pbd_addon.simulation").Simulation
+    coast = simulation.coasting_positions
+    monkeypatch.setattr(simulation, "coasting_positions", lambda self, body, seconds: coast(self, body, 0.0))
+    still = render(scene, tmp_path, "still")
+    off = [np.abs(live[frame] - cached[frame]).mean() for frame in (1, 2)]
+    without = [np.abs(still[frame] - cached[frame]).mean() for frame in (1, 2)]
+    print(f"mean difference of pixels: {off} coasting, {without} standing still")
+    assert max(off) < 0.5 * min(without)
