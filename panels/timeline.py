@@ -9,6 +9,9 @@ from ..pbd_addon.blender import session
 HEIGHT = 4.0
 """Of the strip, at the interface scale 1 [pixels]."""
 
+HANGS = not bpy.app.background
+"""Whether there are windows to draw into."""
+
 SIMULATED = (0.24, 0.62, 0.9, 0.9)
 OUTDATED = (0.9, 0.35, 0.2, 0.5)
 """Colors of frames that hold, and of those that did not hold any more and wait to be simulated again."""
@@ -48,7 +51,7 @@ _handles: list[object] = []
 
 def register() -> None:
     """Draw from now on; without a window there is nothing to draw into."""
-    if not bpy.app.background:
+    if HANGS:
         _handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL"))
 
 

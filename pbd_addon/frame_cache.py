@@ -88,7 +88,7 @@ class FrameCache:
     def state(self, frame: int) -> State:
         """The state of a frame, to go on from; float64."""
         held = self._states[frame - self.first]
-        state = self.store.state(frame) if held is None and self.store is not None else held.copy()
+        state = self._stored.state(frame) if held is None else held.copy()
         state.x, state.v = state.x.astype(float), state.v.astype(float)
         return state
 
@@ -98,4 +98,9 @@ class FrameCache:
 
     def _positions(self, frame: int) -> np.ndarray:
         held = self._states[frame - self.first]
-        return self.store.positions(frame) if held is None and self.store is not None else held.x
+        return self._stored.positions(frame) if held is None else held.x
+
+    @property
+    def _stored(self) -> Store:
+        assert self.store is not None, "frames leave the memory only when a store has them"
+        return self.store

@@ -140,9 +140,9 @@ class FrameFiles:
         for (name, count), points in zip(self.bodies, positions, strict=True):
             with open(self.folder / name, "r+b") as file:
                 pc2.append(file, pc2.Header(count, number, float(self.first)), points)
-            checks.append(zlib.crc32(np.ascontiguousarray(points, "<f4")))
+            checks.append(zlib.crc32(np.ascontiguousarray(points, "<f4").data))
         packed = io.BytesIO()
-        np.savez(packed, **rest)
+        np.savez(packed, **dict[str, Any](rest))
         checks += zlib.crc32(packed.getbuffer()), packed.getbuffer().nbytes
         self._rest(self.first + number).write_bytes(packed.getbuffer())
         self._checks.append(checks)
@@ -166,7 +166,7 @@ class FrameFiles:
                     points = pc2.read_sample(file, header, frame - self.first)
             except (OSError, ValueError) as error:
                 raise DamagedError(f"frame {frame} in {name} cannot be read") from error
-            if zlib.crc32(points) != check:
+            if zlib.crc32(points.data) != check:
                 raise DamagedError(f"frame {frame} in {name} is damaged")
             found.append(points)
         return found

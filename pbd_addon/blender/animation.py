@@ -99,6 +99,13 @@ def animates(owner, beginnings):
     return bool(data.nla_tracks) or any(curve.data_path.startswith(beginnings) for curve in animated)
 
 
+def channels(owner):
+    """What F-curves and drivers of `owner` animate: data paths with array indices."""
+    data = owner.animation_data
+    animated = () if data is None else (*(curves(owner) or ()), *data.drivers)
+    return {(curve.data_path, curve.array_index) for curve in animated}
+
+
 def keyframes(curve):
     """What an F-curve without modifiers is drawn from, as bytes: equal as long as its values are."""
     points = curve.keyframe_points

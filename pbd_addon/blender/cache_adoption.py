@@ -73,7 +73,7 @@ def _take_up(running, scene, files):
     running.notes = built.notes()
     running.shown_frame = scene.frame_current_final
     running.standing = validity.standing(running.obstacles(scene))
-    running.pins_standing = validity.standing(validity.pinned(running, scene))
+    running.pins_standing = validity.holding(running, scene)
     _check_surroundings(running, scene, colliders)
     validity.watch_curves(running, scene, max(files.last, scene.frame_end))
     changed = [name for name, check in curves.items() if curve_checks(running).get(name) != check]

@@ -145,7 +145,7 @@ def held(member):
 
 def curve_checks(running):
     """Checksums of the F-curves, by what they move or set."""
-    found = {}
+    found: dict[str, int] = {}
     for key in sorted(running.curves.samples, key=lambda key: (running.curves.owners[key[0]], *key[1:])):
         name = running.curves.owners[key[0]]
         drawn = running.curves.samples[key].keyframes + f"{key[1]} {key[2]}".encode()

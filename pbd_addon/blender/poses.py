@@ -28,7 +28,9 @@ class Pose(NamedTuple):
         return Pose((1 - fraction) * self.matrix + fraction * other.matrix, values)
 
     def is_like(self, other):
-        """Whether both are the same place and shape."""
+        """Whether the other, or None, is the same place and shape."""
+        if other is None:
+            return False
         return np.array_equal(self.matrix, other.matrix) and self.key_values == other.key_values
 
 

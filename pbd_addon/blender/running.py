@@ -182,7 +182,7 @@ class Session:
         self.recast = False
         same = self.world is before and (before is None or before.obstacles is cast)
         self.standing = validity.standing(obstacles if same else self.obstacles(scene))
-        self.pins_standing = validity.standing(validity.pinned(self, scene)) if self.world else {}
+        self.pins_standing = validity.holding(self, scene) if self.world else {}
         disk_cache.keep(self, scene)
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping

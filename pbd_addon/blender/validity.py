@@ -10,7 +10,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from . import animation, mesh_io, poses, properties, surfaces, world
+from . import animation, mesh_io, poses, properties, surfaces, user_keys, world
 from .world import Moment, as_collider
 
 OF_SCENE = (
@@ -32,9 +32,36 @@ class Loss(NamedTuple):
     why: str  # the end of a sentence: "Tension of 'Flag' changed"
 
 
+TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
+
 def standing(objects):
-    """Transforms as the original objects have them, by uid."""
-    return {obj.session_uid: poses.last_matrix(obj).copy() for obj in objects}
+    """Where a hand has put original objects, by uid: what is comparable of their transforms.
+
+    A channel that is animated goes back to its curve by itself.
+    """
+    return {obj.session_uid: _stands(obj) for obj in objects}
+
+
+def _stands(obj):
+    if obj.animation_data is None or obj.parent is not None or obj.constraints:
+        return poses.last_matrix(obj).copy()
+    animated = animation.channels(obj)
+    return [
+        (path, at, value)
+        for path in TRANSFORM
+        for at, value in enumerate(getattr(obj, path))
+        if (path, at) not in animated and not obj.animation_data.nla_tracks
+    ]
+
+
+def holding(running, scene):
+    """Where a hand has put the simulated objects that hold pins, and how it has set their keys, by uid."""
+    return {obj.session_uid: _holds(obj) for obj in pinned(running, scene)}
+
+
+def _holds(obj):
+    return _stands(obj), user_keys.key_values(obj)
 
 
 def pinned(running, scene):
@@ -58,7 +85,7 @@ def moves(running, scene):
         found.append((None, "there are other colliders"))
     for obj in pinned(running, scene):
         stood = running.pins_standing.get(obj.session_uid)
-        if stood is not None and stood != poses.last_matrix(obj):
+        if stood is not None and stood != _holds(obj):
             found.append((obj.session_uid, f"'{obj.name}' was moved"))
     return found
 
@@ -90,6 +117,12 @@ def is_free(obj):
     return obj.animation_data is None and obj.parent is None and not obj.constraints
 
 
+def _is_still(obj):
+    """Whether nothing but a hand moves an object or sets its keys."""
+    keys = obj.data.shape_keys
+    return is_free(obj) and (keys is None or keys.animation_data is None)
+
+
 def disturb(running, frame, why):
     """Forget all frames after `frame`, because the colliders are others from there on."""
     running.truncate(frame, why)
@@ -112,6 +145,7 @@ def notice_changes(running, scene, frame, now):
         if fitting:
             running.truncate(max(fitting), "settings were undone")
             running.settings.update(now.settings)
+        _notice_undone_pins(running, scene, now)
         _notice_undone_moves(running, scene, frame)
         running.undone = None
     by_hand = changed_by_hand(running, scene, now.settings)
@@ -132,9 +166,8 @@ def notice_changes(running, scene, frame, now):
             return
     for obj in pinned(running, scene):
         uid = obj.session_uid
-        alone = is_free(obj) and _owners_of(obj) == [obj]
         same = uid not in known.poses or uid not in now.poses or known.poses[uid].is_like(now.poses[uid])
-        if not (same or alone or uid in running.moved_by_hand):
+        if not (same or _is_still(obj) or uid in running.moved_by_hand):
             running.truncate(frame - 1, f"'{obj.name}' is animated in another way")
             return
 
@@ -276,6 +309,15 @@ def _notice_curves(running, scene):
     if changes:
         frame, owner = min(changes)
         running.truncate(frame - 1, f"animation of '{owner}' changed")
+
+
+def _notice_undone_pins(running, scene, now):
+    """After undo: forget the frames that were made with a pinned object in another place."""
+    for obj in pinned(running, scene):
+        uid = obj.session_uid
+        if uid in now.poses and _is_still(obj):
+            stood = [at for at, moment in running.moments.items() if now.poses[uid].is_like(moment.poses.get(uid))]
+            running.truncate(max(stood, default=running.undone), f"'{obj.name}' was put back")
 
 
 def _notice_undone_moves(running, scene, frame):

@@ -202,20 +202,24 @@ def test_a_copy_saved_aside_leaves_the_cache_where_it_is(session, stage):
     assert (cache_of(stage) / "frame_000005.npz").exists()
 
 
-def other_faces(obj):
-    mesh = bpy.data.meshes.new("Other")
-    mesh.from_pydata([vertex.co for vertex in obj.data.vertices], [], [(0, 1, 6), (0, 6, 5)])
+def give(obj, mesh):
+    """Exchange the mesh, as another program might."""
     obj.shape_key_clear()
     obj.pbd.live_key = ""
     obj.data = mesh
+    obj.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE")
+
+
+def other_faces(obj):
+    mesh = bpy.data.meshes.new("Other")
+    mesh.from_pydata([vertex.co for vertex in obj.data.vertices], [], [(0, 1, 6), (0, 6, 5)])
+    give(obj, mesh)
 
 
 def fewer_vertices(obj):
     mesh = bpy.data.meshes.new("Less")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
-    obj.shape_key_clear()
-    obj.pbd.live_key = ""
-    obj.data = mesh
+    give(obj, mesh)
 
 
 def another_shape(obj):

@@ -536,3 +536,39 @@ def test_what_the_panel_says_of_the_frames(session):
     assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 15), (16, 20, "Gravity changed"))
     play([obj], 16, 20)
     assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 20), None)
+
+
+def test_undo_of_a_move_by_hand(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    seen = play([obj], 1, 15)
+    go(8)
+    bpy.ops.ed.undo_push(message="played")
+    obj.location.x = 1.0
+    bpy.ops.ed.undo_push(message="moved")
+    play([obj], 9, 12)
+    bpy.ops.ed.undo()
+    obj = bpy.data.objects["Flag"]
+    go(9)
+    assert running_of(session).loss.first == 9
+    assert np.allclose(shown(obj), seen[9][0], atol=1e-5)
+
+
+def test_a_shape_key_set_by_hand_moves_the_pins(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    obj.shape_key_add(name="Basis")
+    lifted = obj.shape_key_add(name="Lifted")
+    for point in lifted.points:
+        point.co.z += 0.2
+    lifted.value = 0.0
+    seen = play([obj], 1, 12)
+    go(6)
+    obj.data.shape_keys.key_blocks["Lifted"].value = 1.0
+    go(7)
+    found = running_of(session)
+    assert (found.last_frame, found.loss) == (7, (7, 12, "'Flag' was moved"))
+    assert shown(obj)[0, 2] == pytest.approx(0.2, abs=1e-6)
+    go(4)
+    assert np.allclose(shown(obj), seen[4][0], atol=1e-6)
+    assert found.last_frame == 7
