@@ -54,9 +54,12 @@ class FrameCache:
         """Memory of all frames [bytes]."""
         states = self.states()
         places = {id(place): place.nbytes for state in states for place in state.colliders}
-        return sum(places.values()) + sum(
-            state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes + state.straying.nbytes for state in states
-        )
+        return sum(places.values()) + sum(map(_bytes, states))
+
+    @property
+    def frame_bytes(self) -> int:
+        """Memory that one more frame will take, without colliders [bytes]."""
+        return sum(map(_bytes, self.states()[-1:]))
 
     def states(self) -> list[State]:
         """The states that are in memory, as they are held."""
@@ -104,3 +107,8 @@ class FrameCache:
     def _stored(self) -> Store:
         assert self.store is not None, "frames leave the memory only when a store has them"
         return self.store
+
+
+def _bytes(state: State) -> int:
+    """Memory of a state without its colliders, which frames share."""
+    return state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes + state.straying.nbytes

@@ -286,6 +286,11 @@ class Simulation:
         """Memory of the cache [bytes]."""
         return self._cache.nbytes
 
+    @property
+    def frame_bytes(self) -> int:
+        """Memory that one more frame will take in the cache [bytes]."""
+        return self._cache.frame_bytes
+
     def is_cached(self, frame: float) -> bool:
         """Whether a frame can be read; of a sub-frame, whether both neighbours can."""
         return self._cache.holds(frame)

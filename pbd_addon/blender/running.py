@@ -298,7 +298,11 @@ class Session:
         deadline = time.monotonic() + PATIENCE
         for step in range(origin + 1, target + 1):
             self._make_room(scene)
-            moment = now if step == frame else before.blend(now, (step - origin) / (frame - origin))
+            moment = now
+            if step != frame:
+                settings = validity.settings_at(self, scene, step, now.settings)
+                moment = before.blend(now, (step - origin) / (frame - origin))._replace(settings=settings)
+            self.world.apply(scene, moment.settings)
             try:
                 report = simulation.advance_to(step, lambda _frame, at=moment: self.world.inputs(scene, at), seconds)
             except UnstableError as error:
@@ -321,8 +325,7 @@ class Session:
     def _make_room(self, scene):
         """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
         simulation, limit = self.world.simulation, scene.pbd.cache_limit * 1e6
-        held = simulation.cache_bytes
-        if held + held / (self.last_frame - self.first_frame + 1) <= limit:
+        if simulation.cache_bytes + simulation.frame_bytes <= limit:
             return
         if self.disk is not None and self.disk.files.last == self.last_frame:
             simulation.release()

@@ -572,3 +572,19 @@ def test_a_shape_key_set_by_hand_moves_the_pins(session):
     go(4)
     assert np.allclose(shown(obj), seen[4][0], atol=1e-6)
     assert found.last_frame == 7
+
+
+def test_a_jump_takes_animated_settings_of_each_frame(session):
+    scene = bpy.context.scene
+    obj = scenes.add_grid()
+    key(obj, (obj.pbd, "drag"), {1: 0.0, 20: 30.0})
+    key(scene, (scene.pbd, "iterations"), {1: 1, 15: 4})
+    want = play([obj], 1, 20)[20][0]
+    before = [running_of(session).moments[frame].settings for frame in (2, 11, 19)]
+    session.reset(scene, to_start())
+    go(20)
+    found = running_of(session)
+    assert [found.moments[frame].settings for frame in (2, 11, 19)] == before
+    assert np.allclose(shown(obj), want, atol=1e-6)
+    go(11)
+    assert found.last_frame == 20
