@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ..frame_files import DamagedError, FrameFiles, delete, is_there
-from ..model import State
+from ..model import Pace, State
 from . import surfaces, validity
 from .errors import DamagedFrame, PBDError
 
@@ -66,9 +66,11 @@ class DiskCache:
             known[uid].world().T if uid in known else one.collider.vertices.T
             for uid, one in self.running.world.obstacles.items()
         ]
+        substeps, stretch_error = rest["pace"].tolist()
         return State(
-            self.positions(frame), rest["v"], rest["pin_targets"], list(map(tuple, rest["planes"])), places,
-            rest["strain"], rest["straying"],
+            x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
+            planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
+            straying=rest["straying"], pace=Pace(int(substeps), stretch_error),
         )  # fmt: skip
 
     def write(self, scene, state, moment):
@@ -79,6 +81,7 @@ class DiskCache:
             "planes": np.array(state.planes).reshape(-1, 2, 3),
             "strain": state.strain,
             "straying": state.straying,
+            "pace": np.array(state.pace),
         }
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in moment.poses.items()

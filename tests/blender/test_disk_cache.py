@@ -95,7 +95,8 @@ def test_cached_frames_play_after_loading_without_a_step(session, stage):
     assert steps == []
 
 
-def test_going_on_gives_what_an_unbroken_run_gives(session, tmp_path):
+@pytest.mark.parametrize("automatic", [False, True])
+def test_going_on_gives_what_an_unbroken_run_gives(session, tmp_path, automatic):
     """With a soft pin, an attachment to a moving mast, a moving deforming collider, and settings changed on the way."""
     obj = scenes.add_grid(rx=8, ry=6)
     scenes.pin(obj, [0], weight=0.6)
@@ -108,6 +109,7 @@ def test_going_on_gives_what_an_unbroken_run_gives(session, tmp_path):
     scenes.animate_location(ball, 1, 24, (0.0, 0.0, 0.15))
     wave = ball.modifiers.new("Wave", "WAVE")
     wave.height = 0.05
+    bpy.context.scene.pbd.automatic = automatic
     bpy.context.scene.pbd.use_disk_cache = True
     path = tmp_path / "flag.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
