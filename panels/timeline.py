@@ -30,15 +30,20 @@ def spans(scene):
 
 def draw():
     """Draw the strip into the region that is being drawn."""
+    context = bpy.context
+    view, height = context.region.view2d, HEIGHT * context.preferences.system.ui_scale
+    draw_spans(spans(context.scene), lambda frame: view.view_to_region(frame, 0.0, clip=False)[0], height)
+
+
+def draw_spans(parts, place, height):
+    """Draw `parts`, as of `spans`, along the foot of a region; `place` says where a frame is from the left [pixels]."""
     import gpu
     from gpu_extras.batch import batch_for_shader
 
-    context = bpy.context
-    view, height = context.region.view2d, HEIGHT * context.preferences.system.ui_scale
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     gpu.state.blend_set("ALPHA")
-    for first, last, color in spans(context.scene):
-        left, right = (view.view_to_region(frame, 0.0, clip=False)[0] for frame in (first - 0.5, last + 0.5))
+    for first, last, color in parts:
+        left, right = place(first - 0.5), place(last + 0.5)
         corners = ((left, 0.0), (right, 0.0), (right, height), (left, height))
         batch = batch_for_shader(shader, "TRIS", {"pos": corners}, indices=((0, 1, 2), (0, 2, 3)))
         shader.uniform_float("color", color)

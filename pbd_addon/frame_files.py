@@ -111,9 +111,14 @@ class FrameFiles:
         )
         whole = next(cut, whole)
         if whole < len(files._checks):
-            files.damage = f"{len(files._checks) - whole} of {len(files._checks)} frames are cut off or missing"
-            del files._checks[whole:]
+            files.leave_out(files.first + whole, "cut off or missing")
         return files
+
+    def leave_out(self, frame: int, why: str) -> None:
+        """Count the frames from this one on no longer; the files are not touched."""
+        count = len(self._checks)
+        self.damage = f"{self.last - frame + 1} of {count} frames are {why}"
+        del self._checks[frame - self.first :]
 
     @property
     def last(self) -> int:

@@ -123,7 +123,13 @@ def _read_moments(files, uids):
     """The moments of all frames."""
     found, parts = {}, {}
     for frame in range(files.first, files.last + 1):
-        rest = files.rest(frame)
+        try:
+            rest = files.rest(frame)
+        except DamagedError:
+            if frame == files.first:
+                raise
+            files.leave_out(frame, "damaged")
+            break
         note = json.loads(rest["note"].tobytes())
         standing = {
             uids[int(number)]: Pose(np.array(matrix).reshape(4, 4), values)

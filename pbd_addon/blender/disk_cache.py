@@ -213,8 +213,9 @@ def truncate(running, frame):
 
 def settle(running, scene):
     """Before the .blend is saved: forget the frames that a change which is not shown yet has made wrong."""
-    scene.pbd.frames_on_disk = 0
-    if running.world is None or running.untouched:
+    if scene.pbd.frames_on_disk:
+        scene.pbd.frames_on_disk = 0
+    if not scene.pbd.use_disk_cache or running.world is None or running.untouched:
         return
     validity.notice_moves(running, scene)
     now = validity.present_settings(running, scene)
@@ -222,7 +223,7 @@ def settle(running, scene):
     if why and running.shown_frame is not None:
         running.truncate(int(running.shown_frame), why)
     running.settings.update(now)
-    if scene.pbd.use_disk_cache and not running.untouched:
+    if not running.untouched:
         scene.pbd.frames_on_disk = running.last_frame - running.first_frame + 1
 
 

@@ -22,9 +22,8 @@ def on_frame_change(scene, depsgraph):
 
 @persistent
 def on_edit(_scene, depsgraph):
-    """Something was edited: keyframes perhaps."""
-    if depsgraph.id_type_updated("ACTION"):
-        session.notice_curves()
+    """Something was edited, and no frame changed."""
+    session.notice_edits(depsgraph)
 
 
 @persistent

@@ -67,6 +67,7 @@ class Session:
         tangled: How many faces of an object went through others at the start, by object uid.
         surfaces: What was read last of other objects, by object uid.
         standing, pins_standing: Where colliders, and objects with pins, stood when the last frame was shown, by uid.
+        reshaped: Uids of what was edited since then and may have another shape.
         moved_by_hand: Uids of objects with pins that were moved in the middle of the run.
         curves: The F-curves that the simulation depends on, as they were known last, or None.
         curves_edited: Whether F-curves may have been edited since.
@@ -98,6 +99,7 @@ class Session:
         self.first_disturbed = None
         self.tangled = {}
         self.recast = False
+        self.reshaped = set()
         self.standing = {}
         self.pins_standing = {}
         self.moved_by_hand = set()
@@ -180,6 +182,7 @@ class Session:
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         self.shown_frame = frame
         self.recast = False
+        self.reshaped.clear()
         same = self.world is before and (before is None or before.obstacles is cast)
         self.standing = validity.standing(obstacles if same else self.obstacles(scene))
         self.pins_standing = validity.holding(self, scene) if self.world else {}

@@ -27,7 +27,7 @@ __all__ = [
     "get",
     "live_bodies",
     "notice_colliders",
-    "notice_curves",
+    "notice_edits",
     "notice_undo",
     "of",
     "remember",
@@ -106,10 +106,16 @@ def notice_colliders():
         found.recast = True
 
 
-def notice_curves():
-    """F-curves may have been edited."""
+def notice_edits(depsgraph):
+    """Something was edited: F-curves perhaps, or the shape of what cloth meets."""
+    curves, shapes = depsgraph.id_type_updated("ACTION"), set()
+    if depsgraph.id_type_updated("OBJECT"):
+        edited = (update.id.original for update in depsgraph.updates if update.is_updated_geometry)
+        shapes = {one.session_uid for one in edited if isinstance(one, bpy.types.Object)}
     for found in _sessions.values():
-        found.curves_edited = True
+        found.curves_edited |= curves
+        if found.undone is None:  # Undo marks everything as edited.
+            found.reshaped |= shapes
 
 
 def notice_undo():

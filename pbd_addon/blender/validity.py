@@ -91,15 +91,32 @@ def moves(running, scene):
 
 
 def notice_moves(running, scene):
-    """Before a frame change: forget the frames that something which was moved by hand on this one has made wrong."""
+    """Before a frame change: forget the frames that something which a hand has moved or changed has made wrong."""
     if running.untouched or running.undone is not None or running.shown_frame is None:
         return
+    for uid in running.reshaped:
+        if _has_other_shape(running, scene, uid):
+            disturb(running, int(running.shown_frame), f"the shape of '{world.find(scene, uid, '').name}' changed")
     for uid, why in moves(running, scene):
         if uid is None:
             disturb(running, int(running.shown_frame), why)
         else:
             running.moved_by_hand.add(uid)
             running.truncate(int(running.shown_frame), why)
+
+
+def _has_other_shape(running, scene, uid):
+    """Whether what cloth meets or follows, by uid, is shaped in another way than when the last frame was shown."""
+    obj, moment = world.find(scene, uid, ""), running.moments.get(running.shown_frame)
+    known = None if moment is None else moment.surfaces.get(uid)
+    depsgraph = world.layer_of(scene).depsgraph
+    if obj is None or known is None or depsgraph is None:
+        return False
+    try:
+        now = surfaces.read(obj, depsgraph, known=known)
+    except world.PBDError:
+        return True
+    return not (now.fits(known) and np.array_equal(now.points, known.points))
 
 
 def pending(running, scene):
@@ -210,10 +227,12 @@ def describe(scene, key, place):
     """A setting for a sentence: "Tension of 'Flag'"."""
     paths, name = fields(scene, key)[place]
     owner = owner_of(scene, key)
+    if owner is None:
+        return "Something that is gone"
     if not name:
         group, _, prop = paths[0].partition(".")
-        name = getattr(owner or scene, group).bl_rna.properties[prop].name.partition(" (")[0]
-    return name if owner in (None, scene) else f"{name} of '{owner.name}'"
+        name = getattr(owner, group).bl_rna.properties[prop].name.partition(" (")[0]
+    return name if owner == scene else f"{name} of '{owner.name}'"
 
 
 def _animated(scene, key, place):
@@ -241,9 +260,9 @@ def _owners_of(obj):
             continue
         found[one.session_uid] = one
         waiting += [one.parent, *(getattr(part, "target", None) for part in one.constraints)]
-        waiting += [getattr(part, "object", None) for part in one.modifiers]
-    keys = [one.data.shape_keys for one in found.values() if one.type == "MESH" and one.data.shape_keys is not None]
-    return [*found.values(), *keys]
+        waiting += [getattr(part, name, None) for part in one.modifiers for name in ("object", "target")]
+    keys = [getattr(one.data, "shape_keys", None) for one in found.values()]
+    return [*found.values(), *(one for one in keys if one is not None)]
 
 
 class Samples(NamedTuple):

@@ -320,6 +320,19 @@ def test_a_damaged_frame_is_simulated_again(session, stage):
     assert found.loss.why == "the cache on disk is damaged"
 
 
+def test_a_damaged_state_gives_the_frames_before(session, stage):
+    simulate(session, stage, 8)
+    path = cache_of(stage) / "frame_000005.npz"
+    raw = bytearray(path.read_bytes())
+    raw[len(raw) // 2] ^= 64
+    path.write_bytes(raw)
+    load(stage)
+    assert running(session).disk_note == "The cache on disk is damaged: 4 of 8 frames are damaged"
+    assert running(session).last_frame == 4
+    go(5)
+    assert running(session).disk.files.last == 5
+
+
 def test_an_unreadable_index_is_told_and_left_alone(session, stage):
     simulate(session, stage, 4)
     (cache_of(stage) / "index.json").write_text("{")

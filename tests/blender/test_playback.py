@@ -588,3 +588,41 @@ def test_a_jump_takes_animated_settings_of_each_frame(session):
     assert np.allclose(shown(obj), want, atol=1e-6)
     go(11)
     assert found.last_frame == 20
+
+
+def test_another_shape_of_a_collider(session):
+    """Edited in the middle of the run, as by a modifier; going in and out of Edit Mode changes nothing."""
+    obj, ball = scenes.add_grid(), scenes.add_grid("Ball", pbd=False)
+    ball.location.z, ball.pbd_collider.enabled = -0.3, True
+    wave = ball.modifiers.new("Wave", "WAVE")
+    wave.height = 0.0
+    play([obj], 1, 15)
+    go(8)
+    bpy.context.view_layer.objects.active = ball
+    for mode in ("EDIT", "OBJECT"):
+        bpy.ops.object.mode_set(mode=mode)
+    bpy.context.view_layer.update()
+    found = running_of(session)
+    assert ball.session_uid in found.reshaped
+    go(9)
+    assert found.last_frame == 15
+    go(8)
+    wave.height = 0.4
+    bpy.context.view_layer.update()
+    go(9)
+    assert (found.last_frame, found.loss, found.first_disturbed) == (9, (9, 15, "the shape of 'Ball' changed"), 9)
+
+
+def test_undo_of_something_else_beside_a_collider(session):
+    obj, ball = scenes.add_grid(), scenes.add_grid("Ball", pbd=False)
+    ball.location.z, ball.pbd_collider.enabled = -0.3, True
+    bpy.ops.ed.undo_push(message="made")
+    play([obj], 1, 12)
+    go(5)
+    bpy.ops.ed.undo_push(message="played")
+    bpy.context.scene.render.resolution_x = 123
+    bpy.ops.ed.undo_push(message="something else")
+    bpy.ops.ed.undo()
+    bpy.context.view_layer.update()
+    go(6)
+    assert running_of(session).last_frame == 12
