@@ -14,6 +14,7 @@ import io
 import json
 import os
 import re
+import shutil
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,8 +27,8 @@ from . import pc2
 INDEX = "index.json"
 FORMAT = "PBD cloth cache"
 VERSION = 1
-OURS = re.compile(r"index\.json(\.new)?|frame_-?\d+\.npz|.+\.pc2")
-"""Names of the files that `delete` takes away."""
+OURS = re.compile(r"index\.json(\.new)?|frame_-?\d+\.npz")
+"""Names of the files that are ours, but for those that the index names."""
 
 
 class DamagedError(ValueError):
@@ -243,10 +244,26 @@ def is_there(folder: str | Path) -> bool:
 
 def delete(folder: str | Path) -> None:
     """Take away the files of a folder that are ours, the index first, and nothing else; raises `OSError`."""
-    folder = Path(folder)
+    for path in reversed(_ours(Path(folder))):
+        path.unlink()
+
+
+def copy(source: str | Path, target: str | Path) -> None:
+    """Copy the files that are ours into another folder, the index last; raises `OSError`."""
+    os.makedirs(target, exist_ok=True)
+    for path in _ours(Path(source)):
+        shutil.copyfile(path, Path(target) / path.name)
+
+
+def _ours(folder: Path) -> list[Path]:
+    """The files of a folder that are ours, the index last."""
     if not folder.is_dir():
-        return
-    (folder / INDEX).unlink(missing_ok=True)
-    for entry in sorted(folder.iterdir()):
-        if OURS.fullmatch(entry.name) and entry.is_file():
-            entry.unlink()
+        return []
+    try:
+        bodies = {str(name) for name, _count in json.loads((folder / INDEX).read_text(encoding="utf-8"))["bodies"]}
+    except FileNotFoundError:
+        bodies = set()
+    except (OSError, KeyError, TypeError, ValueError):  # A damaged index names none: all of the format are its.
+        bodies = {path.name for path in folder.glob("*.pc2")}
+    found = [path for path in folder.iterdir() if path.name in bodies or OURS.fullmatch(path.name)]
+    return sorted((path for path in found if path.is_file()), key=lambda path: (path.name == INDEX, path.name))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pbd_addon import pc2
-from pbd_addon.frame_files import DamagedError, FrameFiles, delete
+from pbd_addon.frame_files import DamagedError, FrameFiles, copy, delete
 
 POINTS = {"Flag": 7, "Ball": 4}
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,10 +92,30 @@ def test_a_new_run_replaces_the_old_one(tmp_path):
 
 def test_deleting_takes_ours_alone(tmp_path):
     write(tmp_path)
-    for name in ("notes.txt", "frame_1.png", "index.json.bak"):
+    for name in ("notes.txt", "frame_1.png", "index.json.bak", "mine.pc2"):
         (tmp_path / name).write_text("the user's")
     delete(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["frame_1.png", "index.json.bak", "notes.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "frame_1.png",
+        "index.json.bak",
+        "mine.pc2",
+        "notes.txt",
+    ]
+
+
+def test_damaged_frames_can_be_deleted(tmp_path):
+    write(tmp_path)
+    (tmp_path / "index.json").write_text("{")
+    delete(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_is_whole_and_leaves_the_users_files(tmp_path):
+    write(tmp_path / "one")
+    (tmp_path / "one" / "notes.txt").write_text("the user's")
+    copy(tmp_path / "one", tmp_path / "two")
+    assert sound_frames(tmp_path / "two") == 4
+    assert not (tmp_path / "two" / "notes.txt").exists()
 
 
 def test_names_that_are_no_file_names(tmp_path):

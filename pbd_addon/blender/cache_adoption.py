@@ -50,6 +50,8 @@ def _take_up(running, scene, files):
         moments = _read_moments(files, uids)
         settings = _settings(about["settings"], uids)
         fingerprints, colliders, curves = about["fingerprints"], about["colliders"], about["curves"]
+        guess, disturbed = about["first_guess"], about["first_disturbed"]
+        moved = {uids[int(number)] for number in about["moved_by_hand"]}
     except (KeyError, ValueError, IndexError, TypeError) as error:
         raise DamagedError("the index does not say what it should") from error
     objects = [world.find(scene, uid, "") for uid in members]
@@ -70,6 +72,7 @@ def _take_up(running, scene, files):
     running.disk = DiskCache(files, running, uids)
     running.world, running.moments, running.settings = built, moments, settings
     built.simulation.take_up(running.disk, files.first, files.last)
+    running.first_guess, running.first_disturbed, running.moved_by_hand = guess, disturbed, moved
     running.notes = built.notes()
     running.shown_frame = scene.frame_current_final
     running.standing = validity.standing(running.obstacles(scene))

@@ -7,14 +7,13 @@ unless the user has switched it on, and nothing that another run has left there 
 import json
 import os
 import re
-import shutil
 import zlib
 from pathlib import Path
 
 import bpy
 import numpy as np
 
-from ..frame_files import DamagedError, FrameFiles, delete, is_there
+from ..frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ..model import Pace, State
 from . import surfaces, validity
 from .errors import DamagedFrame, PBDError
@@ -32,7 +31,7 @@ def folder_of(scene):
     if not path:
         return None
     name = re.sub(r"[^\w\-. ]", "_", scene.name).strip(". ") or "scene"
-    return os.path.join(os.path.dirname(path), ROOT, Path(path).stem, name)
+    return str(Path(path).parent / ROOT / Path(path).stem / name)
 
 
 def shown_path(folder):
@@ -86,12 +85,17 @@ class DiskCache:
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in moment.poses.items()
         }
-        around = {self._number(uid): self._add(arrays, uid, surface) for uid, surface in moment.surfaces.items()}
+        written, around = {}, {}
+        for uid, surface in moment.surfaces.items():
+            frames = self._add(arrays, uid, surface)
+            written[uid] = surface, frames
+            around[self._number(uid)] = {"name": surface.name, "matrix": surface.matrix.ravel().tolist(), **frames}
         note = {"poses": stood, "settings": self._named(moment.settings), "surfaces": around}
         arrays["note"] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         self.describe(scene)
         ends = np.cumsum([len(member.body.vertices) for member in self.running.world.members])
         self.files.append([part.T for part in np.split(state.x, ends[:-1], axis=1)], arrays)
+        self._written = written
 
     def _add(self, arrays, uid, surface):
         """Add to the arrays what of a surface is not in an earlier frame's file; returns in which frames' it is."""
@@ -103,8 +107,7 @@ class DiskCache:
         if before is None or before.faces is not surface.faces:
             frames["faces"] = self.files.last + 1
             arrays[f"corners_{number}"], arrays[f"starts_{number}"] = surface.faces
-        self._written[uid] = surface, frames
-        return {"name": surface.name, "matrix": surface.matrix.ravel().tolist(), **frames}
+        return frames
 
     def truncate(self, frame):
         """Forget all frames after `frame`; raises `OSError`."""
@@ -121,6 +124,9 @@ class DiskCache:
             fingerprints=[[*member.fingerprint[0], member.fingerprint[1], held(member)] for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=curve_checks(running),
+            first_guess=running.first_guess,
+            first_disturbed=running.first_disturbed,
+            moved_by_hand=[self._number(uid) for uid in sorted(running.moved_by_hand)],
         )
         names = {**dict(zip(self.uids, known)), **{obj.session_uid: obj.name for obj in scene.objects}}
         names[scene.session_uid] = ""
@@ -218,12 +224,13 @@ def settle(running, scene):
     if not scene.pbd.use_disk_cache or running.world is None or running.untouched:
         return
     validity.notice_moves(running, scene)
+    validity.notice_curves(running, scene)
     now = validity.present_settings(running, scene)
     why = validity.changed_by_hand(running, scene, now)
     if why and running.shown_frame is not None:
         running.truncate(int(running.shown_frame), why)
     running.settings.update(now)
-    if not running.untouched:
+    if not (running.untouched or running.disk_failed):
         scene.pbd.frames_on_disk = running.last_frame - running.first_frame + 1
 
 
@@ -241,7 +248,7 @@ def follow(running, scene):
                     f"{shown_path(folder)} holds another run: load or delete it to have new frames on disk"
                 )
                 return
-            shutil.copytree(disk.files.folder, folder, dirs_exist_ok=True)
+            copy(disk.files.folder, folder)
             disk.files.folder = Path(folder)
             claim(folder)
         keep(running, scene)
@@ -289,4 +296,4 @@ def bring(scene, source):
         raise PBDError("That is where the cache belongs already")
     if is_there(folder):
         raise PBDError(f"{shown_path(folder)} holds a cache already: delete it first")
-    shutil.copytree(source, folder, dirs_exist_ok=True)
+    copy(source, folder)

@@ -178,7 +178,10 @@ class Session:
         try:
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         except DamagedFrame as error:
-            self.truncate(error.frame - 1, "the cache on disk is damaged")
+            if error.frame > self.first_frame:
+                self.truncate(error.frame - 1, "the cache on disk is damaged")
+            else:
+                self.begin_anew(self.start)
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         self.shown_frame = frame
         self.recast = False

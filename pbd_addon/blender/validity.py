@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from . import animation, mesh_io, poses, properties, surfaces, user_keys, world
+from .errors import PBDError
 from .world import Moment, as_collider
 
 OF_SCENE = (
@@ -56,12 +57,16 @@ def _stands(obj):
 
 
 def holding(running, scene):
-    """Where a hand has put the simulated objects that hold pins, and how it has set their keys, by uid."""
-    return {obj.session_uid: _holds(obj) for obj in pinned(running, scene)}
+    """Where a hand has put what holds pins or is attached to, and how it has set the keys of pinned objects, by uid."""
+    held = {obj.session_uid: (_stands(obj), user_keys.key_values(obj)) for obj in pinned(running, scene)}
+    return held | {obj.session_uid: _stands(obj) for obj in _followed(running, scene)}
 
 
-def _holds(obj):
-    return _stands(obj), user_keys.key_values(obj)
+def _followed(running, scene):
+    """What vertices are attached to, but for colliders."""
+    bound = [member.attachment for member in running.world.members if member.attachment is not None]
+    found = [world.find(scene, one.uid, one.surface.name) for one in bound if one.uid not in running.world.obstacles]
+    return [obj for obj in found if obj is not None]
 
 
 def pinned(running, scene):
@@ -83,10 +88,9 @@ def moves(running, scene):
         found.append((None, f"'{moved[0]}' was moved" if moved else "there are other colliders"))
     elif running.recast:
         found.append((None, "there are other colliders"))
-    for obj in pinned(running, scene):
-        stood = running.pins_standing.get(obj.session_uid)
-        if stood is not None and stood != _holds(obj):
-            found.append((obj.session_uid, f"'{obj.name}' was moved"))
+    for uid, stands in holding(running, scene).items():
+        if running.pins_standing.get(uid, stands) != stands:
+            found.append((uid, f"'{owner_of(scene, uid).name}' was moved"))
     return found
 
 
@@ -114,7 +118,7 @@ def _has_other_shape(running, scene, uid):
         return False
     try:
         now = surfaces.read(obj, depsgraph, known=known)
-    except world.PBDError:
+    except PBDError:
         return True
     return not (now.fits(known) and np.array_equal(now.points, known.points))
 
@@ -170,7 +174,7 @@ def notice_changes(running, scene, frame, now):
         running.truncate(frame if running.shown_frame is None else int(running.shown_frame), by_hand)
     running.settings.update(now.settings)
     if running.curves_edited or bpy.app.background:
-        _notice_curves(running, scene)
+        notice_curves(running, scene)
     known = running.moments.get(frame)
     guessed = running.first_guess is not None and frame >= running.first_guess
     if known is None or guessed or frame == running.first_frame:
@@ -328,7 +332,7 @@ def settings_at(running, scene, frame, settings):
     return found
 
 
-def _notice_curves(running, scene):
+def notice_curves(running, scene):
     """Forget the frames from the first on at which an F-curve has another value than before."""
     before, first = running.curves, running.first_frame
     watch_curves(
@@ -421,6 +425,6 @@ def _surrounded_as_at_first(running, scene):
     begin = running.moments[running.first_frame]
     try:
         now = world.read_surroundings(scene, depsgraph, Moment({}, {}), objects, begin.surfaces)
-    except world.PBDError:
+    except PBDError:
         return False
     return now.surrounds_like(begin)

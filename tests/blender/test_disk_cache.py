@@ -168,6 +168,26 @@ def test_a_renamed_object_is_found(session, stage):
     assert (running(session).last_frame, running(session).disk_note) == (5, "")
 
 
+def test_a_renamed_object_with_keys_and_a_moved_one_are_found(session, stage):
+    """Keys edited but not looked at yet take their frames; what a hand has moved is known for the bake."""
+    for frame, drag in ((1, 1.0), (6, 1.0), (12, 1.0)):
+        flag().pbd.drag = drag
+        flag().pbd.keyframe_insert("drag", frame=frame)
+    play([flag()], 1, 10)
+    go(4)
+    flag().location.x = 0.1
+    play([flag()], 5, 12)
+    flag().pbd.drag = 5.0
+    flag().pbd.keyframe_insert("drag", frame=12)
+    flag().name = "Banner"
+    save()
+    load(stage)
+    found = running(session)
+    assert (found.last_frame, found.disk_note) == (6, "")
+    assert found.moved_by_hand == {bpy.data.objects["Banner"].session_uid}
+    assert not found.fits(bpy.context.scene)
+
+
 def test_the_cache_moves_with_the_file(session, stage, tmp_path):
     seen = simulate(session, stage, 8)
     there = tmp_path / "elsewhere" / "flag.blend"
@@ -423,6 +443,10 @@ def test_a_place_that_takes_no_files_is_told_once(session, stage, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has a disk that is always full")
 def test_a_full_disk_is_told_and_the_simulation_goes_on(session, stage):
+    ground = scenes.add_grid("Ground", pbd=False)
+    ground.location.z, ground.pbd_collider.enabled = -0.4, True
+    scenes.animate_location(ground, 1, 8, (0.0, 0.0, 0.1))
+    ground.modifiers.new("Wave", "WAVE")
     want = play([flag()], 1, 8)
     session.drop(bpy.context.scene)
     play([flag()], 1, 4)
@@ -441,6 +465,10 @@ def test_a_full_disk_is_told_and_the_simulation_goes_on(session, stage):
     assert found.disk_note == ""
     load(stage)
     assert (running(session).last_frame, running(session).disk_note) == (8, "")
+    go(8)
+    assert np.allclose(shown(flag()), want[8][0], atol=1e-6)
+    go(9)
+    assert running(session).message == ""
 
 
 def add_big_grid():

@@ -626,3 +626,16 @@ def test_undo_of_something_else_beside_a_collider(session):
     bpy.context.view_layer.update()
     go(6)
     assert running_of(session).last_frame == 12
+
+
+def test_moving_what_cloth_is_attached_to(session):
+    obj, mast = scenes.add_grid(), scenes.add_grid("Mast", pbd=False)
+    obj.vertex_groups.new(name="Attach").add([0, 4], 1.0, "REPLACE")
+    obj.pbd.attach_object, obj.pbd.attach_group = mast, "Attach"
+    play([obj], 1, 12)
+    go(7)
+    mast.location.z = 0.3
+    go(8)
+    found = running_of(session)
+    assert (found.last_frame, found.loss) == (8, (8, 12, "'Mast' was moved"))
+    assert shown(obj)[0, 2] == pytest.approx(0.3, abs=1e-5)
