@@ -18,12 +18,11 @@ def has_saved_file(cls):
 
 def load(operator, scene):
     """Take up the frames on disk; report how that went."""
-    session.drop(scene)
-    session.adopt(scene)
-    running = session.get(scene)
-    if running is None or running.world is None:
-        operator.report({"ERROR"}, running.disk_note if running else "There is no cache on disk")
+    why = session.load_from_disk(scene)
+    if why:
+        operator.report({"ERROR"}, why)
         return {"CANCELLED"}
+    running = session.get(scene)
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     operator.report({"INFO"}, f"Frames {running.first_frame} to {running.last_frame} loaded")
     return {"FINISHED"}
@@ -77,7 +76,7 @@ class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
 
 
 class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
-    """Delete the frames on disk that belong to this scene of this file. Frames in memory stay"""
+    """Delete the frames on disk that belong to this scene of this file, and write no more. Frames in memory stay"""
 
     bl_idname = "object.pbd_disk_cache_delete"
     bl_label = "Delete Disk Cache"

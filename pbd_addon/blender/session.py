@@ -26,6 +26,7 @@ __all__ = [
     "frame_range",
     "get",
     "live_bodies",
+    "load_from_disk",
     "notice_colliders",
     "notice_edits",
     "notice_undo",
@@ -131,6 +132,16 @@ def adopt(scene):
     """Take up the frames that are on disk, if that is wanted and they are of this scene as it is."""
     if scene.pbd.use_disk_cache and live_bodies(scene):
         cache_adoption.adopt(of(scene), scene)
+
+
+def load_from_disk(scene):
+    """Take up the frames that are on disk instead of those in memory; if that cannot be, returns why."""
+    found = Session()
+    cache_adoption.adopt(found, scene)
+    if found.world is None:
+        return found.disk_note or "There is no cache on disk"
+    _sessions[scene.session_uid] = found
+    return ""
 
 
 def delete_from_disk(scene):
