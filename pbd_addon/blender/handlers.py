@@ -21,6 +21,12 @@ def on_frame_change(scene, depsgraph):
 
 
 @persistent
+def on_edit(_scene, depsgraph):
+    """Something was edited, and no frame changed."""
+    session.notice_edits(depsgraph)
+
+
+@persistent
 def on_undo(_scene, _depsgraph=None):
     """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
     session.notice_undo()
@@ -34,19 +40,36 @@ def before_load(*_):
 
 
 @persistent
+def before_save(*_):
+    """The file is about to be saved."""
+    session.before_save()
+
+
+@persistent
+def on_save(*_):
+    """The file was saved: its cache on disk belongs beside it."""
+    session.after_save()
+
+
+@persistent
 def on_load(*_):
-    """A file has been loaded."""
+    """A file has been loaded; frames of it may be on disk."""
     arm_if_needed()
+    for scene in bpy.data.scenes:
+        session.adopt(scene)
 
 
 ARMED = (
     (bpy.app.handlers.frame_change_pre, before_frame_change),
     (bpy.app.handlers.frame_change_post, on_frame_change),
+    (bpy.app.handlers.depsgraph_update_post, on_edit),
 )
 KEPT = (
     (bpy.app.handlers.undo_post, on_undo),
     (bpy.app.handlers.redo_post, on_undo),
     (bpy.app.handlers.load_pre, before_load),
+    (bpy.app.handlers.save_pre, before_save),
+    (bpy.app.handlers.save_post, on_save),
 )
 """Once armed, these stay until the extension is switched off: undo may bring back what disarmed the others."""
 
