@@ -138,7 +138,10 @@ class Session:
         self.notes = built.notes()
 
     def show(self, scene, depsgraph):
-        """Bring the live keys to the present frame; step if it is a whole frame that is not cached."""
+        """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
+
+        Returns whether there is an object to simulate.
+        """
         began, self.stepping = time.monotonic(), 0.0
         frame = scene.frame_current_final
         self.message = ""
@@ -158,6 +161,7 @@ class Session:
         self.standing = standing(obstacles if same else self._obstacles(scene))
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
+        return bool(objects)
 
     def _obstacles(self, scene):
         """The objects that the simulation collides with and that are still there."""
