@@ -1,4 +1,4 @@
-"""Random sequences of what users do leave nothing behind and lose nothing; see `soak.py`, which replays one by its seed."""
+"""Random sequences of what users do lose nothing and leave nothing behind; `soak.py` replays one by its seed."""
 
 import re
 import subprocess
