@@ -17,7 +17,8 @@ def before_frame_change(scene, _depsgraph):
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
-    session.show(scene, depsgraph)
+    if not session.show(scene, depsgraph) and not bpy.app.timers.is_registered(arm_if_needed):
+        bpy.app.timers.register(arm_if_needed)  # not here: the handler after one that goes is passed over
 
 
 @persistent
@@ -115,4 +116,6 @@ def unregister():
     properties.enabled_listeners.remove(arm_if_needed)
     properties.collider_listeners.remove(session.notice_colliders)
     _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
+    if bpy.app.timers.is_registered(arm_if_needed):
+        bpy.app.timers.unregister(arm_if_needed)
     session.drop_all()

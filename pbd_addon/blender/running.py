@@ -167,7 +167,10 @@ class Session:
         validity.watch_curves(self, scene, max(last_live_frame(scene), start.frame))
 
     def show(self, scene, depsgraph):
-        """Bring the live keys to the present frame; step if it is a whole frame that is not cached."""
+        """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
+
+        Returns whether there is an object to simulate.
+        """
         began, self.stepping = time.monotonic(), 0.0
         frame = scene.frame_current_final
         self.message = ""
@@ -192,6 +195,7 @@ class Session:
         disk_cache.keep(self, scene)
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
+        return bool(objects)
 
     def _reach_and_write(self, scene, depsgraph, frame, now, objects):
         """Step to a frame if need be, and write its live keys. Returns its moment."""

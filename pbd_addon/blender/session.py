@@ -73,12 +73,11 @@ def reset(scene, depsgraph):
 
 
 def show(scene, depsgraph):
-    """The whole of a frame change."""
+    """The whole of a frame change; returns whether there was anything to simulate, cached or not."""
     found = _sessions.get(scene.session_uid)
     if found is None and live_bodies(scene):
         found = of(scene)
-    if found is not None:
-        found.show(scene, depsgraph)
+    return found is not None and found.show(scene, depsgraph)
 
 
 def remember(scene):
