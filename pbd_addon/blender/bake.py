@@ -5,7 +5,7 @@ import time
 import bpy
 import numpy as np
 
-from . import baked_keys, handlers, mesh_io, poses, session, user_keys, world
+from . import baked_keys, handlers, mesh_io, output_modifier, poses, session, user_keys, world
 from .errors import PBDError
 from .session import BakeProgress
 
@@ -38,6 +38,7 @@ def start(scene, objects, mode, frame_start, frame_end):
         if not (obj.pbd.enabled and obj.pbd.active):
             raise PBDError(f"'{obj.name}' is not simulated: switch it on to bake it")
         mesh_io.check_mesh(obj)
+        output_modifier.check_switches(obj)
         if mode == "ABSOLUTE":
             baked_keys.check_absolute(obj)
     names = {obj.session_uid: obj.name for obj in objects}

@@ -8,7 +8,7 @@ value that rises to 1 on their frame. Neither needs the add-on to play. Everythi
 import bpy
 import numpy as np
 
-from . import animation, shape_keys, user_keys
+from . import animation, output_modifier, shape_keys, user_keys
 from .errors import PBDError
 
 SPACING = 12.5
@@ -22,6 +22,8 @@ NOTES = (
     "bake_keys",
     "bake_action",
     "made_animation_data",
+    "bake_switched_off",
+    "bake_parent_type",
     "key_use_relative",
     "key_eval_time",
     "key_active_index",
@@ -102,6 +104,7 @@ def delete_bake(obj):
         keys.eval_time = pbd.key_eval_time
         obj.active_shape_key_index = pbd.key_active_index
         shape_keys.remove_own_basis(obj)
+    output_modifier.switch_on(obj)
     for name in NOTES:
         pbd.property_unset(name)
     obj.data.update()
@@ -119,6 +122,7 @@ def _begin(obj, frames):
     pbd.key_use_relative = keys.use_relative
     pbd.key_eval_time = keys.eval_time
     pbd.key_active_index = obj.active_shape_key_index
+    output_modifier.switch_off(obj)
     return keys
 
 

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from .. import UnstableError
-from . import animation, backends, mesh_io, poses, properties, shape_keys, surfaces, world
+from . import animation, backends, mesh_io, output, poses, properties, surfaces, world
 from .errors import PBDError
 from .world import Moment, World, bodies, live_bodies
 
@@ -143,6 +143,8 @@ class Session:
         frame = scene.frame_current_final
         self.message = ""
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
+        if output.prepare(objects):
+            depsgraph.update()
         before, obstacles = self.world, self._obstacles(scene)
         cast = before.obstacles if before else {}
         now = world.read_moment(scene, depsgraph, objects, obstacles)
@@ -198,7 +200,7 @@ class Session:
                     self.begin_anew(Start(frame, here))
                 return
             self.build(scene, Start(begin, here.completing(self.start.moment)))
-        elif frame == first and self._must_restart(scene, frame, now):
+        elif frame == first and self._must_restart(scene, depsgraph, frame, now):
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
             self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
             return
@@ -212,7 +214,7 @@ class Session:
         self.surfaces = full.surfaces
         return full
 
-    def _must_restart(self, scene, frame, now):
+    def _must_restart(self, scene, depsgraph, frame, now):
         """Whether the cache does not fit the start of the range: it begins later, or something else begins there."""
         if frame < self.first_frame:
             return True
@@ -221,7 +223,12 @@ class Session:
             return bool(live_bodies(scene))
         if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
             return True
-        return frame == self.first_frame and not (now.stands_like(self.moments[frame]) and self.starts_like(scene))
+        if frame != self.first_frame:
+            return False
+        begin = self.moments[frame]
+        if not (now.stands_like(begin) and self.starts_like(scene)):
+            return True
+        return not now._replace(deformed=world.read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
 
     def starts_like(self, scene, pins=False):
         """Whether the user's shapes, and on request the pins, are those that the simulation began with."""
@@ -313,6 +320,7 @@ class Session:
         simulation.use_kernels(backends.choose(scene))
         origin = self.last_frame
         before = self.moments[origin]
+        now = now.sharing(before)
         deadline = time.monotonic() + PATIENCE
         for step in range(origin + 1, target + 1):
             moment = now if step == frame else before.blend(now, (step - origin) / (frame - origin))
@@ -346,7 +354,7 @@ class Session:
         if self.world is None:
             for obj in live_bodies(scene):
                 if obj.mode != "EDIT":
-                    shape_keys.show_user_shape(obj)
+                    output.show_user_shape(obj)
             return
         simulation = self.world.simulation
         shown = min(frame, self.last_frame)
@@ -360,10 +368,10 @@ class Session:
                 continue
             pose = now.poses.get(member.uid)
             if shown < self.first_frame or not obj.pbd.active:
-                shape_keys.show_user_shape(obj)
+                output.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
                 positions = simulation.cached_positions(member.body, shown)
-                shape_keys.write_live_key(obj, positions, pose, member.masks)
+                output.write(obj, positions, pose, member.masks)
 
     def fits(self, scene):
         """Whether the cache is what a run from its first frame, where the scene is, would give now.

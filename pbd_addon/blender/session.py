@@ -5,7 +5,7 @@ They live outside of Blender's data, so nothing of them is saved or undone, and 
 
 import bpy
 
-from . import shape_keys, world
+from . import output, world
 from .errors import PBDError
 from .running import BakeProgress, Session, Start, frame_range, layer_of
 from .world import bodies, live_bodies
@@ -49,6 +49,8 @@ def ensure(scene, depsgraph):
     found = of(scene)
     if found.world is None:
         objects = live_bodies(scene)
+        if output.prepare(objects):
+            depsgraph.update()
         moment = world.read_moment(scene, depsgraph, objects)
         moment = world.read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
         found.build(scene, Start(scene.frame_current, moment))
@@ -114,7 +116,7 @@ def clear_cache(scene):
     drop(scene)
     for obj in live_bodies(scene):
         if obj.mode != "EDIT":
-            shape_keys.show_user_shape(obj)
+            output.show_user_shape(obj)
 
 
 def drop(scene):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
 from ..contact.surface_points import SurfacePoints
-from . import animation, mesh_io, poses, properties, surfaces, tangles, user_keys
+from . import animation, deformed_input, mesh_io, output, poses, properties, surfaces, tangles, user_keys
 from .errors import PBDError
 from .surfaces import Surface
 
@@ -37,6 +37,7 @@ class Moment(NamedTuple):
     poses: dict[int, poses.Pose]  # by object uid
     settings: dict[Key, tuple]  # raw settings
     surfaces: dict[int, Surface] = {}  # of colliders and of what cloth is attached to, by object uid
+    deformed: dict[int, np.ndarray] = {}  # shapes that pins follow, (n, 3) float32, object space, by object uid
 
     @property
     def cast(self):
@@ -52,13 +53,21 @@ class Moment(NamedTuple):
             uid: self.surfaces[uid].blend(surface, fraction) if uid in self.surfaces else surface
             for uid, surface in other.surfaces.items()
         }
-        return Moment(between, other.settings, moving)
+        shapes = {
+            uid: self.deformed[uid] + np.float32(fraction) * (shape - self.deformed[uid])
+            if np.shape(self.deformed.get(uid)) == shape.shape
+            else shape
+            for uid, shape in other.deformed.items()
+        }
+        return Moment(between, other.settings, moving, shapes)
 
     def completing(self, earlier):
         """The `earlier` moment, with the objects that it did not know as they are at this one."""
         known = {uid: earlier.poses.get(uid, pose) for uid, pose in self.poses.items()}
         standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
-        return Moment(known, {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}, standing)
+        shapes = {uid: earlier.deformed.get(uid, shape) for uid, shape in self.deformed.items()}
+        settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
+        return Moment(known, settings, standing, shapes)
 
     def agrees(self, other):
         """Whether all settings that both know are the same."""
@@ -73,10 +82,23 @@ class Moment(NamedTuple):
         )
 
     def surrounds_like(self, other):
-        """Whether there are the same surfaces in the same places and shapes."""
-        return self.surfaces.keys() == other.surfaces.keys() and all(
-            surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items()
+        """Whether there are the same surfaces in the same places and shapes, and modifiers deform alike."""
+        same = self.surfaces.keys() == other.surfaces.keys() and self.deforms_like(other)
+        return same and all(surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
+
+    def deforms_like(self, other):
+        """Whether modifiers deform the same objects to the same shapes."""
+        return self.deformed.keys() == other.deformed.keys() and all(
+            np.array_equal(shape, other.deformed[uid]) for uid, shape in self.deformed.items()
         )
+
+    def sharing(self, earlier):
+        """The same moment, with the deformed shapes of the earlier one where they are the same: these take memory."""
+        shapes = {
+            uid: earlier.deformed[uid] if np.array_equal(shape, earlier.deformed.get(uid)) else shape
+            for uid, shape in self.deformed.items()
+        }
+        return self._replace(deformed=shapes)
 
 
 class Attachment(NamedTuple):
@@ -104,6 +126,8 @@ class Member(NamedTuple):
     body: Body
     fingerprint: tuple
     masks: dict[str, np.ndarray]
+    undeformed: np.ndarray  # (n, 3) float64, the user's shape at the start, without modifiers, world space [m]
+    follows: tuple  # as from `followed`
     attached_to: tuple[int, str] | None = None  # as the object said
     attachment: Attachment | None = None
 
@@ -142,7 +166,7 @@ def raw_collider(obj, depsgraph=None):
 
 
 def read_surroundings(scene, depsgraph, moment, objects, known):
-    """A moment with the surfaces and settings of all colliders, and the surfaces that objects are attached to.
+    """A moment with the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
 
     Which objects, the viewport decides: a render that leaves one out finds it as it was read last.
 
@@ -179,7 +203,19 @@ def read_surroundings(scene, depsgraph, moment, objects, known):
                     f"'{obj.name}' is attached to '{target.name}', which is disabled in viewports: enable it"
                 )
             found[target.session_uid] = surface
-    return Moment(moment.poses, settings, found)
+    return Moment(moment.poses, settings, found, read_deformed(objects, depsgraph))
+
+
+def read_deformed(objects, depsgraph):
+    """The shapes of objects as modifiers deform them, for those whose pins follow modifiers; raises `PBDError`."""
+    posed = [obj for obj in objects if deformed_input.follows(obj)]
+    return {obj.session_uid: deformed_input.read(obj, depsgraph) for obj in posed}
+
+
+def followed(obj):
+    """What decides of the shape in which a simulation of an object begins: whether of modifiers, and the rest shape."""
+    follows = output.choose(obj).modifier
+    return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
 
 
 def _read(obj, depsgraph, known):
@@ -224,7 +260,12 @@ def read_last_moment(scene, objects, depsgraph=None, known=None):
         }
     except PBDError:  # What cannot be read is complained of when the frame is stepped.
         found = {}
-    return moment._replace(surfaces=found)
+    posed = [obj for obj in objects if deformed_input.follows(obj)]
+    shapes = {obj.session_uid: deformed_input.peek(obj, depsgraph) for obj in posed}
+    seen = {uid: shape for uid, shape in shapes.items() if shape is not None}
+    # One whose shape cannot be seen begins in that of the frame to come, so in the pose of that frame too.
+    known_poses = {uid: pose for uid, pose in moment.poses.items() if uid in seen or uid not in shapes}
+    return moment._replace(poses=known_poses, surfaces=found, deformed=seen)
 
 
 class World:
@@ -246,9 +287,23 @@ class World:
         self.members = []
         for obj in objects:
             masks = user_keys.read_masks(obj)
-            body = mesh_io.read_body(obj, pose=moment.poses[obj.session_uid], masks=masks)
+            pose, deformed = moment.poses[obj.session_uid], moment.deformed.get(obj.session_uid)
+            body = mesh_io.read_body(obj, pose=pose, masks=masks, deformed=deformed)
+            undeformed = body.vertices if deformed is None else user_world(obj, pose, masks)
             bound, goal = attachment(obj, body, moment), mesh_io.attached_to(obj)
-            self.members.append(Member(obj.session_uid, obj.name, body, mesh_io.fingerprint(obj), masks, goal, bound))
+            self.members.append(
+                Member(
+                    obj.session_uid,
+                    obj.name,
+                    body,
+                    mesh_io.fingerprint(obj),
+                    masks,
+                    undeformed,
+                    followed(obj),
+                    goal,
+                    bound,
+                )
+            )
         raw = moment.settings[scene.session_uid]
         settings = properties.settings_from(raw, scene.name)
         floor = properties.floor_from(raw)
@@ -352,10 +407,15 @@ class World:
         Raises:
             PBDError: What an object is attached to has other faces than before.
         """
+        shapes = moment.deformed
         targets = {
-            member.body: mesh_io.pin_targets(obj, member.body, moment.poses[member.uid], member.masks)
+            member.body: mesh_io.pin_targets(
+                obj, member.body, moment.poses[member.uid], member.masks, shapes.get(member.uid)
+            )
             for member, obj in self.objects(scene)
-            if len(member.body.pin_ids) and member.uid in moment.poses
+            if len(member.body.pin_ids)
+            and member.uid in moment.poses
+            and (member.uid in shapes or not (member.follows[0] and obj.pbd.baked))  # Then it stands where it stood.
         }
         for member in self.members:
             bound = member.attachment
@@ -446,8 +506,7 @@ def fits(member, obj):
 
 def is_unedited(member, obj, pose, pins):
     """Whether the user's shape under that pose, and on request the pins, are those of the member's body."""
-    shape = user_keys.user_shape(obj, pose.key_values, member.masks)
-    if not np.array_equal(poses.to_world(shape, pose.matrix), member.body.vertices):
+    if not np.array_equal(user_world(obj, pose, member.masks), member.undeformed) or followed(obj) != member.follows:
         return False
     if not pins:
         return True
@@ -456,6 +515,11 @@ def is_unedited(member, obj, pose, pins):
     return mesh_io.read_pins(obj) == dict(
         zip(member.body.pin_ids.tolist(), member.body.pin_weights.tolist(), strict=True)
     )
+
+
+def user_world(obj, pose, masks):
+    """World positions (n, 3) float64 [m] of the user's shape under a pose, without modifiers."""
+    return poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix)
 
 
 def check_faces(member, obj):
