@@ -94,6 +94,8 @@ def remember(scene):
     if evaluated is not None and evaluated.frame_subframe == 0.0:
         running = of(scene)
         moment = world.read_last_moment(scene, objects, depsgraph, running.surfaces)
+        if running.start is not None and running.start.frame == evaluated.frame_current:
+            moment = moment.seeing(running.start.moment)
         running.start = Start(evaluated.frame_current, moment)
 
 

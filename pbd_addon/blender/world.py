@@ -69,6 +69,14 @@ class Moment(NamedTuple):
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
         return Moment(known, settings, standing, shapes)
 
+    def seeing(self, shown):
+        """The same moment, with the objects whose deformed shape was seen only when its frame was `shown`."""
+        unseen = shown.deformed.keys() - self.poses.keys()
+        return self._replace(
+            poses={**self.poses, **{uid: shown.poses[uid] for uid in unseen}},
+            deformed={**self.deformed, **{uid: shown.deformed[uid] for uid in unseen}},
+        )
+
     def agrees(self, other):
         """Whether all settings that both know are the same."""
         return all(other.settings.get(uid, raw) == raw for uid, raw in self.settings.items())
@@ -87,10 +95,9 @@ class Moment(NamedTuple):
         return same and all(surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
 
     def deforms_like(self, other):
-        """Whether modifiers deform the same objects to the same shapes."""
-        return self.deformed.keys() == other.deformed.keys() and all(
-            np.array_equal(shape, other.deformed[uid]) for uid, shape in self.deformed.items()
-        )
+        """Whether modifiers deform the objects that both know to the same shapes."""
+        both = self.deformed.keys() & other.deformed.keys()
+        return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
 
     def sharing(self, earlier):
         """The same moment, with the deformed shapes of the earlier one where they are the same: these take memory."""

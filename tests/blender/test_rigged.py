@@ -200,7 +200,7 @@ def test_pins_follow(session, bake, pose):
         go(frame)
         if frame > 1:
             check_frame(session, cape, twin, frame)
-    assert off(shown(cape)[pinned()], simulated(session, cape, 1)[pinned()]) > 0.05
+    assert off(shown(cape)[pinned()], simulated(session, cape, 1)[pinned()]) > 0.02
     seen = {frame: simulated(session, cape, frame) for frame in range(1, LAST + 1)}
     mode = "RELATIVE" if cape.data.shape_keys else "ABSOLUTE"
     list(bake.start(bpy.context.scene, [cape], mode, 1, LAST))
