@@ -16,17 +16,16 @@ BONES = {
     "Hips": ("", (0.0, 0.0, 0.90), (0.0, 0.0, 1.08)),
     "Chest": ("Hips", (0.0, 0.0, 1.08), (0.0, 0.0, 1.44)),
     "Head": ("Chest", (0.0, 0.0, 1.44), (0.0, 0.0, 1.76)),
-    **{
-        f"{name}.{side}": (parent if parent in ("Hips", "Chest") else f"{parent}.{side}", (sign * x, y, z), (sign * u, v, w))
-        for side, sign in (("L", 1.0), ("R", -1.0))
-        for name, parent, (x, y, z), (u, v, w) in (
-            ("Shoulder", "Chest", (0.03, 0.0, 1.40), (0.17, 0.0, 1.40)),
-            ("Arm", "Shoulder", (0.18, 0.0, 1.36), (0.21, 0.01, 1.08)),
-            ("Forearm", "Arm", (0.21, 0.01, 1.08), (0.22, -0.02, 0.82)),
-            ("Thigh", "Hips", (0.09, 0.0, 0.90), (0.09, 0.0, 0.48)),
-            ("Shin", "Thigh", (0.09, 0.0, 0.48), (0.09, 0.0, 0.06)),
-        )
-    },
+    "Shoulder.L": ("Chest", (0.03, 0.0, 1.40), (0.17, 0.0, 1.40)),
+    "Arm.L": ("Shoulder.L", (0.18, 0.0, 1.36), (0.21, 0.01, 1.08)),
+    "Forearm.L": ("Arm.L", (0.21, 0.01, 1.08), (0.22, -0.02, 0.82)),
+    "Thigh.L": ("Hips", (0.09, 0.0, 0.90), (0.09, 0.0, 0.48)),
+    "Shin.L": ("Thigh.L", (0.09, 0.0, 0.48), (0.09, 0.0, 0.06)),
+}
+BONES |= {
+    name.replace(".L", ".R"): (parent.replace(".L", ".R"), (-x, y, z), (-u, v, w))
+    for name, (parent, (x, y, z), (u, v, w)) in BONES.items()
+    if name.endswith(".L")
 }
 """Parent, head and tail [m] of the bones; the figure looks to -Y."""
 
@@ -165,7 +164,8 @@ def add_cape(rig: bpy.types.Object, columns: int = 33, rows: int = 26) -> bpy.ty
     cloth = stage.new_object("Cape", mesh)
     for column, side in enumerate(np.clip(positions[2, :, 0] / 0.19, -1.0, 1.0)):
         column_ids = range(column, rows * columns, columns)
-        give(cloth, column_ids, {"Chest": 1.0 - 0.5 * abs(side), f"Shoulder.{'L' if side > 0 else 'R'}": 0.5 * abs(side)})
+        shoulder = "Shoulder.L" if side > 0.0 else "Shoulder.R"
+        give(cloth, column_ids, {"Chest": 1.0 - 0.5 * abs(side), shoulder: 0.5 * abs(side)})
     wear(cloth, rig)
     bpy.ops.object.select_all(action="DESELECT")
     bpy.context.view_layer.objects.active = cloth
@@ -189,7 +189,7 @@ def walk(rig: bpy.types.Object) -> None:
     frames = sorted(swings)
     for side, sign in (("L", 1.0), ("R", -1.0)):
         turn(rig, f"Thigh.{side}", 0, {frame: 24.0 * sign * swings[frame] for frame in frames})
-        bends = {frame: 8.0 for frame in frames} | {START: 0.0, last + PACE // 2: 0.0}
+        bends = dict.fromkeys(frames, 8.0) | {START: 0.0, last + PACE // 2: 0.0}
         bends |= {START + PACE * step: 48.0 for step in range(1, STEPS) if (-1.0) ** step == sign}
         turn(rig, f"Shin.{side}", 0, {frame: bends[frame] for frame in sorted(bends)})
         turn(rig, f"Arm.{side}", 0, {frame: -20.0 * sign * swings[frame] for frame in frames})

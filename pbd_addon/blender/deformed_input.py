@@ -21,16 +21,20 @@ def follows(obj):
 
 
 def read(obj, depsgraph):
-    """The shape (n, 3) float32 of the input, object space [m].
+    """The shape (n, 3) float32 of the input, object space [m], or None in a render that leaves the object out.
 
     Args:
         obj: Original object whose pins follow its modifiers.
         depsgraph: What evaluates it; it may be brought up to date, which makes what was read from it invalid.
 
     Raises:
-        PBDError: The modifiers do not keep the vertices, or a vertex is nowhere.
+        PBDError: The modifiers do not keep the vertices, a vertex is nowhere, or nothing is evaluated.
     """
     output.check(obj)
+    if _evaluated_mesh(obj, depsgraph) is None:
+        if depsgraph.mode == "RENDER":
+            return None
+        raise PBDError(f"'{obj.name}' is disabled in viewports, so its modifiers are unknown: enable it")
     shape = peek(obj, depsgraph)
     if shape is None:
         with _switched_off(obj, depsgraph):

@@ -43,7 +43,8 @@ def check_mesh(obj):
 def read_body(obj, depsgraph=None, pose=None, masks=None, deformed=None):
     """A `Body` in world space, of the user's shape under a pose, by default the present one.
 
-    Where modifiers have deformed that to `deformed`, (n, 3) float32 in object space, it begins in this shape. A mirrored object is turned inside out first, so that its faces look outward in the world as well.
+    Where modifiers have made `deformed` of it, (n, 3) float32 in object space, the body begins in that shape. A mirrored
+    object is turned inside out first, so that its faces look outward in the world as well.
 
     Raises:
         PBDError: The mesh cannot be simulated; the sentence says why and what to do.
@@ -136,10 +137,14 @@ def read_attached(obj):
     return user_keys.read_weights(obj, name)
 
 
-def pin_targets(obj, body, pose, masks, deformed=None):
-    """Where a pose, and modifiers if they deform it, hold the pinned vertices of a body, (k, 3) float64, world [m]."""
-    shape = user_keys.user_shape(obj, pose.key_values, masks) if deformed is None else deformed
-    return poses.to_world(shape[body.pin_ids], pose.matrix)
+def pin_targets(obj, body, pose, masks, held=None):
+    """Where a pose holds the pinned vertices of a body, (k, 3) float64, world space [m].
+
+    `held`, (k, 3) float32 in object space, is where modifiers have put them.
+    """
+    if held is None:
+        held = user_keys.user_shape(obj, pose.key_values, masks)[body.pin_ids]
+    return poses.to_world(held, pose.matrix)
 
 
 def counts(mesh):

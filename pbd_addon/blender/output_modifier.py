@@ -2,7 +2,7 @@
 
 It is a Geometry Nodes group among the modifiers of the object. Those before it make the input: the group keeps their
 result as the attribute `INPUT`, which the simulation reads. Then it moves the vertices to the mesh attribute
-`POSITION`, the simulated shape (n, 3) float32 in object space [m]. Those after it, such as Subdivision, act on the cloth.
+`POSITION`, the simulated shape (n, 3) float32 in object space [m]. Those after it, as Subdivision, act on the cloth.
 """
 
 import bpy

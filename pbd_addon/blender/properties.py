@@ -133,8 +133,12 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         name="Rest Shape",
         description="Where the cloth is not stretched; for meshes that modifiers pose. Reset to see it act",
         items=(
-            ("BASIS", "Mesh", "The mesh with its shape keys, before modifiers: what the first pose stretches pulls back"),
-            ("DEFORMED", "First Frame", "The shape at the first frame, as its modifiers leave it: the pose strains nothing"),
+            ("BASIS", "Mesh", "The mesh with its shape keys, before modifiers: what a pose stretches pulls back"),
+            (
+                "DEFORMED",
+                "First Frame",
+                "The shape of the first frame, as modifiers leave it: that pose strains nothing",
+            ),
         ),
         override=OVERRIDABLE,
     )

@@ -19,6 +19,9 @@ from .world import Moment, World, bodies, live_bodies
 PATIENCE = math.inf if bpy.app.background else 10.0
 """How long a jump ahead may keep a window from drawing [s]."""
 
+MOVED = 1e-4
+"""Pins that modifiers put so far from where they were had other animation then [m, object space]."""
+
 FEW = 4
 """So many objects are found sooner by their names than by a look at all objects of a scene."""
 
@@ -205,6 +208,7 @@ class Session:
             self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
             return
         self._notice_settings(scene, frame, now)
+        self._notice_poses(scene, depsgraph, frame)
         if self.first_frame <= target and target > self.last_frame:
             self._step_to(scene, depsgraph, frame, target, now)
 
@@ -254,6 +258,21 @@ class Session:
                 self._truncate(frame - 1)
         elif changed:
             self._truncate(frame if self.shown_frame is None else int(self.shown_frame))
+
+    def _notice_poses(self, scene, depsgraph, frame):
+        """Forget the frames from this one on, if modifiers now put its pins elsewhere than when it was simulated.
+
+        A render may have other modifiers, and interpolated inputs are known to be wrong.
+        """
+        known = self.moments.get(frame)
+        guessed = self.first_guess is not None and frame >= self.first_guess
+        if known is None or guessed or frame == self.first_frame or depsgraph.mode == "RENDER":
+            return
+        objects = [obj for _, obj in self.world.objects(scene)]
+        seen = self.world.held(known._replace(deformed=world.peek_deformed(objects, depsgraph))).deformed
+        both = seen.keys() & known.deformed.keys()
+        if any(np.abs(seen[uid] - known.deformed[uid]).max(initial=0.0) > MOVED for uid in both):
+            self._truncate(frame - 1)
 
     def _notice_undone_moves(self, scene, frame):
         """After undo: forget the frames that were made with colliders in another place, or with others.
@@ -319,8 +338,7 @@ class Session:
         simulation = self.world.simulation
         simulation.use_kernels(backends.choose(scene))
         origin = self.last_frame
-        before = self.moments[origin]
-        now = now.sharing(before)
+        before, now = self.world.held(self.moments[origin]), self.world.held(now)
         deadline = time.monotonic() + PATIENCE
         for step in range(origin + 1, target + 1):
             moment = now if step == frame else before.blend(now, (step - origin) / (frame - origin))

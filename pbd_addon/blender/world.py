@@ -37,7 +37,7 @@ class Moment(NamedTuple):
     poses: dict[int, poses.Pose]  # by object uid
     settings: dict[Key, tuple]  # raw settings
     surfaces: dict[int, Surface] = {}  # of colliders and of what cloth is attached to, by object uid
-    deformed: dict[int, np.ndarray] = {}  # shapes that pins follow, (n, 3) float32, object space, by object uid
+    deformed: dict[int, np.ndarray] = {}  # shapes that modifiers make, (n, 3) float32 in object space; or pins (k, 3)
 
     @property
     def cast(self):
@@ -98,14 +98,6 @@ class Moment(NamedTuple):
         """Whether modifiers deform the objects that both know to the same shapes."""
         both = self.deformed.keys() & other.deformed.keys()
         return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
-
-    def sharing(self, earlier):
-        """The same moment, with the deformed shapes of the earlier one where they are the same: these take memory."""
-        shapes = {
-            uid: earlier.deformed[uid] if np.array_equal(shape, earlier.deformed.get(uid)) else shape
-            for uid, shape in self.deformed.items()
-        }
-        return self._replace(deformed=shapes)
 
 
 class Attachment(NamedTuple):
@@ -216,7 +208,15 @@ def read_surroundings(scene, depsgraph, moment, objects, known):
 def read_deformed(objects, depsgraph):
     """The shapes of objects as modifiers deform them, for those whose pins follow modifiers; raises `PBDError`."""
     posed = [obj for obj in objects if deformed_input.follows(obj)]
-    return {obj.session_uid: deformed_input.read(obj, depsgraph) for obj in posed}
+    shapes = {obj.session_uid: deformed_input.read(obj, depsgraph) for obj in posed}
+    return {uid: shape for uid, shape in shapes.items() if shape is not None}
+
+
+def peek_deformed(objects, depsgraph):
+    """As `read_deformed`, without an evaluation: those that cannot be seen are left out."""
+    posed = [obj for obj in objects if deformed_input.follows(obj)]
+    shapes = {obj.session_uid: deformed_input.peek(obj, depsgraph) for obj in posed}
+    return {uid: shape for uid, shape in shapes.items() if shape is not None}
 
 
 def followed(obj):
@@ -267,11 +267,10 @@ def read_last_moment(scene, objects, depsgraph=None, known=None):
         }
     except PBDError:  # What cannot be read is complained of when the frame is stepped.
         found = {}
-    posed = [obj for obj in objects if deformed_input.follows(obj)]
-    shapes = {obj.session_uid: deformed_input.peek(obj, depsgraph) for obj in posed}
-    seen = {uid: shape for uid, shape in shapes.items() if shape is not None}
+    seen = peek_deformed(objects, depsgraph)
     # One whose shape cannot be seen begins in that of the frame to come, so in the pose of that frame too.
-    known_poses = {uid: pose for uid, pose in moment.poses.items() if uid in seen or uid not in shapes}
+    unseen = {obj.session_uid for obj in objects if deformed_input.follows(obj)} - seen.keys()
+    known_poses = {uid: pose for uid, pose in moment.poses.items() if uid not in unseen}
     return moment._replace(poses=known_poses, surfaces=found, deformed=seen)
 
 
@@ -362,6 +361,16 @@ class World:
         found = ((member, find(scene, member.uid, member.name)) for member in self.members)
         return [(member, obj) for member, obj in found if obj is not None and obj.pbd.enabled]
 
+    def held(self, moment):
+        """A moment with the pinned vertices alone of the deformed shapes: no more is needed to step."""
+        ids = {member.uid: member.body.pin_ids for member in self.members}
+        shapes = {
+            uid: shape if len(shape) == len(ids[uid]) else shape[ids[uid]]
+            for uid, shape in moment.deformed.items()
+            if uid in ids
+        }
+        return moment._replace(deformed=shapes)
+
     def apply(self, scene, settings):
         """Hand changed settings to the simulation; they act from the next step.
 
@@ -414,15 +423,14 @@ class World:
         Raises:
             PBDError: What an object is attached to has other faces than before.
         """
-        shapes = moment.deformed
+        held = self.held(moment).deformed
         targets = {
             member.body: mesh_io.pin_targets(
-                obj, member.body, moment.poses[member.uid], member.masks, shapes.get(member.uid)
+                obj, member.body, moment.poses[member.uid], member.masks, held.get(member.uid)
             )
             for member, obj in self.objects(scene)
-            if len(member.body.pin_ids)
-            and member.uid in moment.poses
-            and (member.uid in shapes or not (member.follows[0] and obj.pbd.baked))  # Then it stands where it stood.
+            # Pins whose place is not known stay: those of a baked cloth, or of one that a render leaves out.
+            if len(member.body.pin_ids) and member.uid in moment.poses and (member.uid in held or not member.follows[0])
         }
         for member in self.members:
             bound = member.attachment

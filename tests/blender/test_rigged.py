@@ -112,6 +112,23 @@ def test_an_untouched_first_frame_takes_an_edited_pose(session):
     assert off(simulated(session, cape, 1), want) < EXACT
 
 
+@pytest.mark.parametrize("way", ["live", "bake"])
+def test_edited_bones_are_noticed(session, bake, way):
+    """A pose that was keyed otherwise makes its cached frame wrong, and all that follow."""
+    rig, cape, twin = add_dressed()
+    before = play([cape], 1, LAST)[LAST][0]
+    go(1)
+    bone = rig.pose.bones["Chest"]
+    bone.rotation_euler = (0.9, 0.0, 0.4)
+    bone.keyframe_insert("rotation_euler", frame=14)
+    if way == "bake":
+        list(bake.start(bpy.context.scene, [cape], "ABSOLUTE", 1, LAST))
+    for frame in range(1, LAST + 1):
+        go(frame)
+        assert off(shown(cape)[pinned()], shown(twin)[pinned()]) < EXACT, frame
+    assert off(shown(cape), before) > 1e-3
+
+
 # ------------------------------------------------------------------------------------------ other deformers
 
 
@@ -402,6 +419,17 @@ def test_nodes_that_add_vertices_are_refused(session):
     go(1)
     go(2)
     assert f"of the {rigs.ROWS * rigs.COLUMNS} of 'Cape'" in session.get(bpy.context.scene).message
+
+
+def test_a_cloth_that_is_disabled_says_so(session):
+    _, cape, _ = add_dressed()
+    play([cape], 1, 3)
+    cape.hide_viewport = True
+    go(4)
+    assert "disabled in viewports" in session.get(bpy.context.scene).message
+    cape.hide_viewport = False
+    go(4)
+    assert not session.get(bpy.context.scene).message
 
 
 def test_following_a_simulated_sheet_is_refused(session):
