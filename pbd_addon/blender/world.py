@@ -324,6 +324,7 @@ class World:
             substeps=settings.substeps,
             iterations=settings.iterations,
             self_collision=SELF_COLLISION[settings.collisions],
+            automatic=settings.automatic,
             kernels="numpy",
         )
         self.applied = dict(moment.settings)
