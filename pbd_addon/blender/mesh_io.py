@@ -43,7 +43,7 @@ def check_mesh(obj):
 def read_body(obj, depsgraph=None, pose=None, masks=None, deformed=None):
     """A `Body` in world space, of the user's shape under a pose, by default the present one.
 
-    Where modifiers have made `deformed` of it, (n, 3) float32 in object space, the body begins in that shape. A mirrored
+    Where modifiers have made `deformed` of it, (n, 3) float32 in object space, it begins in that shape. A mirrored
     object is turned inside out first, so that its faces look outward in the world as well.
 
     Raises:

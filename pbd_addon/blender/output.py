@@ -32,8 +32,13 @@ def check(obj):
     """Raise a `PBDError` if the modifiers that the pins are to follow do not leave the vertices as they are."""
     if not choose(obj).modifier:
         return
-    earlier = output_modifier.before(obj)
-    ours = output_modifier.find(obj)
+    first = next((modifier for modifier in obj.modifiers if modifier.type in output_modifier.FIRST), None)
+    if first is not None:
+        raise PBDError(
+            f"Modifier '{first.name}' of '{obj.name}' needs the mesh itself, so 'PBD Output' cannot stand before it: "
+            "apply it, or choose the output Shape Key"
+        )
+    earlier, ours = output_modifier.before(obj), output_modifier.find(obj)
     for modifier in earlier:
         if not modifier.show_viewport:
             continue
@@ -61,7 +66,7 @@ def ensure(obj):
     """Give an object the output that it is to have, if it can be changed; whether its modifiers were changed."""
     if obj.library is not None or obj.data.library is not None or obj.mode == "EDIT" or obj.pbd.baked:
         return False
-    if not choose(obj).modifier:
+    if not choose(obj).modifier or any(modifier.type in output_modifier.FIRST for modifier in obj.modifiers):
         return output_modifier.remove(obj)
     had_key = shape_keys.live_key(obj) is not None
     if had_key:

@@ -5,6 +5,8 @@ result as the attribute `INPUT`, which the simulation reads. Then it moves the v
 `POSITION`, the simulated shape (n, 3) float32 in object space [m]. Those after it, as Subdivision, act on the cloth.
 """
 
+from typing import Any
+
 import bpy
 import numpy as np
 
@@ -64,7 +66,6 @@ GROWERS = {
     "EXPLODE",
     "MASK",
     "MIRROR",
-    "MULTIRES",
     "REMESH",
     "SCREW",
     "SKIN",
@@ -74,6 +75,9 @@ GROWERS = {
     "WIREFRAME",
 }
 """Modifiers that make other vertices."""
+
+FIRST = {"MULTIRES", "SOFT_BODY"}
+"""Modifiers that Blender wants before every node group, as they need the mesh itself."""
 
 
 def movers(obj):
@@ -128,7 +132,7 @@ def ensure(obj):
         at = place(obj)
         ours, added = obj.modifiers.new(NAME, "NODES"), True
         ours.node_group = group()
-        ours.show_expanded = False
+        ours.show_expanded = ours.show_in_editmode = False
         obj.modifiers.move(obj.modifiers.find(ours.name), at)
     names = [modifier.name for modifier in movers(obj)]
     known = set(obj.pbd.output_after.splitlines())
@@ -232,13 +236,13 @@ def switch_on(obj):
 
 def group():
     """Our node group, which all objects share; made if there is none."""
-    found = next((tree for tree in bpy.data.node_groups if MARK in tree and tree.library is None), None)
-    return found or make_group()
+    trees: Any = bpy.data.node_groups
+    return next((tree for tree in trees if MARK in tree and tree.library is None), None) or make_group()
 
 
 def make_group():
     """Geometry → keep positions and indices → set positions to the attribute, where there is one → Geometry."""
-    tree = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
+    tree: Any = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
     tree[MARK] = 1
     tree.is_modifier = True
     for way in ("INPUT", "OUTPUT"):

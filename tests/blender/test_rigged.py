@@ -312,6 +312,18 @@ def test_automatic_takes_a_key_without_deformers(session, extension):
     assert not extension.bridge("output").choose(obj).modifier
 
 
+def test_the_panel_has_a_reason(session, extension):
+    choose = extension.bridge("output").choose
+    rig, cape, twin = add_dressed()
+    assert choose(cape) == (True, "By modifier: pins follow 'Armature', which does not deform the cloth a second time")
+    cape.pbd.output = "SHAPE_KEY"
+    assert choose(cape).reason.endswith("'Armature' deforms the cloth, and pins do not follow it")
+    twin.modifiers.clear()
+    assert choose(twin) == (False, "By shape key, as no modifier poses this mesh")
+    twin.parent, twin.parent_type = rig, "ARMATURE"
+    assert choose(twin).modifier and "its parent 'Rig'" in choose(twin).reason
+
+
 def names(obj):
     return [modifier.name for modifier in obj.modifiers]
 
@@ -419,6 +431,22 @@ def test_nodes_that_add_vertices_are_refused(session):
     go(1)
     go(2)
     assert f"of the {rigs.ROWS * rigs.COLUMNS} of 'Cape'" in session.get(bpy.context.scene).message
+
+
+@pytest.mark.parametrize("kind", ["MULTIRES", "SOFT_BODY"])
+def test_what_must_come_first_is_refused(session, kind):
+    """Blender lets no node group stand before these."""
+    _, cape, _ = add_dressed()
+    go(1)
+    cape.modifiers.remove(cape.modifiers["PBD Output"])
+    cape.modifiers.new("Own", kind)
+    go(1)
+    go(2)
+    assert "'Own' of 'Cape' needs the mesh itself" in session.get(bpy.context.scene).message
+    cape.pbd.output = "SHAPE_KEY"
+    go(1)
+    go(2)
+    assert not session.get(bpy.context.scene).message and cape.pbd.live_key
 
 
 def test_a_cloth_that_is_disabled_says_so(session):
