@@ -364,12 +364,11 @@ class World:
 
     def held(self, moment):
         """A moment with the pinned vertices alone of the deformed shapes: no more is needed to step."""
-        ids = {member.uid: member.body.pin_ids for member in self.members}
-        shapes = {
-            uid: shape if len(shape) == len(ids[uid]) else shape[ids[uid]]
-            for uid, shape in moment.deformed.items()
-            if uid in ids
-        }
+        shapes = {}
+        for member in self.members:
+            shape, ids = moment.deformed.get(member.uid), member.body.pin_ids
+            if shape is not None and len(shape) in (len(ids), len(member.body.vertices)):  # Else the mesh was edited.
+                shapes[member.uid] = shape if len(shape) == len(ids) else shape[ids]
         return moment._replace(deformed=shapes)
 
     def apply(self, scene, settings):

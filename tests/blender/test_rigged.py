@@ -449,6 +449,29 @@ def test_what_must_come_first_is_refused(session, kind):
     assert not session.get(bpy.context.scene).message and cape.pbd.live_key
 
 
+def test_a_mesh_that_was_edited_in_the_middle(session):
+    """Fewer vertices than the simulation was built for: one sentence, and a reset takes the new mesh."""
+    import bmesh  # Is there only when bpy is.
+
+    _, cape, twin = add_dressed()
+    play([cape], 1, 5)
+    for obj in (cape, twin):
+        mesh = bmesh.new()
+        mesh.from_mesh(obj.data)
+        bmesh.ops.delete(mesh, geom=[vertex for vertex in mesh.verts if vertex.index < rigs.COLUMNS], context="VERTS")
+        mesh.to_mesh(obj.data)
+        mesh.free()
+    for frame in (3, 6):
+        go(frame)
+        assert "the simulation was built for" in session.get(bpy.context.scene).message
+    go(1)
+    session.reset(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    go(2)
+    assert not session.get(bpy.context.scene).message
+    upper = np.arange((rigs.ROWS - 3) * rigs.COLUMNS, (rigs.ROWS - 1) * rigs.COLUMNS)
+    assert off(shown(cape)[upper], shown(twin)[upper]) < EXACT
+
+
 def test_a_cloth_that_is_disabled_says_so(session):
     _, cape, _ = add_dressed()
     play([cape], 1, 3)
