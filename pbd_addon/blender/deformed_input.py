@@ -76,6 +76,11 @@ def peek(obj, depsgraph):
     return shape[:count].copy() if len(shape) > count else shape
 
 
+def is_subdivided(obj):
+    """Whether the simulated shape is subdivided in the viewport."""
+    return any(one.type == "SUBSURF" and one.show_viewport for one in output_modifier.after(obj))
+
+
 def _is_on(modifier, depsgraph):
     """Whether a modifier acts in this evaluation."""
     return modifier.show_render if depsgraph.mode == "RENDER" else modifier.show_viewport

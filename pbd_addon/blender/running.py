@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from .. import UnstableError
-from . import animation, backends, mesh_io, output, poses, properties, surfaces, world
+from . import animation, backends, deformed_input, mesh_io, output, poses, properties, surfaces, world
 from .errors import PBDError
 from .world import Moment, World, bodies, live_bodies
 
@@ -262,13 +262,15 @@ class Session:
     def _notice_poses(self, scene, depsgraph, frame):
         """Forget the frames from this one on, if modifiers now put its pins elsewhere than when it was simulated.
 
-        A render may have other modifiers, and interpolated inputs are known to be wrong.
+        A render may have other modifiers, and interpolated inputs are known to be wrong. While it plays, a mesh that is
+        subdivided behind is left alone: Blender subdivides where it draws, and to look at the mesh here takes longer.
         """
         known = self.moments.get(frame)
         guessed = self.first_guess is not None and frame >= self.first_guess
         if known is None or guessed or frame == self.first_frame or depsgraph.mode == "RENDER":
             return
-        objects = [obj for _, obj in self.world.objects(scene)]
+        plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+        objects = [obj for _, obj in self.world.objects(scene) if not (plays and deformed_input.is_subdivided(obj))]
         seen = self.world.held(known._replace(deformed=world.peek_deformed(objects, depsgraph))).deformed
         both = seen.keys() & known.deformed.keys()
         if any(np.abs(seen[uid] - known.deformed[uid]).max(initial=0.0) > MOVED for uid in both):
