@@ -43,7 +43,7 @@ def check(obj):
         if not modifier.show_viewport:
             continue
         if modifier.type in output_modifier.GROWERS:
-            last = ours or output_modifier.movers(obj)[-1]
+            last = ours or earlier[-1]
             raise PBDError(
                 f"Modifier '{modifier.name}' of '{obj.name}' changes the number of vertices before the simulation: "
                 f"apply it, or move it after '{last.name}'"
