@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import output
+from ..pbd_addon.blender import output_choice
 from .places import BodyPanel, draw_sentence, in_both_places
 
 
@@ -18,7 +18,7 @@ class Modifiers(BodyPanel):
 
     def draw_settings(self, context, layout):
         obj = context.object
-        choice = output.choose(obj)
+        choice = output_choice.choose(obj)
         layout.prop(obj.pbd, "output")
         draw_sentence(layout, context, choice.reason, "INFO")
         row = layout.row()

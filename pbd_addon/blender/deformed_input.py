@@ -8,7 +8,7 @@ import contextlib
 
 import numpy as np
 
-from . import output, output_modifier
+from . import output, output_choice, output_modifier
 from .errors import PBDError
 
 CARRIERS = output_modifier.KEEPERS | {"ARRAY", "EDGE_SPLIT", "MIRROR", "SOLIDIFY", "SUBSURF"}
@@ -17,7 +17,7 @@ CARRIERS = output_modifier.KEEPERS | {"ARRAY", "EDGE_SPLIT", "MIRROR", "SOLIDIFY
 
 def follows(obj):
     """Whether the pins of an object follow its modifiers."""
-    return not obj.pbd.baked and output.choose(obj).modifier
+    return not obj.pbd.baked and output_choice.choose(obj).modifier
 
 
 def read(obj, depsgraph):

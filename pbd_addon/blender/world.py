@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
 from ..contact.surface_points import SurfacePoints
-from . import animation, deformed_input, mesh_io, output, poses, properties, surfaces, tangles, user_keys
+from . import animation, deformed_input, mesh_io, output_choice, poses, properties, surfaces, tangles, user_keys
 from .errors import PBDError
 from .surfaces import Surface
 
@@ -221,7 +221,7 @@ def peek_deformed(objects, depsgraph):
 
 def followed(obj):
     """What decides of the shape in which a simulation of an object begins: whether of modifiers, and the rest shape."""
-    follows = output.choose(obj).modifier
+    follows = output_choice.choose(obj).modifier
     return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
 
 
