@@ -7,7 +7,7 @@ import numpy as np
 from .. import Polygons
 from ..frame_files import DamagedError, FrameFiles, is_there
 from . import mesh_io, poses, surfaces, validity, world
-from .disk_cache import DiskCache, claim, curve_checks, folder_of, held, shown_path
+from .disk_cache import DiskCache, claim, curve_checks, folder_of, held, shown_path, undeformed
 from .errors import PBDError
 from .poses import Pose
 from .surfaces import Surface
@@ -67,7 +67,9 @@ def _take_up(running, scene, files):
     for member, obj, positions, fingerprint in zip(built.members, objects, files.positions(files.first), fingerprints):
         if not np.array_equal(member.body.vertices.astype(np.float32), positions):
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
-        if held(member) != fingerprint[-1]:
+        if undeformed(member) != fingerprint[5]:
+            raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
+        if held(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
     running.disk = DiskCache(files, running, uids)
     running.world, running.moments, running.settings = built, moments, settings
@@ -146,7 +148,12 @@ def _read_moments(files, uids):
                 parts[number, "faces", frame] = Polygons(rest[f"corners_{number}"], rest[f"starts_{number}"])
             points, faces = (parts[number, part, place[part]] for part in ("points", "faces"))
             around[uids[int(number)]] = Surface(place["name"], np.array(place["matrix"]).reshape(4, 4), points, faces)
-        found[frame] = Moment(standing, _settings(note["settings"], uids), around)
+        deformed = {
+            uids[int(name.removeprefix("deformed_"))]: shape
+            for name, shape in rest.items()
+            if name.startswith("deformed_")
+        }
+        found[frame] = Moment(standing, _settings(note["settings"], uids), around, deformed)
     return found
 
 

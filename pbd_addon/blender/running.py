@@ -11,7 +11,7 @@ from typing import NamedTuple
 import bpy
 
 from .. import UnstableError
-from . import backends, disk_cache, mesh_io, poses, properties, shape_keys, validity, world
+from . import backends, disk_cache, mesh_io, output, poses, properties, validity, world
 from .errors import DamagedFrame, PBDError
 from .validity import Loss
 from .world import Start, World, bodies, live_bodies
@@ -175,6 +175,8 @@ class Session:
         frame = scene.frame_current_final
         self.message = ""
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
+        if output.prepare(objects):
+            depsgraph.update()
         before, obstacles = self.world, self.obstacles(scene)
         cast = before.obstacles if before else {}
         now = world.read_moment(scene, depsgraph, objects, obstacles)
@@ -235,11 +237,11 @@ class Session:
                 return now
             self.build(scene, Start(begin, here.completing(self.start.moment)))
             now = here
-        elif frame == first and self._must_restart(scene, frame, now):
+        elif frame == first and self._must_restart(scene, depsgraph, frame, now):
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
             self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
             return now
-        validity.notice_changes(self, scene, frame, now)
+        validity.notice_changes(self, scene, depsgraph, frame, now)
         if self.first_frame <= target and target > self.last_frame:
             self._step_to(scene, depsgraph, frame, target, now)
         return now
@@ -250,7 +252,7 @@ class Session:
         self.surfaces = full.surfaces
         return full
 
-    def _must_restart(self, scene, frame, now):
+    def _must_restart(self, scene, depsgraph, frame, now):
         """Whether the cache does not fit the start of the range: it begins later, or something else begins there."""
         if frame < self.first_frame:
             return True
@@ -259,9 +261,14 @@ class Session:
             return bool(live_bodies(scene))
         if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
             return True
-        return frame == self.first_frame and not (
-            now.stands_like(self.moments[frame]) and validity.starts_like(self, scene)
-        )
+        if frame != self.first_frame:
+            return False
+        begin = self.moments[frame]
+        if not (now.stands_like(begin) and validity.starts_like(self, scene)):
+            return True
+        if depsgraph.mode == "RENDER":  # It may have other modifiers than what was simulated.
+            return False
+        return not now._replace(deformed=world.read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
 
     def truncate(self, frame, why):
         """Forget all frames after `frame`, but for the first; `why` is the end of a sentence."""
@@ -304,7 +311,7 @@ class Session:
         simulation = self.world.simulation
         simulation.use_kernels(backends.choose(scene))
         origin = self.last_frame
-        before = self.moments[origin]
+        before, now = self.world.held(self.moments[origin]), self.world.held(now)
         deadline = time.monotonic() + PATIENCE
         for step in range(origin + 1, target + 1):
             self._make_room(scene)
@@ -361,7 +368,7 @@ class Session:
         if self.world is None:
             for obj in live_bodies(scene):
                 if obj.mode != "EDIT":
-                    shape_keys.show_user_shape(obj)
+                    output.show_user_shape(obj)
             return
         simulation = self.world.simulation
         shown = min(frame, self.last_frame)
@@ -375,14 +382,14 @@ class Session:
                 continue
             pose = now.poses.get(member.uid)
             if shown < self.first_frame or not obj.pbd.active:
-                shape_keys.show_user_shape(obj)
+                output.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
                 if ahead:
                     seconds = ahead * properties.frame_seconds(now.settings[scene.session_uid])
                     positions = simulation.coasting_positions(member.body, seconds)
                 else:
                     positions = simulation.cached_positions(member.body, shown)
-                shape_keys.write_live_key(obj, positions, pose, member.masks)
+                output.write(obj, positions, pose, member.masks)
 
     def fits(self, scene):
         """Whether the cache is what a run from its first frame, where the scene is, would give now."""

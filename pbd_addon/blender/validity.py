@@ -10,7 +10,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from . import animation, mesh_io, poses, properties, surfaces, user_keys, world
+from . import animation, deformed_input, mesh_io, poses, properties, surfaces, user_keys, world
 from .errors import PBDError
 from .world import Moment, as_collider
 
@@ -23,6 +23,10 @@ OF_SCENE = (
 OF_COLLIDER = tuple(((f"pbd_collider.{name}",), "") for name in properties.COLLIDER_FIELDS)
 OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in properties.MATERIAL_FIELDS)
 """Of raw settings, in their order: the paths that make a value, and its name if it is not that of its property."""
+
+
+PUT_ELSEWHERE = 1e-4
+"""Pins that modifiers put so far from where they were had other animation then [m, object space]."""
 
 
 class Loss(NamedTuple):
@@ -151,12 +155,13 @@ def disturb(running, frame, why):
         running.first_disturbed = running.last_frame + 1
 
 
-def notice_changes(running, scene, frame, now):
+def notice_changes(running, scene, depsgraph, frame, now):
     """At a new frame: forget the cached frames that do not hold any more.
 
     Args:
         running: The session; some of its frames are cached.
         scene: Its scene.
+        depsgraph: What has evaluated the new frame.
         frame: The new frame.
         now: The `Moment` of the new frame.
     """
@@ -190,6 +195,26 @@ def notice_changes(running, scene, frame, now):
         same = uid not in known.poses or uid not in now.poses or known.poses[uid].is_like(now.poses[uid])
         if not (same or _is_still(obj) or uid in running.moved_by_hand):
             running.truncate(frame - 1, f"'{obj.name}' is animated in another way")
+            return
+    _notice_deformed(running, scene, depsgraph, frame)
+
+
+def _notice_deformed(running, scene, depsgraph, frame):
+    """Forget the frames from this one on, if modifiers now put its pins elsewhere than when it was simulated.
+
+    A render may have other modifiers. While it plays, a mesh that is subdivided behind is left alone: Blender
+    subdivides where it draws, and to look at the mesh here takes longer.
+    """
+    if depsgraph.mode == "RENDER":
+        return
+    known = running.moments[frame]
+    plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+    objects = [obj for obj in pinned(running, scene) if not (plays and deformed_input.is_subdivided(obj))]
+    seen = running.world.held(known._replace(deformed=world.peek_deformed(objects, depsgraph))).deformed
+    for obj in objects:
+        now, before = seen.get(obj.session_uid), known.deformed.get(obj.session_uid)
+        if now is not None and before is not None and np.abs(now - before).max() > PUT_ELSEWHERE:
+            running.truncate(frame - 1, f"modifiers put the pins of '{obj.name}' elsewhere")
             return
 
 
