@@ -112,12 +112,13 @@ def _write_alembic(path, frames):
 
 
 def _write_usd(path, _frames):
-    """The evaluated meshes; as shape keys USD would hold the first frame of a live cloth for ever."""
+    """The evaluated meshes; as shape keys USD would hold the first frame of a live cloth for ever, and as skins its rest."""
     bpy.ops.wm.usd_export(
         filepath=path,
         selected_objects_only=True,
         export_animation=True,
         export_shapekeys=False,
+        export_armatures=False,
         check_existing=False,
     )
 
