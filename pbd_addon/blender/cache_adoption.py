@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import Polygons
 from ..frame_files import DamagedError, FrameFiles, is_there
-from . import mesh_io, poses, surfaces, validity, world
+from . import hand_placed, mesh_io, poses, raw_settings, surfaces, watched_curves, world
 from .disk_cache import DiskCache, claim, curve_checks, folder_of, held, shown_path, undeformed
 from .errors import PBDError
 from .poses import Pose
@@ -77,10 +77,10 @@ def _take_up(running, scene, files):
     running.first_guess, running.first_disturbed, running.moved_by_hand = guess, disturbed, moved
     running.notes = built.notes()
     running.shown_frame = scene.frame_current_final
-    running.standing = validity.standing(running.obstacles(scene))
-    running.pins_standing = validity.holding(running, scene)
+    running.standing = hand_placed.standing(running.obstacles(scene))
+    running.pins_standing = hand_placed.holding(running, scene)
     _check_surroundings(running, scene, colliders)
-    validity.watch_curves(running, scene, max(files.last, scene.frame_end))
+    watched_curves.watch(running, scene, max(files.last, scene.frame_end))
     changed = [name for name, check in curves.items() if curve_checks(running).get(name) != check]
     added = curve_checks(running).keys() - curves.keys()
     if changed or added:
@@ -110,7 +110,7 @@ def _check_shapes(files, objects, fingerprints):
 
 def _check_surroundings(running, scene, colliders):
     """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
-    changed = validity.changed_by_hand(running, scene, validity.present_settings(running, scene))
+    changed = raw_settings.changed_by_hand(running, scene, raw_settings.present_settings(running, scene))
     if changed:
         raise PBDError(changed)
     present = sorted(obj.name for obj in surfaces.colliders(scene))
@@ -118,9 +118,9 @@ def _check_surroundings(running, scene, colliders):
         raise PBDError("there are other colliders")
     last = running.moments[running.last_frame]
     stood = {**last.poses, **last.surfaces}
-    for obj in (*surfaces.colliders(scene), *validity.pinned(running, scene)):
+    for obj in (*surfaces.colliders(scene), *standing.pinned(running, scene)):
         known = stood.get(obj.session_uid)
-        if known is not None and validity.is_free(obj) and not np.array_equal(poses.last_matrix(obj), known.matrix):
+        if known is not None and hand_placed.is_free(obj) and not np.array_equal(poses.last_matrix(obj), known.matrix):
             raise PBDError(f"'{obj.name}' was moved")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ..model import Pace, State
-from . import surfaces, validity
+from . import raw_settings, surfaces, validity, watched_curves
 from .errors import DamagedFrame, PBDError
 
 ROOT = "cache_pbd"
@@ -230,9 +230,9 @@ def settle(running, scene):
     if not scene.pbd.use_disk_cache or running.world is None or running.untouched:
         return
     validity.notice_moves(running, scene)
-    validity.notice_curves(running, scene)
-    now = validity.present_settings(running, scene)
-    why = validity.changed_by_hand(running, scene, now)
+    watched_curves.notice(running, scene)
+    now = raw_settings.present_settings(running, scene)
+    why = raw_settings.changed_by_hand(running, scene, now)
     if why and running.shown_frame is not None:
         running.truncate(int(running.shown_frame), why)
     running.settings.update(now)

@@ -112,7 +112,10 @@ def _write_alembic(path, frames):
 
 
 def _write_usd(path, _frames):
-    """The evaluated meshes; as shape keys USD would hold the first frame of a live cloth for ever, and as skins its rest."""
+    """The evaluated meshes, as points of each frame.
+
+    As shape keys USD would hold the first frame of a live cloth for ever; one on a rig it would skin.
+    """
     bpy.ops.wm.usd_export(
         filepath=path,
         selected_objects_only=True,

@@ -11,7 +11,19 @@ from typing import NamedTuple
 import bpy
 
 from .. import UnstableError
-from . import backends, disk_cache, mesh_io, output, poses, properties, validity, world
+from . import (
+    backends,
+    disk_cache,
+    hand_placed,
+    mesh_io,
+    output,
+    poses,
+    properties,
+    raw_settings,
+    validity,
+    watched_curves,
+    world,
+)
 from .errors import DamagedFrame, PBDError
 from .validity import Loss
 from .world import Start, World, bodies, live_bodies
@@ -164,7 +176,7 @@ class Session:
         self.moments = {start.frame: start.moment}
         self.settings = dict(start.moment.settings)
         self.notes = built.notes()
-        validity.watch_curves(self, scene, max(last_live_frame(scene), start.frame))
+        watched_curves.watch(self, scene, max(last_live_frame(scene), start.frame))
 
     def show(self, scene, depsgraph):
         """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
@@ -192,8 +204,8 @@ class Session:
         self.recast = False
         self.reshaped.clear()
         same = self.world is before and (before is None or before.obstacles is cast)
-        self.standing = validity.standing(obstacles if same else self.obstacles(scene))
-        self.pins_standing = validity.holding(self, scene) if self.world else {}
+        self.standing = hand_placed.standing(obstacles if same else self.obstacles(scene))
+        self.pins_standing = hand_placed.holding(self, scene) if self.world else {}
         disk_cache.keep(self, scene)
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
@@ -317,7 +329,7 @@ class Session:
             self._make_room(scene)
             moment = now
             if step != frame:
-                settings = validity.settings_at(self, scene, step, now.settings)
+                settings = raw_settings.settings_at(self, scene, step, now.settings)
                 moment = before.blend(now, (step - origin) / (frame - origin))._replace(settings=settings)
             self.world.apply(scene, moment.settings)
             try:

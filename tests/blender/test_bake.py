@@ -265,7 +265,6 @@ def test_frames_that_are_asked_for_are_baked_beyond_the_range(bake):
 @pytest.mark.parametrize("edit", ["vertex", "pin", "place"])
 def test_a_bake_after_an_edit_is_of_the_edited_mesh(bake, session, edit):
     scenes.let_through()
-    bpy.context.scene.pbd.automatic = False  # Else the pace of each depends on how the other is edited.
     obj, twin = scenes.add_grid(), scenes.add_grid("Twin")
     play([obj, twin], FIRST, 6)
     for changed in (obj, twin):

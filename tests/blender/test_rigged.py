@@ -129,6 +129,46 @@ def test_edited_bones_are_noticed(session, bake, way):
     assert off(shown(cape), before) > 1e-3
 
 
+def test_edited_keys_of_what_a_bone_follows_take_the_frames_from_there_on(session):
+    rig, cape, twin = add_dressed()
+    goal = bpy.data.objects.new("Goal", None)
+    bpy.context.scene.collection.objects.link(goal)
+    for frame in (1, 10, LAST):
+        goal.keyframe_insert("location", frame=frame)
+    scenes.straighten(goal)
+    rig.pose.bones["Chest"].constraints.new("COPY_LOCATION").target = goal
+    play([cape], 1, LAST)
+    go(3)
+    goal.location.x = 0.4
+    goal.keyframe_insert("location", frame=LAST)
+    scenes.straighten(goal)
+    go(4)
+    loss = session.get(bpy.context.scene).loss
+    assert (loss.first, loss.last, loss.why) == (11, LAST, "animation of 'Goal' changed")
+    for frame in (11, LAST):
+        go(frame)
+        check_frame(session, cape, twin, frame)
+
+
+def test_a_bake_notices_what_a_bevel_hides(session, bake):
+    """Only the driver knows that frame 9 is another one now, and behind a bevel no cached frame shows it."""
+    _, cape, twin = add_dressed()
+    casts = [obj.modifiers.new("Cast", "CAST") for obj in (cape, twin)]
+    drivers = [cast.driver_add("factor").driver for cast in casts]
+    for driver in drivers:
+        driver.expression = "0.01 * frame"
+    bevel(cape)
+    play([cape], 1, 12)
+    for driver in drivers:
+        driver.expression = "0.01 * frame if frame < 9 else 0.5"
+    list(bake.start(bpy.context.scene, [cape], "ABSOLUTE", 1, 12))
+    assert session.get(bpy.context.scene).loss.first == 9
+    cape.modifiers["Bevel"].show_viewport = False
+    for frame in (8, 9, 12):
+        go(frame)
+        assert off(shown(cape)[pinned()], shown(twin)[pinned()]) < EXACT, frame
+
+
 # ------------------------------------------------------------------------------------------ other deformers
 
 
