@@ -118,7 +118,7 @@ def _check_surroundings(running, scene, colliders):
         raise PBDError("there are other colliders")
     last = running.moments[running.last_frame]
     stood = {**last.poses, **last.surfaces}
-    for obj in (*surfaces.colliders(scene), *standing.pinned(running, scene)):
+    for obj in (*surfaces.colliders(scene), *hand_placed.pinned(running, scene)):
         known = stood.get(obj.session_uid)
         if known is not None and hand_placed.is_free(obj) and not np.array_equal(poses.last_matrix(obj), known.matrix):
             raise PBDError(f"'{obj.name}' was moved")

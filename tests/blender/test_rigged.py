@@ -144,7 +144,7 @@ def test_edited_keys_of_what_a_bone_follows_take_the_frames_from_there_on(sessio
     scenes.straighten(goal)
     go(4)
     loss = session.get(bpy.context.scene).loss
-    assert (loss.first, loss.last, loss.why) == (11, LAST, "animation of 'Goal' changed")
+    assert (loss.first, loss.last, loss.why) == (11, LAST, "animation of 'Cape' changed")
     for frame in (11, LAST):
         go(frame)
         check_frame(session, cape, twin, frame)
