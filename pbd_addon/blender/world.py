@@ -526,7 +526,9 @@ def fits(member, obj):
 
 def is_unedited(member, obj, pose, pins):
     """Whether the user's shape under that pose, and on request the pins, are those of the member's body."""
-    if not np.array_equal(user_world(obj, pose, member.masks), member.undeformed) or followed(obj) != member.follows:
+    if not np.array_equal(user_world(obj, pose, member.masks), member.undeformed):
+        return False
+    if not obj.pbd.baked and followed(obj) != member.follows:
         return False
     if not pins:
         return True

@@ -150,6 +150,19 @@ def test_edited_keys_of_what_a_bone_follows_take_the_frames_from_there_on(sessio
         check_frame(session, cape, twin, frame)
 
 
+def test_moved_by_hand_it_keeps_the_frames_so_far(session):
+    """In other places of the cape the rig holds its pins elsewhere, but what was simulated before stays."""
+    _, cape, _ = add_dressed()
+    seen = play([cape], 1, 9)
+    go(6)
+    cape.location.x += 0.2
+    go(7)
+    running = session.get(bpy.context.scene)
+    assert (running.loss.first, running.loss.last, running.loss.why) == (7, 9, "'Cape' was moved")
+    go(3)
+    assert running.last_frame == 7 and off(shown(cape), seen[3][0]) < EXACT
+
+
 def test_a_bake_notices_what_a_bevel_hides(session, bake):
     """Only the driver knows that frame 9 is another one now, and behind a bevel no cached frame shows it."""
     _, cape, twin = add_dressed()

@@ -98,6 +98,20 @@ def test_a_parent_that_deforms_is_put_back(session, bake):
     assert off(shown(cape), seen) < EXACT
 
 
+@pytest.mark.parametrize("mode", ["ABSOLUTE", "MESH_CACHE"])
+def test_a_bake_does_not_take_the_frames_of_another(session, bake, mode, tmp_path):
+    cape, flag = rigs.add_cape(), scenes.add_grid()
+    cape.parent, cape.parent_type = rigs.add_rig(), "ARMATURE"
+    scenes.let_through()
+    play([cape, flag], 1, 6)
+    bpy.context.scene.pbd.bake_folder = str(tmp_path)
+    list(bake.start(bpy.context.scene, [cape], mode, 1, 6))
+    for frame in (1, 4):
+        go(frame)
+    running = session.get(bpy.context.scene)
+    assert running.last_frame == 6 and running.fits(bpy.context.scene)
+
+
 def test_switches_that_are_animated_are_refused(extension, bake):
     _, cape, _ = add_dressed()
     play([cape], 1, 2)
