@@ -30,6 +30,7 @@ from .constraints import (
 )
 from .constraints.bend import FLAT
 from .contact import Collider, ContactConstraints, Surface
+from .maps import MAPS, of_particles
 from .mesh import EMPTY, enclosed_volume
 from .settings import Material, SolverSettings
 
@@ -106,6 +107,7 @@ class Model:
         held: Particles with firm pins, (f,) int; `held_pins` says which pin each is.
         damping, drag: Rates of every particle's body, (n,) [1/s].
         islands: Connected component of every particle, (n,) int.
+        maps: The maps of each body; `set_materials` takes them over.
         constraints: In the order of projection, contact last.
     """
 
@@ -136,6 +138,7 @@ class Model:
         self.islands = np.concatenate(islands)
         self.island_count = count
         materials = [body.material for body in bodies]
+        self.maps = [body.maps for body in bodies]
         self._set_masses(materials)
         self._bend_models = [m.bend_model for m in materials]
         self.touch: ContactConstraints
@@ -155,7 +158,9 @@ class Model:
             old, self._bends = self._bends, self._build_bends()
             at = self._all.index(old[0])
             self._all[at : at + len(old)] = self._bends
+        maps = self._maps_of_particles()
         for constraints in self._all:
+            constraints.set_maps(maps)
             constraints.set_materials(materials, settings, self.w)
         self.constraints = [constraints for constraints in self._all if constraints.active]
 
@@ -220,12 +225,13 @@ class Model:
         the shorter edges and the radius of the ball with the same area.
         """
         most = 1.0
-        for body, material in zip(self.bodies, materials):
+        for body, material, maps in zip(self.bodies, materials, self.maps):
             area = float(body.mesh.corner_areas.sum())
             if material.pressure_mode == "OVERPRESSURE" and area > 0.0:
                 edge = float(np.percentile(body.rest_lengths, 10.0))
                 bulge = edge**2 / (5.0 * math.sqrt(area / (4.0 * math.pi)))
                 push = abs(material.overpressure) / material.density
+                push *= maps.get("pressure", np.ones(1)).max() / maps.get("density", np.ones(1)).min()
                 most = max(most, dt * math.sqrt(push / max(bulge, 1e-300)))
         return most
 
@@ -254,8 +260,16 @@ class Model:
                     most = relative / least
         return most
 
+    def _maps_of_particles(self) -> dict[str, np.ndarray]:
+        """The maps that any body has, (n,) each."""
+        counts = [len(body.vertices) for body in self.bodies]
+        found = {kind: of_particles(kind, self.maps, counts) for kind in MAPS}
+        return {kind: factors for kind, factors in found.items() if factors is not None}
+
     def _set_masses(self, materials: Sequence[Material]) -> None:
         weighing = np.concatenate([body.masses(m) for body, m in zip(self.bodies, materials)])
+        own = np.concatenate([np.full(len(body.vertices), body.own_masses is not None) for body in self.bodies])
+        weighing *= np.where(own, 1.0, self._maps_of_particles().get("density", 1.0))
         self.masses = weighing + np.concatenate([body.air_masses(m) for body, m in zip(self.bodies, materials)])
         self.weighing = weighing[self.free] / self.masses[self.free]
         self.w = np.zeros(self.n)

@@ -14,6 +14,7 @@ from .constraints import Constraints, PairConstraints, Plane
 from .constraints.plane import checked_place
 from .contact import Collider
 from .frame_cache import FrameCache
+from .maps import checked_maps
 from .model import Model, State, Targets
 from .settings import Material, SolverSettings
 from .stopwatch import Stopwatch
@@ -245,6 +246,19 @@ class Simulation:
         """Give a body another material, from the next step on."""
         self._materials[self._number[body]] = material
         self._model.set_materials(self._materials, self.settings)
+
+    def set_maps(self, body: Body, maps: Mapping[str, np.ndarray | Sequence[float]]) -> None:
+        """Give a body other maps, all of them as in `Body`, from the next step on.
+
+        Raises:
+            ValueError: There is no such map, its shape is wrong, or a factor is out of range.
+        """
+        self._model.maps[self._number[body]] = checked_maps(maps, len(body.vertices), body.name)
+        self._model.set_materials(self._materials, self.settings)
+
+    def maps(self, body: Body) -> dict[str, np.ndarray]:
+        """The maps that a body has now, (n,) float64 each."""
+        return dict(self._model.maps[self._number[body]])
 
     def set_settings(self, settings: SolverSettings) -> None:
         """Take other solver settings, from the next step on."""

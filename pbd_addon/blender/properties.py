@@ -14,6 +14,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..settings import Material, SolverSettings
+from . import maps
 from .errors import PBDError
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
@@ -239,11 +240,13 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
 for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
     group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
 
+PBD_PG_object.__annotations__.update(maps.properties(OVERRIDABLE))
+
 MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
 SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
 
-raw_material = operator.attrgetter(*MATERIAL_FIELDS)
-"""The material settings of an ``Object.pbd`` as a tuple: quick to read, quick to compare."""
+raw_material = operator.attrgetter(*MATERIAL_FIELDS, *maps.FIELDS)
+"""The settings of material and maps of an ``Object.pbd`` as a tuple: quick to read, quick to compare."""
 
 COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
 raw_collider = operator.attrgetter(*COLLIDER_FIELDS)
@@ -297,9 +300,14 @@ def material_from(raw, name):
         PBDError: A value is outside of its range; the sentence names the object and the setting.
     """
     try:
-        return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=True)))
+        return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=False)))
     except ValueError as error:
         raise PBDError(f"{name}: {error}") from error
+
+
+def maps_from(raw):
+    """The values of `maps.FIELDS` of a tuple from `raw_material`."""
+    return tuple(map(clean, raw[len(MATERIAL_FIELDS) :]))
 
 
 def settings_from(raw, name):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
 from ..contact.surface_points import SurfacePoints
-from . import animation, mesh_io, poses, properties, surfaces, tangles, user_keys
+from . import animation, maps, mesh_io, poses, properties, surfaces, tangles, user_keys
 from .errors import PBDError
 from .surfaces import Surface
 
@@ -106,6 +106,7 @@ class Member(NamedTuple):
     masks: dict[str, np.ndarray]
     attached_to: tuple[int, str] | None = None  # as the object said
     attachment: Attachment | None = None
+    weights: dict[str, np.ndarray] = {}  # of the maps; read anew when their groups are others
 
 
 def bodies(scene):
@@ -248,7 +249,10 @@ class World:
             masks = user_keys.read_masks(obj)
             body = mesh_io.read_body(obj, pose=moment.poses[obj.session_uid], masks=masks)
             bound, goal = attachment(obj, body, moment), mesh_io.attached_to(obj)
-            self.members.append(Member(obj.session_uid, obj.name, body, mesh_io.fingerprint(obj), masks, goal, bound))
+            weights = maps.read(obj, maps.groups(properties.maps_from(moment.settings[obj.session_uid])))
+            self.members.append(
+                Member(obj.session_uid, obj.name, body, mesh_io.fingerprint(obj), masks, goal, bound, weights)
+            )
         raw = moment.settings[scene.session_uid]
         settings = properties.settings_from(raw, scene.name)
         floor = properties.floor_from(raw)
@@ -265,6 +269,8 @@ class World:
             self_collision=SELF_COLLISION[settings.collisions],
             kernels="numpy",
         )
+        for member in self.members:
+            self._set_maps(member, moment.settings[member.uid])
         self.applied = dict(moment.settings)
 
     def _all_colliders(self):
@@ -310,6 +316,8 @@ class World:
             raw = settings.get(member.uid)
             if raw is not None and raw != self.applied.get(member.uid):
                 self.simulation.set_material(member.body, properties.material_from(raw, member.name))
+                self._read_maps(scene, member, raw)
+                self._set_maps(member, raw)
                 self.applied[member.uid] = raw
         for uid, one in self.obstacles.items():
             raw = settings.get(as_collider(uid))
@@ -323,6 +331,21 @@ class World:
             self.floor.friction = properties.floor_from(raw)[2]
             self.simulation.set_settings(properties.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw
+
+    def _read_maps(self, scene, member, raw):
+        """Read the weights of a member's maps again if other groups are theirs now; raises `PBDError`."""
+        names = maps.groups(properties.maps_from(raw))
+        if names == maps.groups(properties.maps_from(self.applied[member.uid])):
+            return
+        read = maps.read(find(scene, member.uid, member.name), names)
+        member.weights.clear()
+        member.weights.update(read)
+
+    def _set_maps(self, member, raw):
+        """Hand the maps to the simulation."""
+        factors = maps.factors(properties.maps_from(raw), member.weights)
+        if factors or self.simulation.maps(member.body):
+            self.simulation.set_maps(member.body, factors)
 
     def count_tangled(self):
         """How many faces of each member something went through at the start, by uid; none are left out."""
@@ -448,6 +471,11 @@ def is_unedited(member, obj, pose, pins):
     """Whether the user's shape under that pose, and on request the pins, are those of the member's body."""
     shape = user_keys.user_shape(obj, pose.key_values, member.masks)
     if not np.array_equal(poses.to_world(shape, pose.matrix), member.body.vertices):
+        return False
+    painted = maps.read(obj, maps.groups(properties.maps_from(properties.raw_material(obj.pbd))))
+    if painted.keys() == member.weights.keys() and not all(
+        np.array_equal(weights, member.weights[kind]) for kind, weights in painted.items()
+    ):
         return False
     if not pins:
         return True

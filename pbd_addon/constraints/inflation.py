@@ -53,11 +53,12 @@ class InflationConstraints(Constraints):
         volumes, gradients = volume.measure(kernels, p)
         error, give = volume.errors(volumes)
         pattern, residual, alpha, force = self._pattern(p, gradients)
-        w, works, fixed = self.w, volume.working, volume.sets_pressure
+        w, blown, works, fixed = self.w, volume.push, volume.working, volume.sets_pressure
         stretch = volume.sum_up(w * _dot(force, force)) + self._sum_rows(alpha * pattern**2)
-        cross = volume.sum_up(w * _dot(force, gradients))
-        swell = np.where(fixed, 1.0, volume.sum_up(w * _dot(gradients, gradients)) + give)
-        back = np.where(fixed, 0.0, cross)
+        along = _dot(force, gradients)
+        cross = volume.sum_up(blown * along)
+        swell = np.where(fixed, 1.0, volume.sum_up(blown * _dot(gradients, gradients)) + give)
+        back = np.where(fixed, 0.0, volume.sum_up(w * along))
         wrong = self._sum_rows(pattern * residual)
         error = np.where(fixed, -error, error)
         tense = stretch > 0.0
@@ -70,7 +71,7 @@ class InflationConstraints(Constraints):
         skin.multipliers += size[self.piece_of_row] * pattern
         volume.multipliers += push
         of_particle = volume.piece_of_particle
-        p += w * (force * size[of_particle] + gradients * push[of_particle])
+        p += w * size[of_particle] * force + blown * push[of_particle] * gradients
 
     def _pattern(self, p: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Of every row mu, C + alpha lambda and alpha, (m,) each; and J^T mu, (3, n)."""

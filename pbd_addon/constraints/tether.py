@@ -6,7 +6,7 @@ answer at once. It acts only where the cloth would be overstretched and leaves a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
@@ -145,21 +145,38 @@ class TetherConstraints(Constraints):
     ) -> None:
         order = np.lexsort((particles, _rank(particles)))
         self.particles, self.anchors = particles[order], anchors[order]
-        self.lengths, self.body = lengths[order], body[order]
+        self.lengths = self.unmapped = lengths[order]
+        self.body = body[order]
         counts = np.bincount(_rank(particles))
         self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.longest = np.zeros(bodies)
         np.maximum.at(self.longest, self.body, self.lengths)
         self.bodies = bodies
+        self.softer = np.ones(bodies)
         self.multipliers = np.zeros(len(self.lengths))
         self.strain = np.zeros(bodies)
         self.h = 0.0
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        """No tether may be shorter, nor give way less, than the longest and softest way through its body."""
+        self.lengths = self.unmapped * self._extreme(maps, "shrink", np.maximum, 0.0)[self.body]
+        heavy = self._extreme(maps, "density", np.maximum, 0.0)
+        self.softer = heavy / np.maximum(self._extreme(maps, "stretch", np.minimum, np.inf), 1e-9)
+
+    def _extreme(self, maps: Mapping[str, np.ndarray], kind: str, most: np.ufunc, start: float) -> np.ndarray:
+        """Largest or smallest factor of each body that has tethers, (bodies,)."""
+        if kind not in maps:
+            return np.ones(self.bodies)
+        found = np.full(self.bodies, start)
+        for ids in (self.particles, self.anchors):
+            most.at(found, self.body, maps[kind][ids])
+        return found
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]
         used = np.array([m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
         gravity = float(np.linalg.norm(settings.gravity))
-        load = np.array([m.density for m in materials]) * gravity * self.longest
+        load = np.array([m.density for m in materials]) * gravity * self.longest * self.softer
         self.least_strain = DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300)
         if settings.method == "PBD":
             used = np.array([m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
