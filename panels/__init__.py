@@ -5,9 +5,23 @@ Panels draw properties and buttons and compute nothing.
 
 from __future__ import annotations
 
-from . import advanced, cache, collider, collisions, entry, main, maps, physical, presets, pressure, shape, times
+from . import (
+    advanced,
+    cache,
+    collider,
+    collisions,
+    doctor,
+    entry,
+    main,
+    maps,
+    physical,
+    presets,
+    pressure,
+    shape,
+    times,
+)
 
-MODULES = (presets, entry, collider, main, physical, pressure, shape, collisions, maps, cache, advanced, times)
+MODULES = (presets, entry, collider, main, physical, pressure, shape, collisions, maps, cache, doctor, advanced, times)
 """In the order in which their panels stand; a parent before its sub-panels."""
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume
 from .maps import checked_maps
+from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume
 from .settings import AIR_DENSITY, Material
 
 ROPE_WIDTH = 0.01

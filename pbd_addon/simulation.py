@@ -174,6 +174,13 @@ class Simulation:
         """Present velocities of a body, a view (n, 3) float64 [m/s]."""
         return self._state.v[:, self._model.slices[self._number[body]]].T
 
+    def touching(self, body: Body) -> np.ndarray:
+        """Vertices of a body that touched an obstacle or cloth in the last frame, a plane at its end; (k,) int."""
+        part, touch = self._model.slices[self._number[body]], self._model.touch
+        met = [touch.touching(True), touch.touching(False), *(plane.touching() for plane in self._model.contacts)]
+        ids = np.unique(np.concatenate(met))
+        return np.asarray(ids[(ids >= part.start) & (ids < part.stop)] - part.start)
+
     def pressure(self, body: Body) -> tuple[float, ...]:
         """Overpressure in each closed island of a body in the last substep [Pa]; empty without pressure."""
         number = self._number[body]

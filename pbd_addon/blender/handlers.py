@@ -3,7 +3,7 @@
 import bpy
 from bpy.app.handlers import persistent
 
-from . import properties, session
+from . import doctor, properties, session
 
 ON_LOAD = bpy.app.handlers.load_post
 
@@ -24,6 +24,7 @@ def on_frame_change(scene, depsgraph):
 def on_undo(_scene, _depsgraph=None):
     """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
     session.notice_undo()
+    doctor.forget()
     arm_if_needed()
 
 
@@ -36,6 +37,7 @@ def before_load(*_):
 @persistent
 def on_load(*_):
     """A file has been loaded."""
+    doctor.forget()
     arm_if_needed()
 
 
@@ -92,4 +94,5 @@ def unregister():
     properties.enabled_listeners.remove(arm_if_needed)
     properties.collider_listeners.remove(session.notice_colliders)
     _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
+    doctor.forget()
     session.drop_all()

@@ -84,4 +84,6 @@ def read(obj, names):
 def factors(raw, weights):
     """What `Body` takes as maps: factors (n,) float64 for weights as from `read`."""
     values = figures(raw)
-    return {kind: values[kind][1] + (values[kind][2] - values[kind][1]) * w.astype(float) for kind, w in weights.items()}
+    return {
+        kind: values[kind][1] + (values[kind][2] - values[kind][1]) * w.astype(float) for kind, w in weights.items()
+    }

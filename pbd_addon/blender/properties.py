@@ -137,6 +137,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"})
     key_use_relative: BoolProperty(name="Relative Before the Bake", default=True, options={"HIDDEN"})
     key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"})
+    color_before: StringProperty(name="Active Color Before the Heat Map", options={"HIDDEN"})
     key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"})
 
 
@@ -223,6 +224,26 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         options=set(),
         override=OVERRIDABLE,
     )
+    heat_map: EnumProperty(
+        name="Heat Map",
+        description="What the colors of the vertices show while frames play",
+        items=(
+            ("OFF", "Off", "No colors"),
+            ("STRAIN", "Strain", "How much edges are longer or shorter than at rest"),
+            ("CONTACT", "Contact", "Where vertices have touched an obstacle or cloth"),
+        ),
+        override=OVERRIDABLE,
+    )
+    heat_full: FloatProperty(
+        name="Full Scale",
+        description="Strain that is shown in red. Woven cloth 0.02, knitwear 0.1, a balloon 1",
+        default=0.05,
+        min=1e-4,
+        soft_max=1.0,
+        precision=3,
+        override=OVERRIDABLE,
+    )
+    shading_before: StringProperty(name="Color of Solid Shading Before the Heat Map", options={"HIDDEN"})
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
     floor_height: FloatProperty(
         name="Height", description="Height of the floor", subtype="DISTANCE", override=OVERRIDABLE

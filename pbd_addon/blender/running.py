@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from .. import UnstableError
-from . import animation, backends, mesh_io, poses, properties, shape_keys, surfaces, world
+from . import animation, backends, heat_map, mesh_io, poses, properties, shape_keys, surfaces, world
 from .errors import PBDError
 from .world import Moment, World, bodies, live_bodies
 
@@ -71,6 +71,8 @@ class Session:
         first_guess: First cached frame whose inputs were interpolated, because playback jumped over it, or None.
         first_disturbed: First frame that was, or will be, made after a user moved, added or took away a collider in
             the middle of the run, or None.
+        touched: Vertices of each object, by uid, that touched something at a frame; of the frames that were stepped
+            while the heat map showed contact.
         tangled: How many faces of an object went through others at the start, by object uid.
         surfaces: What was read last of other objects, by object uid.
     """
@@ -98,6 +100,7 @@ class Session:
         self.tangled = {}
         self.recast = False
         self.standing = {}
+        self.touched = {}
 
     @property
     def first_frame(self):
@@ -326,6 +329,8 @@ class Session:
             self.report = report or self.report
             self.stepping += report.seconds if report else 0.0
             self.moments[step] = moment
+            if scene.pbd.heat_map == "CONTACT":
+                self.touched[step] = {member.uid: simulation.touching(member.body) for member in self.world.members}
             if step == self.first_frame + 1 and report is not None and report.crossings:
                 self.tangled = self.world.count_tangled()
             still = before.stands_like(now) and before.surrounds_like(now)
@@ -364,6 +369,25 @@ class Session:
             elif pose is not None and not poses.is_flat(pose.matrix):
                 positions = simulation.cached_positions(member.body, shown)
                 shape_keys.write_live_key(obj, positions, pose, member.masks)
+
+        self.color(scene)
+
+    def color(self, scene):
+        """Bring the heat map of all objects to the frame that they show; take it away where it is not wanted."""
+        kind, simulation = scene.pbd.heat_map, self.world.simulation
+        shown = min(max(scene.frame_current_final, self.first_frame), self.last_frame)
+        for member, obj in self.world.objects(scene):
+            if kind == "OFF" or obj.pbd.baked:
+                heat_map.remove(obj)
+            elif world.fits(member, obj):
+                share = np.zeros(len(member.body.vertices))
+                if kind == "STRAIN":
+                    x = simulation.cached_positions(member.body, shown)
+                    strain = heat_map.strain_of_vertices(member.body, simulation.maps(member.body), x)
+                    share = strain / scene.pbd.heat_full
+                else:
+                    share[self.touched.get(int(shown), {}).get(member.uid, [])] = 1.0
+                heat_map.write(obj, share)
 
     def fits(self, scene):
         """Whether the cache is what a run from its first frame, where the scene is, would give now.

@@ -23,7 +23,7 @@ OWNERS = {
 }
 """Expressions that the drawings take properties of, and the Blender types they are."""
 
-NOT_ROWS = {"rna_type", "name", "enabled", "type"}
+NOT_ROWS = {"rna_type", "name", "enabled", "type", "heat_map"}
 """Fields of the property groups that are set by buttons, or are Blender's own."""
 
 
