@@ -2,9 +2,41 @@
 
 from __future__ import annotations
 
-from . import apply, attach, bake, body, colliders, doctor, heat_map, maps, pins, playback, presets, primitives, tangles
+from . import (
+    apply,
+    attach,
+    bake,
+    body,
+    colliders,
+    doctor,
+    grab,
+    heat_map,
+    maps,
+    pins,
+    playback,
+    presets,
+    primitives,
+    settle,
+    tangles,
+)
 
-MODULES = (body, pins, maps, attach, colliders, tangles, doctor, heat_map, primitives, playback, bake, apply, presets)
+MODULES = (
+    body,
+    pins,
+    maps,
+    attach,
+    colliders,
+    tangles,
+    doctor,
+    heat_map,
+    primitives,
+    playback,
+    grab,
+    settle,
+    bake,
+    apply,
+    presets,
+)
 
 
 def register() -> None:

@@ -51,6 +51,7 @@ def draw_playback(context, layout):
     row.operator("screen.animation_play", text="Pause" if playing else "Play", icon="PAUSE" if playing else "PLAY")
     row.operator("object.pbd_step", icon="FRAME_NEXT")
     row.operator("object.pbd_reset", icon="LOOP_BACK")
+    layout.operator("object.pbd_grab", icon="VIEW_PAN")
 
 
 def draw_status(context, layout):
@@ -67,6 +68,8 @@ def draw_status(context, layout):
         col = layout.column()
         col.alert = True
         draw_sentence(col, context, running.message, "ERROR")
+    if running.shaped:
+        draw_sentence(layout, context, "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN")
     report = running.report
     if report is not None:
         line = f"{1000.0 * report.seconds:.0f} ms a frame, {100.0 * report.strain_p95:.1f} % stretched"

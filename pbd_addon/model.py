@@ -18,6 +18,8 @@ from .constraints import (
     Constraints,
     DihedralConstraints,
     DistanceConstraints,
+    Grab,
+    GrabConstraints,
     InflationConstraints,
     IsometricConstraints,
     Piece,
@@ -180,6 +182,11 @@ class Model:
         self._all[place] = self.touch
         self.set_materials(materials, settings)
 
+    def hold(self, grabs: list[Grab]) -> None:
+        """Let hands hold these, and nothing else."""
+        self.grabs.grabs, self.grabs.active = grabs, bool(grabs)
+        self.constraints = [constraints for constraints in self._all if constraints.active]
+
     def initial_state(self) -> State:
         """The bodies at rest where they were made."""
         x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
@@ -281,6 +288,7 @@ class Model:
         soft_ids = self.pins[soft]
         self.attachment = AttachmentConstraints(soft_ids, self.pin_weights[soft], owner[soft_ids])
         self.soft_pins = soft
+        self.grabs = GrabConstraints()
         self.tethers = self._build_tethers()
         self.stretch = self._build_stretch()
         self.volume = VolumeConstraints(self._closed_pieces(), self.n)
@@ -288,7 +296,7 @@ class Model:
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         self.touch = self._build_contact()
         springs = [*self._bends, self.tethers, self._build_shear(), self.stretch]
-        return [self.attachment, inflation, *springs, self.volume, *self.contacts, self.touch]
+        return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.contacts, self.touch]
 
     def _build_contact(self) -> ContactConstraints:
         """Surfaces of all bodies and colliders; the particles of colliders come after those of bodies."""

@@ -224,6 +224,16 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         options=set(),
         override=OVERRIDABLE,
     )
+    settle: IntProperty(
+        name="Settle",
+        description="Frames that cloth hangs before the first frame, hidden from the timeline, while all else stands "
+        "still as on the first frame. A curtain 50, a garment that is put on 100, none 0",
+        default=0,
+        min=0,
+        soft_max=250,
+        override=OVERRIDABLE,
+    )
+    hand_count: IntProperty(name="Uses of the Hand", options={"HIDDEN"})
     heat_map: EnumProperty(
         name="Heat Map",
         description="What the colors of the vertices show while frames play",
@@ -294,9 +304,15 @@ def raw_scene(scene):
     return (
         *(getattr(pbd, name) for name in SOLVER_FIELDS),
         tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        pbd.settle,
         (pbd.use_floor, pbd.floor_height, pbd.floor_friction),
         clean(pbd.speed) * clean(render.fps_base) / render.fps,
     )
+
+
+def settle_from(raw):
+    """Frames to settle before the first one, of a tuple from `raw_scene`."""
+    return raw[-3]
 
 
 def floor_from(raw):

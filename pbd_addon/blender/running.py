@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from .. import UnstableError
+from ..model import State
 from . import animation, backends, heat_map, mesh_io, poses, properties, shape_keys, surfaces, world
 from .errors import PBDError
 from .world import Moment, World, bodies, live_bodies
@@ -30,6 +31,16 @@ class BakeProgress(NamedTuple):
     start: int
     end: int
     eta_seconds: float
+
+
+class Kept(NamedTuple):
+    """A frame before a hand changed it, to go back to."""
+
+    number: int  # of the use of the hand that follows
+    frame: int
+    state: State
+    first_disturbed: int | None
+    shaped: bool
 
 
 class Start(NamedTuple):
@@ -71,6 +82,10 @@ class Session:
         first_guess: First cached frame whose inputs were interpolated, because playback jumped over it, or None.
         first_disturbed: First frame that was, or will be, made after a user moved, added or took away a collider in
             the middle of the run, or None.
+        settled: How many frames the first one has been settled for.
+        shaped: Whether a hand has changed the first frame.
+        hands: `Kept` of every use of the hand that can be undone.
+        held: Frame and `Grab` of what a hand has pinned since the simulation was built.
         touched: Vertices of each object, by uid, that touched something at a frame; of the frames that were stepped
             while the heat map showed contact.
         tangled: How many faces of an object went through others at the start, by object uid.
@@ -101,6 +116,10 @@ class Session:
         self.recast = False
         self.standing = {}
         self.touched = {}
+        self.settled = 0
+        self.shaped = False
+        self.hands = []
+        self.held = []
 
     @property
     def first_frame(self):
@@ -125,10 +144,14 @@ class Session:
     @property
     def untouched(self):
         """Whether no step was taken or tried, so that starting anew loses nothing."""
-        return self.first_frame == self.last_frame and not self.blocked
+        return self.first_frame == self.last_frame and not (self.blocked or self.settled or self.shaped)
 
-    def build(self, scene, start):
-        """Make the simulation from the scene as it stood at `start`; raises `PBDError`."""
+    def build(self, scene, start, patience=math.inf, settle=True):
+        """Make the simulation from the scene as it stood at `start`, settled if the scene says so.
+
+        Raises:
+            PBDError: It cannot be made, or it takes longer to settle than `patience` seconds.
+        """
         objects = live_bodies(scene)
         if not objects:
             raise PBDError("There is no PBD cloth or balloon to simulate")
@@ -139,6 +162,80 @@ class Session:
         self.moments = {start.frame: start.moment}
         self.settings = dict(start.moment.settings)
         self.notes = built.notes()
+        deadline = time.monotonic() + patience
+        frames = properties.settle_from(start.moment.settings[scene.session_uid]) if settle else 0
+        for done in self.settling(scene, frames):
+            if done < frames and time.monotonic() > deadline:
+                self.first_disturbed = start.frame
+                raise PBDError(f"Settled {done} of {frames} frames in {patience:.0f} s: press Settle for all of them")
+
+    def settling(self, scene, frames):
+        """Let the first frame hang for some frames, as a generator of how many are done; raises `PBDError`."""
+        for done in range(1, frames + 1):
+            self.rest(scene)
+            self.settled = done
+            yield done
+
+    def rest(self, scene):
+        """Step the last cached frame in place, while everything stands still as it is there; raises `PBDError`."""
+        simulation, moment = self.world.simulation, self.moments[self.last_frame]
+        self.world.rested += 1
+        simulation.use_kernels(backends.choose(scene))
+        try:
+            simulation.take_inputs(self.world.inputs(scene, moment))
+            self.report = simulation.step(properties.frame_seconds(moment.settings[scene.session_uid]), in_place=True)
+        except UnstableError as error:
+            raise PBDError(str(error)) from error
+
+    def take_settings_of_first(self, scene):
+        """Let the settings that the scene has now be those that the first frame was made with."""
+        self.settings[scene.session_uid] = self.world.applied[scene.session_uid] = properties.raw_scene(scene)
+        self.moments[self.first_frame].settings[scene.session_uid] = self.settings[scene.session_uid]
+
+    def show_again(self, scene, depsgraph):
+        """Write the present frame into the live keys once more: it was changed in place."""
+        now = world.read_moment(scene, depsgraph, [obj for _, obj in self.world.objects(scene)])
+        self._write(scene, scene.frame_current_final, now)
+
+    def keep(self, scene, frame):
+        """What to go back to after a hand has changed a cached frame."""
+        state = self.world.simulation.state_at(frame)
+        return Kept(scene.pbd.hand_count + 1, frame, state, self.first_disturbed, self.shaped)
+
+    def disturb_by_hand(self, frame):
+        """A hand changes a frame, and so all after it; at the first one, it shapes what the cloth begins with."""
+        self._truncate(frame)
+        self.world.pins_are_there = True
+        if frame == self.first_frame:
+            self.shaped = True
+        elif self.first_disturbed is None or self.first_disturbed > frame:
+            self.first_disturbed = frame
+
+    def note_hand(self, scene, kept):
+        """Count a use of the hand; undo, which counts back, will go back to what was kept."""
+        scene.pbd.hand_count = kept.number
+        self.hands.append(kept)
+
+    def go_back_to(self, kept):
+        """Take back what a hand has done since."""
+        if not self.world.simulation.is_cached(kept.frame):
+            return
+        self._truncate(kept.frame)
+        self.held = [(frame, grab) for frame, grab in self.held if frame < kept.frame]
+        self.world.simulation.restore(kept.frame, kept.state, [grab for _, grab in self.held])
+        self.first_disturbed, self.shaped = kept.first_disturbed, kept.shaped
+
+    def _notice_undone_hands(self, scene):
+        undone = [kept for kept in self.hands if kept.number > scene.pbd.hand_count]
+        if undone:
+            self.go_back_to(undone[0])
+            self.hands = self.hands[: -len(undone)]
+
+    def _begin(self, scene, frame, here):
+        """Start anew at a frame; settle at once what is to be settled."""
+        self.begin_anew(Start(frame, here))
+        if properties.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
+            self.build(scene, self.start, PATIENCE)
 
     def show(self, scene, depsgraph):
         """Bring the live keys to the present frame; step if it is a whole frame that is not cached."""
@@ -198,12 +295,12 @@ class Session:
             begin = max(self.start.frame, min(first, frame)) if self.start else frame
             if target <= begin:
                 if self.world is None or frame != self.first_frame:
-                    self.begin_anew(Start(frame, here))
+                    self._begin(scene, frame, here)
                 return
-            self.build(scene, Start(begin, here.completing(self.start.moment)))
+            self.build(scene, Start(begin, here.completing(self.start.moment)), PATIENCE)
         elif frame == first and self._must_restart(scene, frame, now):
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
-            self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
+            self._begin(scene, frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene)))
             return
         self._notice_settings(scene, frame, now)
         if self.first_frame <= target and target > self.last_frame:
@@ -224,6 +321,9 @@ class Session:
             return bool(live_bodies(scene))
         if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
             return True
+        settle = properties.settle_from(now.settings[scene.session_uid])
+        if frame == self.first_frame and (self.settled or settle) and not self.moments[frame].agrees(now):
+            return True
         return frame == self.first_frame and not (now.stands_like(self.moments[frame]) and self.starts_like(scene))
 
     def starts_like(self, scene, pins=False):
@@ -235,6 +335,7 @@ class Session:
     def _notice_settings(self, scene, frame, now):
         """Forget the frames that a changed setting has made wrong: those after the one that was on show."""
         if self.undone is not None:
+            self._notice_undone_hands(scene)
             fitting = [known for known, moment in self.moments.items() if moment.agrees(now)]
             if fitting:
                 self._truncate(max(fitting))
@@ -287,6 +388,9 @@ class Session:
         """Forget all frames after `frame`, but for the first."""
         self.blocked = ""
         frame = max(frame, self.first_frame)
+        for pinned, grab in self.held:
+            if pinned > frame:
+                grab.release()
         if frame < self.last_frame:
             self.world.simulation.truncate(frame)
             self.moments = {known: moment for known, moment in self.moments.items() if known <= frame}

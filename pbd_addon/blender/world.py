@@ -15,6 +15,9 @@ from .errors import PBDError
 from .surfaces import Surface
 
 UP = (0.0, 0.0, 1.0)
+PIN_SPEED = 2.0
+"""How fast pins that a hand has left go from the mesh to their places when the simulation begins [m/s]."""
+
 FAR_BELOW = -1e6
 """Where the floor waits while there is none [m]."""
 
@@ -106,6 +109,7 @@ class Member(NamedTuple):
     masks: dict[str, np.ndarray]
     attached_to: tuple[int, str] | None = None  # as the object said
     attachment: Attachment | None = None
+    pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
     weights: dict[str, np.ndarray] = {}  # of the maps; read anew when their groups are others
 
 
@@ -236,6 +240,8 @@ class World:
         members: One per simulated object, in the order of its bodies.
         obstacles: The colliders, by object uid.
         applied: Raw settings that the simulation has now, by key.
+        rested: Steps that were taken in place.
+        pins_are_there: Whether pins with an offset are where it leads; else they go there from the mesh.
     """
 
     def __init__(self, scene, objects, moment):
@@ -250,8 +256,10 @@ class World:
             body = mesh_io.read_body(obj, pose=moment.poses[obj.session_uid], masks=masks)
             bound, goal = attachment(obj, body, moment), mesh_io.attached_to(obj)
             weights = maps.read(obj, maps.groups(properties.maps_from(moment.settings[obj.session_uid])))
+            offsets = mesh_io.read_offsets(obj.data)[body.pin_ids]
+            prints = mesh_io.fingerprint(obj)
             self.members.append(
-                Member(obj.session_uid, obj.name, body, mesh_io.fingerprint(obj), masks, goal, bound, weights)
+                Member(obj.session_uid, obj.name, body, prints, masks, goal, bound, offsets, weights),
             )
         raw = moment.settings[scene.session_uid]
         settings = properties.settings_from(raw, scene.name)
@@ -272,6 +280,8 @@ class World:
         for member in self.members:
             self._set_maps(member, moment.settings[member.uid])
         self.applied = dict(moment.settings)
+        self.rested = 0
+        self.pins_are_there = False
 
     def _all_colliders(self):
         """The solver's colliders, in order."""
@@ -381,6 +391,9 @@ class World:
             if len(member.body.pin_ids) and member.uid in moment.poses
         }
         for member in self.members:
+            if member.body in targets:
+                targets[member.body] += self._pin_ways(member, moment, scene)
+        for member in self.members:
             bound = member.attachment
             if bound is not None and member.body in targets:
                 surface = moment.surfaces.get(bound.uid)
@@ -394,6 +407,19 @@ class World:
         floor = properties.floor_from(moment.settings[scene.session_uid])
         planes = {self.floor: (self._floor_point(floor), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
+
+    def _pin_ways(self, member, moment, scene):
+        """How far pins that a hand has left are from their place in the mesh, (k, 3) [m].
+
+        From there they go at `PIN_SPEED` when the simulation begins, because the cloth begins as the mesh.
+        """
+        ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
+        if self.pins_are_there:
+            return ways
+        steps = self.simulation.last_frame - self.simulation.first_frame + 1 + self.rested
+        reach = PIN_SPEED * steps * properties.frame_seconds(moment.settings[scene.session_uid])
+        lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+        return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
     def _place(self, uid, surface):
         """World positions (n, 3) [m] of a surface; computed only when it has moved."""
