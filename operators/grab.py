@@ -167,8 +167,12 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
     def press(self, context, event):
         """Take hold of what is under the pointer."""
         view = view_at(context, event.mouse_x, event.mouse_y)
-        if view is None or not self.hand.take(context.scene, *ray(*view, event.mouse_x, event.mouse_y), self.radius):
-            self.report({"INFO"}, "No PBD cloth under the pointer")
+        if view is not None:
+            region, region_data = view
+            origin, direction = ray(region, region_data, event.mouse_x, event.mouse_y)
+            if self.hand.take(context.scene, origin, direction, self.radius):
+                return
+        self.report({"INFO"}, "No PBD cloth under the pointer")
 
     def look(self, context, event):
         """Follow the pointer with what is held and with the circle."""

@@ -140,7 +140,7 @@ def double_targets(mesh, geometry=None):
     found = {}
     if lengths:
         distance = SAME_PLACE * float(np.median(lengths))
-        found = bmesh.ops.find_doubles(own, verts=own.verts, dist=distance)["targetmap"]
+        found = bmesh.ops.find_doubles(own, verts=own.verts[:], dist=distance)["targetmap"]
         found = dict.fromkeys(range(len(found))) if geometry is None else found
     if geometry is None:
         own.free()

@@ -37,7 +37,7 @@ FIELDS = tuple(f"{kind}_{part}" for kind in MAPS for part in ("group", "low", "h
 
 def properties(overridable):
     """Blender properties by name: of each map a vertex group, and the factors at its weights 0 and 1."""
-    found = {}
+    found: dict[str, object] = {}
     for kind in MAPS:
         target, low, typical = ABOUT[kind]
         limits = {"min": LEAST if kind in ABOVE_ZERO else 0.0, "soft_max": 10.0, "override": overridable}
