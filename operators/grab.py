@@ -130,14 +130,14 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        if not self.hand.is_valid:
-            return self.end(context, {"FINISHED"} if self._pinned else {"CANCELLED"})
         try:
+            if not self.hand.is_valid:
+                self.hand = self.hand.renewed(context.scene, context.evaluated_depsgraph_get())
             return self.answer(context, event)
         except PBDError as error:
             self.report({"ERROR"}, str(error))
             self.hand.finish(context.scene)
-            return self.end(context, {"FINISHED"})
+            return self.end(context, {"FINISHED"} if self.hand.changed else {"CANCELLED"})
 
     def answer(self, context, event):
         """Do what an event asks for."""

@@ -40,7 +40,9 @@ def draw_body(context, layout):
     row.operator("object.pbd_add", text="Cloth", depress=settings.type == "CLOTH").type = "CLOTH"
     row.operator("object.pbd_add", text="Balloon", depress=settings.type == "BALLOON").type = "BALLOON"
     flow = columns(col)
-    flow.column().prop(context.scene.pbd, "substeps")
+    quality = flow.column()
+    quality.prop(context.scene.pbd, "substeps")
+    quality.prop(context.scene.pbd, "automatic")
     flow.column().prop(context.scene.pbd, "speed")
 
 
@@ -72,7 +74,10 @@ def draw_status(context, layout):
         draw_sentence(layout, context, "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN")
     report = running.report
     if report is not None:
-        line = f"{1000.0 * report.seconds:.0f} ms a frame, {100.0 * report.strain_p95:.1f} % stretched"
+        line = (
+            f"{1000.0 * report.seconds:.0f} ms a frame, {report.substeps} steps, "
+            f"{100.0 * report.strain_p95:.1f} % stretched"
+        )
         draw_sentence(layout, context, line, "TIME")
         line = f"{report.contacts} vertices touch obstacles, {report.self_contacts} touch cloth"
         draw_sentence(layout, context, line, "MOD_PHYSICS")

@@ -7,8 +7,8 @@ All bodies of a scene are one set of n particles, one body after the other. Arra
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,10 +36,19 @@ from .maps import MAPS, of_particles
 from .mesh import EMPTY, enclosed_volume
 from .settings import Material, SolverSettings
 
-MOST_SUBSTEPS = 200
-"""More substeps than this no pressure makes."""
-
 Place = tuple[np.ndarray, np.ndarray]
+
+
+class Pace(NamedTuple):
+    """How a frame was stepped.
+
+    Attributes:
+        substeps: Into how many substeps it was cut; 0 before the first frame.
+        stretch_error: 95th percentile over the edges of their lengthening that is not elastic, at its end [1].
+    """
+
+    substeps: int = 0
+    stretch_error: float = 0.0
 
 
 @dataclasses.dataclass
@@ -54,6 +63,7 @@ class State:
         colliders: Where the vertices of each collider were then, (3, m) [m] of each.
         strain: Elastic strain that the tethers of each body remember, (bodies,).
         straying: What contact knows of how far particles stray, see `ContactConstraints.straying`.
+        pace: How the last frame was stepped, for frames that choose their substeps.
     """
 
     x: np.ndarray
@@ -63,12 +73,13 @@ class State:
     colliders: list[np.ndarray]
     strain: np.ndarray
     straying: np.ndarray
+    pace: Pace
 
     def copy(self) -> State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.straying.copy(),
+            self.strain.copy(), self.straying.copy(), self.pace,
         )  # fmt: skip
 
 
@@ -194,8 +205,9 @@ class Model:
         colliders = [collider.vertices.T.copy() for collider in self.colliders]
         bodies = len(self.bodies)
         return State(
-            x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies), np.full(self.n + bodies, np.nan)
-        )
+            x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
+            np.full(self.n + bodies, np.nan), Pace(),
+        )  # fmt: skip
 
     def lay_paths(self, state: State, targets: Targets, dt: float) -> None:
         """Tell everything that moves by itself where it goes from `state` until the end of a frame of dt [s]."""
@@ -218,54 +230,6 @@ class Model:
         """The body of a particle and its vertex there."""
         number = next(k for k, part in enumerate(self.slices) if particle < part.stop)
         return self.bodies[number], particle - self.slices[number].start
-
-    def least_substeps(self, materials: Sequence[Material], state: State, targets: Targets, dt: float) -> int:
-        """Substeps that a frame of dt seconds needs for neither pressure nor what it meets to outrun the cloth."""
-        most = max(self._substeps_for_pressure(materials, dt), self._substeps_for_meetings(state, targets, dt))
-        return min(math.ceil(most), MOST_SUBSTEPS)
-
-    def _substeps_for_pressure(self, materials: Sequence[Material], dt: float) -> float:
-        """Those that a set pressure needs not to outrun the skin that holds it.
-
-        On a ball of radius R, an edge of length e bulges by e² / 8 R over its chord, and that is what lets its tension
-        answer a pressure. So in one substep a free skin is not to be blown further than P h² / density = e² / 5 R, with
-        the shorter edges and the radius of the ball with the same area.
-        """
-        most = 1.0
-        for body, material, maps in zip(self.bodies, materials, self.maps):
-            area = float(body.mesh.corner_areas.sum())
-            if material.pressure_mode == "OVERPRESSURE" and area > 0.0:
-                edge = float(np.percentile(body.rest_lengths, 10.0))
-                bulge = edge**2 / (5.0 * math.sqrt(area / (4.0 * math.pi)))
-                push = abs(material.overpressure) / material.density
-                push *= maps.get("pressure", np.ones(1)).max() / maps.get("density", np.ones(1)).min()
-                most = max(most, dt * math.sqrt(push / max(bulge, 1e-300)))
-        return most
-
-    def _substeps_for_meetings(self, state: State, targets: Targets, dt: float) -> float:
-        """Those in which bodies and colliders that may meet move no farther than an edge relative to each other.
-
-        What a collider turns or deforms counts twice, as planes between it and cloth only follow straight ways.
-        """
-        bodies = []
-        for surface, part in zip(self.touch.surfaces, self.slices):
-            if surface is not None:
-                x, way = state.x[:, part], dt * state.v[:, part]
-                bodies.append((x, x + way, way.mean(axis=1), 0.0, surface.edge))
-        others = list(bodies)
-        for start, end in zip(state.colliders, targets.colliders):
-            if start is not end and start.shape[1]:
-                way = end - start
-                turning = np.sqrt(((way - way.mean(axis=1, keepdims=True)) ** 2).sum(axis=0).max())
-                others.append((start, end, way.mean(axis=1), float(turning), np.inf))
-        most = 1.0
-        for number, (start, end, way, _, edge) in enumerate(bodies):
-            for there, then, their_way, turning, their_edge in others[number + 1 :]:
-                least = min(edge, their_edge)
-                relative = float(np.linalg.norm(way - their_way)) + 2.0 * turning
-                if relative > most * least and _meet((start, end), (there, then), least):
-                    most = relative / least
-        return most
 
     def _maps_of_particles(self) -> dict[str, np.ndarray]:
         """The maps that any body has, (n,) each."""
@@ -382,9 +346,3 @@ class Model:
 def _slices(counts: Sequence[int]) -> list[slice]:
     ends = np.cumsum(counts)
     return [slice(int(end - count), int(end)) for count, end in zip(counts, ends)]
-
-
-def _meet(one: Place, other: Place, margin: float) -> bool:
-    """Whether the boxes around two ways, each from (3, k) to (3, k), come as close as a margin [m]."""
-    low, high = np.minimum(*one).min(axis=1) - margin, np.maximum(*one).max(axis=1) + margin
-    return bool((np.minimum(*other).min(axis=1) <= high).all() and (np.maximum(*other).max(axis=1) >= low).all())

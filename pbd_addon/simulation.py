@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import kernels as backends, solver
+from . import kernels as backends, pace, solver
 from .body import Body
 from .constraints import GRIP, Constraints, Grab, PairConstraints, Plane
 from .constraints.plane import checked_place
@@ -26,7 +26,7 @@ class StepReport:
 
     Attributes:
         seconds: Wall time [s].
-        substeps: Number of substeps: as set, or more where a pressure or a fast collider needs them.
+        substeps: Number of substeps: as set or chosen, or more where a pressure or a fast collider needs them.
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile.
         strain_max: Its maximum.
@@ -70,10 +70,11 @@ class Simulation:
         colliders: Obstacles: surfaces, floors and walls.
         gravity: (x, y, z) [m/s²].
         method: "XPBD", or "PBD" (Müller et al. 2007).
-        substeps: Substeps of a frame.
+        substeps: Substeps of a frame; what its number is measured by where `automatic` is set.
         iterations: Solver passes in a substep.
         self_collision: Whether cloth meets itself and other cloth: True (accurate), "FAST" (vertices only) or False.
         kernels: "auto" or the name of a backend.
+        automatic: Whether each frame takes the substeps that motion and stretch error ask for, see `pace`.
 
     Attributes:
         constraints: The kinds of constraints at work; see `constraints.Constraints`.
@@ -95,6 +96,7 @@ class Simulation:
         iterations: int = 1,
         self_collision: bool | str = True,
         kernels: str = "auto",
+        automatic: bool = False,
     ) -> None:
         if self_collision not in (True, False, "FAST"):
             raise ValueError(f'self_collision must be True, False or "FAST", not {self_collision!r}')
@@ -105,6 +107,7 @@ class Simulation:
             method=method,
             substeps=substeps,
             iterations=iterations,
+            automatic=automatic,
             collisions="FAST" if self_collision == "FAST" else "ACCURATE" if self_collision else "OFF",
             gravity=(gravity[0], gravity[1], gravity[2]),
         )
@@ -191,19 +194,21 @@ class Simulation:
         if not (math.isfinite(dt) and dt > 0.0):
             raise ValueError(f"dt must be above 0 s, not {dt:g}")
         watch = Stopwatch()
-        least = self._model.least_substeps(self._materials, self._state, self._targets, dt)
-        settings = dataclasses.replace(self.settings, substeps=max(self.settings.substeps, least))
+        count = pace.substeps(self._model, self._materials, self._state, self._targets, self.settings, dt)
+        settings = dataclasses.replace(self.settings, substeps=count)
         watch.lap("prediction")
         self._state = solver.step(
             self._model, self._state, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch
         )
+        if self.settings.automatic:
+            self._state.pace = pace.measure(self._model, self._state, count)
         self._targets = Targets.of(self._state)
         self._model.grabs.arrive()
         if in_place:
             self._cache.replace_last(self._state)
         else:
             self._cache.append(self._state)
-        report = self._report(watch, settings.substeps)
+        report = self._report(watch, count)
         self.reports[self._cache.last] = report
         return report
 

@@ -96,6 +96,18 @@ class Hand:
         """Whether the simulation that the hand works in is still the one that runs."""
         return self.running.world is not None and self.running.world.simulation is self.simulation
 
+    def renewed(self, scene, depsgraph):
+        """This hand, or one for the simulation that runs now, if that was built anew before anything was taken.
+
+        Raises:
+            PBDError: What the hand has changed is gone, or there is nothing to take hold of any more.
+        """
+        if self.is_valid and session.get(scene) is self.running:
+            return self
+        if self.changed:
+            raise PBDError("The simulation began anew, without what was done by hand")
+        return Hand(scene, depsgraph)
+
     def pick(self, scene, origin, direction):
         """What a ray meets first of the shown cloth, as a `Hit`, or None."""
         best = None

@@ -275,6 +275,7 @@ class World:
             substeps=settings.substeps,
             iterations=settings.iterations,
             self_collision=SELF_COLLISION[settings.collisions],
+            automatic=settings.automatic,
             kernels="numpy",
         )
         for member in self.members:

@@ -142,6 +142,13 @@ class DistanceConstraints(Constraints):
             return np.zeros_like(self.multipliers)
         return -self.alpha[0] * np.minimum(self.multipliers, 0.0) / self.rest_lengths
 
+    def errors(self, x: np.ndarray) -> np.ndarray:
+        """Change of length at x (n, 3) that the multipliers do not account for, over the rest length, (m,) >= 0."""
+        change = self.values(x)
+        side = (change < 0.0).astype(int), np.arange(len(change))
+        error = np.abs(change + self.alpha[side] * self.multipliers) / self.rest_lengths
+        return np.where(self.compliance[side] < NO_STIFFNESS, error, 0.0)
+
 
 class PairConstraints(DistanceConstraints):
     """|p1 - p2| >= distance: two particles keep apart and are free to part (seed report on XPBD, sec. 2.2.3).

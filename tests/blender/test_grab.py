@@ -26,6 +26,8 @@ def depsgraph():
 def curtain(**settings):
     """A sheet in the XY plane that is pinned at its far edge, and no gravity."""
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)
+    bpy.context.scene.pbd.substeps = 8
+    bpy.context.scene.pbd.collisions = "OFF"
     obj = scenes.add_grid(rx=9, ry=9, width=0.8, height=0.8, drag=4.0, **settings)
     scenes.pin(obj, range(72, 81))
     return obj
@@ -148,6 +150,21 @@ def test_it_works_while_frames_play(hand, session):
     for frame in range(12, 40):
         go(frame)
     assert abs(shown(obj)[13, 0]) < 0.05
+
+
+def test_a_simulation_that_begins_after_the_tool_is_taken_hold_of(hand, extension):
+    curtain()
+    scene = bpy.context.scene
+    go(1)
+    worker = hand.Hand(scene, depsgraph())
+    assert worker.renewed(scene, depsgraph()) is worker
+    go(2)  # As nothing was stepped yet, it was built anew.
+    assert not worker.is_valid
+    other = worker.renewed(scene, depsgraph())
+    assert other.take(scene, (0.0, -0.3, 2.0), DOWN, 0.15)
+    bpy.ops.object.pbd_reset()
+    with pytest.raises(extension.bridge("errors").PBDError, match="began anew"):
+        other.renewed(scene, depsgraph())
 
 
 def test_pins_stay_where_the_hand_left_them(hand, session, extension):

@@ -55,6 +55,22 @@ def test_the_lower_limit_itself_is_legal(extension, properties):
     assert properties.read_settings(bpy.context.scene).substeps == 1
 
 
+def test_automatic_quality_reaches_the_solver(extension):
+    """A curtain that comes to rest takes fewer steps than Quality Steps; switched off, it takes them again."""
+    scene = bpy.context.scene
+    scenes.add_grid("Curtain", damping=5.0)
+    scene.pbd.automatic = True
+    counts = []
+    for frame in range(1, 40):
+        scene.frame_set(frame)
+        if frame > 1:
+            counts.append(extension.bridge("session").get(scene).report.substeps)
+    assert counts[0] == scene.pbd.substeps > counts[-1]
+    scene.pbd.automatic = False
+    scene.frame_set(40)
+    assert extension.bridge("session").get(scene).report.substeps == scene.pbd.substeps
+
+
 def test_what_is_no_number_is_refused_by_name(extension, properties):
     obj = scenes.add_grid("Sail", bend=float("nan"))
     error = extension.bridge("errors").PBDError

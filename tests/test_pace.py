@@ -1,0 +1,110 @@
+"""Automatic quality: a frame takes the substeps that its motion and its stretch error ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from meshes import grid, icosphere
+from pbd_addon import PRESETS, Body, Material, Plane, Simulation
+
+DT = 1 / 24
+QUALITY = 20
+
+
+def curtain(n: int, material: Material = PRESETS["Cotton"]) -> Body:
+    """A square of 1 m that hangs by two corners, n x n vertices."""
+    return Body(*grid(n - 1, n - 1, 1.0, 1.0), material, pins=(n * (n - 1), n * n - 1))
+
+
+def run(body: Body, frames: int, automatic: bool = True, **settings) -> tuple[Simulation, list[int], list[float]]:
+    """The simulation, and substeps and mean strain of every frame."""
+    simulation = Simulation([body], self_collision=False, automatic=automatic, **settings)
+    reports = [simulation.step(DT) for _ in range(frames)]
+    return simulation, [report.substeps for report in reports], [report.strain_mean for report in reports]
+
+
+def test_a_cloth_at_rest_takes_few_substeps():
+    """A curtain that has hung for ten seconds takes a quarter of the quality steps, and is as little stretched."""
+    body = curtain(20, Material(**{**vars(PRESETS["Cotton"]), "damping": 2.0}))
+    _, counts, strains = run(body, 240)
+    assert counts[0] == QUALITY  # nothing is known yet
+    assert max(counts[-24:]) <= 6
+    assert max(strains[-24:]) < 0.001
+
+
+def whipped(automatic: bool) -> tuple[list[int], list[float]]:
+    """A curtain whose pins swing 0.8 m to and fro, one and a half times a second."""
+    body = curtain(24)
+    simulation = Simulation([body], self_collision=False, automatic=automatic)
+    counts, strains = [], []
+    for frame in range(60):
+        way = 0.8 * np.sin(1.5 * 2.0 * np.pi * max(0, frame - 12) * DT)
+        simulation.set_pin_targets(body, body.vertices[body.pin_ids] + [way, 0.0, 0.0])
+        report = simulation.step(DT)
+        counts.append(report.substeps)
+        strains.append(report.strain_mean)
+    return counts, strains
+
+
+def test_a_cloth_that_whips_about_takes_many():
+    """More substeps than the quality steps while it is jerked, and less than half of the mean strain."""
+    counts, strains = whipped(automatic=True)
+    _, fixed = whipped(automatic=False)
+    assert min(counts[:12]) < QUALITY < np.mean(counts[16:])
+    assert max(counts) <= 4 * QUALITY
+    assert np.mean(strains[16:]) < 0.5 * np.mean(fixed[16:])
+    assert max(strains) < max(fixed)
+
+
+def test_the_motion_stays_that_of_many_substeps():
+    """A curtain that drops swings as with 160 substeps: its center of mass is within 0.04 m (root mean square)."""
+    ways = []
+    for automatic, substeps in ((True, QUALITY), (False, 160)):
+        body = curtain(24)
+        simulation = Simulation([body], substeps=substeps, self_collision=False, automatic=automatic)
+        way = []
+        for _ in range(50):
+            simulation.step(DT)
+            way.append(simulation.positions(body).mean(axis=0))
+        ways.append(np.array(way))
+    assert np.sqrt(((ways[0] - ways[1]) ** 2).sum(axis=1).mean()) <= 0.04
+
+
+def test_a_fall_needs_few():
+    """What falls and turns as a whole asks for no more than its turning does."""
+    body = Body(*grid(10, 10, 1.0, 1.0), PRESETS["Cotton"])
+    _, counts, _ = run(body, 24)
+    assert counts[-1] == QUALITY // 4
+
+
+def test_a_frame_depends_on_its_state_alone():
+    """Frames that were thrown away and stepped again take the same substeps to the same place: 1 mm, for float32."""
+    body = curtain(16)
+    simulation, counts, _ = run(body, 40)
+    there = simulation.cached_positions(body, 40)
+    simulation.truncate(20)
+    again = [simulation.step(DT).substeps for _ in range(20)]
+    assert again == counts[20:]
+    np.testing.assert_allclose(simulation.cached_positions(body, 40), there, atol=1e-3)
+
+
+@pytest.mark.parametrize("mode", ["VOLUME", "GAS", "OVERPRESSURE"])
+def test_a_balloon_takes_the_quality_steps_at_least(mode):
+    """What holds a pressure rests the flatter the fewer substeps it has."""
+    vertices, triangles = icosphere(2, 0.3)
+    body = Body(vertices, triangles, Material(pressure_mode=mode, pressure=1.1))
+    simulation = Simulation([body], [Plane((0.0, 0.0, -0.3))], automatic=True)
+    assert min(simulation.step(DT).substeps for _ in range(24)) >= QUALITY
+
+
+def test_pbd_keeps_its_substeps():
+    """With PBD the number of substeps is a part of the stiffness, so that it stays as it was set."""
+    _, counts, _ = run(curtain(12), 12, method="PBD")
+    assert set(counts) == {QUALITY}
+
+
+def test_without_it_nothing_changes():
+    """The default takes the quality steps in every frame."""
+    _, counts, _ = run(curtain(12), 12, automatic=False)
+    assert set(counts) == {QUALITY}
