@@ -6,8 +6,7 @@ import dataclasses
 
 import bpy
 
-from ..pbd_addon.blender import handlers, heat_map, shape_keys
-from ..pbd_addon.blender.mesh_io import PIN_OFFSET
+from ..pbd_addon.blender import hand, handlers, heat_map, shape_keys
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
@@ -129,8 +128,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
             else:
                 shape_keys.remove_live_key(obj)
             heat_map.remove(obj)
-            if obj.mode != "EDIT" and PIN_OFFSET in obj.data.attributes:
-                obj.data.attributes.remove(obj.data.attributes[PIN_OFFSET])
+            hand.forget_offsets(obj.data)
             forget_settings(obj)
         handlers.arm_if_needed()
         if baked:

@@ -8,6 +8,13 @@ from ..pbd_addon.blender import session
 from .places import BodyPanel, columns, draw_sentence, file_size, in_both_places, is_live
 from .presets import draw_header_icon
 
+DISTURBED = {
+    "COLLIDERS": "Colliders are others from frame {frame} on: Reset to start again",
+    "HAND": "Changed by hand from frame {frame} on, which a bake will not be",
+    "SETTLE": "Frame {frame} is not settled to the end: press the button beside Settle",
+}
+"""What makes the cached frames differ from a run in one go."""
+
 
 class Main(BodyPanel):
     """Cloth or balloon of the active object"""
@@ -85,8 +92,7 @@ def draw_status(context, layout):
         line = f"Frames {running.first_frame} to {running.last_frame} cached, {file_size(running.cache_bytes)}"
         draw_sentence(layout, context, line, "FILE_CACHE")
     if running.first_disturbed is not None:
-        line = f"Frames to {running.first_disturbed - 1} know other colliders: Reset to start again"
-        draw_sentence(layout, context, line, "INFO")
+        draw_sentence(layout, context, DISTURBED[running.disturbed_by].format(frame=running.first_disturbed), "INFO")
     for note in running.notes.get(obj.session_uid, ()):
         draw_sentence(layout, context, note, "INFO")
 

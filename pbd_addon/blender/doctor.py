@@ -112,7 +112,7 @@ def uneven_scale(patient):
     thick = [modifier.name for modifier in patient.obj.modifiers if modifier.type == "SOLIDIFY"]
     if not thick or scale.max() - scale.min() <= 1e-3 * scale.max():
         return ""
-    return f"The scale differs between the axes, so that '{thick[0]}' is not equally thick everywhere"
+    return f"The scale differs between the axes, so that modifier '{thick[0]}' is not equally thick everywhere"
 
 
 def unusual_size(patient):
@@ -270,7 +270,7 @@ def added_geometry(patient):
 def second_simulation(patient):
     """Blender's own cloth would move it once more."""
     found = first_modifier(patient.obj, SIMULATE)
-    return f"'{found.name}' simulates the same vertices once more" if found else ""
+    return f"Modifier '{found.name}' simulates the same vertices once more" if found else ""
 
 
 def first_modifier(obj, types):

@@ -14,6 +14,9 @@ from .mesh_io import PIN_OFFSET, read_offsets
 PINNED_SHARE = 0.5
 """What is held at least so firmly, compared with the middle of the grip, is pinned by the hand."""
 
+EDGE = 1e-9
+"""So much beyond its edges a triangle is met, as a share of them: no ray slips between two by rounding."""
+
 NEW_GROUP = "Pin"
 
 
@@ -45,7 +48,7 @@ def first_hit(origin, direction, positions, triangles):
         turned = np.cross(start, first)
         v = turned @ np.asarray(direction, float) / determinant
         t = np.einsum("ij,ij->i", second, turned) / determinant
-        met = np.flatnonzero((u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (t > 0.0))
+        met = np.flatnonzero((u >= -EDGE) & (v >= -EDGE) & (u + v <= 1.0 + EDGE) & (t > 0.0))
     if not len(met):
         return None
     nearest = met[np.argmin(t[met])]
@@ -225,12 +228,15 @@ def restore_pins(obj, name, weights, offsets):
 
 def write_offsets(mesh, offsets):
     """Keep offsets (n, 3) with the mesh; none, if all are zero."""
+    if not offsets.any():
+        forget_offsets(mesh)
+        return
+    attribute = mesh.attributes.get(PIN_OFFSET) or mesh.attributes.new(PIN_OFFSET, "FLOAT_VECTOR", "POINT")
+    attribute.data.foreach_set("vector", np.ascontiguousarray(offsets, np.float32).ravel())
+
+
+def forget_offsets(mesh):
+    """Hold pins at their places in the mesh again."""
     attribute = mesh.attributes.get(PIN_OFFSET)
-    if attribute is None:
-        if not offsets.any():
-            return
-        attribute = mesh.attributes.new(PIN_OFFSET, "FLOAT_VECTOR", "POINT")
-    if offsets.any():
-        attribute.data.foreach_set("vector", np.ascontiguousarray(offsets, np.float32).ravel())
-    else:
+    if attribute is not None:
         mesh.attributes.remove(attribute)

@@ -81,7 +81,8 @@ class Session:
         moments: The `Moment` that each cached frame was made with.
         first_guess: First cached frame whose inputs were interpolated, because playback jumped over it, or None.
         first_disturbed: First frame that was, or will be, made after a user moved, added or took away a collider in
-            the middle of the run, or None.
+            the middle of the run, or a hand was at work there, or None.
+        disturbed_by: What did that: "COLLIDERS", "HAND", or "SETTLE" for a first frame that is not settled to the end.
         settled: How many frames the first one has been settled for.
         shaped: Whether a hand has changed the first frame.
         hands: `Kept` of every use of the hand that can be undone.
@@ -112,6 +113,7 @@ class Session:
         self.undone = None
         self.first_guess = None
         self.first_disturbed = None
+        self.disturbed_by = ""
         self.tangled = {}
         self.recast = False
         self.standing = {}
@@ -166,7 +168,7 @@ class Session:
         frames = properties.settle_from(start.moment.settings[scene.session_uid]) if settle else 0
         for done in self.settling(scene, frames):
             if done < frames and time.monotonic() > deadline:
-                self.first_disturbed = start.frame
+                self.first_disturbed, self.disturbed_by = start.frame, "SETTLE"
                 raise PBDError(f"Settled {done} of {frames} frames in {patience:.0f} s: press Settle for all of them")
 
     def settling(self, scene, frames):
@@ -209,7 +211,7 @@ class Session:
         if frame == self.first_frame:
             self.shaped = True
         elif self.first_disturbed is None or self.first_disturbed > frame:
-            self.first_disturbed = frame
+            self.first_disturbed, self.disturbed_by = frame, "HAND"
 
     def note_hand(self, scene, kept):
         """Count a use of the hand; undo, which counts back, will go back to what was kept."""
@@ -281,7 +283,7 @@ class Session:
         """Forget all frames after `frame`, because the colliders are others from there on."""
         self._truncate(frame)
         if self.first_disturbed is None:
-            self.first_disturbed = self.last_frame + 1
+            self.first_disturbed, self.disturbed_by = self.last_frame + 1, "COLLIDERS"
 
     def _reach(self, scene, depsgraph, frame, now):
         """Step to a frame if it is missing; raises `PBDError` when that cannot be."""

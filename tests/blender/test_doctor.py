@@ -143,7 +143,7 @@ MENDED = {
     "shared": (provoke_shared, "shared by 2 objects"),
     "absolute_keys": (provoke_absolute_keys, "absolute"),
     "no_scale": (provoke_no_scale, "scale of zero"),
-    "uneven_scale": (provoke_uneven_scale, "'Thick' is not equally thick"),
+    "uneven_scale": (provoke_uneven_scale, "modifier 'Thick' is not equally thick"),
     "doubles": (provoke_doubles, "2 vertices lie on another"),
     "no_area": (provoke_no_area, "1 face has no area"),
     "loose_vertices": (provoke_loose_vertices, "1 vertex belongs to no edge"),
@@ -154,7 +154,7 @@ MENDED = {
     "empty_pins": (provoke_empty_pins, "'Pin' is empty"),
     "lost_maps": (provoke_lost_maps, "'Nowhere' of a weight map does not exist"),
     "all_held": (provoke_all_held, "nothing can move"),
-    "second_simulation": (provoke_second_simulation, "'Cloth' simulates the same"),
+    "second_simulation": (provoke_second_simulation, "Modifier 'Cloth' simulates the same"),
     "added_geometry": (provoke_added_geometry, "'Mirror' changes"),
 }
 
