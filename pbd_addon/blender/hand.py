@@ -159,12 +159,12 @@ class Hand:
         hit, _normal, grab, ids, weights = self.held
         self.held = None
         grab.release()
-        if not pin:
+        obj = world.find(scene, hit.member.uid, hit.member.name)
+        if not pin or obj is None or not self.is_valid:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
         fixed = self.simulation.grab(hit.member.body, middle, compliance=0.0)
         self.running.held.append((scene.frame_current, fixed))
-        obj = world.find(scene, hit.member.uid, hit.member.name)
         self._remember_pins(obj)
         positions = self.simulation.positions(hit.member.body)[middle]
         pin_where_they_are(obj, middle, positions, self.running.moments[self.running.last_frame].poses[hit.member.uid])

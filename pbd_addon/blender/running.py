@@ -20,6 +20,9 @@ from .world import Moment, World, bodies, live_bodies
 PATIENCE = math.inf if bpy.app.background else 10.0
 """How long a jump ahead may keep a window from drawing [s]."""
 
+UNDOABLE = 16
+"""So many uses of the hand can be undone with the cloth."""
+
 FEW = 4
 """So many objects are found sooner by their names than by a look at all objects of a scene."""
 
@@ -39,7 +42,7 @@ class Kept(NamedTuple):
     number: int  # of the use of the hand that follows
     frame: int
     state: State
-    first_disturbed: int | None
+    disturbed: tuple[int | None, str]  # from where on, and by what
     shaped: bool
 
 
@@ -148,7 +151,7 @@ class Session:
         """Whether no step was taken or tried, so that starting anew loses nothing."""
         return self.first_frame == self.last_frame and not (self.blocked or self.settled or self.shaped)
 
-    def build(self, scene, start, patience=math.inf, settle=True):
+    def build(self, scene, start, patience=math.inf):
         """Make the simulation from the scene as it stood at `start`, settled if the scene says so.
 
         Raises:
@@ -165,7 +168,7 @@ class Session:
         self.settings = dict(start.moment.settings)
         self.notes = built.notes()
         deadline = time.monotonic() + patience
-        frames = properties.settle_from(start.moment.settings[scene.session_uid]) if settle else 0
+        frames = properties.settle_from(start.moment.settings[scene.session_uid])
         for done in self.settling(scene, frames):
             if done < frames and time.monotonic() > deadline:
                 self.first_disturbed, self.disturbed_by = start.frame, "SETTLE"
@@ -188,6 +191,13 @@ class Session:
             self.report = simulation.step(properties.frame_seconds(moment.settings[scene.session_uid]), in_place=True)
         except UnstableError as error:
             raise PBDError(str(error)) from error
+        self._note_touching(scene, self.last_frame)
+
+    def _note_touching(self, scene, frame):
+        """Remember for the heat map what touches something at a frame that was stepped last."""
+        if scene.pbd.heat_map == "CONTACT":
+            touching = self.world.simulation.touching
+            self.touched[frame] = {member.uid: touching(member.body) for member in self.world.members}
 
     def take_settings_of_first(self, scene):
         """Let the settings that the scene has now be those that the first frame was made with."""
@@ -202,12 +212,11 @@ class Session:
     def keep(self, scene, frame):
         """What to go back to after a hand has changed a cached frame."""
         state = self.world.simulation.state_at(frame)
-        return Kept(scene.pbd.hand_count + 1, frame, state, self.first_disturbed, self.shaped)
+        return Kept(scene.pbd.hand_count + 1, frame, state, (self.first_disturbed, self.disturbed_by), self.shaped)
 
     def disturb_by_hand(self, frame):
         """A hand changes a frame, and so all after it; at the first one, it shapes what the cloth begins with."""
         self._truncate(frame)
-        self.world.pins_are_there = True
         if frame == self.first_frame:
             self.shaped = True
         elif self.first_disturbed is None or self.first_disturbed > frame:
@@ -216,7 +225,7 @@ class Session:
     def note_hand(self, scene, kept):
         """Count a use of the hand; undo, which counts back, will go back to what was kept."""
         scene.pbd.hand_count = kept.number
-        self.hands.append(kept)
+        self.hands = [*self.hands, kept][-UNDOABLE:]
 
     def go_back_to(self, kept):
         """Take back what a hand has done since."""
@@ -225,7 +234,8 @@ class Session:
         self._truncate(kept.frame)
         self.held = [(frame, grab) for frame, grab in self.held if frame < kept.frame]
         self.world.simulation.restore(kept.frame, kept.state, [grab for _, grab in self.held])
-        self.first_disturbed, self.shaped = kept.first_disturbed, kept.shaped
+        self.first_disturbed, self.disturbed_by = kept.disturbed
+        self.shaped = kept.shaped
 
     def _notice_undone_hands(self, scene):
         undone = [kept for kept in self.hands if kept.number > scene.pbd.hand_count]
@@ -396,6 +406,7 @@ class Session:
         if frame < self.last_frame:
             self.world.simulation.truncate(frame)
             self.moments = {known: moment for known, moment in self.moments.items() if known <= frame}
+            self.touched = {known: touching for known, touching in self.touched.items() if known <= frame}
             if self.first_guess is not None and self.first_guess > frame:
                 self.first_guess = None
             if self.first_disturbed is not None:
@@ -435,8 +446,7 @@ class Session:
             self.report = report or self.report
             self.stepping += report.seconds if report else 0.0
             self.moments[step] = moment
-            if scene.pbd.heat_map == "CONTACT":
-                self.touched[step] = {member.uid: simulation.touching(member.body) for member in self.world.members}
+            self._note_touching(scene, step)
             if step == self.first_frame + 1 and report is not None and report.crossings:
                 self.tangled = self.world.count_tangled()
             still = before.stands_like(now) and before.surrounds_like(now)

@@ -241,7 +241,6 @@ class World:
         obstacles: The colliders, by object uid.
         applied: Raw settings that the simulation has now, by key.
         rested: Steps that were taken in place.
-        pins_are_there: Whether pins with an offset are where it leads; else they go there from the mesh.
     """
 
     def __init__(self, scene, objects, moment):
@@ -282,7 +281,6 @@ class World:
             self._set_maps(member, moment.settings[member.uid])
         self.applied = dict(moment.settings)
         self.rested = 0
-        self.pins_are_there = False
 
     def _all_colliders(self):
         """The solver's colliders, in order."""
@@ -327,8 +325,9 @@ class World:
             raw = settings.get(member.uid)
             if raw is not None and raw != self.applied.get(member.uid):
                 self.simulation.set_material(member.body, properties.material_from(raw, member.name))
-                self._read_maps(scene, member, raw)
-                self._set_maps(member, raw)
+                if properties.maps_from(raw) != properties.maps_from(self.applied[member.uid]):
+                    self._read_maps(scene, member, raw)
+                    self._set_maps(member, raw)
                 self.applied[member.uid] = raw
         for uid, one in self.obstacles.items():
             raw = settings.get(as_collider(uid))
@@ -415,8 +414,6 @@ class World:
         From there they go at `PIN_SPEED` when the simulation begins, because the cloth begins as the mesh.
         """
         ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
-        if self.pins_are_there:
-            return ways
         steps = self.simulation.last_frame - self.simulation.first_frame + 1 + self.rested
         reach = PIN_SPEED * steps * properties.frame_seconds(moment.settings[scene.session_uid])
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
