@@ -34,8 +34,8 @@ types: python ## Mypy against Blender's stubs
 build: python ## Build and validate the zips in dist/ with Blender's own tool; PLATFORMS= leaves out those with Numba
 	@$(PYTHON) tools/build.py --platforms $(PLATFORMS) $(ARGS)
 
-bench: python ## Our solver beside Blender's Cloth modifier, in one run
-	@$(PYTHON) tools/environments.py run -m benchmarks.run $(ARGS)
+bench: python ## Our solver beside Blender's and pyPBD, half an hour; ARGS=--quick takes three minutes and saves nothing
+	@$(PYTHON) tools/environments.py bench $(ARGS)
 
 setup: python ## Only make the environments under .venvs/
 	@$(PYTHON) tools/environments.py setup $(BLENDER)

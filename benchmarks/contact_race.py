@@ -1,4 +1,4 @@
-"""A race of solvers over one scene of contact: time, depth, crossings, strain, volume."""
+"""How a solver does in a scene of contact: time, depth, crossings, strain, volume."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import dataclasses
 import gc
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from .contact_scenes import ContactScene
-from .curtain import REST, TAIL, Contestant
+from .curtain import REST, TAIL, Solver
 
-PATIENCE = 150.0
-"""Wall time after which a contestant is stopped in a scene [s]."""
+PATIENCE = 60.0
+"""Wall time after which a solver is stopped in a scene [s]."""
 
 FAR = 100.0
 """Nothing gets this far in any scene unless it explodes [m]."""
@@ -36,13 +37,16 @@ class Times:
         return Times(float(np.mean(seconds)), float(np.median(seconds)), float(np.percentile(seconds, 95.0)))
 
 
+NO_TIMES = Times.of([])
+
+
 @dataclasses.dataclass(frozen=True)
 class ContactResult:
-    """How a contestant did in a scene.
+    """How a solver did in a scene.
 
     Attributes:
         scene: Name of the scene.
-        solver, setting: Of the contestant.
+        solver, setting: Who it was.
         frames: How many it simulated.
         cpu, wall: Time of a frame.
         setup: CPU time until the first step [s], or NaN.
@@ -55,16 +59,17 @@ class ContactResult:
         strain_worst: The largest strain of any edge in any frame [1].
         volume, volume_worst: Enclosed volume over that at rest in the last frame, and farthest from 1; NaN of a sheet.
         height: Mean height of the vertices in the last frame [m].
+        runs, spread: How often it was run, and by how much the CPU time differed, over its median [1].
         trouble: What went wrong, or "".
     """
 
     scene: str
     solver: str
     setting: str
-    frames: int
-    cpu: Times
-    wall: Times
-    setup: float
+    frames: int = 0
+    cpu: Times = NO_TIMES
+    wall: Times = NO_TIMES
+    setup: float = math.nan
     depth: float = math.nan
     gap: float = math.nan
     crossings: int = -1
@@ -77,40 +82,49 @@ class ContactResult:
     volume: float = math.nan
     volume_worst: float = math.nan
     height: float = math.nan
+    runs: int = 0
+    spread: float = math.nan
     trouble: str = ""
 
+    @staticmethod
+    def of(scene: str, solver: str, setting: str, fields: Mapping[str, Any]) -> ContactResult:
+        """What `measure` returned, as a result."""
+        times = {name: Times(**fields[name]) for name in ("cpu", "wall") if name in fields}
+        return ContactResult(scene, solver, setting, **{**fields, **times})
 
-def race(scene: ContactScene, contestants: Sequence[Contestant], patience: float = PATIENCE) -> list[ContactResult]:
-    """Let the contestants take turns, a frame each; one that is too slow or explodes stops early."""
-    cpu: list[list[float]] = [[] for _ in contestants]
-    wall: list[list[float]] = [[] for _ in contestants]
-    seen: list[list[tuple[float, ...]]] = [[] for _ in contestants]
-    troubles = [""] * len(contestants)
+
+def measure(scene: ContactScene, solver: Solver, patience: float = PATIENCE) -> dict[str, object]:
+    """Let a solver simulate a scene; one that is too slow or explodes stops early.
+
+    Returns:
+        Fields of `ContactResult`, by name.
+    """
+    cpu: list[float] = []
+    wall: list[float] = []
+    seen: list[tuple[float, ...]] = []
+    trouble = ""
     gc.collect()
     for frame in range(1, scene.frames + 1):
-        for number, contestant in enumerate(contestants):
-            if troubles[number]:
-                continue
-            time.sleep(REST)
-            wall_start, cpu_start = time.perf_counter(), time.process_time()
-            try:
-                contestant.step(frame)
-                spent = time.process_time() - cpu_start, time.perf_counter() - wall_start
-                x = contestant.positions()
-                if not np.abs(x).max() < FAR:  # true for NaN too
-                    raise ArithmeticError(f"exploded: a vertex is more than {FAR:g} m away")
-                seen[number].append(look(scene, x))
-            except ArithmeticError as error:
-                troubles[number] = f"frame {frame}: {error}"
-                continue
-            cpu[number].append(spent[0])
-            wall[number].append(spent[1])
-            if sum(wall[number]) > patience and frame < scene.frames:
-                troubles[number] = f"stopped after {frame} of {scene.frames} frames, {patience:.0f} s"
-    return [
-        _result(scene, contestant, cpu[number], wall[number], np.array(seen[number]), troubles[number])
-        for number, contestant in enumerate(contestants)
-    ]
+        time.sleep(REST)
+        wall_start, cpu_start = time.perf_counter(), time.process_time()
+        try:
+            solver.step(frame)
+            spent = time.process_time() - cpu_start, time.perf_counter() - wall_start
+            x = solver.positions()
+            if not np.abs(x).max() < FAR:  # true for NaN too
+                raise ArithmeticError(f"exploded: a vertex is more than {FAR:g} m away")
+            seen.append(look(scene, x))
+        except ArithmeticError as error:
+            trouble = f"frame {frame}: {error}"
+            break
+        cpu.append(spent[0])
+        wall.append(spent[1])
+        if sum(wall) > patience and frame < scene.frames:
+            trouble = f"stopped after {frame} of {scene.frames} frames, {patience:.0f} s"
+            break
+    times = {"cpu": dataclasses.asdict(Times.of(cpu)), "wall": dataclasses.asdict(Times.of(wall))}
+    fields = {"frames": len(cpu), "setup": solver.setup, "trouble": trouble, **times}
+    return {**fields, **(_quality(scene, np.array(seen)) if seen else {})}
 
 
 def look(scene: ContactScene, x: np.ndarray) -> tuple[float, ...]:
@@ -123,33 +137,14 @@ def look(scene: ContactScene, x: np.ndarray) -> tuple[float, ...]:
     )  # fmt: skip
 
 
-def _result(
-    scene: ContactScene,
-    contestant: Contestant,
-    cpu: Sequence[float],
-    wall: Sequence[float],
-    seen: np.ndarray,
-    trouble: str,
-) -> ContactResult:
-    """Sum a contestant up; seen (frames, 7) as `look` tells it."""
-    who = (scene.name, contestant.solver, contestant.setting)
-    result = ContactResult(*who, len(cpu), Times.of(cpu), Times.of(wall), contestant.setup, trouble=trouble)
-    if not len(seen):
-        return result
+def _quality(scene: ContactScene, seen: np.ndarray) -> dict[str, object]:
+    """Sum a run up; seen (frames, 7) as `look` tells it."""
     depth, crossings, volume = seen[:, 0], seen[:, 1].astype(int), seen[:, 5]
     mean, p95, largest = seen[-TAIL:, 2:5].mean(axis=0).tolist()
-    return dataclasses.replace(
-        result,
-        depth=float(depth.max()),
-        gap=float(-depth[-1]),
-        crossings=int(crossings.max()),
-        crossings_end=int(crossings[-1]),
-        crossed=int((crossings > 0).sum()),
-        strain_mean=mean,
-        strain_p95=p95,
-        strain_max=largest,
-        strain_worst=float(seen[:, 4].max()),
-        volume=float(volume[-1]),
-        volume_worst=float(volume[np.argmax(np.abs(volume - 1.0))]) if scene.inflated else math.nan,
-        height=float(seen[-1, 6]),
-    )
+    farthest = float(volume[np.argmax(np.abs(volume - 1.0))]) if scene.inflated else math.nan
+    return {
+        "depth": float(depth.max()), "gap": float(-depth[-1]), "crossings": int(crossings.max()),
+        "crossings_end": int(crossings[-1]), "crossed": int((crossings > 0).sum()), "strain_mean": mean,
+        "strain_p95": p95, "strain_max": largest, "strain_worst": float(seen[:, 4].max()),
+        "volume": float(volume[-1]), "volume_worst": farthest, "height": float(seen[-1, 6]),
+    }  # fmt: skip

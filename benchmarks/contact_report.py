@@ -9,35 +9,28 @@ import numpy as np
 from pbd_addon import PRESETS, Material
 
 from .contact_race import ContactResult, Times
-from .contact_scenes import BALL_RADIUS, DROP, FABRIC, NOISE, ContactScene
-from .contact_solvers import LIGHT, LIGHT_AND_STIFF, SELF_SHARE
+from .contact_scenes import BALL_RADIUS, DROP, NOISE, ContactScene
+from .contestants import CLOCK, FABRIC, LIGHT, LIGHT_AND_STIFF, SELF_SHARE
 from .curtain import FRAME_RATE, TAIL
-from .report import CLOCK, milliseconds, number, percent, table
+from .text import bullets, milliseconds, number, percent, table
 
 
 def times(results: Sequence[ContactResult]) -> str:
     """Table of the time of a frame."""
     rows = [
-        [r.scene, f"{r.solver}, {r.setting}", f"{r.frames}", *_three(r.cpu), *_three(r.wall), milliseconds(r.setup)]
+        [r.scene, f"{r.solver}, {r.setting}", f"{r.frames}", *_three(r.cpu), *_three(r.wall), milliseconds(r.setup),
+         f"{r.runs}", number(r.spread, ".0f", 100.0)]
         for r in results
-    ]
+    ]  # fmt: skip
     head = (
         "scene", "solver", "frames", "CPU ms mean", "median", "95th %", "wall ms mean", "median", "95th %", "set-up ms",
+        "runs", "spread %",
     )  # fmt: skip
     return table(head, rows, texts=2)
 
 
 def _three(times: Times) -> list[str]:
     return [milliseconds(times.mean), milliseconds(times.median), milliseconds(times.p95)]
-
-
-def line(result: ContactResult) -> str:
-    """A result in short, to be read while the others are still at work."""
-    return (
-        f"  {result.solver}, {result.setting}: {milliseconds(result.cpu.median)} ms CPU, "
-        f"{milliseconds(result.wall.median)} ms wall, {_count(result.crossings)} crossings, "
-        f"{percent(result.strain_mean)} % strain {result.trouble}"
-    )
 
 
 def quality(results: Sequence[ContactResult]) -> str:
@@ -64,7 +57,7 @@ def _count(value: int) -> str:
     return "–" if value < 0 else f"{value}"
 
 
-def notes(scene: ContactScene, settings: dict[str, dict[str, float]], checked: Sequence[tuple[int, int]]) -> str:
+def notes(scene: ContactScene, settings: dict[str, dict[str, float]], checked: Sequence[Sequence[int]]) -> str:
     """How it was measured, of which `scene` is an example, and with which of Blender's settings."""
     cotton = PRESETS[FABRIC]
     stated = "; ".join(
@@ -76,9 +69,10 @@ def notes(scene: ContactScene, settings: dict[str, dict[str, float]], checked: S
         f"{len(scene.obstacle_faces)} triangles. Fold: a sheet of 1 m stands on edge, {1e3 * DROP:g} mm above a floor "
         f"and uneven by {1e3 * NOISE:g} mm (flat at rest), falls and folds. Balloon: a ball of radius "
         f"{BALL_RADIUS:g} m falls on a floor and is to hold its volume. In scenes that say `self` cloth meets itself.",
-        f"{FRAME_RATE} fps, all in one process; the solvers take turns, a frame each. Times are of a frame, over all "
-        "frames, and include Blender's update of the scene. CPU time is of all threads: Blender's collisions use "
-        "several, ours one, so that wall time is Blender's better side on an idle machine.",
+        f"{FRAME_RATE} fps; each run is a process of its own, the solvers take turns round after round, figures are "
+        "medians over the rounds, what takes long runs once. Times are of a frame, over all frames, and include "
+        "Blender's update of the scene. CPU time is of all threads: Blender's collisions use several, ours one, so "
+        "that wall time is Blender's better side on an idle machine.",
         "`deepest`: how far any point was below the true surface of the obstacle's mesh in any frame; vertices, three "
         "points of each edge and four of each triangle were measured. `crossings`: pairs of an edge and a triangle "
         "without a common vertex that go through each other, counted exactly after every frame; quads are cut into "
@@ -97,7 +91,7 @@ def notes(scene: ContactScene, settings: dict[str, dict[str, float]], checked: S
         f"`{LIGHT_AND_STIFF}` leaves stiffness and damping, which is quick, but look at `height` before its times: "
         "so light for its stiffness, the cloth hardly falls after the first touch, or drifts upwards.",
     )  # fmt: skip
-    return "\n".join(f"- {line}" for line in lines)
+    return bullets(lines)
 
 
 def _self_distance(material: Material) -> str:

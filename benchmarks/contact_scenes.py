@@ -10,9 +10,9 @@ import numpy as np
 from pbd_addon import PRESETS, Body, Collider, Material, Plane, Simulation
 
 from . import contact_measures
+from .contestants import FABRIC
 from .curtain import Curtain
 
-FABRIC = "Cotton"
 DRAPE_FRAMES, FOLD_FRAMES, BALLOON_FRAMES = 40, 50, 50
 BALL_RADIUS = 0.3
 BALL_SUBDIVISIONS = 4
@@ -24,7 +24,6 @@ DROP = 0.05
 NOISE = 1e-4
 """Standard deviation of the unevenness of the sheet that stands on edge [m]; else it would stay standing."""
 
-SIZES = (64, 100)
 BALLOONS = (4, 5, 6)
 """Subdivisions as Blender counts them: 642, 2562 and 10242 vertices."""
 
@@ -123,8 +122,8 @@ def drape(n: int, self_collision: bool, frames: int = DRAPE_FRAMES) -> ContactSc
     vertices = sheet.vertices + np.array([0.0, 0.0, BALL_RADIUS + DROP])
     ball, triangles = icosphere(BALL_SUBDIVISIONS, BALL_RADIUS)
     return ContactScene(
-        "drape", f"drape {n} × {n}{', self' if self_collision else ''}", vertices, vertices, sheet.quads,
-        _cut(sheet.quads), sheet.edges, ball, triangles, contact_measures.Convex.of_mesh(ball, triangles), False,
+        "drape", f"drape {n} × {n}{', self' if self_collision else ''}", vertices, vertices, sheet.faces,
+        _cut(sheet.faces), sheet.edges, ball, triangles, contact_measures.Convex.of_mesh(ball, triangles), False,
         frames, self_collision, False, PRESETS[FABRIC],
     )  # fmt: skip
 
@@ -137,7 +136,7 @@ def fold(n: int, self_collision: bool = True, frames: int = FOLD_FRAMES, noise: 
     vertices = flat.copy()
     vertices[:, 1] = noise * np.random.default_rng(7).standard_normal(len(x))
     return ContactScene(
-        "fold", f"fold {n} × {n}{', self' if self_collision else ''}", vertices, flat, sheet.quads, _cut(sheet.quads),
+        "fold", f"fold {n} × {n}{', self' if self_collision else ''}", vertices, flat, sheet.faces, _cut(sheet.faces),
         sheet.edges, *_floor(), True, frames, self_collision, False, PRESETS[FABRIC],
     )  # fmt: skip
 
@@ -151,6 +150,12 @@ def balloon(subdivisions: int, self_collision: bool = False, frames: int = BALLO
         "balloon", f"balloon of {len(vertices)}{', self' if self_collision else ''}", vertices, vertices, triangles,
         triangles, contact_measures.edges_of(triangles), *_floor(), True, frames, self_collision, True, material,
     )  # fmt: skip
+
+
+def of_kind(kind: str, size: int, self_collision: bool, **options: int) -> ContactScene:
+    """A "drape" or "fold" of size × size vertices, or a "balloon" of `size` subdivisions."""
+    make = {"drape": drape, "fold": fold, "balloon": balloon}[kind]
+    return make(size, self_collision, **options)  # type: ignore[arg-type]
 
 
 def icosphere(subdivisions: int, radius: float) -> tuple[np.ndarray, np.ndarray]:

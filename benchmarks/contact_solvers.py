@@ -8,24 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pbd_addon import SolverSettings
-
 from .contact_scenes import ContactScene
+from .contestants import CLOCK, DEFAULT, LIGHT
 from .curtain import FRAME_RATE
-from .ours import LABELS
-from .report import CLOCK
+from .ours import need
 from .stage import Stage
-
-SELF_SHARE = 0.3
-"""Self distance in edges, where Blender's default of 15 mm is left."""
-
-DEFAULT, LIGHT, LIGHT_AND_STIFF = (
-    "default mass and clock",
-    "our mass and clock",
-    "our mass and clock, default stiffness",
-)
-"""Of Blender's Cloth: untouched; mass, clock and air as ours, stiffness and damping per kilogram as untouched; the
-same with stiffness and damping untouched, which is thousands of times as stiff for its mass."""
 
 STIFFNESSES = tuple(
     f"{kind}_{what}" for kind in ("tension", "compression", "shear", "bending") for what in ("stiffness", "damping")
@@ -35,11 +22,9 @@ STIFFNESSES = tuple(
 class OurContact:
     """Our solver at its defaults; Blender shows its cloth and updates the scene, obstacle and all."""
 
-    solver = "ours"
-
     def __init__(self, scene: ContactScene, kernels: str) -> None:
-        self.setting = f"{SolverSettings().substeps} substeps, {LABELS[kernels]}"
-        self.stage = Stage(f"Ours, {kernels}", scene.vertices, scene.faces)
+        need(kernels)
+        self.stage = Stage(scene.vertices, scene.faces, scene.frames)
         self.stage.add("Obstacle", scene.obstacle_vertices, scene.obstacle_faces)
         start = time.process_time()
         self.body, self.simulation = scene.simulation(kernels=kernels)
@@ -53,10 +38,6 @@ class OurContact:
     def positions(self) -> np.ndarray:
         return self.simulation.positions(self.body)
 
-    def close(self) -> None:
-        """Remove its scene."""
-        self.stage.close()
-
 
 class BlenderContact:
     """Blender's Cloth, and its Collision on the obstacle.
@@ -67,12 +48,11 @@ class BlenderContact:
         share: Self distance in edges; None leaves Blender's default.
     """
 
-    solver = "Blender's Cloth"
     setup = math.nan
+    """Blender sets up in the first frame."""
 
     def __init__(self, scene: ContactScene, mass: str = DEFAULT, share: float | None = None) -> None:
-        words = [mass]
-        self.stage = Stage("Cloth", scene.vertices, scene.faces)
+        self.stage = Stage(scene.vertices, scene.faces, scene.frames)
         self.obstacle: Any = self.stage.add("Obstacle", scene.obstacle_vertices, scene.obstacle_faces)
         self.obstacle.modifiers.new("Collision", "COLLISION")
         modifier: Any = self.stage.object.modifiers.new("Cloth", "CLOTH")
@@ -93,26 +73,15 @@ class BlenderContact:
                 setattr(modifier.settings, name, lighter * getattr(modifier.settings, name))
         modifier.settings.use_pressure = scene.inflated
         modifier.collision_settings.use_self_collision = scene.self_collision
-        if scene.self_collision:
-            if share is not None:
-                modifier.collision_settings.self_distance_min = share * scene.edge
-            distance = f"self distance {1e3 * modifier.collision_settings.self_distance_min:.2g} mm"
-            words.append(f"{distance} ({'default' if share is None else f'{share:g} of an edge'})")
-        self.setting = ", ".join(words)
+        if share is not None:
+            modifier.collision_settings.self_distance_min = share * scene.edge
         self.stage.show(1)
 
     def step(self, frame: int) -> None:
         self.stage.show(1 + frame)
 
     def positions(self) -> np.ndarray:
-        x = self.stage.read()
-        if not np.isfinite(x).all():
-            raise ArithmeticError("positions are not finite")
-        return x
-
-    def close(self) -> None:
-        """Remove its scene."""
-        self.stage.close()
+        return self.stage.read()
 
 
 STATED_OF_CLOTH = ("collision_quality", "distance_min", "friction", "self_distance_min", "self_friction")
@@ -130,5 +99,4 @@ def stated_contact_settings(scene: ContactScene) -> dict[str, dict[str, float]]:
         ("Collision of the obstacle", cloth.obstacle.collision, STATED_OF_OBSTACLE),
     )
     values = {title: {name: round(float(getattr(of, name)), 6) for name in names} for title, of, names in stated}
-    cloth.close()
     return values

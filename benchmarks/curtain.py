@@ -1,4 +1,4 @@
-"""The curtain: a sheet that hangs by two corners, and a race of solvers over it.
+"""The curtain: a sheet that hangs by two corners, and how a solver does on it.
 
 A square of 1 m, n × n vertices, starts level and at rest; two neighboring corners are held. It falls, swings and
 stretches most at the corners. There is nothing to touch, so that only the cloth itself is measured.
@@ -10,12 +10,11 @@ import dataclasses
 import gc
 import math
 import time
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
-from tests.meshes import grid
+from tests.meshes import grid, jittered_sheet
 
 FRAME_RATE = 24
 """Frames of a second."""
@@ -29,9 +28,9 @@ WARM_UP = 5
 TAIL = 10
 """Last frames over which strain is averaged, because the curtain still swings."""
 
-REST = 0.02
+REST = 0.005
 """Pause after each step [s]. Blender's idle threads look for work for a millisecond before they sleep, and that
-must not count for whoever is next."""
+must not count for what is measured next."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,28 +40,52 @@ class Curtain:
     Attributes:
         n: Vertices along each side.
         vertices: (n * n, 3) float64 [m].
-        quads: (f, 4) int.
-        edges: Sides of the quads, each once, (e, 2) int.
+        faces: Quads (f, 4), or triangles (f, 3) of an unstructured mesh, int.
+        edges: Sides of the faces, each once, (e, 2) int.
         rest_lengths: (e,) [m].
         pins: The two vertices that are held.
     """
 
     n: int
     vertices: np.ndarray
-    quads: np.ndarray
+    faces: np.ndarray
     edges: np.ndarray
     rest_lengths: np.ndarray
     pins: tuple[int, int]
 
     @staticmethod
-    def of_size(n: int) -> Curtain:
-        """A curtain of n × n vertices."""
-        vertices, faces = grid(n - 1, n - 1, 1.0, 1.0)
-        quads = np.array(faces)
-        sides = np.concatenate([quads[:, [0, 1]], quads[:, [1, 2]], quads[:, [2, 3]], quads[:, [3, 0]]])
+    def of_size(n: int, unstructured: bool = False) -> Curtain:
+        """A curtain of n × n vertices: a grid of quads, or a Delaunay mesh of shaken points."""
+        if unstructured:
+            vertices, faces = jittered_sheet(n)
+        else:
+            vertices, quads = grid(n - 1, n - 1, 1.0, 1.0)
+            faces = np.array(quads)
+        corners = range(faces.shape[1])
+        sides = np.concatenate([faces[:, [corner, corner - 1]] for corner in corners])
         edges = np.unique(np.sort(sides, axis=1), axis=0)
         rest_lengths = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
-        return Curtain(n, vertices, quads, edges, rest_lengths, (n * (n - 1), n * n - 1))
+        return Curtain(n, vertices, faces, edges, rest_lengths, (n * (n - 1), n * n - 1))
+
+    @property
+    def triangles(self) -> np.ndarray:
+        """The faces, quads cut along diagonals that alternate like a chessboard, (t, 3) int64."""
+        if self.faces.shape[1] == 3:
+            return self.faces
+        a, b, c, d = self.faces.T
+        side = np.arange(self.n - 1)
+        odd = (side[:, None] + side).ravel() % 2 == 1
+        first = np.where(odd, np.stack([a, b, c]), np.stack([a, b, d]))
+        second = np.where(odd, np.stack([a, c, d]), np.stack([b, c, d]))
+        return np.stack([first, second], axis=2).transpose(1, 2, 0).reshape(-1, 3)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of the sheet's mass that each vertex has: a third of that of its triangles, (n * n,), sum 1."""
+        corners = self.vertices[self.triangles]
+        areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+        shares = np.bincount(self.triangles.ravel(), np.repeat(areas, 3), len(self.vertices))
+        return np.asarray(shares / shares.sum())
 
     def strain(self, x: np.ndarray) -> np.ndarray:
         """|length / rest length - 1| of every edge at positions x (n * n, 3), (e,)."""
@@ -70,17 +93,13 @@ class Curtain:
         return np.asarray(np.abs(lengths / self.rest_lengths - 1.0))
 
 
-class Contestant(Protocol):
+class Solver(Protocol):
     """A solver with a curtain of its own.
 
     Attributes:
-        solver: Whose it is; one curve of the picture.
-        setting: What distinguishes it from others of this solver.
-        setup: CPU time until the first step [s], NaN where it cannot be told from the first step's.
+        setup: CPU time of building it [s].
     """
 
-    solver: str
-    setting: str
     setup: float
 
     def step(self, frame: int) -> None:
@@ -92,83 +111,99 @@ class Contestant(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """How a contestant did.
+    """How a solver did on a curtain; NaN of what is not known.
 
     Attributes:
-        solver, setting: Of the contestant.
+        scene: Name of the curtain.
         n: Vertices along each side.
-        cpu, wall: Time of a frame, median [s]; NaN if the cloth exploded.
-        setup: CPU time until the first step [s], or NaN.
+        solver, setting: Who it was.
+        frames: How many frames it simulated.
+        cpu, wall: Time of a frame, median [s].
+        setup: CPU time that is paid once: building, and what the first frame takes above the median [s].
         strain_mean, strain_p95, strain_max: Over the edges, averaged over the last frames [1].
         strain_worst: The largest mean over the edges in any frame [1].
         lowest: The lowest that any vertex came [m].
         down: Frame in which the mean height first turned upwards: the end of the first swing.
+        slip: How far a held corner was from its place in the worst frame [m].
+        center: Height and depth of the center of mass in every frame, [(y, z), ...] [m].
+        runs: How often it was run; figures are medians over these.
+        spread: Largest minus smallest CPU time of the runs, over their median [1].
         trouble: What went wrong, or "".
     """
 
+    scene: str
+    n: int
     solver: str
     setting: str
-    n: int
-    cpu: float
-    wall: float
-    setup: float
-    strain_mean: float
-    strain_p95: float
-    strain_max: float
-    strain_worst: float
-    lowest: float
-    down: float
+    frames: int = 0
+    cpu: float = math.nan
+    wall: float = math.nan
+    setup: float = math.nan
+    strain_mean: float = math.nan
+    strain_p95: float = math.nan
+    strain_max: float = math.nan
+    strain_worst: float = math.nan
+    lowest: float = math.nan
+    down: float = math.nan
+    slip: float = math.nan
+    center: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+    runs: int = 0
+    spread: float = math.nan
     trouble: str = ""
 
 
-def race(curtain: Curtain, contestants: Sequence[Contestant], frames: int = FRAMES) -> list[Result]:
-    """Let the contestants take turns, a frame each, so that a busy minute of the machine is everyone's."""
-    cpu: list[list[float]] = [[] for _ in contestants]
-    wall: list[list[float]] = [[] for _ in contestants]
-    shapes: list[list[tuple[float, ...]]] = [[] for _ in contestants]
-    troubles = [""] * len(contestants)
+def measure(curtain: Curtain, solver: Solver, frames: int, patience: float) -> dict[str, object]:
+    """Let a solver simulate a curtain.
+
+    Args:
+        curtain: What it hangs.
+        solver: Who does.
+        frames: How many.
+        patience: Wall time after which it is stopped [s].
+
+    Returns:
+        Fields of `Result`, by name.
+    """
+    cpu: list[float] = []
+    wall: list[float] = []
+    shapes: list[tuple[float, ...]] = []
+    trouble, shares, held = "", curtain.shares, list(curtain.pins)
     gc.collect()
     for frame in range(1, frames + 1):
-        for number, contestant in enumerate(contestants):
-            if troubles[number]:
-                continue
-            wall_start, cpu_start = time.perf_counter(), time.process_time()
-            try:
-                contestant.step(frame)
-            except ArithmeticError as error:
-                troubles[number] = f"frame {frame}: {error}"
-                continue
-            cpu[number].append(time.process_time() - cpu_start)
-            wall[number].append(time.perf_counter() - wall_start)
-            x = contestant.positions()
-            strain, height = curtain.strain(x), x[:, 2]
-            shapes[number].append(
-                (strain.mean(), np.percentile(strain, 95.0), strain.max(), height.min(), height.mean())
-            )
-            time.sleep(REST)
-    return [
-        _result(contestant, curtain.n, cpu[number], wall[number], np.array(shapes[number]), troubles[number])
-        for number, contestant in enumerate(contestants)
-    ]
+        wall_start, cpu_start = time.perf_counter(), time.process_time()
+        try:
+            solver.step(frame)
+        except ArithmeticError as error:
+            trouble = f"frame {frame}: {error}"
+            break
+        cpu.append(time.process_time() - cpu_start)
+        wall.append(time.perf_counter() - wall_start)
+        x = solver.positions()
+        strain = curtain.strain(x)
+        _, depth, height = shares @ x
+        slip = np.linalg.norm(x[held] - curtain.vertices[held], axis=1).max()
+        shapes.append(
+            (strain.mean(), np.percentile(strain, 95.0), strain.max(), x[:, 2].min(), slip, depth, height)
+        )  # fmt: skip
+        if sum(wall) > patience and frame < frames:
+            trouble = f"stopped after {frame} of {frames} frames, {sum(wall):.0f} s"
+            break
+        time.sleep(REST)
+    return {"frames": len(cpu), "trouble": trouble, **_summary(solver, cpu, wall, np.array(shapes))}
 
 
-def _result(
-    contestant: Contestant,
-    n: int,
-    cpu: list[float],
-    wall: list[float],
-    shapes: np.ndarray,
-    trouble: str,
-) -> Result:
-    """Sum a contestant up; shapes (frames, 5): mean, 95th percentile and maximum strain, lowest and mean height."""
-    who = (contestant.solver, contestant.setting, n)
-    if trouble:
-        return Result(*who, math.nan, math.nan, contestant.setup, *[math.nan] * 6, trouble=trouble)
-    cpu_time, wall_time = (float(np.median(seconds[WARM_UP:])) for seconds in (cpu, wall))
+def _summary(solver: Solver, cpu: list[float], wall: list[float], shapes: np.ndarray) -> dict[str, object]:
+    """Sum a run up; shapes (frames, 7): mean, p95, maximum strain, lowest vertex, slip, center's depth and height."""
+    if not cpu:
+        return {"setup": solver.setup}
+    warm = WARM_UP if len(cpu) > WARM_UP else 0
+    median = float(np.median(cpu[warm:]))
     mean, p95, largest = shapes[-TAIL:, :3].mean(axis=0).tolist()
-    worst, lowest = float(shapes[:, 0].max()), float(shapes[:, 3].min())
-    rising = np.flatnonzero(np.diff(shapes[:, 4]) > 0.0)
-    down = float(rising[0] + 1) if len(rising) else math.nan
-    if not lowest < -0.5:  # false for NaN too
-        trouble = "does not fall"
-    return Result(*who, cpu_time, wall_time, contestant.setup, mean, p95, largest, worst, lowest, down, trouble=trouble)
+    height = shapes[:, 6]
+    rising = np.flatnonzero(np.diff(height) > 0.0)
+    return {
+        "cpu": median, "wall": float(np.median(wall[warm:])), "setup": solver.setup + max(cpu[0] - median, 0.0),
+        "strain_mean": mean, "strain_p95": p95, "strain_max": largest, "strain_worst": float(shapes[:, 0].max()),
+        "lowest": float(shapes[:, 3].min()), "slip": float(shapes[:, 4].max()), "center": shapes[:, 5:].tolist(),
+        "down": float(rising[0] + 1) if len(rising) else math.nan,
+    }  # fmt: skip

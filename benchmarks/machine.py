@@ -1,4 +1,4 @@
-"""What a figure was measured with: versions and processor."""
+"""What a figure was measured on."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import os
 import platform
 import tomllib
 from pathlib import Path
-
-import bpy
-import numpy as np
 
 MANIFEST = Path(__file__).resolve().parent.parent / "blender_manifest.toml"
 
@@ -24,12 +21,10 @@ def processor() -> str:
 
 
 def describe() -> dict[str, str]:
-    """Name and version of all that matters."""
+    """What can be told before anything runs; versions of solvers are added when they have run."""
     return {
         "PBD Cloth": tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"],
-        "Blender": bpy.app.version_string,
-        "NumPy": np.__version__,
-        "Python": platform.python_version(),
         "System": f"{platform.system()} {platform.machine()}",
         "Processor": f"{processor()}, {os.cpu_count()} cores",
+        "Load": f"{os.getloadavg()[0]:.1f} processes wanted a core when this began",
     }

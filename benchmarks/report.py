@@ -1,167 +1,165 @@
-"""What was measured, as text that is as good in a terminal as in Markdown."""
+"""The curtain's tables, and what they say in sentences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from pbd_addon import PRESETS
 
-from .blender_cloth import DEFAULT_QUALITY, BlenderCloth
-from .cost import KindResult
+from .contestants import (
+    BACKENDS,
+    CLOCK,
+    CLOTH,
+    DEFAULT_QUALITY,
+    DEFAULT_SUBSTEPS,
+    DYNAMICS,
+    ENOUGH,
+    FABRIC,
+    ORIGINAL,
+    OURS,
+    PEER,
+    PYPBD,
+)  # fmt: skip
 from .curtain import FRAME_RATE, FRAMES, TAIL, WARM_UP, Result
-from .ours import DEFAULT_SUBSTEPS, FABRIC, BalloonResult, Ours
-from .picture import Curve
-
-CLOCK = 1.3176
-"""How much faster than its frames Blender's cloth runs: one frame at 24 fps is 1/31.6 s to it."""
+from .pypbd_cloth import STRETCH
+from .text import bullets, milliseconds, number, percent, table, times
 
 
-SHADES = {
-    Ours.solver: ("#0b62a4", "#4d94cf", "#7fb8e6", "#0a3a66"),
-    BlenderCloth.solver: ("#b5480f", "#df8f55", "#f0bd95"),
-}
-"""Colors of each solver's curves."""
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
-    """A Markdown table with columns of even width; all but the first `texts` columns are aligned to the right."""
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-
-    def line(cells: Sequence[str]) -> str:
-        aligned = [
-            cell.ljust(width) if column < texts else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(cells, widths))
-        ]
-        return f"| {' | '.join(aligned)} |"
-
-    rule = ["-" * width if column < texts else "-" * (width - 1) + ":" for column, width in enumerate(widths)]
-    return "\n".join([line(head), line(rule), *(line(row) for row in rows)])
-
-
-def number(value: float, form: str, scale: float = 1.0) -> str:
-    """A figure, or a dash where there is none."""
-    return "–" if math.isnan(value) else format(scale * value, form)
-
-
-def milliseconds(seconds: float) -> str:
-    """Three digits."""
-    return number(seconds, ".1f" if 1e3 * seconds < 99.95 else ".0f", 1e3)
-
-
-def percent(share: float) -> str:
-    """Two digits or more."""
-    return number(share, ".2f" if share < 0.1 else ".1f", 100.0)
-
-
-def is_default(result: Result, solver: str) -> bool:
-    """Whether this is what a user of that solver gets without touching a setting."""
-    return result.solver == solver and result.setting.endswith("(default)")
+def against_peer(result: Result, results: Sequence[Result]) -> float:
+    """How many times as fast as Blender's Cloth at its default, in the same scene; NaN if it is not known."""
+    peer = [r.cpu for r in results if (r.scene, r.solver, r.setting) == (result.scene, CLOTH, PEER)]
+    return peer[0] / result.cpu if peer else math.nan
 
 
 def curtains(results: Sequence[Result]) -> str:
-    """Table of the race."""
-    rows = []
-    for result in results:
-        peer = next(one for one in results if one.n == result.n and is_default(one, BlenderCloth.solver))
-        rows.append([
-            f"{result.n} × {result.n}", f"{result.solver}, {result.setting}",
-            milliseconds(result.cpu), milliseconds(result.wall), number(peer.cpu / result.cpu, ".2f"),
-            percent(result.strain_mean), percent(result.strain_p95), percent(result.strain_max),
-            percent(result.strain_worst), number(result.lowest, ".3f"), number(result.down, ".0f"),
-            milliseconds(result.setup),
-        ])  # fmt: skip
-    head = (
-        "vertices", "solver", "CPU ms", "wall ms", "speed", "mean strain %", "95th %", "max %", "worst mean %",
-        "lowest m", "down at frame", "set-up ms",
-    )  # fmt: skip
-    lines = [table(head, rows, texts=2)]
-    lines += [f"\n{r.n} × {r.n}, {r.solver}, {r.setting}: {r.trouble}" for r in results if r.trouble]
-    return "\n".join(lines)
-
-
-def verdict(results: Sequence[Result]) -> str:
-    """The finest curtain in one sentence."""
-    n = max(result.n for result in results)
-    ours, peer = (
-        next(result for result in results if result.n == n and is_default(result, solver))
-        for solver in (Ours.solver, BlenderCloth.solver)
-    )
-    if math.isnan(ours.cpu):
-        return f"At {n} × {n} ours failed ({ours.trouble})."
-    return (
-        f"At {n} × {n}, both at their defaults: ours {milliseconds(ours.cpu)} ms a frame with "
-        f"{percent(ours.strain_mean)} % mean strain, Blender's Cloth {milliseconds(peer.cpu)} ms with "
-        f"{percent(peer.strain_mean)} %."
-    )
-
-
-def notes(n: int, blender_settings: dict[str, float]) -> str:
-    """How it was measured, and what the two solvers do not have in common on a curtain of n × n."""
-    cotton = PRESETS[FABRIC]
-    heavy = blender_settings["mass"] * n * n
-    stated = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in blender_settings.items())
-    lines = (
-        f"{FRAMES} frames at {FRAME_RATE} fps in one process; the solvers take turns, a frame each. Times are of a "
-        f"frame, medians over frames {WARM_UP + 1} to {FRAMES}; `speed` is against Blender's default. Both include "
-        "Blender's update of the scene.",
-        "CPU time, of all threads, is the figure to compare: wall time also counts waiting for whatever else the "
-        "machine is doing. Blender's Cloth does a part of its work on a second core, so that on an idle machine its "
-        "wall time is shorter than its CPU time.",
-        f"Strain is |l / L − 1| over the edges of the quads: mean, 95th percentile and maximum, each averaged over the "
-        f"last {TAIL} frames. The curtain still swings then, and not all at the same point of the swing, hence `worst "
-        "mean`: the mean of the worst frame of all. `lowest` is the lowest vertex of any frame, `down` the end of the "
-        "first swing.",
-        f"Ours: {FABRIC} ({cotton.density:g} kg/m², {cotton.stretch:g} N/m), XPBD, {DEFAULT_SUBSTEPS} substeps of "
-        "1 iteration, the curtain meets itself, NumPy kernels by default. Blender's Cloth does not meet itself by "
-        "default.",
-        f"Blender's Cloth at quality {DEFAULT_QUALITY} is untouched but for the pins, the other differs in quality "
-        f"alone. Its defaults: {stated}.",
-        "The two do not simulate the same cloth. Blender's mass and air drag are per vertex, so that its default "
-        f"curtain of {n} × {n} weighs {heavy:.0f} kg and ours {cotton.density:g} kg; its clock runs {CLOCK} times "
-        "slower than its frames. They are compared by outcome, time against strain.",
-    )
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def kinds(results: Sequence[KindResult]) -> str:
-    """Table of the kinds of constraints, with a column for each backend."""
-    backends = list(dict.fromkeys(r.kernels for r in results))
-    times = {(r.kind, r.kernels): f"{1e9 * r.seconds:.1f} ns" for r in results}
+    """Table of all contestants in all curtains, and below it what went wrong."""
     rows = [
-        [r.kind, r.scene, f"{r.rows}", *(times.get((r.kind, name), "") for name in backends), r.unit]
-        for r in results
-        if r.kernels == backends[0]
-    ]
-    return table(("kind", "scene", "rows", *(f"{name}, CPU" for name in backends), "of a"), rows, texts=2)
-
-
-def parts(split: dict[str, float]) -> str:
-    """Table of the parts of a frame."""
-    whole = sum(split.values())
-    rows = [[label, f"{1e3 * seconds:.2f}", f"{100 * seconds / whole:.0f}"] for label, seconds in split.items()]
-    return table(("part", "CPU ms", "%"), [*rows, ["all", f"{1e3 * whole:.2f}", "100"]])
-
-
-def balloons(results: Sequence[BalloonResult]) -> str:
-    """Table of the balloons."""
-    rows = [
-        [f"{r.vertices}", f"{r.triangles}", milliseconds(r.cpu), milliseconds(r.wall), milliseconds(r.volume_cpu),
-         f"{r.volume:.4f}", milliseconds(r.setup)]
+        [
+            r.scene, f"{r.solver}, {r.setting}", milliseconds(r.cpu), milliseconds(r.wall),
+            number(against_peer(r, results), ".2f"), percent(r.strain_mean), percent(r.strain_p95),
+            percent(r.strain_max), percent(r.strain_worst), number(r.lowest, ".3f"), number(r.down, ".0f"),
+            number(r.slip, ".0f", 1e3), milliseconds(r.setup), f"{r.runs}", number(r.spread, ".0f", 100.0),
+        ]
         for r in results
     ]  # fmt: skip
-    return table(("vertices", "triangles", "CPU ms", "wall ms", "of it volume", "V / V0", "set-up ms"), rows, texts=0)
+    head = (
+        "curtain", "solver", "CPU ms", "wall ms", "speed", "mean strain %", "95th %", "max %", "worst mean %",
+        "lowest m", "down at frame", "slip mm", "set-up ms", "runs", "spread %",
+    )  # fmt: skip
+    return "\n".join([table(head, rows, texts=2), *troubles(results)])
 
 
-def curves(results: Sequence[Result]) -> list[Curve]:
-    """One curve for each solver and setting, through the sizes of the curtain."""
-    found: dict[str, Curve] = {}
-    for result in results:
-        if not math.isnan(result.cpu):
-            name = f"{result.solver}, {result.setting.removesuffix(' (default)')}"
-            if name not in found:
-                shades = SHADES[result.solver]
-                earlier = sum(other.startswith(result.solver) for other in found)
-                found[name] = Curve(name, shades[earlier % len(shades)], [])
-            found[name].points.append((1e3 * result.cpu, 100.0 * result.strain_mean, f"{result.n}²"))
-    return list(found.values())
+def troubles(results: Sequence[Result]) -> list[str]:
+    """A line about each result that is not what it should be."""
+    return [f"\n{r.scene}, {r.solver}, {r.setting}: {r.trouble}" for r in results if r.trouble]
+
+
+def absent(left_out: Mapping[str, str]) -> str:
+    """One line for each reason that left somebody out, or "nobody"."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        reasons.setdefault(reason, []).append(name)
+    return bullets([f"Left out, {'; '.join(names)}: {reason}." for reason, names in reasons.items()])
+
+
+def verdicts(results: Sequence[Result], peers: Container[tuple[str, str]] | None = None) -> list[str]:
+    """Each curtain in a sentence or two, like with like: no self-collision; only these peers, if given."""
+    sentences = []
+    for scene in dict.fromkeys(r.scene for r in results):
+        there = {(r.solver, r.setting): r for r in results if r.scene == scene and math.isfinite(r.cpu)}
+        mine = [there[OURS, name] for name in BACKENDS.values() if (OURS, name) in there]
+        if not mine:
+            sentences.append(f"At {scene} ours has no figure.")
+            continue
+        best = mine[0]
+        named = ", ".join(f"{milliseconds(r.cpu)} ms with {r.setting}" for r in mine)
+        text = f"At {scene} a frame of ours takes {named}, at {percent(best.strain_mean)} % mean strain."
+        others = [r for who, r in there.items() if who[0] != OURS and (peers is None or who in peers)]
+        if others:
+            text += f" Beside {best.setting}: " + "; ".join(_beside(best, r) for r in others) + "."
+        sentences.append(text)
+    return sentences
+
+
+def _beside(ours: Result, other: Result) -> str:
+    stopped = f", stopped after {other.frames} frames" if other.trouble.startswith("stopped") else ""
+    return (
+        f"{other.solver}, {other.setting}: {times(other.cpu / ours.cpu)} times the time, "
+        f"{times(other.strain_mean / ours.strain_mean)} times the strain{stopped}"
+    )
+
+
+def notes(n: int, frames: int, blender_settings: Mapping[str, float]) -> str:
+    """How it was measured, and what the solvers do not have in common on a curtain of n × n."""
+    cotton = PRESETS[FABRIC]
+    heavy = blender_settings.get("mass", math.nan) * n * n
+    stated = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in blender_settings.items())
+    return bullets((
+        f"{frames} frames at {FRAME_RATE} fps. Each run is a process of its own; the contestants take turns, round "
+        "after round, each round begins with another one, and figures are medians over the rounds. `runs` says how "
+        "many; what takes long runs once. `spread` is the largest minus the smallest CPU time of these runs. Times are "
+        f"of a frame, medians over frames {WARM_UP + 1} to {frames}, and include Blender's update of the scene, but "
+        f"for pyPBD, which does without. `speed` is against Blender's Cloth at quality {DEFAULT_QUALITY}.",
+        "CPU time, of all threads, is the figure to compare: wall time also counts waiting for whatever else the "
+        "machine is doing. Blender's solvers do a part of their work on other cores, so that on an idle machine their "
+        "wall time is shorter than their CPU time. Ours uses one.",
+        f"Strain is |l / L − 1| over the edges of the faces: mean, 95th percentile and maximum, each averaged over the "
+        f"last {TAIL} frames. The curtain still swings then, and not all at the same point of the swing, hence `worst "
+        "mean`: the mean of the worst frame of all. Of who was stopped these are its own last frames. `lowest` is the "
+        "lowest vertex of any frame, `down` the end of the first swing, `slip` how far a held corner was from its "
+        "place. `set-up` is CPU time that is paid once: building, and what the first frame takes above the others. "
+        "`unstructured` is a Delaunay mesh.",
+        f"Ours: {FABRIC} ({cotton.density:g} kg/m², {cotton.stretch:g} N/m), XPBD, {DEFAULT_SUBSTEPS} substeps of "
+        "1 iteration. Its default is with self-collision, which the others do not have or have switched off; those are "
+        "rows of their own.",
+        f"Blender's Cloth is untouched but for the pins and its quality. Its defaults: {stated}. Its mass and air drag "
+        f"are per vertex, so that a finer curtain is heavier: the default one of {n} × {n} weighs {heavy:.0f} kg, ours "
+        f"{cotton.density:g} kg. Its clock runs {CLOCK} times slower than its frames. Quality 1 is left out: it damps "
+        "so much that the sheet needs 22 frames to swing down, for which physics needs 12.",
+        f"{DYNAMICS} is the node group of that name, called experimental, which Blender 5.2 ships in its own data "
+        "files, in geometry_nodes_dynamics_assets.blend: XPBD, by default 5 substeps × 15 constraint steps, neither "
+        "stretchy nor bendy, 1 kg per vertex.",
+        "pyPBD is the Python module of the PositionBasedDynamics library: XPBD with our weight and bending, its "
+        f"examples' stiffness of edges ({STRETCH:g} N/m) and one thread, which is its fastest. 8 × 5 is its examples' "
+        "rate, 8 steps of 5 substeps a frame. Its strain grows with the mesh at any fixed number: "
+        f"{ENOUGH} n substeps keep it near 1 % on n × n vertices, so that its time grows with n³.",
+        "They do not simulate the same cloth, and are compared by outcome: time against strain.",
+    ))  # fmt: skip
+
+
+def readme(results: Sequence[Result], environment: Mapping[str, str]) -> str:
+    """What the README shows: grids alone, without self-collision, the peers at their usual settings."""
+    shown = {
+        (OURS, BACKENDS["numba"]): "PBD Cloth, Numba", (OURS, BACKENDS["numpy"]): "PBD Cloth, NumPy",
+        (CLOTH, PEER): f"{CLOTH}, quality {DEFAULT_QUALITY}", (CLOTH, "quality 2"): f"{CLOTH}, quality 2",
+        (DYNAMICS, ORIGINAL): f"{DYNAMICS} of Blender 5.2", (PYPBD, "0.85 n substeps"): "pyPBD, 0.85 n substeps",
+    }  # fmt: skip
+    rows, last = [], ""
+    for r in results:
+        if (r.solver, r.setting) in shown:
+            scene = r.scene if r.scene != last else ""
+            last = r.scene
+            rows.append([
+                scene, shown[r.solver, r.setting], milliseconds(r.cpu), milliseconds(r.wall),
+                number(against_peer(r, results), ".2f"), f"{percent(r.strain_mean)} %", f"{percent(r.strain_p95)} %",
+                f"{percent(r.strain_max)} %",
+            ])  # fmt: skip
+    head = ("curtain", "", "CPU ms", "wall ms", "speed", "mean strain", "95th percentile", "maximum")
+    machine = ", ".join(environment[name] for name in ("Blender", "Processor") if name in environment)
+    return "\n\n".join([
+        f"Blender {machine}; {FRAMES} frames; milliseconds a frame; `speed` is against Blender's Cloth at its default:",
+        table(head, rows, texts=2),
+        bullets([*verdicts(results, shown), _with_self_collision(results)]),
+        "What each kind of constraint costs, memory and cached frames: [ours](benchmarks/results/ours.md).",
+    ])  # fmt: skip
+
+
+def _with_self_collision(results: Sequence[Result]) -> str:
+    """What our default costs, in a sentence."""
+    found = []
+    for name in BACKENDS.values():
+        mine = [r for r in results if r.solver == OURS and r.setting.startswith(f"{name}, self-collision")]
+        found.append(", ".join(milliseconds(r.cpu) for r in mine) + f" ms with {name}")
+    scenes = ", ".join(dict.fromkeys(r.scene for r in results))
+    return f"With self-collision, our default, a frame of ours takes {' and '.join(found)} ({scenes})."

@@ -1,12 +1,12 @@
-"""Our solver beside Blender's Cloth modifier, in one run; from the root of the repository:
+"""Our solver beside Blender's and pyPBD, each run in a process of its own; from the root of the repository:
 
-    make bench                       some minutes; writes benchmarks/results/
-    make bench ARGS=--quick          about a minute; writes nothing
-    make bench ARGS="--only contact"
+    make bench                       everything: about 25 minutes on two cores; writes benchmarks/results/
+    make bench ARGS=--quick          small scenes once, about three minutes; writes nothing
+    make bench ARGS="--only curtain"
     make bench ARGS="--only contact --full"    some more minutes: finer sheets, Blender's own self distance
-    make bench ARGS="--substeps 10 40"
+    make bench ARGS="--sizes 50 --rounds 5 --output /tmp/results"
 
-or, with a Python that has bpy, `python -m benchmarks.run`.
+or, with a Python that has bpy, `python -m benchmarks.run`. Leave the machine alone meanwhile.
 """
 
 from __future__ import annotations
@@ -14,65 +14,59 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import math
 import os
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from pbd_addon.kernels import available
 
-from . import (
-    blender_cloth,
-    contact_measures,
-    contact_race,
-    contact_report,
-    contact_scenes,
-    contact_solvers,
-    cost,
-    curtain,
-    machine,
-    ours,
-    picture,
-    report,
-    stage,
-)
-
-PARTS = ("curtain", "contact")
-CONTACT_SIZE = 64
-BlenderSetting = tuple[str, float | None]
-"""What mass Blender's Cloth has, see `contact_solvers`, and its self distance in edges, None for its default."""
+from . import contact_report, contact_scenes, contestants, details_report, machine, picture, report
+from .contact_race import ContactResult
+from .curtain import FRAMES, Result
+from .processes import Job, Processes
 
 RESULTS = Path(__file__).resolve().parent / "results"
-QUALITIES = (blender_cloth.DEFAULT_QUALITY, 2)
-SIZES = (32, 64, 100)
-QUICK_SIZES = (32, 64)
-SUBDIVISIONS = (4, 5)
-QUICK_SUBDIVISIONS = (4,)
-FRAME = 1.0 / curtain.FRAME_RATE
+README = RESULTS.parent.parent / "README.md"
+MARKERS = ("<!-- curtain: written by make bench -->", "<!-- curtain: end -->")
+"""What is between them in the README is ours to write."""
+
+SOLVERS = (contestants.OURS, contestants.CLOTH, contestants.DYNAMICS, contestants.PYPBD)
+SIZES, QUICK_SIZES = (32, 64, 100, 200), (32, 64)
+UNSTRUCTURED = 100
+ROUNDS = 3
+PATIENCE = 40.0
+"""Wall time that the frames of a run may take [s]."""
+
+SUBSTEPS_OF_MOTION = (10, 20, 40)
 
 
-def arguments() -> argparse.Namespace:
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="benchmarks.run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="only small sheets and balloons")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="instead of both")
-    parser.add_argument(
-        "--full", action="store_true", help="contact: 100 × 100, a large balloon, and Blender's self distance too"
-    )
-    parser.add_argument(
-        "--patience", type=float, default=contact_race.PATIENCE, metavar="S",
-        help="contact: stop a solver after this much time in a scene [s] (default %(default)g)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--sizes", type=int, nargs="+", metavar="N", help="vertices along a side, instead of 32 64 100; contact: 64"
-    )
-    parser.add_argument("--substeps", type=int, nargs="+", default=[], metavar="N", help="ours with these too")
-    parser.add_argument("--output", type=Path, help="folder for the results, instead of benchmarks/results")
-    options = parser.parse_args()
-    if options.sizes and min(options.sizes) < 3:
+    add = parser.add_argument
+    add("--quick", action="store_true", help="only small sheets and balloons, one round")
+    add("--only", nargs="+", choices=PARTS, default=list(PARTS), help="instead of all three parts")
+    add("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS), help="curtain, contact: only these")
+    add("--full", action="store_true", help="contact: 100 × 100, a large balloon, and Blender's self distance too")
+    add("--sizes", type=int, nargs="+", metavar="N", help="vertices along a side, instead of 32 64 100 200")
+    add("--rounds", type=int, metavar="N", help=f"how often, at most (default {ROUNDS})")
+    add("--frames", type=int, default=0, metavar="N", help=f"how many (default {FRAMES}, or the scene's)")
+    add("--patience", type=float, default=PATIENCE, metavar="S", help="longest time of a run's frames (%(default)g s)")
+    add("--substeps", type=int, nargs="+", default=[], metavar="N", help="curtain: ours with these too")
+    add("--output", type=Path, metavar="FOLDER", help="for the results, instead of benchmarks/results")
+    add("--pypbd", type=Path, metavar="PYTHON", help="a Python that has pyPBD")
+    options = parser.parse_args(words)
+    if min(options.sizes or [3]) < 3:
         parser.error("a curtain has at least 3 vertices along a side")
+    if options.rounds is None:
+        options.rounds = 1 if options.quick else ROUNDS
+    if options.rounds < 1 or options.frames < 0:
+        parser.error("rounds and frames must be at least 1")
     return options
 
 
@@ -85,148 +79,172 @@ def main() -> None:
     """Measure, print, save."""
     options = arguments()
     begun = time.perf_counter()
-    stage.empty()
     environment = machine.describe()
-    environment["Load"] = f"{os.getloadavg()[0]:.1f} processes wanted a core when this began"
+    processes = Processes(options.pypbd, say)
     say("\n".join(f"{name}: {value}" for name, value in environment.items()))
-    say()
-    if "curtain" in options.only:
-        hang(options, environment)
-    if "contact" in options.only:
-        touch(options, environment)
-    say(f"The whole run took {time.perf_counter() - begun:.0f} s.")
+    say("Starting Blender; Numba's kernels may have to be compiled, which takes up to a minute.\n")
+    stated = processes.run({"task": "detail", "name": "details:machine"})
+    if "trouble" in stated:
+        raise SystemExit(f"Blender cannot be run here: {stated['trouble']}")
+    for part in options.only:
+        text, everything = PARTS[part](options, processes, stated)
+        environment.update(processes.versions)
+        said = "\n".join(f"- {name}: {value}" for name, value in environment.items())
+        text = text.replace(ENVIRONMENT, f"Written by `make bench`.\n\n{said}")
+        say(f"\n{text}\n")
+        partial = options.quick or options.sizes or options.frames or len(options.solvers) < len(SOLVERS)
+        folder = options.output or (None if partial else RESULTS)
+        if folder:
+            save(folder, part, text, {"environment": environment, "stated": stated, **everything})
+            if folder == RESULTS and part == "curtain":
+                write_readme(everything["curtain"], environment)
+    say(f"The whole run took {(time.perf_counter() - begun) / 60.0:.1f} minutes.")
 
 
-def hang(options: argparse.Namespace, environment: dict[str, str]) -> None:
-    """The curtain, and what our constraints and balloons cost."""
+ENVIRONMENT = "ENVIRONMENT"
+"""Stands in a text for what is known only when all has been run."""
+
+Part = tuple[str, dict[str, Any]]
+
+
+def hang(options: argparse.Namespace, processes: Processes, stated: dict[str, Any]) -> Part:
+    """The curtain."""
     sizes = sorted(set(options.sizes or (QUICK_SIZES if options.quick else SIZES)))
-    substeps = list(dict.fromkeys([ours.DEFAULT_SUBSTEPS, *options.substeps]))
-    races, kinds, split = [], [], {}
-    for n in sizes:
-        started = time.perf_counter()
-        sheet = curtain.Curtain.of_size(n)
-        own = [ours.Ours(sheet, count) for count in substeps]
-        own += [
-            ours.Ours(sheet, ours.DEFAULT_SUBSTEPS, kernels, alone)
-            for kernels in available()
-            for alone in (True, False)
-            if (kernels, alone) != ("numpy", True)
-        ]
-        contestants = [*own, *(blender_cloth.BlenderCloth(sheet, quality) for quality in QUALITIES)]
-        races += curtain.race(sheet, contestants)
-        if n == sizes[-1]:
-            try:
-                split = cost.of_a_frame(own[0].simulation, FRAME)
-                kinds += cost.of_constraints(own[0].simulation, f"curtain {n} × {n}", FRAME)
-                kinds += cost.of_constraints(ours.workbench(sheet), f"soft pins {n} × {n}", FRAME)
-            except ArithmeticError as error:  # the race has said so already; the rest is worth knowing
-                say(f"curtain {n} × {n}: {error}")
-        for contestant in contestants:
-            contestant.close()
-        say(f"curtain {n} × {n}: {time.perf_counter() - started:.0f} s")
-    balloons = []
-    for subdivisions in QUICK_SUBDIVISIONS if options.quick else SUBDIVISIONS:
-        started = time.perf_counter()
-        result, simulation = ours.balloon(subdivisions)
-        balloons.append(result)
-        say(f"balloon of {result.vertices} vertices: {time.perf_counter() - started:.0f} s")
-    kinds += cost.of_constraints(simulation, f"balloon of {balloons[-1].vertices}", FRAME)
-    kinds = cost.first_of_each(kinds)
-
-    blender_settings = blender_cloth.stated_settings()
-    text = "\n\n".join([
-        "# Time and strain, ours beside Blender's Cloth",
-        "Written by `make bench`.",
-        "\n".join(f"- {name}: {value}" for name, value in environment.items()),
+    scenes = [(f"{n} × {n}", n, False) for n in sizes]
+    if not options.quick and not options.sizes:
+        scenes.append((f"{UNSTRUCTURED} × {UNSTRUCTURED}, unstructured", UNSTRUCTURED, True))
+    frames = options.frames or FRAMES
+    results, runs = [], []
+    for name, n, unstructured in scenes:
+        job: Job = {"task": "curtain", "scene": {"n": n, "unstructured": unstructured}, "frames": frames}
+        who = [one for one in contestants.of_the_curtain(n, tuple(options.substeps)) if one.solver in options.solvers]
+        for contestant, fields, each in timed(f"curtain {name}", processes.race, who, job, options):
+            results.append(Result(name, n, contestant.solver, contestant.setting, **fields))
+            runs.append({"scene": name, "contestant": contestant.name, "runs": each})
+    text = "\n\n".join(part for part in (
+        "# Time and strain of a curtain, ours beside Blender's and pyPBD",
+        ENVIRONMENT,
         "## Curtain: 1 m square, hung by two corners",
-        report.curtains(races),
-        report.verdict(races),
+        report.curtains(results),
+        report.absent(processes.left_out),
+        *report.verdicts(results),
         "![CPU time against strain](curtain.svg)",
-        report.notes(sizes[-1], blender_settings),
-        f"## One frame of ours, curtain of {sizes[-1]} × {sizes[-1]}",
-        report.parts(split),
-        "## One constraint of ours, projected once",
-        f"In the state after {curtain.FRAMES} frames, over and over.",
-        report.kinds(kinds),
-        "## Balloon of ours on a floor, blown up to 1.2 times its volume",
-        report.balloons(balloons),
-    ])  # fmt: skip
-    say(f"\n{text}\n")
-    folder = options.output or (None if options.quick or options.sizes else RESULTS)
-    if folder:
-        everything = {
-            "environment": environment, "curtain": races, "kinds": kinds, "frame": split, "balloon": balloons,
-            "blender_settings": blender_settings,
-        }  # fmt: skip
-        save(folder, "curtain", text, everything)
-        curves = report.curves(races)
-        if curves:
-            title = "Curtain: time against strain"
-            subtitle = f"Square cloth hung by two corners, {curtain.FRAMES} frames; the lower left is better"
-            (folder / "curtain.svg").write_text(picture.draw(curves, title, subtitle), encoding="utf-8")
-        say(f"Written to {os.path.relpath(folder)}: curtain.md, curtain.json, curtain.svg")
+        report.notes(sizes[-1], frames, stated["cloth"]),
+    ) if part)  # fmt: skip
+    return text, {"curtain": results, "runs": runs, "left_out": processes.left_out}
 
 
-def touch(options: argparse.Namespace, environment: dict[str, str]) -> None:
+def touch(options: argparse.Namespace, processes: Processes, stated: dict[str, Any]) -> Part:
     """The scenes of contact."""
-    checked = contact_measures.check()
-    if any(quick != slow for quick, slow in checked):
-        raise RuntimeError(f"crossings are miscounted (count, brute force): {checked}")
-    results = []
-    for scene, settings in contact_plan(options):
-        started = time.perf_counter()
-        contestants = [
-            *(contact_solvers.OurContact(scene, kernels) for kernels in available()),
-            *(contact_solvers.BlenderContact(scene, *s) for s in settings),
-        ]
-        came_out = contact_race.race(scene, contestants, options.patience)
-        results += came_out
-        say("\n".join(contact_report.line(result) for result in came_out))
-        for contestant in contestants:
-            contestant.close()
-        say(f"{scene.name}: {time.perf_counter() - started:.0f} s")
-    example = contact_scenes.drape(options.sizes[0] if options.sizes else CONTACT_SIZE, True)
-    blender_settings = contact_solvers.stated_contact_settings(example)
-    text = "\n\n".join([
+    if any(quick != slow for quick, slow in stated["checked"]):
+        raise SystemExit(f"crossings are miscounted (count, brute force): {stated['checked']}")
+    results, runs = [], []
+    sizes = options.sizes or ((QUICK_SIZES[0],) if options.quick else (64, 100) if options.full else (64,))
+    balloons = contact_scenes.BALLOONS[: 1 if options.quick else 3 if options.full else 2]
+    plan = [] if options.quick else [("drape", n, False) for n in sizes]
+    plan += [("drape", n, True) for n in sizes] + [("fold", sizes[0], True)]
+    plan += [("balloon", subdivisions, False) for subdivisions in balloons]
+    for kind, size, itself in plan:
+        scene = {"kind": kind, "size": size, "self_collision": itself}
+        name = contact_scenes.of_kind(**scene).name
+        job: Job = {"task": "contact", "scene": scene, "frames": options.frames}
+        who = [one for one in contestants.of_contact(itself, options.quick, options.full)
+               if one.solver in options.solvers]  # fmt: skip
+        for contestant, fields, each in timed(name, processes.race, who, job, options):
+            results.append(ContactResult.of(name, contestant.solver, contestant.setting, fields))
+            runs.append({"scene": name, "contestant": contestant.name, "runs": each})
+    text = "\n\n".join(part for part in (
         "# Contact, ours beside Blender's Cloth",
-        "Written by `make bench`.",
-        "\n".join(f"- {name}: {value}" for name, value in environment.items()),
+        ENVIRONMENT,
         "## Time",
         contact_report.times(results),
+        report.absent(processes.left_out),
         "## What came out",
         contact_report.quality(results),
         "## How",
-        contact_report.notes(example, blender_settings, checked),
-    ])  # fmt: skip
-    say(f"\n{text}\n")
-    folder = options.output or (None if options.quick or options.sizes else RESULTS)
-    if folder:
-        everything = {"environment": environment, "contact": results, "blender_settings": blender_settings}
-        save(folder, "contact", text, everything)
-        say(f"Written to {os.path.relpath(folder)}: contact.md, contact.json")
+        contact_report.notes(contact_scenes.drape(sizes[0], True), stated["contact"], stated["checked"]),
+    ) if part)  # fmt: skip
+    return text, {"contact": results, "runs": runs, "left_out": processes.left_out}
 
 
-def contact_plan(options: argparse.Namespace) -> list[tuple[contact_scenes.ContactScene, list[BlenderSetting]]]:
-    """The scenes, and of each one the settings that Blender runs with."""
-    sizes = options.sizes or ((QUICK_SIZES[0],) if options.quick else (64, 100) if options.full else (CONTACT_SIZE,))
-    balloons = contact_scenes.BALLOONS[: 1 if options.quick else 3 if options.full else 2]
-    masses = (contact_solvers.DEFAULT, contact_solvers.LIGHT, contact_solvers.LIGHT_AND_STIFF)
-    alone: list[BlenderSetting] = [(mass, None) for mass in masses]
-    itself: list[BlenderSetting] = [(mass, contact_solvers.SELF_SHARE) for mass in masses]
-    if options.full:
-        itself += alone[:2]
-    plan = [(contact_scenes.drape(n, False), alone) for n in sizes]
-    plan += [(contact_scenes.drape(n, True), itself) for n in sizes]
-    plan += [(contact_scenes.fold(n), itself) for n in sizes[:1]]
-    return plan + [(contact_scenes.balloon(subdivisions), alone) for subdivisions in balloons]
+def look_inside(options: argparse.Namespace, processes: Processes, stated: dict[str, Any]) -> Part:
+    """What our solver costs, part by part."""
+    n = max(options.sizes or [32 if options.quick else 100])
+    subdivisions = (3,) if options.quick else (4, 5)
+
+    def run(name: str, **arguments: Any) -> dict[str, Any]:
+        started = time.perf_counter()
+        result = processes.run({"task": "detail", "name": name, **arguments})
+        trouble = result.get("trouble") or result.get("left_out") or "done"
+        say(f"  {name} {', '.join(f'{key} {value}' for key, value in arguments.items())}: {trouble}; "
+            f"{time.perf_counter() - started:.0f} s in all")  # fmt: skip
+        return result
+
+    say("ours")
+    backends = available()
+    found = {
+        "costs": run("details:costs", n=n, subdivisions=subdivisions[-1]),
+        "balloons": [run("details:balloon", subdivisions=s, kernels=kernels) for s in subdivisions
+                     for kernels in backends],
+        "motion": run("details:motion", n=min(n, 64), substeps=list(SUBSTEPS_OF_MOTION)),
+        "memory": [run("details:memory", n=n, kernels=kernels, self_collision=itself) for kernels in backends
+                   for itself in (False, True)],
+        "cached": run("in_blender:cached_frame", n=n),
+    }  # fmt: skip
+    text = "\n\n".join(["# What our solver costs", ENVIRONMENT, *details_report.sections(found)])
+    return text, found
 
 
-def save(folder: Path, name: str, text: str, everything: dict[str, Any]) -> None:
-    """Write the report and the figures behind it in SI units."""
+PARTS: dict[str, Callable[[argparse.Namespace, Processes, dict[str, Any]], Part]] = {
+    "curtain": hang,
+    "contact": touch,
+    "ours": look_inside,
+}
+
+
+def timed(name: str, race: Any, who: Any, job: Job, options: argparse.Namespace) -> Any:
+    """A race, with its name and its time said."""
+    say(name)
+    started = time.perf_counter()
+    results = race(who, job, options.rounds, options.patience)
+    say(f"{name}: {time.perf_counter() - started:.0f} s\n")
+    return results
+
+
+def save(folder: Path, part: str, text: str, everything: dict[str, Any]) -> None:
+    """Write the report, the figures behind it in SI units, and of the curtain the picture."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
-    figures = json.dumps(everything, default=dataclasses.asdict, indent=1, ensure_ascii=False)
-    (folder / f"{name}.json").write_text(figures.replace("NaN", "null") + "\n", encoding="utf-8")
+    (folder / f"{part}.md").write_text(text + "\n", encoding="utf-8")
+    figures = json.dumps(plain(everything), indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / f"{part}.json").write_text(figures + "\n", encoding="utf-8")
+    written = [f"{part}.md", f"{part}.json"]
+    curves = picture.curves(everything["curtain"]) if part == "curtain" else []
+    if curves:
+        (folder / "curtain.svg").write_text(picture.draw(curves), encoding="utf-8")
+        written.append("curtain.svg")
+    say(f"Written to {os.path.relpath(folder)}: {', '.join(written)}")
+
+
+def plain(value: Any) -> Any:
+    """The same as JSON knows it: no dataclasses, null for what is not a number."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def write_readme(results: Sequence[Result], environment: dict[str, str]) -> None:
+    """Put the README's table of curtains between its markers."""
+    begin, end = MARKERS
+    before, _, rest = README.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    if not after:
+        raise SystemExit(f"README.md has lost the markers {begin} and {end}")
+    table = report.readme(results, environment)
+    README.write_text(f"{before}{begin}\n\n{table}\n\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

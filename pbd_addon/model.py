@@ -116,11 +116,13 @@ class Model:
         slices: Where each body's particles are, list of slices.
         w: Inverse masses, (n,) [1/kg]; 0 where firmly pinned or isolated.
         masses: Inertia of every particle, (n,) [kg].
-        weighing: Share of the inertia of each free particle that has weight, (f,); the rest is air.
+        weighing: Share of each particle's inertia that has weight, (n,); the rest is air. 0 where nothing can fall.
         held: Particles with firm pins, (f,) int; `held_pins` says which pin each is.
-        damping, drag: Rates of every particle's body, (n,) [1/s].
+        drag: Rate of every particle's body, (n,) [1/s].
+        damping: Rate of every island's body, (islands,) [1/s].
         islands: Connected component of every particle, (n,) int.
         maps: The maps of each body; `set_materials` takes them over.
+        island_masses: Inertia of every island, (islands,) [kg].
         constraints: In the order of projection, contact last.
     """
 
@@ -144,12 +146,11 @@ class Model:
         still = np.concatenate([body.isolated for body in bodies])
         still[self.held] = True
         self.free = np.flatnonzero(~still)
-        islands, count = [], 0
-        for body in bodies:
-            islands.append(body.mesh.islands + count)
-            count += int(body.mesh.islands.max()) + 1
-        self.islands = np.concatenate(islands)
-        self.island_count = count
+        island_counts = [int(body.mesh.islands.max()) + 1 for body in bodies]
+        before = np.cumsum([0, *island_counts])
+        self.islands = np.concatenate([body.mesh.islands + start for body, start in zip(bodies, before)])
+        self.islands = self.islands.astype(np.int64)
+        self._body_of_island = np.repeat(np.arange(len(bodies)), island_counts)
         materials = [body.material for body in bodies]
         self.maps = [body.maps for body in bodies]
         self._set_masses(materials)
@@ -164,7 +165,8 @@ class Model:
         self._set_masses(materials)
         counts = [len(body.vertices) for body in self.bodies]
         self.drag = np.repeat([m.drag for m in materials], counts)
-        self.damping = np.repeat([m.damping for m in materials], counts)
+        self.damping = np.array([m.damping for m in materials], float)[self._body_of_island]
+        self._decay = (0.0, self.drag, self.damping)
         models = [m.bend_model for m in materials]
         if models != self._bend_models:
             self._bend_models = models
@@ -226,6 +228,12 @@ class Model:
             return self.tethers.strain
         return before
 
+    def decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,)."""
+        if self._decay[0] != h:
+            self._decay = (h, np.exp(-h * self.drag), -np.expm1(-h * self.damping))
+        return self._decay[1:]
+
     def owner(self, particle: int) -> tuple[Body, int]:
         """The body of a particle and its vertex there."""
         number = next(k for k, part in enumerate(self.slices) if particle < part.stop)
@@ -242,7 +250,9 @@ class Model:
         own = np.concatenate([np.full(len(body.vertices), body.own_masses is not None) for body in self.bodies])
         weighing *= np.where(own, 1.0, self._maps_of_particles().get("density", 1.0))
         self.masses = weighing + np.concatenate([body.air_masses(m) for body, m in zip(self.bodies, materials)])
-        self.weighing = weighing[self.free] / self.masses[self.free]
+        self.island_masses = np.bincount(self.islands, self.masses)
+        self.weighing = np.zeros(self.n)
+        self.weighing[self.free] = weighing[self.free] / self.masses[self.free]
         self.w = np.zeros(self.n)
         self.w[self.free] = 1.0 / self.masses[self.free]
 

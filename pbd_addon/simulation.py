@@ -422,7 +422,7 @@ class Simulation:
 
     def _report(self, watch: Stopwatch, substeps: int) -> StepReport:
         stretch = self._model.stretch
-        strain = np.abs(stretch.values(self._state.x.T)) / stretch.rest_lengths
+        strain = stretch.strains(self._state.x)
         mean, p95, largest = (
             (float(strain.mean()), float(np.percentile(strain, 95.0)), float(strain.max()))
             if len(strain)

@@ -89,9 +89,8 @@ def substep(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
     x = state.x.copy()
-    v = forces.drag(model, state.v, h)  # before gravity, which drag must not eat
-    v[:, model.free] += h * np.outer(settings.gravity, model.weighing)  #        (5)
-    forces.damp(model, x, v, h)  #                                               (6)
+    v = forces.accelerate(model, state.v, settings.gravity, h, kernels)  #       (5)
+    forces.damp(model, x, v, h, kernels)  #                                      (6)
     p = x + h * v  #                                                             (7)
     p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])
     watch.lap("prediction")

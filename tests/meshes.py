@@ -63,3 +63,158 @@ def icosphere(subdivisions: int, radius: float) -> tuple[np.ndarray, np.ndarray]
         vertices /= np.linalg.norm(vertices, axis=1)[:, None]
     vertices *= radius / np.linalg.norm(vertices, axis=1)[:, None]
     return vertices, triangles.astype(np.int32)
+
+
+def flip_to_delaunay(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Triangles (t, 3) int64 between the same vertices (n, 3), with edges flipped until all are Delaunay.
+
+    An inner edge is flipped where the two angles opposite to it add up to more than half a turn (Lawson 1977), in each
+    round as many as share no triangle. On surfaces the angles are those in space.
+    """
+    triangles = np.array(triangles, np.int64)
+    n = len(vertices)
+    while True:
+        a, b, c = (np.roll(triangles, -k, axis=1).ravel() for k in range(3))
+        order = np.argsort(np.minimum(a, b) * n + np.maximum(a, b), kind="stable")
+        keys = (np.minimum(a, b) * n + np.maximum(a, b))[order]
+        pairs = np.flatnonzero(keys[1:] == keys[:-1])
+        one, other = order[pairs], order[pairs + 1]
+        to_a, to_b = vertices[a] - vertices[c], vertices[b] - vertices[c]
+        cotangent = (to_a * to_b).sum(axis=1) / np.linalg.norm(np.cross(to_a, to_b), axis=1)
+        excess = -(cotangent[one] + cotangent[other])
+        bad = np.flatnonzero(excess > 1e-9)
+        if not len(bad):
+            return triangles
+        bad = bad[np.argsort(-excess[bad], kind="stable")]
+        beside = np.stack([one[bad], other[bad]]) // 3
+        # Written from the mildest to the worst, so that the worst at each triangle stays.
+        first = np.empty(len(triangles), int)
+        first[beside[:, ::-1].T.ravel()] = np.repeat(np.arange(len(bad))[::-1], 2)
+        wins = (first[beside] == np.arange(len(bad))).all(axis=0)
+        one, other = one[bad[wins]], other[bad[wins]]
+        start, end, left, right = a[one], b[one], c[one], c[other]
+        triangles[one // 3] = np.column_stack([start, right, left])
+        triangles[other // 3] = np.column_stack([right, end, left])
+
+
+def jittered_sheet(n: int, seed: int = 0, jitter: float = 0.35) -> tuple[np.ndarray, np.ndarray]:
+    """A Delaunay mesh of a square of 1 m in the plane z = 0 around the origin: a grid that was shaken.
+
+    Args:
+        n: Vertices along each side.
+        seed: Of the random numbers.
+        jitter: By how much at most a vertex is moved along each axis, over the distance of the grid, below 0.5.
+            Vertices of the sides stay on them, and corners where they are.
+
+    Returns:
+        Vertices (n * n, 3) float64 [m], row by row upwards as in `grid`, and triangles (t, 3) int64, facing +z.
+    """
+    line = np.arange(n)
+    x, y = np.meshgrid(line.astype(float), line.astype(float))
+    moved = np.random.default_rng(seed).uniform(-jitter, jitter, (2, n, n))
+    x[:, 1:-1] += moved[0][:, 1:-1]
+    y[1:-1] += moved[1][1:-1]
+    vertices = np.column_stack([x.ravel(), y.ravel(), np.zeros(n * n)]) / (n - 1) - [0.5, 0.5, 0.0]
+    a = (line[:-1, None] * n + line[:-1]).ravel()
+    quads = np.column_stack([a, a + 1, a + n + 1, a + n])
+    return vertices, flip_to_delaunay(vertices, _cut(vertices, quads))
+
+
+def _cut(vertices: np.ndarray, quads: np.ndarray) -> np.ndarray:
+    """Triangles of quads (q, 4) in the plane, each cut along a diagonal that lies inside of it."""
+    a, b, c, d = vertices[quads].transpose(1, 0, 2)
+    inside = (np.cross(b - a, c - a)[:, 2] > 0.0) & (np.cross(c - a, d - a)[:, 2] > 0.0)
+    turned = np.where(inside[:, None], quads, np.roll(quads, -1, axis=1))
+    return np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
+
+
+def uneven_sheet(count: int, seed: int = 0, contrast: float = 12.0) -> tuple[np.ndarray, np.ndarray]:
+    """A Delaunay mesh of a square of 1 m in the plane z = 0 whose edges are of very different lengths.
+
+    Edges of a coarse jittered sheet are halved, in rounds, where they are too long for their place, and flipped to
+    Delaunay after each; as in a decimated or scanned garment.
+
+    Args:
+        count: About how many vertices.
+        seed: Of the random numbers.
+        contrast: Ratio of the wanted lengths where the mesh is coarsest and finest.
+
+    Returns:
+        Vertices (n, 3) float64 [m]; the four corners are the vertices 0, 2, 6 and 8; triangles (t, 3) int64.
+    """
+    random = np.random.default_rng(seed)
+    centers, radius = random.uniform(-0.5, 0.5, (12, 2)), 0.12
+
+    def wanted(points: np.ndarray) -> np.ndarray:
+        """Wanted length of edges at points (m, 3), times a constant, (m,)."""
+        near = np.exp(-((points[:, None, :2] - centers) ** 2).sum(axis=2) / radius**2).max(axis=1)
+        return np.asarray(contrast**-near)
+
+    vertices, triangles = jittered_sheet(3, seed, 0.2)
+    # An equilateral triangle of side h has an area of 0.43 h², and there are two for each vertex.
+    places = random.uniform(-0.5, 0.5, (20000, 3))
+    scale = 1.53 * np.sqrt((1.0 / (0.87 * wanted(places) ** 2)).mean() / count)
+    while True:
+        edges, owner = _edges_and_owners(triangles, len(vertices))
+        ends = vertices[edges]
+        length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        excess = length / (scale * wanted(ends.mean(axis=1)))
+        long = np.flatnonzero(excess > 1.0)
+        if not len(long):
+            return vertices, triangles
+        long = long[np.argsort(-excess[long], kind="stable")]
+        beside = owner[long]
+        first = np.empty(len(triangles) + 1, int)
+        first[beside[::-1].ravel()] = np.repeat(np.arange(len(long))[::-1], 2)
+        wins = ((first[beside] == np.arange(len(long))[:, None]) | (beside == len(triangles))).all(axis=1)
+        chosen = long[wins]
+        middle = len(vertices) + np.arange(len(chosen))
+        t = random.uniform(0.4, 0.6, (len(chosen), 1))
+        vertices = np.concatenate([vertices, (1.0 - t) * ends[chosen, 0] + t * ends[chosen, 1]])
+        new = []
+        for side in range(2):
+            real = owner[chosen, side] < len(triangles)
+            old, (a, b), m = triangles[owner[chosen[real], side]], edges[chosen[real]].T, middle[real]
+            # Turned so that the edge is the first side.
+            turns = np.argmax((old != a[:, None]) & (old != b[:, None]), axis=1) + 1
+            p, q, tip = (old[np.arange(len(old)), (turns + k) % 3] for k in range(3))
+            triangles[owner[chosen[real], side]] = np.column_stack([p, m, tip])
+            new.append(np.column_stack([m, q, tip]))
+        triangles = flip_to_delaunay(vertices, np.concatenate([triangles, *new]))
+
+
+def _edges_and_owners(triangles: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Edges (e, 2) of triangles and the one or two beside each, (e, 2); t stands for none."""
+    a, b = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    keys, edge = np.unique(np.minimum(a, b) * n + np.maximum(a, b), return_inverse=True)
+    owner = np.full((len(keys), 2), len(triangles))
+    order = np.argsort(edge.ravel(), kind="stable")
+    sorted_edge = edge.ravel()[order]
+    second = np.concatenate([[False], sorted_edge[1:] == sorted_edge[:-1]])
+    owner[sorted_edge, second.astype(int)] = order // 3
+    return np.column_stack([keys // n, keys % n]), owner
+
+
+def skirt(rings: int, around: int, seed: int = 0, jitter: float = 0.35) -> tuple[np.ndarray, np.ndarray]:
+    """A nearly flat cone with a hole, radius 0.15 m to 0.85 m, of jittered Delaunay triangles.
+
+    Args:
+        rings: Vertices from the waist to the hem.
+        around: Vertices of each ring.
+        seed: Of the random numbers.
+        jitter: As in `jittered_sheet`; rings at the waist and the hem stay circles.
+
+    Returns:
+        Vertices (rings * around, 3) float64 [m], the waist first, 0.1 m above the hem; triangles (t, 3) int64.
+    """
+    random = np.random.default_rng(seed)
+    turn, out = np.meshgrid(np.arange(around, dtype=float), np.arange(rings, dtype=float))
+    turn += random.uniform(-jitter, jitter, turn.shape)
+    out[1:-1] += random.uniform(-jitter, jitter, out[1:-1].shape)
+    share = out / (rings - 1)
+    radius, angle = 0.15 + 0.7 * share, 2.0 * np.pi * turn / around
+    place = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0.1 * (1.0 - share)], axis=-1)
+    vertices = place.reshape(-1, 3)
+    a = np.arange((rings - 1) * around)
+    b = a + 1 - around * (a % around == around - 1)
+    return vertices, flip_to_delaunay(vertices, _cut(vertices, np.column_stack([b, a, a + around, b + around])))

@@ -61,3 +61,17 @@ def test_rows_between_pins_are_left_out():
     assert sorted(sorted_rows.order.tolist()) == [1, 2, 3]
     np.testing.assert_array_equal(sorted_rows.indices.T, rows[sorted_rows.order])
     np.testing.assert_array_equal(sorted_rows.body, sorted_rows.order)
+
+
+def test_layouts_lead_to_the_particles_of_each_wide_color():
+    """Following them from color to color, the rows' particles come first, and at the end everyone is known again."""
+    random = np.random.default_rng(1)
+    rows = np.stack([random.permutation(60)[:2] for _ in range(150)])
+    ordered = sort_rows(rows, np.zeros(150, int), np.ones(60))
+    wide = len(ordered.layouts) - 1
+    assert 1 < wide < len(ordered.starts) - 1
+    present = np.arange(60)
+    for layout, start, stop in zip(ordered.layouts[:-1], ordered.starts, ordered.starts[1:]):
+        present = present[layout]
+        np.testing.assert_array_equal(present[: 2 * (stop - start)], ordered.indices[:, start:stop].ravel())
+    np.testing.assert_array_equal(present, ordered.layouts[-1])

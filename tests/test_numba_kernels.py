@@ -15,7 +15,7 @@ pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.coloring import color
+from pbd_addon.constraints.base import sort_rows
 from pbd_addon.constraints.chains import find_families
 from pbd_addon.contact.box_tree import halving_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, load
@@ -69,11 +69,10 @@ class Case:
         self.w = self.random.uniform(50.0, 500.0, self.n)
         self.w[:: self.n // 3] = 0.0
 
-    def rows(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Indices (k, m) sorted by color, and where the colors begin."""
-        indices = indices[(self.w[indices] > 0.0).any(axis=1)]
-        order, starts = color(indices, self.n)
-        return np.ascontiguousarray(indices[order].T, np.int64), starts
+    def rows(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Indices (k, m) sorted by color, where the colors begin, and layouts of the wide ones."""
+        rows = sort_rows(indices, np.zeros(len(indices), int), self.w)
+        return rows.indices, rows.starts, rows.layouts
 
     def some(self, *shape: int, low: float = 0.1, high: float = 1.0) -> np.ndarray:
         return self.random.uniform(low, high, shape)
@@ -87,22 +86,24 @@ def test_the_same_functions_with_the_same_arguments():
 
 
 @pytest.mark.parametrize("damped", [False, True])
-@pytest.mark.parametrize("relaxed", [False, True])
-def test_distance(damped, relaxed):
+@pytest.mark.parametrize("sides", [1, 2])
+def test_distance(damped, sides):
     case = Case()
-    indices, starts = case.rows(case.mesh.edges)
+    indices, starts, layouts = case.rows(case.mesh.edges)
+    assert len(layouts) == len(starts), "every color of a sheet's edges is wide"
     m = indices.shape[1]
     lengths = np.linalg.norm(case.p[:, indices[0]] - case.p[:, indices[1]], axis=0) * case.some(m, low=0.8, high=1.2)
     compare(
-        "project_distance", case.p, case.x, indices, starts, case.w[indices], lengths,
-        case.some(2, m, low=0.0, high=300.0), case.some(m if damped else 0), case.some(2, m if relaxed else 0),
-        case.some(m, low=-1e-5, high=1e-5),
+        "project_distance", case.p, case.x, indices, starts, layouts, case.w[indices], lengths,
+        case.some(sides, m, low=0.0, high=300.0), -case.some(sides, m, low=1e-3, high=1e-2),
+        case.some(m if damped else 0), case.some(m, low=-1e-5, high=1e-5),
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("damped", [False, True])
+@pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("closed", [False, True])
-def test_chains(damped, closed):
+def test_chains(damped, sides, closed):
     """Chains along a sheet, and rings around a tube of the same faces."""
     case = Case(rx=16, ry=6)
     pairs, rest = case.mesh.edges, case.rest
@@ -120,10 +121,13 @@ def test_chains(damped, closed):
     lengths = np.linalg.norm(case.p[:, pairs[:, 0]] - case.p[:, pairs[:, 1]], axis=0)
     lengths *= case.some(len(pairs), low=0.8, high=1.2)
     for family in families:
-        e = len(family.links)
+        q = len(family.vertices) - 1
+        joints = np.setdiff1d(np.arange(q), family.links)
+        rest_lengths = case.some(q)
+        rest_lengths[family.links] = lengths[family.rows]
         compare(
-            "project_chains", case.p, case.x, *family, case.w[family.vertices], lengths[family.rows],
-            case.some(e, 2, low=1.0, high=300.0).T, case.some(e if damped else 0),
+            "project_chains", case.p, case.x, *family, joints, case.w[family.vertices], rest_lengths,
+            case.some(q, sides, low=1.0, high=300.0).T, case.some(q if damped else 0),
             case.some(len(pairs), low=-1e-5, high=1e-5),
         )  # fmt: skip
 
@@ -139,10 +143,10 @@ def test_tridiagonal(shape):
 @pytest.mark.parametrize("damped", [False, True])
 def test_dihedral(damped):
     case = Case()
-    indices, starts = case.rows(case.mesh.hinges)
+    indices, starts, layouts = case.rows(case.mesh.hinges)
     m = indices.shape[1]
     compare(
-        "project_dihedral", case.p, case.x, indices, starts, case.w[indices], case.some(m, low=-3.0, high=3.0),
+        "project_dihedral", case.p, case.x, indices, starts, layouts, case.w[indices], case.some(m, low=-3.0, high=3.0),
         case.some(m, low=0.0, high=1e4), case.some(m if damped else 0), case.some(m),
         case.some(m, low=-1e-6, high=1e-6),
     )  # fmt: skip
@@ -159,12 +163,14 @@ def test_dihedral_angles(with_gradients):
 @pytest.mark.parametrize("damped", [False, True])
 def test_isometric(damped):
     case = Case()
-    indices, starts = case.rows(case.mesh.hinges)
+    indices, starts, layouts = case.rows(case.mesh.hinges)
     m = indices.shape[1]
+    assert 2 < len(layouts) < len(starts), "of the colors of hinges, some are wide and some are narrow"
     stencils = case.some(4, m, low=-30.0, high=30.0)
+    stencils -= stencils.mean(axis=0)
     compare(
-        "project_isometric", case.p, case.x, indices, starts, case.w[indices], stencils - stencils.mean(axis=0),
-        case.some(m, low=0.0, high=1e6), case.some(m if damped else 0), case.some(m),
+        "project_isometric", case.p, case.x, indices, starts, layouts, stencils, case.w[indices] * stencils,
+        case.some(m, low=0.0, high=1e6), -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
         case.some(3, m, low=-1e-6, high=1e-6),
     )  # fmt: skip
 
@@ -174,6 +180,51 @@ def test_volume():
     vertices = np.concatenate([vertices, 0.3 * vertices + np.array([2.0, 0.0, 0.0])])
     faces = np.concatenate([triangles, triangles + len(vertices) // 2]).T.astype(np.int64)
     compare("volume_gradients", vertices.T.copy(), faces, np.repeat([0, 1], len(triangles)), 2)
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_inflation(sides):
+    """Two balls with pressure and one without."""
+    vertices, triangles = icosphere(2, 0.5)
+    count, mesh = len(vertices), Body(vertices, triangles).mesh
+    random = np.random.default_rng(6)
+    p = np.concatenate([vertices.T * size + [[3.0 * size], [0.0], [0.0]] for size in (1.0, 0.4, 0.7)], axis=1)
+    p = np.ascontiguousarray(p + 0.01 * random.standard_normal(p.shape))
+    indices = np.concatenate([mesh.edges.T + k * count for k in range(3)], axis=1).astype(np.int64)
+    pieces, row_pieces = np.repeat([0, 1, 2], count), np.repeat([0, 1, 2], len(mesh.edges))
+    m = len(row_pieces)
+    gradients, w = p * random.uniform(0.01, 0.02, p.shape), random.uniform(50.0, 500.0, 3 * count)
+    multipliers = random.uniform(-1e-5, 1e-5, m)
+    arguments = (
+        p, gradients, indices, random.uniform(0.05, 0.2, m), random.uniform(1.0, 300.0, (sides, m)), multipliers,
+        w, pieces, row_pieces, np.array([True, False, True]),
+    )  # fmt: skip
+    compare("tension_pattern", *arguments)
+    pattern, force, sums = NUMPY.tension_pattern(*arguments)
+    assert (pattern > 0.0).any()
+    assert (sums[:, 0] != 0.0).all()
+    size, push = np.array([0.3, 0.0, -0.2]), np.array([0.1, 0.0, 0.4])
+    compare("inflate", p, gradients, w, pieces, row_pieces, pattern, force, size, push, multipliers)
+
+
+def test_accelerate():
+    case = Case()
+    compare("accelerate", case.p, case.some(case.n), case.some(case.n), np.array([0.01, 0.0, -0.02]))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_motion_of_islands(count):
+    """One piece, and three that lie crosswise in the array, one of them a straight rope and one a point."""
+    case = Case()
+    islands = np.zeros(case.n, np.int64)
+    if count > 1:
+        islands[5:40:2], islands[50] = 1, 2
+        case.x[:, islands == 1] = np.outer([1.0, 2.0, -1.0], np.arange(18.0)) + 0.3
+    masses, v = case.some(case.n), case.random.standard_normal((3, case.n))
+    mass = np.bincount(islands, masses)
+    compare("island_motion", case.x, v, masses, islands, mass)
+    motion = NUMPY.island_motion(case.x, v, masses, islands, mass)
+    compare("approach", v, case.x, islands, *motion, case.some(count))
 
 
 def test_attachment():
@@ -367,7 +418,7 @@ def test_nothing_to_do_is_no_trouble():
     NUMBA.push_apart(p, ids, none, none[:3], none, np.zeros(0), 1.0, np.zeros(0))
     NUMBA.rub_contacts(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, none[:3].copy())
     NUMBA.project_chains(
-        p, p, np.arange(1), ids[0], ids[0], 0, ids[:2], *[np.zeros(0)] * 2, none[:2], *[np.zeros(0)] * 2
+        p, p, np.arange(1), ids[0], ids[0], 0, ids[:2], ids[0], *[np.zeros(0)] * 2, none[:2], *[np.zeros(0)] * 2
     )
     np.testing.assert_array_equal(p, 1.0)
     assert (
@@ -474,24 +525,31 @@ def test_soft_pins_and_tethers_are_the_same():
 def test_a_drape_is_the_same_as_long_as_it_can_be():
     """A sheet falls on a ball, rubs on it and folds onto itself.
 
-    Who touches whom is decided anew in every substep, so that last digits grow. With them changed, NumPy differs from
-    itself by up to 1e-8 m in frame 5, in which the sheet lies on the ball, and by up to 4 mm in frame 20, when it has
-    folded. The bars are ten times the first, and twice the second, which is a fifth of an edge.
+    Who touches whom is decided anew in every substep, so that last digits grow. Thus both backends may differ as Numba
+    does from itself when the last digits of where the sheet begins are changed, and by no more than twice as much.
     """
 
-    def make(name):
+    def make(name, change=0.0):
         vertices, quads = grid(23, 23, 1.0, 1.0)
         material = Material(damping=3.0, drag=1.0, friction=0.6)
         body = Body(vertices + np.array([0.013, 0.007, 0.32]), quads, material)
-        return Simulation([body], [Collider(*icosphere(3, 0.3), 0.002, friction=0.6)], kernels=name), body
+        simulation = Simulation([body], [Collider(*icosphere(3, 0.3), 0.002, friction=0.6)], kernels=name)
+        simulation.positions(body)[:] += change * np.random.default_rng(0).standard_normal(vertices.shape)
+        return simulation, body
 
     apart, pair = both(make, 20)
+    (plain, body), (changed, other) = make("numba"), make("numba", 1e-15)
+    usual = []
+    for _ in range(20):
+        plain.step(DT)
+        changed.step(DT)
+        usual.append(float(np.abs(plain.positions(body) - changed.positions(other)).max()))
     for simulation, _ in pair:
         assert simulation.reports[5].contacts > 20
         assert simulation.reports[20].self_contacts > 20
         assert simulation.reports[20].crossings == 0
-    assert max(apart[:5]) < 1e-7
-    assert max(apart) < 8e-3
+    assert all(one <= 2.0 * other for one, other in zip(apart, usual)), (apart, usual)
+    assert usual[4] < 1e-6
 
 
 def test_kernels_can_be_changed_between_two_frames():

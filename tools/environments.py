@@ -5,6 +5,7 @@ Runs on the standard library of any Python from 3.11 on; everything else is inst
     python tools/environments.py setup [VERSION ...]     make the environments, or those of these Blenders
     python tools/environments.py run SCRIPT [ARG ...]    run a script in the newest Blender there is
     python tools/environments.py run -m MODULE [ARG ...]   the same; the module finds pbd_addon
+    python tools/environments.py bench [ARG ...]         the benchmark, in the newest Blender and beside pyPBD
     python tools/environments.py lint                    ruff: rules and format
     python tools/environments.py format                  ruff: mend what it can, write the format
     python tools/environments.py types                   mypy against Blender's stubs
@@ -269,6 +270,22 @@ def explain_import(blender: Blender, output: str) -> str:
 # --------------------------------------------------------------------------------------- commands
 
 
+def bench(arguments: list[str]) -> int:
+    """The benchmark; a peer that cannot be installed is left out, which its table says."""
+    blender, python = newest()
+    options: list[object] = []
+    try:
+        options = [
+            "--pypbd",
+            prepare("bench", find_python(blender.python) or python, [*pins("bench"), "--only-binary=pyPBD"]),
+        ]
+    except EnvironmentProblem as problem:
+        say(str(problem))
+    say(f"Benchmark in Blender {blender.label}")
+    command = [python, "-m", "benchmarks.run", *options, *arguments]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
 def ruff(*runs: list[str]) -> int:
     """Several runs of ruff over the repository, each of them whatever the one before found."""
     python = prepare_tool("lint")
@@ -326,6 +343,8 @@ def main(arguments: list[str]) -> int:
             blender, python = newest()
             say(f"{script} in Blender {blender.label}")
             return subprocess.run([python, script, *rest], cwd=ROOT, check=False).returncode
+        case ["bench", *rest]:
+            return bench(rest)
         case ["lint"]:
             return ruff(["check"], ["format", "--check"])
         case ["format"]:

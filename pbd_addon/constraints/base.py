@@ -18,6 +18,10 @@ NO_STIFFNESS = 1e30
 """Compliance that stands for a stiffness of zero; finite, so that products with it stay finite."""
 
 
+WIDE = 0.3
+"""A color is wide if its rows touch at least this share of all particles that rows of its kind touch."""
+
+
 class Rows(NamedTuple):
     """Constraints of one kind sorted by color, without those whose particles are all pinned.
 
@@ -26,12 +30,14 @@ class Rows(NamedTuple):
         starts: Where each color begins, (colors + 1,) int.
         body: Number of the body of each row, (m,) int.
         order: Row of the unsorted input that each row was, (m,) int.
+        layouts: Orders of particles in which NumPy's kernels run through wide colors, (colors + 1, u) int64 or (0, 0).
     """
 
     indices: np.ndarray
     starts: np.ndarray
     body: np.ndarray
     order: np.ndarray
+    layouts: np.ndarray
 
 
 def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
@@ -39,7 +45,28 @@ def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
     moving = np.flatnonzero((w[indices] > 0.0).any(axis=1)) if len(indices) else np.zeros(0, int)
     order, starts = color(indices[moving], len(w))
     order = moving[order]
-    return Rows(np.ascontiguousarray(indices[order].T, dtype=np.int64), starts, body[order], order)
+    sorted_indices = np.ascontiguousarray(indices[order].T, dtype=np.int64)
+    return Rows(sorted_indices, starts, body[order], order, find_layouts(sorted_indices, starts))
+
+
+def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Orders of particles for `kernels.numpy_layout.by_color`, of the first colors as long as they are wide."""
+    used = np.unique(indices)
+    widths = len(indices) * np.diff(starts)
+    narrow = np.flatnonzero(widths < WIDE * len(used))
+    wide = int(narrow[0]) if len(narrow) else len(widths)
+    if wide < 2:
+        return np.zeros((0, 0), np.int64)
+    layouts: list[np.ndarray] = []
+    place, order = np.zeros(used[-1] + 1, np.int64), used
+    for start, stop in zip(starts[:wide], starts[1:]):
+        own = indices[:, start:stop].ravel()
+        is_own = np.zeros(len(place), bool)
+        is_own[own] = True
+        place[order] = np.arange(len(order))
+        order = np.concatenate([own, order[~is_own[order]]])
+        layouts.append(place[order] if layouts else order)
+    return np.stack([*layouts, order])
 
 
 def compliances(stiffness: np.ndarray) -> np.ndarray:

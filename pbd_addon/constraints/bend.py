@@ -110,7 +110,7 @@ class DihedralConstraints(_HingeConstraints):
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_dihedral(
-            p, x, self.rows.indices, self.rows.starts, self.weights, self.rest_angles,
+            p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.weights, self.rest_angles,
             self.alpha, self.gamma, self.k, self.multipliers,
         )  # fmt: skip
 
@@ -150,11 +150,20 @@ class IsometricConstraints(_HingeConstraints):
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._set_bend(materials, settings, w, np.ones(len(self.rows.body)))
+        self.leverage = w[self.rows.indices] * self.stencils
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        if h != self.h:
+            super().begin_substep(h, fraction)
+            stiffness = (self.leverage * self.stencils).sum(axis=0)
+            brake = 1.0 + self.gamma if len(self.gamma) else 1.0
+            self.scale = -self.k / (stiffness * brake + self.alpha)
+        self.multipliers[:] = 0.0
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_isometric(
-            p, x, self.rows.indices, self.rows.starts, self.weights, self.stencils,
-            self.alpha, self.gamma, self.k, self.multipliers,
+            p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
+            self.alpha, self.scale, self.gamma, self.multipliers,
         )  # fmt: skip
 
     def _curvature(self, x: np.ndarray) -> np.ndarray:

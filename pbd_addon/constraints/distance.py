@@ -55,6 +55,7 @@ class DistanceConstraints(Constraints):
         self.chains_through = chains_through
         self.chained: tuple[bool, ...] = ()
         self.families: list[Family] = []
+        self.relaxed = False
         self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -67,12 +68,16 @@ class DistanceConstraints(Constraints):
         self.compliance = np.stack([self._compliance(materials, field) for field in self.fields])
         damping_times = np.array([m.stretch_damping for m in materials])[self.rows.body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
-        self.k = np.zeros((2, 0))
-        if settings.method == "PBD":
+        self.k = np.ones((1, 1))
+        self.relaxed = settings.method == "PBD"
+        if self.relaxed:
             k = np.array([[getattr(m, f"k_{field}") for m in materials] for field in self.fields])[:, self.rows.body]
             self.k = relaxation(k, settings)
             self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
             self.damping_times = np.zeros(0)
+        # Where all rows are pushed as they are pulled, one figure does for both.
+        same = np.array_equal(self.compliance[0], self.compliance[1]) and np.array_equal(self.k[0], self.k[-1])
+        self.sides = 1 if same else 2
         self.active = bool((self.compliance < NO_STIFFNESS).any())
         self._find_chains(materials)
         self.h = 0.0
@@ -98,28 +103,34 @@ class DistanceConstraints(Constraints):
         self.multipliers[:] = 0.0
         if h != self.h:
             self.h = h
-            self.alpha = self.compliance / h**2
+            self.alpha = self.compliance[: self.sides] / h**2
             self.gamma = self.damping_times / h
-            self.chains = [self._chain_arrays(family) for family in self.families]
+            brake = 1.0 + self.gamma if len(self.gamma) else 1.0
+            self.softness = self.alpha[0] / self.rest_lengths
+            self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
+            families = [] if self.relaxed else self.families
+            self.chains = [self._chain_arrays(family) for family in families]
 
     def _chain_arrays(self, family: Family) -> tuple[Family, tuple[np.ndarray, ...]]:
-        rows = family.rows
+        rows, links = family.rows, family.links
         weights = np.empty(len(family.vertices))
-        weights[family.links] = self._weight_at(family.vertices[family.links], rows)
-        weights[family.links + 1] = self._weight_at(family.vertices[family.links + 1], rows)
-        gamma = self.gamma[rows] if len(self.gamma) else self.gamma
-        return family, (weights, self.rest_lengths[rows], self.alpha[:, rows], gamma)
+        weights[links] = self._weight_at(family.vertices[links], rows)
+        weights[links + 1] = self._weight_at(family.vertices[links + 1], rows)
+        row_of_step = np.zeros(len(family.vertices) - 1, int)
+        row_of_step[links] = rows
+        joints = np.setdiff1d(np.arange(len(row_of_step)), links)
+        gamma = self.gamma[row_of_step] if len(self.gamma) else self.gamma
+        return family, (joints, weights, self.rest_lengths[row_of_step], self.alpha[:, row_of_step], gamma)
 
     def _weight_at(self, particles: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.where(self.rows.indices[0, rows] == particles, self.weights[0, rows], self.weights[1, rows])
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
-        if not self.k.shape[1]:
-            for family, arrays in self.chains:
-                kernels.project_chains(p, x, *family, *arrays, self.multipliers)
+        for family, arrays in self.chains:
+            kernels.project_chains(p, x, *family, *arrays, self.multipliers)
         kernels.project_distance(
-            p, x, self.rows.indices, self.rows.starts, self.weights, self.rest_lengths,
-            self.alpha, self.gamma, self.k, self.multipliers,
+            p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.weights, self.rest_lengths,
+            self.alpha, self.scale, self.gamma, self.multipliers,
         )  # fmt: skip
 
     def values(self, x: np.ndarray) -> np.ndarray:
@@ -132,6 +143,13 @@ class DistanceConstraints(Constraints):
         n /= np.linalg.norm(n, axis=1)[:, None]
         return self.rows.indices.T, np.stack([n, -n], axis=1)
 
+    def strains(self, p: np.ndarray) -> np.ndarray:
+        """|length / rest length - 1| of every row at positions p (3, n) [m], (m,)."""
+        start, end = self.rows.indices
+        d = p.take(start, axis=1)
+        d -= p.take(end, axis=1)
+        return np.abs(np.sqrt(np.einsum("ij,ij->j", d, d)) / self.rest_lengths - 1.0)
+
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative where pushed together."""
         return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
@@ -140,13 +158,14 @@ class DistanceConstraints(Constraints):
         """Lengthening that the multipliers of the last substep stand for, over the rest length, (m,)."""
         if not self.h:
             return np.zeros_like(self.multipliers)
-        return -self.alpha[0] * np.minimum(self.multipliers, 0.0) / self.rest_lengths
+        return np.maximum(-self.softness * self.multipliers, 0.0)
 
     def errors(self, x: np.ndarray) -> np.ndarray:
         """Change of length at x (n, 3) that the multipliers do not account for, over the rest length, (m,) >= 0."""
         change = self.values(x)
         side = (change < 0.0).astype(int), np.arange(len(change))
-        error = np.abs(change + self.alpha[side] * self.multipliers) / self.rest_lengths
+        alpha = np.broadcast_to(self.alpha, self.compliance.shape)[side]
+        error = np.abs(change + alpha * self.multipliers) / self.rest_lengths
         return np.where(self.compliance[side] < NO_STIFFNESS, error, 0.0)
 
 
@@ -170,7 +189,8 @@ class PairConstraints(DistanceConstraints):
         self.weights = w[self.rows.indices]
         self.compliance = np.zeros((2, len(self.rest_lengths)))
         self.compliance[0] = NO_STIFFNESS
+        self.sides = 2
         self.damping_times = np.zeros(0)
-        self.k = np.zeros((2, 0))
+        self.k = np.ones((1, 1))
         self.active = len(self.rest_lengths) > 0
         self.h = 0.0

@@ -52,14 +52,19 @@ class InflationConstraints(Constraints):
             return
         volumes, gradients = volume.measure(kernels, p)
         error, give = volume.errors(volumes)
-        pattern, residual, alpha, force = self._pattern(p, gradients)
-        w, blown, works, fixed = self.w, volume.push, volume.working, volume.sets_pressure
-        stretch = volume.sum_up(w * _dot(force, force)) + self._sum_rows(alpha * pattern**2)
-        along = _dot(force, gradients)
-        cross = volume.sum_up(blown * along)
-        swell = np.where(fixed, 1.0, volume.sum_up(blown * _dot(gradients, gradients)) + give)
-        back = np.where(fixed, 0.0, volume.sum_up(w * along))
-        wrong = self._sum_rows(pattern * residual)
+        works, fixed, pieces = volume.working, volume.sets_pressure, volume.piece_of_particle
+        pattern, force, sums = kernels.tension_pattern(
+            p, gradients, skin.rows.indices, skin.rest_lengths, skin.alpha, skin.multipliers,
+            self.w, pieces, self.piece_of_row, works,
+        )  # fmt: skip
+        stretch, back, swell, wrong = sums
+        cross, blown = back, gradients
+        if volume.factors is not None:
+            blown = gradients * volume.factors
+            cross = volume.sum_up(self.w * np.einsum("ij,ij->j", force, blown))
+            swell = volume.sum_up(self.w * np.einsum("ij,ij->j", gradients, blown))
+        swell = np.where(fixed, 1.0, swell + give)
+        back = np.where(fixed, 0.0, back)
         error = np.where(fixed, -error, error)
         tense = stretch > 0.0
         scale = np.where(tense, stretch, 1.0)
@@ -68,28 +73,10 @@ class InflationConstraints(Constraints):
         safe = np.where(good, determinant, 1.0)
         size = np.where(good & tense, (cross * error - swell * wrong) / safe, 0.0)
         push = np.where(good, (back * wrong - scale * error) / safe, 0.0)
-        skin.multipliers += size[self.piece_of_row] * pattern
         volume.multipliers += push
-        of_particle = volume.piece_of_particle
-        p += w * size[of_particle] * force + blown * push[of_particle] * gradients
-
-    def _pattern(self, p: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Of every row mu, C + alpha lambda and alpha, (m,) each; and J^T mu, (3, n)."""
-        skin, n = self.skin, p.shape[1]
-        start, end = skin.rows.indices
-        normals = gradients / np.maximum(np.sqrt(_dot(gradients, gradients)), 1e-300)
-        direction = p[:, start] - p[:, end]
-        length = np.maximum(np.sqrt(_dot(direction, direction)), 1e-300)
-        direction /= length
-        error = length - skin.rest_lengths
-        alpha = np.where(error < 0.0, skin.alpha[1], skin.alpha[0])
-        growth = _dot(direction, normals[:, start] - normals[:, end])
-        pattern = np.where(self.volume.working[self.piece_of_row], np.maximum(growth, 0.0) / skin.alpha[0], 0.0)
-        force = np.stack([np.bincount(start, row, n) - np.bincount(end, row, n) for row in direction * pattern])
-        return pattern, error + alpha * skin.multipliers, alpha, force
-
-    def _sum_rows(self, of_rows: np.ndarray) -> np.ndarray:
-        return np.bincount(self.piece_of_row, of_rows, len(self.volume.pieces))
+        kernels.inflate(
+            p, blown, self.w, pieces, self.piece_of_row, pattern, force, size, push, skin.multipliers
+        )  # fmt: skip
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """As of the volume."""
@@ -102,7 +89,3 @@ class InflationConstraints(Constraints):
     def forces(self) -> np.ndarray:
         """Overpressure of every piece in the last substep, (pieces,) [Pa]."""
         return self.volume.forces()
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.einsum("ij,ij->j", a, b)

@@ -155,6 +155,7 @@ class TetherConstraints(Constraints):
         self.softer = np.ones(bodies)
         self.multipliers = np.zeros(len(self.lengths))
         self.strain = np.zeros(bodies)
+        self.slack = np.full(bodies, np.nan)
         self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -183,6 +184,7 @@ class TetherConstraints(Constraints):
             self.least_strain = np.zeros(self.bodies)
         self.used = used[self.body]
         self.active = bool(self.used.any())
+        self.slack = np.full(self.bodies, np.nan)
         self.h = 0.0
 
     def follow(self, before: np.ndarray, stretch: DistanceConstraints) -> np.ndarray:
@@ -199,7 +201,9 @@ class TetherConstraints(Constraints):
         self.multipliers[:] = 0.0
         self.h = h
         slack = MARGIN * np.maximum(self.strain, self.least_strain)
-        self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
+        if not np.array_equal(slack, self.slack):
+            self.slack = slack
+            self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_tether(p, self.particles, self.anchors, self.starts, self.weights, self.reach, self.multipliers)

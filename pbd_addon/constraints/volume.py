@@ -77,10 +77,10 @@ class VolumeConstraints(Constraints):
         self.piece_of_particle[self.triangles[self.triangles < n]] = np.broadcast_to(self.owners, self.triangles.shape)[
             self.triangles < n
         ]
-        self.factors = np.ones(n)
+        self.factors: np.ndarray | None = None
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        self.factors = maps.get("pressure", np.ones(self.n))
+        self.factors = maps.get("pressure")
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         own = [materials[piece.body] for piece in self.pieces]
@@ -100,7 +100,7 @@ class VolumeConstraints(Constraints):
         self.k = relaxation(np.array([m.k_volume for m in own]), settings)
         self.working = holds_volume | holds_gas | self.sets_pressure
         self.active = bool(self.working.any())
-        self.push = w * self.factors
+        self.push = w if self.factors is None else w * self.factors
         self.h = 0.0
 
     def begin_substep(self, h: float, fraction: float) -> None:

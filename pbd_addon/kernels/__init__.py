@@ -6,7 +6,12 @@ settings or Blender.
 Layout: positions are component-major, (3, n): one row per axis, so that an operation on x, y or z runs over
 contiguous memory. Indices are (k, m): row r of a constraint kind ties the particles `indices[:, r]`. Rows are
 sorted by color; `starts` tells where each color begins. No two rows of a color share a particle, so a color can be
-gathered, computed and scattered at once.
+gathered, computed and scattered at once. What depends on masses and on the length of a substep alone, such as the
+factor from a residual to a step, is computed by the constraints and handed over.
+
+Each file has a subject: numpy_kernels and numba_kernels hold the projections and name all others; chains, motion
+(velocities of whole pieces), inflation, contact and boxes are on their own. NumPy does not write a color back before
+it reads the next: see numpy_layout.
 
 NumPy's kernels run everywhere. Numba's are several times faster and give the same result up to rounding; the first
 `load` of them compiles for a quarter of a minute or so, later ones read the compiled code from a cache, which is in

@@ -17,6 +17,10 @@ from .numba_boxes import (
     fit_boxes as fit_boxes,
     overlaps as overlaps,
 )
+from .numba_chains import (
+    project_chains as project_chains,
+    solve_tridiagonal as solve_tridiagonal,
+)
 from .numba_compile import helper, kernel
 from .numba_contact import (
     clearances as clearances,
@@ -27,178 +31,57 @@ from .numba_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
+from .numba_inflation import (
+    inflate as inflate,
+    tension_pattern as tension_pattern,
+)
+from .numba_motion import (
+    accelerate as accelerate,
+    approach as approach,
+    island_motion as island_motion,
+)
 
 TINY = 1e-12
 TURN = 2.0 * np.pi
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:], f8[:,:], f8[:], f8[:,:], f8[:])")
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:,:], f8[:,:], f8[:], f8[:])")
 def project_distance(
     p: np.ndarray,
     x: np.ndarray,
     indices: np.ndarray,
     starts: np.ndarray,
+    layouts: np.ndarray,
     weights: np.ndarray,
     rest_lengths: np.ndarray,
     alpha: np.ndarray,
+    scale: np.ndarray,
     gamma: np.ndarray,
-    k: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
     """As `numpy_kernels.project_distance`."""
-    damped, relaxed = len(gamma) > 0, k.shape[1] > 0
+    damped, pushed = len(gamma) > 0, len(alpha) - 1
     for r in range(indices.shape[1]):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
         length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
         error = length - rest_lengths[r]
-        side = 1 if error < 0.0 else 0
-        give = alpha[side, r]
-        residual = error + give * multipliers[r]
-        wi, wj = weights[0, r], weights[1, r]
-        stiffness = wi + wj
-        scale = 1.0 / length
+        side = np.uint64(pushed if error < 0.0 else 0)
+        residual = error + alpha[side, r] * multipliers[r]
+        inverse = 1.0 / length
         if damped:
             before = dx * (x[0, i] - x[0, j]) + dy * (x[1, i] - x[1, j]) + dz * (x[2, i] - x[2, j])
-            residual += gamma[r] * (length - before * scale)
-            stiffness *= 1.0 + gamma[r]
-        step = -residual / (stiffness + give)
-        if relaxed:
-            step *= k[side, r]
+            residual += gamma[r] * (length - before * inverse)
+        step = residual * scale[side, r]
         multipliers[r] += step
-        step *= scale
-        p[0, i] += wi * step * dx
-        p[1, i] += wi * step * dy
-        p[2, i] += wi * step * dz
-        p[0, j] -= wj * step * dx
-        p[1, j] -= wj * step * dy
-        p[2, j] -= wj * step * dz
-
-
-@helper
-def _go_back(inverse: np.ndarray, factor: np.ndarray, right: np.ndarray, count: int) -> None:
-    """The second half of solving with L D L^T, for one right hand side, in place."""
-    following = right[count - 1] * inverse[count - 1]
-    right[count - 1] = following
-    for e in range(count - 2, -1, -1):
-        following = right[e] * inverse[e] - factor[e + 1] * following
-        right[e] = following
-
-
-@kernel("void(f8[:,::1], f8[:,::1], i8[:], i8[:], i8[:], i8, i8[:,:], f8[:], f8[:], f8[:,:], f8[:], f8[:])")
-def project_chains(
-    p: np.ndarray,
-    x: np.ndarray,
-    vertices: np.ndarray,
-    links: np.ndarray,
-    rows: np.ndarray,
-    levels: int,
-    rings: np.ndarray,
-    weights: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
-    """As `numpy_kernels.project_chains`; each chain is eliminated from its first edge to its last."""
-    size, damped = len(links), len(gamma) > 0
-    n, right, extra = np.empty((3, size)), np.empty(size), np.empty(size)
-    inverse, factor = np.empty(size), np.empty(size)  # of L D L^T: 1 / D, and L beside its diagonal
-    stop, ring = 0, 0
-    while stop < size:
-        start, stop = stop, stop + 1
-        while stop < size and links[stop] == links[stop - 1] + 1:
-            stop += 1
-        count, place = stop - start, links[start]
-        closed = ring < rings.shape[1] and rings[0, ring] == place
-        ring += closed
-        pivot, corner = 0.0, 0.0
-        i, weight = np.uint64(vertices[place]), weights[place]
-        px, py, pz = p[0, i], p[1, i], p[2, i]
-        above, right_above, bx, by, bz = 0.0, 0.0, 0.0, 0.0, 0.0
-        for e in range(count):
-            row = np.uint64(start + e)
-            j = np.uint64(vertices[np.uint64(place + e + 1)])
-            dx, dy, dz = p[0, j] - px, p[1, j] - py, p[2, j] - pz
-            length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
-            scale = 1.0 / length
-            dx, dy, dz = dx * scale, dy * scale, dz * scale
-            error = length - rest_lengths[row]
-            give = alpha[1 if error < 0.0 else 0, row]
-            residual = error + give * multipliers[np.uint64(rows[row])]
-            if damped:
-                before = dx * (x[0, j] - x[0, i]) + dy * (x[1, j] - x[1, i]) + dz * (x[2, j] - x[2, i])
-                brake = 1.0 / (1.0 + gamma[row])
-                residual = (residual + gamma[row] * (length - before)) * brake
-                give *= brake
-            next_weight = weights[np.uint64(place + e + 1)]
-            diagonal = next_weight + weight + give
-            if closed and e == 0:
-                last = np.uint64(vertices[place + count - 1])
-                lx, ly, lz = px - p[0, last], py - p[1, last], pz - p[2, last]
-                across = (lx * dx + ly * dy + lz * dz) / (sqrt(lx * lx + ly * ly + lz * lz) + TINY)
-                corner, pivot = -weight * across, -diagonal
-                diagonal -= pivot
-            if closed and e == count - 1:
-                diagonal -= corner * corner / pivot
-            coupling = -weight * (bx * dx + by * dy + bz * dz)  # 0 at the first edge
-            factor[e] = coupling * above
-            right_above = -residual - coupling * above * right_above
-            above = 1.0 / (diagonal - coupling * coupling * above)
-            inverse[e], right[e] = above, right_above
-            n[0, e], n[1, e], n[2, e] = dx, dy, dz
-            bx, by, bz = dx, dy, dz
-            i, weight, px, py, pz = j, next_weight, p[0, j], p[1, j], p[2, j]
-        if closed:
-            # Two more entries in the corners, by the formula of Sherman and Morrison as in NumPy.
-            extra[:count] = 0.0
-            extra[0], extra[count - 1] = pivot, corner
-            for e in range(1, count):
-                extra[e] -= factor[e] * extra[e - 1]
-            _go_back(inverse, factor, extra, count)
-            _go_back(inverse, factor, right, count)
-            ratio = corner / pivot
-            much = (right[0] + ratio * right[count - 1]) / (1.0 + extra[0] + ratio * extra[count - 1])
-            for e in range(count):
-                right[e] -= much * extra[e]
-            inverse[:count], factor[:count] = 1.0, 0.0  # solved
-        step, share, bx, by, bz = 0.0, 0.0, 0.0, 0.0, 0.0
-        for e in range(count - 1, -1, -1):
-            j = np.uint64(vertices[np.uint64(place + e + 1)])
-            weight = weights[np.uint64(place + e + 1)]
-            step = right[e] * inverse[e] - share * step
-            share = factor[e]
-            multipliers[np.uint64(rows[np.uint64(start + e)])] += step
-            dx, dy, dz = n[0, e] * step, n[1, e] * step, n[2, e] * step
-            p[0, j] += weight * (dx - bx)
-            p[1, j] += weight * (dy - by)
-            p[2, j] += weight * (dz - bz)
-            bx, by, bz = dx, dy, dz
-        j, weight = np.uint64(vertices[place]), weights[place]
-        p[0, j] -= weight * bx
-        p[1, j] -= weight * by
-        p[2, j] -= weight * bz
-
-
-@kernel("f8[:,::1](f8[:], f8[:], f8[:,:])")
-def _solve_many(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray) -> np.ndarray:
-    count = len(diagonal)
-    inverse, factor, solution = diagonal.copy(), np.zeros(count), right.copy()
-    for e in range(count):
-        if e:
-            factor[e] = coupling[e - 1] * inverse[e - 1]
-            inverse[e] -= factor[e] * coupling[e - 1]
-        inverse[e] = 1.0 / inverse[e]
-    for row in range(len(solution)):
-        for e in range(1, count):
-            solution[row, e] -= factor[e] * solution[row, e - 1]
-        _go_back(inverse, factor, solution[row], count)
-    return solution
-
-
-def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
-    """As `numpy_kernels.solve_tridiagonal`; `levels` does not matter."""
-    return np.asarray(_solve_many(diagonal, coupling, right.reshape(-1, len(diagonal)))).reshape(right.shape)
+        step *= inverse
+        wi, wj = weights[0, r] * step, weights[1, r] * step
+        p[0, i] += wi * dx
+        p[1, i] += wi * dy
+        p[2, i] += wi * dz
+        p[0, j] -= wj * dx
+        p[1, j] -= wj * dy
+        p[2, j] -= wj * dz
 
 
 @helper
@@ -239,12 +122,13 @@ def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndar
     return angles, gradients if with_gradients else gradients[:, :0]
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
 def project_dihedral(
     p: np.ndarray,
     x: np.ndarray,
     indices: np.ndarray,
     starts: np.ndarray,
+    layouts: np.ndarray,
     weights: np.ndarray,
     rest_angles: np.ndarray,
     alpha: np.ndarray,
@@ -285,17 +169,18 @@ def project_dihedral(
                 p[axis, particle] = q[axis, corner] + push * gradients[axis, corner]
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:])")
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:])")
 def project_isometric(
     p: np.ndarray,
     x: np.ndarray,
     indices: np.ndarray,
     starts: np.ndarray,
-    weights: np.ndarray,
+    layouts: np.ndarray,
     stencils: np.ndarray,
+    leverage: np.ndarray,
     alpha: np.ndarray,
+    scale: np.ndarray,
     gamma: np.ndarray,
-    k: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
     """As `numpy_kernels.project_isometric`."""
@@ -307,8 +192,6 @@ def project_isometric(
         rx = a * p[0, i] + b * p[0, j] + c * p[0, m] + d * p[0, n]
         ry = a * p[1, i] + b * p[1, j] + c * p[1, m] + d * p[1, n]
         rz = a * p[2, i] + b * p[2, j] + c * p[2, m] + d * p[2, n]
-        wa, wb, wc, wd = weights[0, r] * a, weights[1, r] * b, weights[2, r] * c, weights[3, r] * d
-        stiffness = wa * a + wb * b + wc * c + wd * d
         if damped:
             cx = rx - (a * x[0, i] + b * x[0, j] + c * x[0, m] + d * x[0, n])
             cy = ry - (a * x[1, i] + b * x[1, j] + c * x[1, m] + d * x[1, n])
@@ -316,14 +199,13 @@ def project_isometric(
             square = max(rx * rx + ry * ry + rz * rz, TINY * TINY)
             more = 1.0 + gamma[r] * (rx * cx + ry * cy + rz * cz) / square
             rx, ry, rz = rx * more, ry * more, rz * more
-            stiffness *= 1.0 + gamma[r]
-        scale = -k[r] / (stiffness + alpha[r])
-        sx = (rx + alpha[r] * multipliers[0, r]) * scale
-        sy = (ry + alpha[r] * multipliers[1, r]) * scale
-        sz = (rz + alpha[r] * multipliers[2, r]) * scale
+        sx = (rx + alpha[r] * multipliers[0, r]) * scale[r]
+        sy = (ry + alpha[r] * multipliers[1, r]) * scale[r]
+        sz = (rz + alpha[r] * multipliers[2, r]) * scale[r]
         multipliers[0, r] += sx
         multipliers[1, r] += sy
         multipliers[2, r] += sz
+        wa, wb, wc, wd = leverage[0, r], leverage[1, r], leverage[2, r], leverage[3, r]
         p[0, i] += wa * sx
         p[1, i] += wa * sy
         p[2, i] += wa * sz
@@ -397,9 +279,10 @@ def project_tether(
     for r in range(len(indices)):
         i, j = np.uint64(indices[r]), np.uint64(anchors[r])
         dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
-        length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
-        excess = length - reach[r]
-        if excess > 0.0:
+        square = dx * dx + dy * dy + dz * dz
+        if square > reach[r] * reach[r]:
+            length = sqrt(square) + TINY
+            excess = length - reach[r]
             multipliers[r] += excess / max(weights[r], TINY)
             share = excess / length
             p[0, i] -= dx * share

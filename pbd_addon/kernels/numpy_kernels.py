@@ -4,10 +4,13 @@ Array layout and the meaning of `indices` and `starts`: see the package's docstr
 
     p: Predicted positions, (3, n) float64 [m]; changed in place.
     x: Positions at the beginning of the substep, (3, n) float64 [m]; read for damping and friction.
+    layouts: Orders of the particles of wide colors, see `numpy_layout`; Numba does without.
     weights: Inverse masses of every row's particles, (k, m) float64 [1/kg].
     alpha: Compliance over squared substep, in the constraint's own units over kg, (m,) float64.
     gamma: Damping time over substep, (m,) float64 [1], or (0,) for none (Macklin et al. 2016, eq. 26).
     k: Relaxation of each row: 1 for XPBD, k' of Müller et al. 2007 for PBD, (m,) float64.
+    scale: What turns a residual into a step where that does not depend on positions: -k / ((1 + gamma) g W g + alpha)
+        with the gradient g, (m,) float64.
     multipliers: Lagrange multipliers of this substep; accumulated in place.
 """
 
@@ -20,6 +23,10 @@ from .numpy_boxes import (
     fit_boxes as fit_boxes,
     overlaps as overlaps,
 )
+from .numpy_chains import (
+    project_chains as project_chains,
+    solve_tridiagonal as solve_tridiagonal,
+)
 from .numpy_contact import (
     clearances as clearances,
     closest_points as closest_points,
@@ -29,14 +36,18 @@ from .numpy_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
+from .numpy_inflation import (
+    inflate as inflate,
+    tension_pattern as tension_pattern,
+)
+from .numpy_layout import by_color as _by_color, scatter as _scatter
+from .numpy_motion import (
+    accelerate as accelerate,
+    approach as approach,
+    island_motion as island_motion,
+)
 
 TINY = 1e-12
-
-
-def _scatter(p: np.ndarray, particles: np.ndarray, values: np.ndarray) -> None:
-    """p[:, particles] = values, an axis at a time, which is what NumPy does fastest."""
-    for axis in range(3):
-        p[axis][particles] = values[axis]
 
 
 def project_distance(
@@ -44,156 +55,36 @@ def project_distance(
     x: np.ndarray,
     indices: np.ndarray,
     starts: np.ndarray,
+    layouts: np.ndarray,
     weights: np.ndarray,
     rest_lengths: np.ndarray,
     alpha: np.ndarray,
+    scale: np.ndarray,
     gamma: np.ndarray,
-    k: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
     """C = |p1 - p2| - rest length, softer or harder when pushed than when pulled.
 
-    indices (2, m); rest_lengths (m,); alpha and k (2, m): in tension and in compression; k may be (2, 0) for all 1.
+    indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) in both.
     """
-    for start, stop in zip(starts[:-1], starts[1:]):
-        rows = slice(start, stop)
-        ends, w = indices[:, rows], weights[:, rows]
-        q = p.take(ends, axis=1)
+    for rows, q in _by_color(p, indices, starts, layouts):
         n = q[:, 0] - q[:, 1]
-        length = np.sqrt(np.einsum("ij,ij->j", n, n)) + TINY
-        n /= length
+        length = np.sqrt(_dot(n, n)) + TINY
         error = length - rest_lengths[rows]
-        pushed = error < 0.0
-        give = np.where(pushed, alpha[1, rows], alpha[0, rows])
-        residual = error + give * multipliers[rows]
-        stiffness = w[0] + w[1]
+        give, leverage = alpha[0, rows], scale[0, rows]
+        if len(alpha) > 1:
+            pushed = error < 0.0
+            give, leverage = np.where(pushed, alpha[1, rows], give), np.where(pushed, scale[1, rows], leverage)
+        error += give * multipliers[rows]
         if len(gamma):
-            before = x.take(ends, axis=1)
-            residual += gamma[rows] * (length - np.einsum("ij,ij->j", n, before[:, 0] - before[:, 1]))
-            stiffness *= 1.0 + gamma[rows]
-        step = residual / -(stiffness + give)
-        if k.shape[1]:
-            step *= np.where(pushed, k[1, rows], k[0, rows])
+            before = x.take(indices[:, rows], axis=1)
+            error += gamma[rows] * (length - _dot(n, before[:, 0] - before[:, 1]) / length)
+        step = error * leverage
         multipliers[rows] += step
+        step /= length
         n *= step
-        q[:, 0] += w[0] * n
-        q[:, 1] -= w[1] * n
-        _scatter(p, ends, q)
-
-
-def project_chains(
-    p: np.ndarray,
-    x: np.ndarray,
-    vertices: np.ndarray,
-    links: np.ndarray,
-    rows: np.ndarray,
-    levels: int,
-    rings: np.ndarray,
-    weights: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
-    """The distance constraints of whole chains of edges: (J W J^T + alpha) d_lambda = -C - alpha lambda.
-
-    vertices (q + 1,): particles along the chains, one chain after the other; links (e,): which of the q steps are
-    edges; rows (e,): their rows in `multipliers`; weights (q + 1,); rest_lengths (e,); alpha (2, e); gamma (e,) or
-    (0,). Edges of a chain share vertices only with their neighbours in it, hence the matrix is tridiagonal. rings
-    (2, r): first and last step of closed chains; there the matrix has two more entries, in its corners.
-    """
-    q = p.take(vertices, axis=1)
-    n = q[:, 1:] - q[:, :-1]
-    length = np.sqrt(_dot(n, n)) + TINY
-    n /= length
-    error = length[links] - rest_lengths
-    give = np.where(error < 0.0, alpha[1], alpha[0])
-    residual = error + give * multipliers[rows]
-    if len(gamma):
-        before = x.take(vertices, axis=1)
-        residual += gamma * (length - _dot(n, before[:, 1:] - before[:, :-1]))[links]
-        residual /= 1.0 + gamma
-        give = give / (1.0 + gamma)
-    size = len(length)
-    padded = -(-size // 2**levels) * 2**levels
-    diagonal, coupling, right = np.ones(padded), np.zeros(padded), np.zeros(padded)
-    is_link = np.zeros(size)
-    is_link[links] = 1.0
-    diagonal[links] = (weights[1:] + weights[:-1])[links] + give
-    coupling[: size - 1] = _dot(n[:, :-1], n[:, 1:]) * -weights[1:-1] * (is_link[:-1] * is_link[1:])
-    right[links] = -residual
-    first, last = rings
-    corner = -weights[first] * _dot(n[:, first], n[:, last])
-    step = _solve_with_corners(diagonal, coupling, right, levels, first, last, corner)[:size]
-    multipliers[rows] += step[links]
-    n *= step
-    move = np.zeros_like(q)
-    move[:, 1:] = weights[1:] * n
-    move[:, :-1] -= weights[:-1] * n
-    move[:, first] += move[:, last + 1]
-    move[:, last + 1] = move[:, first]
-    _scatter(p, vertices, q + move)
-
-
-def _solve_with_corners(
-    diagonal: np.ndarray,
-    coupling: np.ndarray,
-    right: np.ndarray,
-    levels: int,
-    first: np.ndarray,
-    last: np.ndarray,
-    corner: np.ndarray,
-) -> np.ndarray:
-    """Solve as `solve_tridiagonal`, with an entry `corner` (r,) between the unknowns `first` and `last` of some blocks.
-
-    By the formula of Sherman and Morrison, from the tridiagonal system and a second right hand side.
-    """
-    if not len(first):
-        return solve_tridiagonal(diagonal, coupling, right, levels)
-    pivot = -diagonal[first]
-    diagonal[first] -= pivot
-    diagonal[last] -= corner**2 / pivot
-    both = np.stack([right, np.zeros_like(right)])
-    both[1, first], both[1, last] = pivot, corner
-    plain, extra = solve_tridiagonal(diagonal, coupling, both, levels)
-    ratio = corner / pivot
-    factor = (plain[first] + ratio * plain[last]) / (1.0 + extra[first] + ratio * extra[last])
-    # `extra` is 0 outside of the blocks with corners.
-    block = np.searchsorted(np.sort(first), np.arange(len(right)), side="right") - 1
-    return plain - factor[np.argsort(first)][block] * extra
-
-
-def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
-    """Solve a symmetric tridiagonal system that falls apart into blocks shorter than 2**levels, by cyclic reduction.
-
-    Args:
-        diagonal: (m,), m a multiple of 2**levels.
-        coupling: Entry beside the diagonal between unknown k and k + 1, (m,); 0 between blocks and at the end.
-        right: Right hand sides, (..., m).
-        levels: Halvings.
-
-    Returns:
-        The solutions, (..., m). Each halving eliminates the even unknowns with whole arrays.
-    """
-    if levels == 0:
-        return right / diagonal
-    inverse = 1.0 / diagonal[0::2]
-    right_even = right[..., 0::2]
-    inner, outer = coupling[0::2], coupling[1::2]
-    from_left = inner * inverse
-    from_right = np.zeros_like(from_left)
-    from_right[:-1] = outer[:-1] * inverse[1:]
-    reduced_coupling = np.zeros_like(from_left)
-    reduced_coupling[:-1] = -from_right[:-1] * inner[1:]
-    reduced_right = right[..., 1::2] - from_left * right_even
-    reduced_right[..., :-1] -= from_right[:-1] * right_even[..., 1:]
-    reduced_diagonal = diagonal[1::2] - from_left * inner - from_right * outer
-    odd = solve_tridiagonal(reduced_diagonal, reduced_coupling, reduced_right, levels - 1)
-    solution = np.empty_like(right)
-    solution[..., 1::2] = odd
-    solution[..., 0::2] = right_even * inverse - from_left * odd
-    solution[..., 2::2] -= from_right[:-1] * odd[..., :-1]
-    return solution
+        q[:, 0] += weights[0, rows] * n
+        q[:, 1] -= weights[1, rows] * n
 
 
 def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -231,6 +122,7 @@ def project_dihedral(
     x: np.ndarray,
     indices: np.ndarray,
     starts: np.ndarray,
+    layouts: np.ndarray,
     weights: np.ndarray,
     rest_angles: np.ndarray,
     alpha: np.ndarray,
@@ -239,24 +131,21 @@ def project_dihedral(
     multipliers: np.ndarray,
 ) -> None:
     """C = dihedral angle - rest angle. indices (4, m): edge start, edge end, left tip, right tip; rest_angles (m,)."""
-    for start, stop in zip(starts[:-1], starts[1:]):
-        rows = slice(start, stop)
-        corners, w = indices[:, rows], weights[:, rows]
-        q = p.take(corners, axis=1)
+    for rows, q in _by_color(p, indices, starts, layouts):
+        w = weights[:, rows]
         angle, gradients = dihedral_angles(q)
         error = angle - rest_angles[rows]
         error -= 2.0 * np.pi * np.round(error / (2.0 * np.pi))
         residual = error + alpha[rows] * multipliers[rows]
         stiffness = np.einsum("ijk,ijk,jk->k", gradients, gradients, w)
         if len(gamma):
-            moved = np.einsum("ijk,ijk->k", gradients, q - x.take(corners, axis=1))
+            moved = np.einsum("ijk,ijk->k", gradients, q - x.take(indices[:, rows], axis=1))
             residual += gamma[rows] * moved
             stiffness *= 1.0 + gamma[rows]
         step = k[rows] * residual / -np.maximum(stiffness + alpha[rows], TINY)
         multipliers[rows] += step
         gradients *= w * step
         q += gradients
-        _scatter(p, corners, q)
 
 
 def project_isometric(
@@ -264,35 +153,30 @@ def project_isometric(
     x: np.ndarray,
     indices: np.ndarray,
     starts: np.ndarray,
-    weights: np.ndarray,
+    layouts: np.ndarray,
     stencils: np.ndarray,
+    leverage: np.ndarray,
     alpha: np.ndarray,
+    scale: np.ndarray,
     gamma: np.ndarray,
-    k: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
     """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
 
-    indices (4, m); stencils K (4, m) [1]; multipliers (3, m). The gradient is the constant K, so that there is
-    neither a root nor an arc cosine in this kernel.
+    indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m). The gradient is the constant K, so that
+    there is neither a root nor an arc cosine in this kernel, nor a division.
     """
-    for start, stop in zip(starts[:-1], starts[1:]):
-        rows = slice(start, stop)
-        corners, stencil = indices[:, rows], stencils[:, rows]
-        q = p.take(corners, axis=1)
+    for rows, q in _by_color(p, indices, starts, layouts):
+        stencil = stencils[:, rows]
         residual = np.einsum("ijk,jk->ik", q, stencil)
-        leverage = weights[:, rows] * stencil
-        stiffness = np.einsum("jk,jk->k", leverage, stencil)
         if len(gamma):
             # Only its change along itself: a fold that turns with the whole sheet is not to be braked.
-            change = residual - np.einsum("ijk,jk->ik", x.take(corners, axis=1), stencil)
+            change = residual - np.einsum("ijk,jk->ik", x.take(indices[:, rows], axis=1), stencil)
             residual *= 1.0 + gamma[rows] * _dot(residual, change) / np.maximum(_dot(residual, residual), TINY**2)
-            stiffness *= 1.0 + gamma[rows]
         residual += alpha[rows] * multipliers[:, rows]
-        step = residual * (k[rows] / -(stiffness + alpha[rows]))
-        multipliers[:, rows] += step
-        q += step[:, None] * leverage
-        _scatter(p, corners, q)
+        residual *= scale[rows]
+        multipliers[:, rows] += residual
+        q += residual[:, None] * leverage[:, rows]
 
 
 def volume_gradients(
@@ -348,14 +232,16 @@ def project_tether(
     indices, anchors (m,) int; reach (m,) [m]; weights (m,) of the free particles.
     """
     for start, stop in zip(starts[:-1], starts[1:]):
-        rows = slice(start, stop)
-        free = indices[rows]
-        q = p.take(free, axis=1)
-        d = q - p.take(anchors[rows], axis=1)
-        length = np.sqrt(_dot(d, d)) + TINY
-        excess = np.maximum(length - reach[rows], 0.0)
-        multipliers[rows] += excess / np.maximum(weights[rows], TINY)
-        _scatter(p, free, q - d * (excess / length))
+        d = p.take(indices[start:stop], axis=1)
+        d -= p.take(anchors[start:stop], axis=1)
+        square = _dot(d, d)
+        far = np.flatnonzero(square > reach[start:stop] ** 2)  # few: cloth mostly hangs within its reach
+        length = np.sqrt(square[far]) + TINY
+        far += start
+        excess = length - reach[far]
+        multipliers[far] += excess / np.maximum(weights[far], TINY)
+        free = indices[far]
+        _scatter(p, free, p.take(free, axis=1) - d.take(far - start, axis=1) * (excess / length))
 
 
 def project_plane(

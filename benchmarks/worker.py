@@ -1,0 +1,81 @@
+"""One task in a process of its own, begun by `processes`: a job as JSON on stdin, what came out as JSON at the end.
+
+A job is {"task": name of a function of `TASKS`, ...its arguments}. The last line that is printed is MARK and what the
+function returned; or {"left_out": why} if it cannot be done on this machine, or {"trouble": what went wrong}.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import json
+import platform
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .contestants import LeftOut
+
+MARK = "RESULT "
+
+
+def curtain(
+    scene: dict[str, Any], maker: str, options: dict[str, Any], frames: int, patience: float
+) -> dict[str, object]:
+    """One solver hangs one curtain."""
+    from . import curtain as curtains
+
+    sheet = curtains.Curtain.of_size(**scene)
+    return curtains.measure(sheet, named(maker)(sheet, **options), frames, patience)
+
+
+def contact(
+    scene: dict[str, Any], maker: str, options: dict[str, Any], frames: int, patience: float
+) -> dict[str, object]:
+    """One solver in one scene of contact."""
+    from . import contact_race, contact_scenes
+
+    setting = contact_scenes.of_kind(**scene, **({"frames": frames} if frames else {}))
+    return contact_race.measure(setting, named(maker)(setting, **options), patience)
+
+
+def detail(name: str, **options: Any) -> dict[str, object]:
+    """A function of `details`, or of `in_blender`, which installs the extension."""
+    module, _, function = name.partition(":")
+    return dict(named(f"benchmarks.{module}:{function}")(**options))
+
+
+TASKS: dict[str, Callable[..., dict[str, object]]] = {"curtain": curtain, "contact": contact, "detail": detail}
+
+
+def named(name: str) -> Any:
+    """What "module:name" means."""
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def versions() -> dict[str, str]:
+    """Versions of all that this process has loaded and that may matter."""
+    found = {"Python": platform.python_version()}
+    if "bpy" in sys.modules:
+        found["Blender"] = sys.modules["bpy"].app.version_string
+    for module, name in (("numpy", "NumPy"), ("numba", "Numba"), ("pypbd", "pyPBD")):
+        if module in sys.modules:
+            found[name] = importlib.metadata.version(module)
+    return found
+
+
+def main() -> None:
+    """Do the job."""
+    job = json.load(sys.stdin)
+    try:
+        result = TASKS[job.pop("task")](**job)
+    except LeftOut as reason:
+        result = {"left_out": str(reason)}
+    except Exception as error:
+        result = {"trouble": f"{type(error).__name__}: {error}"}
+    print(f"\n{MARK}{json.dumps({**result, 'versions': versions()})}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

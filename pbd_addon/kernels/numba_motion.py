@@ -1,0 +1,142 @@
+"""Numba's kernels for the velocities of whole pieces: the functions of `numpy_motion`.
+
+The particles of an island mostly follow each other, so that its sums stay in registers until another island begins.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from .numba_compile import helper, kernel
+
+LEAST_MOMENT, LEAST_SIZE = 1e-10, 1e-13
+ROTATIONS = 30  # three sweeps turn any 3 × 3 matrix to its axes, and more do no harm
+
+
+@helper
+def _solve_inertia(inertia: np.ndarray, momentum: np.ndarray, least: float, spin: np.ndarray) -> None:
+    """Spin (3,) of an inertia (3, 3), which is changed, by Jacobi's rotations to its axes; none below `least`."""
+    axes = np.eye(3)
+    for rotation in range(ROTATIONS):
+        i = rotation % 3
+        j = (i + 1) % 3
+        entry = inertia[i, j]
+        if entry == 0.0:
+            continue
+        half = 0.5 * (inertia[j, j] - inertia[i, i]) / entry
+        tangent = 1.0 / (abs(half) + sqrt(half * half + 1.0))
+        if half < 0.0:
+            tangent = -tangent
+        cosine = 1.0 / sqrt(tangent * tangent + 1.0)
+        sine = tangent * cosine
+        for m in range(3):
+            inertia[m, i], inertia[m, j] = (
+                cosine * inertia[m, i] - sine * inertia[m, j],
+                sine * inertia[m, i] + cosine * inertia[m, j],
+            )
+            axes[m, i], axes[m, j] = cosine * axes[m, i] - sine * axes[m, j], sine * axes[m, i] + cosine * axes[m, j]
+        for m in range(3):
+            inertia[i, m], inertia[j, m] = (
+                cosine * inertia[i, m] - sine * inertia[j, m],
+                sine * inertia[i, m] + cosine * inertia[j, m],
+            )
+        inertia[i, j] = inertia[j, i] = 0.0
+    least = max(least, LEAST_MOMENT * max(inertia[0, 0], inertia[1, 1], inertia[2, 2]))
+    spin[:] = 0.0
+    for axis in range(3):
+        if inertia[axis, axis] > least:
+            about = axes[0, axis] * momentum[0] + axes[1, axis] * momentum[1] + axes[2, axis] * momentum[2]
+            for m in range(3):
+                spin[m] += axes[m, axis] * about / inertia[axis, axis]
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[::1], f8[::1])")
+def accelerate(v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """As `numpy_motion.accelerate`."""
+    after = np.empty_like(v)
+    for axis in range(3):
+        for i in range(v.shape[1]):
+            after[axis, i] = v[axis, i] * decay[i] + change[axis] * weighing[i]
+    return after
+
+
+@kernel("Tuple((f8[:,::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], f8[::1], i8[::1], f8[::1])")
+def island_motion(
+    x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `numpy_motion.island_motion`."""
+    count, n = len(mass), x.shape[1]
+    center, velocity = np.zeros((3, count)), np.zeros((3, count))
+    inertia, momentum = np.zeros((count, 3, 3)), np.zeros((count, 3))
+    stop = 0
+    while stop < n:
+        start, k = stop, islands[stop]
+        while stop < n and islands[stop] == k:
+            stop += 1
+        px, py, pz, vx, vy, vz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(start, stop):
+            m = masses[i]
+            px, py, pz = px + m * x[0, i], py + m * x[1, i], pz + m * x[2, i]
+            vx, vy, vz = vx + m * v[0, i], vy + m * v[1, i], vz + m * v[2, i]
+        center[0, k] += px
+        center[1, k] += py
+        center[2, k] += pz
+        velocity[0, k] += vx
+        velocity[1, k] += vy
+        velocity[2, k] += vz
+    for axis in range(3):
+        for k in range(count):
+            center[axis, k] /= mass[k]
+            velocity[axis, k] /= mass[k]
+    stop = 0
+    while stop < n:
+        start, k = stop, islands[stop]
+        cx, cy, cz = center[0, k], center[1, k], center[2, k]
+        xx, yy, zz, xy, yz, zx = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        lx, ly, lz = 0.0, 0.0, 0.0
+        while stop < n and islands[stop] == k:
+            stop += 1
+        for i in range(start, stop):
+            rx, ry, rz = x[0, i] - cx, x[1, i] - cy, x[2, i] - cz
+            mx, my, mz = masses[i] * rx, masses[i] * ry, masses[i] * rz
+            vx, vy, vz = v[0, i], v[1, i], v[2, i]
+            xx, yy, zz = xx + mx * rx, yy + my * ry, zz + mz * rz
+            xy, yz, zx = xy + mx * ry, yz + my * rz, zx + mz * rx
+            lx, ly, lz = lx + (my * vz - mz * vy), ly + (mz * vx - mx * vz), lz + (mx * vy - my * vx)
+        inertia[k] += np.array([[yy + zz, -xy, -zx], [-xy, zz + xx, -yz], [-zx, -yz, xx + yy]])
+        momentum[k] += np.array([lx, ly, lz])
+    spin = np.empty((3, count))
+    for k in range(count):
+        size = LEAST_SIZE * max(abs(center[0, k]), abs(center[1, k]), abs(center[2, k]))
+        _solve_inertia(inertia[k], momentum[k], mass[k] * size * size, spin[:, k])
+    return center, velocity, spin
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i8[::1], f8[:,:], f8[:,:], f8[:,:], f8[:])")
+def approach(
+    v: np.ndarray,
+    x: np.ndarray,
+    islands: np.ndarray,
+    center: np.ndarray,
+    velocity: np.ndarray,
+    spin: np.ndarray,
+    share: np.ndarray,
+) -> None:
+    """As `numpy_motion.approach`."""
+    n, stop = x.shape[1], 0
+    while stop < n:
+        start, k = stop, islands[stop]
+        while stop < n and islands[stop] == k:
+            stop += 1
+        part = share[k]
+        keep = 1.0 - part
+        sx, sy, sz = part * spin[0, k], part * spin[1, k], part * spin[2, k]
+        cx, cy, cz = center[0, k], center[1, k], center[2, k]
+        tx, ty, tz = part * velocity[0, k], part * velocity[1, k], part * velocity[2, k]
+        for i in range(start, stop):
+            rx, ry, rz = x[0, i] - cx, x[1, i] - cy, x[2, i] - cz
+            v[0, i] = keep * v[0, i] + tx + (sy * rz - sz * ry)
+            v[1, i] = keep * v[1, i] + ty + (sz * rx - sx * rz)
+            v[2, i] = keep * v[2, i] + tz + (sx * ry - sy * rx)

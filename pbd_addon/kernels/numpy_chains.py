@@ -1,0 +1,138 @@
+"""NumPy's kernel for whole chains of edges, by cyclic reduction: all chains of a family at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .numpy_layout import scatter as _scatter
+
+TINY = 1e-12
+
+
+def project_chains(
+    p: np.ndarray,
+    x: np.ndarray,
+    vertices: np.ndarray,
+    links: np.ndarray,
+    rows: np.ndarray,
+    levels: int,
+    rings: np.ndarray,
+    joints: np.ndarray,
+    weights: np.ndarray,
+    rest_lengths: np.ndarray,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    """The distance constraints of whole chains of edges: (J W J^T + alpha) d_lambda = -C - alpha lambda.
+
+    vertices (q + 1,): particles along the chains, one chain after the other; links (e,): which of the q steps are
+    edges, and joints: which are not; rows (e,): rows of the edges in `multipliers`; weights (q + 1,); rest_lengths
+    (q,), alpha (2, q) or (1, q), gamma (q,) or (0,): of every step, whatever it be at joints. Edges of a chain share
+    vertices only with their neighbours in it, hence the matrix is tridiagonal. rings (2, r): first and last step of
+    closed chains; there the matrix has two more entries, in its corners.
+    """
+    q = p.take(vertices, axis=1)
+    d = q[:, 1:] - q[:, :-1]
+    length = np.sqrt(_dot(d, d)) + TINY
+    residual = length - rest_lengths
+    give = alpha[0] if len(alpha) == 1 else np.where(residual < 0.0, alpha[1], alpha[0])
+    residual[links] += give[links] * multipliers[rows]
+    inverse = 1.0 / length
+    if len(gamma):
+        before = x.take(vertices, axis=1)
+        residual += gamma * (length - _dot(d, before[:, 1:] - before[:, :-1]) * inverse)
+        residual /= 1.0 + gamma
+        give = give / (1.0 + gamma)
+    size = len(length)
+    padded = -(-size // 2**levels) * 2**levels
+    diagonal, coupling, right = np.ones(padded), np.zeros(padded), np.zeros(padded)
+    np.add(weights[1:], weights[:-1], out=diagonal[:size])
+    diagonal[:size] += give
+    np.negative(residual, out=right[:size])
+    # A joint is an unknown of its own that comes out 0, and couples to nothing.
+    diagonal[joints], right[joints], inverse[joints] = 1.0, 0.0, 0.0
+    between = _dot(d[:, :-1], d[:, 1:])
+    between *= weights[1:-1]
+    between *= inverse[:-1]
+    np.multiply(between, inverse[1:], out=coupling[: size - 1])
+    np.negative(coupling, out=coupling)
+    first, last = rings
+    corner = -weights[first] * _dot(d[:, first], d[:, last]) * inverse[first] * inverse[last]
+    step = _solve_with_corners(diagonal, coupling, right, levels, first, last, corner)[:size]
+    multipliers[rows] += step[links]
+    d *= step * inverse
+    q[:, 1:] += weights[1:] * d
+    q[:, :-1] -= weights[:-1] * d
+    if len(first):
+        # The first vertex of a ring stands at both of its ends, which moved apart.
+        q[:, first] += q[:, last + 1] - p.take(vertices[first], axis=1)
+        q[:, last + 1] = q[:, first]
+    _scatter(p, vertices, q)
+
+
+def _solve_with_corners(
+    diagonal: np.ndarray,
+    coupling: np.ndarray,
+    right: np.ndarray,
+    levels: int,
+    first: np.ndarray,
+    last: np.ndarray,
+    corner: np.ndarray,
+) -> np.ndarray:
+    """Solve as `solve_tridiagonal`, with an entry `corner` (r,) between the unknowns `first` and `last` of some blocks.
+
+    By the formula of Sherman and Morrison, from the tridiagonal system and a second right hand side.
+    """
+    if not len(first):
+        return solve_tridiagonal(diagonal, coupling, right, levels)
+    pivot = -diagonal[first]
+    diagonal[first] -= pivot
+    diagonal[last] -= corner**2 / pivot
+    both = np.stack([right, np.zeros_like(right)])
+    both[1, first], both[1, last] = pivot, corner
+    plain, extra = solve_tridiagonal(diagonal, coupling, both, levels)
+    ratio = corner / pivot
+    factor = (plain[first] + ratio * plain[last]) / (1.0 + extra[first] + ratio * extra[last])
+    # `extra` is 0 outside of the blocks with corners.
+    block = np.searchsorted(np.sort(first), np.arange(len(right)), side="right") - 1
+    return plain - factor[np.argsort(first)][block] * extra
+
+
+def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
+    """Solve a symmetric tridiagonal system that falls apart into blocks shorter than 2**levels, by cyclic reduction.
+
+    Args:
+        diagonal: (m,), m a multiple of 2**levels.
+        coupling: Entry beside the diagonal between unknown k and k + 1, (m,); 0 between blocks and at the end.
+        right: Right hand sides, (..., m).
+        levels: Halvings.
+
+    Returns:
+        The solutions, (..., m). Each halving eliminates the even unknowns with whole arrays.
+    """
+    if levels == 0:
+        return right / diagonal
+    inverse = 1.0 / diagonal[0::2]
+    inner, outer = coupling[0::2], coupling[1:-1:2]
+    even = right[..., 0::2] * inverse  # without neighbours
+    from_right = inner * inverse
+    from_left = outer * inverse[1:]
+    reduced_diagonal = diagonal[1::2] - from_right * inner
+    reduced_diagonal[:-1] -= from_left * outer
+    reduced_right = right[..., 1::2] - inner * even
+    reduced_right[..., :-1] -= outer * even[..., 1:]
+    reduced_coupling = np.zeros_like(inverse)
+    np.multiply(from_left, -inner[1:], out=reduced_coupling[:-1])
+    odd = solve_tridiagonal(reduced_diagonal, reduced_coupling, reduced_right, levels - 1)
+    even -= from_right * odd
+    even[..., 1:] -= from_left * odd[..., :-1]
+    solution = np.empty_like(right)
+    solution[..., 0::2] = even
+    solution[..., 1::2] = odd
+    return solution
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Dot products of the columns of two (3, m) arrays."""
+    return np.einsum("ij,ij->j", a, b)

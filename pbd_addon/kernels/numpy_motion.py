@@ -1,0 +1,82 @@
+"""NumPy's kernels for the velocities of whole pieces: what gravity and drag do, and what damping leaves.
+
+Common arguments: x (3, n) [m]; v (3, n) [m/s]; masses (n,) [kg]; islands (n,) int, the connected piece of each
+particle, numbered from 0 to k - 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+LEAST_MOMENT = 1e-10
+"""A moment of inertia that is below this share of the largest is none."""
+
+LEAST_SIZE = 1e-13
+"""Nor is one of a piece that is below this size in its distance from the origin: it is rounding."""
+
+
+def accelerate(v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Velocities (3, n) after drag and gravity: v decay + weighing change; decay, weighing (n,); change (3,)."""
+    after = v * decay
+    for axis in np.flatnonzero(change):
+        after[axis] += change[axis] * weighing
+    return after
+
+
+def island_motion(
+    x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How each island moves as a whole; mass (k,) [kg] is the sum of its masses.
+
+    Returns:
+        Centers (3, k) [m], mean velocities (3, k) [m/s] and spins (3, k) [rad/s]: of a rigid body with its momenta.
+    """
+    count = len(mass)
+    if count == 1:
+        # einsum, and not the product of matrices, which adds up in threads.
+        center = np.einsum("in,n->i", x, masses)[:, None] / mass
+        velocity = np.einsum("in,n->i", v, masses)[:, None] / mass
+        r = x - center
+        m_r = masses * r
+        second = np.einsum("in,jn->ij", m_r, r)[None]
+        turning = np.einsum("in,jn->ij", m_r, v)[None]
+    else:
+        center = np.stack([np.bincount(islands, row, count) for row in masses * x]) / mass
+        velocity = np.stack([np.bincount(islands, row, count) for row in masses * v]) / mass
+        r = x - center[:, islands]
+        m_r = masses * r
+        second = np.stack([[np.bincount(islands, a * b, count) for b in r] for a in m_r]).transpose(2, 0, 1)
+        turning = np.stack([[np.bincount(islands, a * b, count) for b in v] for a in m_r]).transpose(2, 0, 1)
+    # sum m r x v from sum m r v^T; the mean velocity adds nothing, for sum m r = 0.
+    momentum = np.stack([turning[:, i, j] - turning[:, j, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=1)
+    inertia = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
+    # A point or a straight rope has no inertia about some axis, and is not turned about it.
+    moments, axes = np.linalg.eigh(inertia)
+    rounding = mass * (LEAST_SIZE * np.abs(center).max(axis=0)) ** 2
+    usable = moments > np.maximum(LEAST_MOMENT * moments[:, -1], rounding)[:, None]
+    about_axes = np.einsum("kij,ki->kj", axes, momentum) * usable / np.where(usable, moments, 1.0)
+    return center, velocity, np.einsum("kij,kj->ik", axes, about_axes)
+
+
+def approach(
+    v: np.ndarray,
+    x: np.ndarray,
+    islands: np.ndarray,
+    center: np.ndarray,
+    velocity: np.ndarray,
+    spin: np.ndarray,
+    share: np.ndarray,
+) -> None:
+    """Velocities v += share (velocity + spin x (x - center) - v), in place; all but v and x are of each island.
+
+    center, velocity (3, k) as from `island_motion`; spin (3, k) [rad/s]; share (k,).
+    """
+    keep, velocity, spin = 1.0 - share, share * velocity, share * spin
+    if len(share) > 1:
+        keep, center, velocity, spin = keep[islands], center[:, islands], velocity[:, islands], spin[:, islands]
+    r = x - center
+    v *= keep
+    v += velocity
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        v[i] += spin[j] * r[k]
+        v[i] -= spin[k] * r[j]
