@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import session, shape_keys
+from ..pbd_addon.blender import hand, heat_map, session, shape_keys
 from . import body, checks
 
 RESULTS = (
@@ -46,6 +46,7 @@ def apply_base(obj):
     flat = np.empty_like(moved)
     positions.foreach_get("vector", flat)
     positions.foreach_set("vector", flat + moved)
+    hand.forget_offsets(obj.data)  # The mesh is there now.
     obj.data.update()
 
 
@@ -55,6 +56,8 @@ def apply_mesh(context, obj):
     copy.name = f"{obj.name} Shape"
     copy.data = obj.data.copy()
     copy.data.name = copy.name
+    heat_map.remove(copy)
+    hand.forget_offsets(copy.data)
     body.forget_settings(copy)
     if copy.data.shape_keys is not None:
         shape = points(add_mixed_key(copy, KEY_NAME))

@@ -6,7 +6,7 @@ import dataclasses
 
 import bpy
 
-from ..pbd_addon.blender import handlers, shape_keys
+from ..pbd_addon.blender import hand, handlers, heat_map, shape_keys
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
@@ -127,6 +127,8 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
                 baked.append(obj)
             else:
                 shape_keys.remove_live_key(obj)
+            heat_map.remove(obj)
+            hand.forget_offsets(obj.data)
             forget_settings(obj)
         handlers.arm_if_needed()
         if baked:

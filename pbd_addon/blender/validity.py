@@ -10,18 +10,19 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from . import animation, mesh_io, poses, properties, surfaces, user_keys, world
+from . import animation, maps, mesh_io, poses, properties, surfaces, user_keys, world
 from .errors import PBDError
 from .world import Moment, as_collider
 
 OF_SCENE = (
     *(((f"pbd.{name}",), "") for name in properties.SOLVER_FIELDS),
     (("gravity", "use_gravity"), "Gravity"),
+    (("pbd.settle",), ""),
     (("pbd.use_floor", "pbd.floor_height", "pbd.floor_friction"), "Floor"),
     (("pbd.speed", "render.fps", "render.fps_base"), "Speed or frame rate"),
 )
 OF_COLLIDER = tuple(((f"pbd_collider.{name}",), "") for name in properties.COLLIDER_FIELDS)
-OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in properties.MATERIAL_FIELDS)
+OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in (*properties.MATERIAL_FIELDS, *maps.FIELDS))
 """Of raw settings, in their order: the paths that make a value, and its name if it is not that of its property."""
 
 
@@ -148,7 +149,7 @@ def disturb(running, frame, why):
     """Forget all frames after `frame`, because the colliders are others from there on."""
     running.truncate(frame, why)
     if running.first_disturbed is None:
-        running.first_disturbed = running.last_frame + 1
+        running.first_disturbed, running.disturbed_by = running.last_frame + 1, "COLLIDERS"
 
 
 def notice_changes(running, scene, frame, now):
