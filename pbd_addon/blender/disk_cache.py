@@ -191,9 +191,7 @@ def keep(running, scene):
     """Write all cached frames that are not on disk yet, if the user wants that; `disk_note` says why it cannot be."""
     if not scene.pbd.use_disk_cache or running.untouched or running.disk_failed:
         return
-    if (
-        running.world.simulation.is_held
-    ):  # What a hand holds is in no file: a run that went on from there would drop it.
+    if running.world.simulation.is_held:  # No file says what, so a run that went on from there would drop it.
         running.disk_note = HELD if running.held else running.disk_note
         return
     folder = folder_of(scene)

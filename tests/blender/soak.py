@@ -323,11 +323,11 @@ def grab(rng):
     try:
         hand = bridge("hand").Hand(scene, bpy.context.evaluated_depsgraph_get())
         place = np.array(obj.matrix_world) @ (*rng.choice(scenes.shown(obj)), 1.0)
-        origin, down = place[:3] + (0.001, 0.001, 1.0), (0.0, 0.0, -1.0)
+        origin, down = place[:3] + np.array((0.001, 0.001, 1.0)), (0.0, 0.0, -1.0)
         if not hand.take(scene, origin, down, rng.uniform(0.05, 0.5)):
             raise Refused("the ray meets nothing")
         for _ in range(rng.randint(1, 4)):
-            origin += (rng.uniform(-0.1, 0.1), rng.uniform(-0.1, 0.1), 0.0)
+            origin = origin + np.array((rng.uniform(-0.1, 0.1), rng.uniform(-0.1, 0.1), 0.0))
             hand.move(origin, down)
             if rng.random() < 0.3:
                 scenes.go(scene.frame_current + 1)

@@ -562,7 +562,7 @@ def take_hold(extension):
         origin = shown(flag())[-1] + (-0.01, -0.01, 2.0)
         assert hand.take(scene, origin, DOWN, 0.3)
         for tick in range(ticks):
-            hand.move(origin + (0.02 * tick, 0.0, 0.0), DOWN)
+            hand.move(origin + np.array((0.02 * tick, 0.0, 0.0)), DOWN)
             hand.rest(scene, depsgraph())
         return hand
 
