@@ -187,7 +187,7 @@ def edit_a_setting(rng):
         for name, known in group.bl_rna.properties.items()
         if known.type in {"FLOAT", "INT", "BOOLEAN", "ENUM"}
         and not (known.is_hidden or known.is_readonly)
-        and name not in {"enabled", "kernels", "substeps", "iterations"}
+        and name not in {"enabled", "kernels", "substeps", "iterations", "settle"}  # the last has an action of its own
     ]
     name = rng.choice(sorted(names))
     known = group.bl_rna.properties[name]

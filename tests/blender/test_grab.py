@@ -258,6 +258,37 @@ def test_a_first_frame_shaped_by_hand_is_baked_as_it_is(hand):
     assert np.allclose(shown(obj), left, atol=1e-5)
 
 
+def test_a_bake_in_another_blender_is_refused_for_what_a_hand_has_shaped(hand, extension):
+    obj = curtain()
+    go(1)
+    worker = hand.Hand(bpy.context.scene, depsgraph())
+    drag(worker, (0.0, 0.0, 0.5))
+    worker.finish(bpy.context.scene)
+    with pytest.raises(extension.bridge("errors").PBDError, match="use Bake, or Apply Shape as Base first"):
+        extension.bridge("background_bake").start(bpy.context.scene, [obj], "ABSOLUTE", 1, 4)
+    assert extension.bridge("background_bake").job() is None
+
+
+def test_undoing_the_second_use_leaves_what_the_first_has_pinned(hand, session):
+    curtain()
+    go(1)
+    scene = bpy.context.scene
+    worker = hand.Hand(scene, depsgraph())
+    drag(worker, (0.0, 0.0, 0.4))
+    count = worker.let_go(scene, pin=True)
+    worker.finish(scene)
+    bpy.ops.ed.undo_push(message="First")
+    worker = hand.Hand(scene, depsgraph())
+    drag(worker, (0.0, 0.0, 0.2), at=(0.3, 0.0))
+    worker.finish(scene)
+    bpy.ops.ed.undo_push(message="Second")
+    bpy.ops.ed.undo()
+    go(2)
+    running = session.get(bpy.context.scene)
+    assert [len(grab.particles) for _frame, grab in running.held] == [count]
+    assert running.world.simulation.is_held
+
+
 def test_apply_as_base_keeps_what_a_hand_has_shaped(hand, session):
     obj = curtain()
     go(1)
