@@ -2,7 +2,7 @@
 
     python tools/run_tests.py [--blender 4.5 ...] [--jobs 2] [-- PYTEST ARGUMENTS]
 
-The physics tests need no Blender and run once for each pair of Python and NumPy; the tests in
+The physics tests need no Blender and run with the Python and NumPy of the oldest and of the newest; the tests in
 tests/blender run in each Blender; those that are marked slow run with the newest alone. The two never
 share a process: there the add-on is an installed extension, here `pbd_addon` is a plain package, and
 Blender objects to seeing both.
@@ -79,14 +79,13 @@ def split_arguments(arguments: list[str]) -> tuple[list[str], list[str], list[st
 
 
 def plan(environments: list[tuple[Blender, Path]], arguments: list[str]) -> list[Suite]:
-    """The suites to run: physics once per Python and NumPy, Blender's everywhere."""
+    """The suites to run: physics with the oldest and the newest Python and NumPy, Blender's everywhere."""
     options, physics, in_blender = split_arguments(arguments)
-    suites, seen = [], set()
+    suites = []
     for blender, python in environments:
-        newest = blender is environments[-1][0]
+        newest, oldest = blender is environments[-1][0], blender is environments[0][0]
         quick = [] if newest or any(option.startswith("-m") for option in options) else ["-m", "not slow"]
-        if physics and (blender.python, blender.numpy) not in seen:
-            seen.add((blender.python, blender.numpy))
+        if physics and (newest or oldest):
             # Without Blender means without: the option keeps pytest out of the folder though bpy is there.
             suites.append(Suite(blender, "physics", python, [*options, *quick, "--ignore=tests/blender", *physics]))
         if in_blender:
