@@ -175,6 +175,9 @@ class Session:
         frame = scene.frame_current_final
         self.message = ""
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
+        if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
+            self.begin_anew(None)
+            objects = live_bodies(scene)
         before, obstacles = self.world, self.obstacles(scene)
         cast = before.obstacles if before else {}
         now = world.read_moment(scene, depsgraph, objects, obstacles)
