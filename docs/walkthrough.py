@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import bmesh
 import bpy
 
 Reads = Callable[..., object]
@@ -91,16 +90,16 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     yield "Drop a ball"
 
     reads("Pressure", "Mode", "Volume", "Volume", "Reset")
-    balloon.pbd.pressure = 1.5
+    balloon.pbd.pressure = 1.2
     bpy.ops.object.pbd_reset()
-    play(30)
+    play(24)
     yield "Hold a volume"
 
     reads("Mode", "Overpressure", "Overpressure", "Reset")
     balloon.pbd.pressure_mode = "OVERPRESSURE"
     balloon.pbd.overpressure = 1000.0
     bpy.ops.object.pbd_reset()
-    play(30)
+    play(24)
     yield "Blow with a pressure"
 
     reads("Mode", "Gas", "Overpressure", "Reset")
@@ -135,13 +134,15 @@ def play(last: int) -> None:
 def apply_preset(obj: bpy.types.Object, name: str) -> None:
     """Choose a shipped material in the preset menu of the panel's header."""
     kind = obj.pbd.type.lower()
-    folder = next(path for path in bpy.utils.preset_paths(f"pbd_{kind}") if not path.startswith(bpy.utils.user_resource("SCRIPTS")))
-    file = next(file for file in Path(folder).glob("*.py") if bpy.path.display_name(file.name, title_case=False) == name)
+    files = (file for folder in bpy.utils.preset_paths(f"pbd_{kind}") for file in Path(folder).glob("*.py"))
+    file = next(file for file in files if bpy.path.display_name(file.name, title_case=False) == name)
     bpy.ops.script.execute_preset(filepath=str(file), menu_idname=f"OBJECT_PT_pbd_{kind}_presets")
 
 
 def select(obj: bpy.types.Object, wanted: Callable[..., bool]) -> None:
     """Select those vertices of a mesh in Edit Mode whose place `wanted` accepts, and no others."""
+    import bmesh  # exists only after bpy, which a sorter of imports puts behind it
+
     edited = bmesh.from_edit_mesh(obj.data)
     for vertex in edited.verts:
         vertex.select_set(wanted(vertex.co))
