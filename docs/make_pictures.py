@@ -3,8 +3,8 @@
     make pictures                              docs/images/guide_*.png
     make pictures ARGS="first_balloon"         those of one page
 
-The steps are those of `walkthrough.py`, which the tests compare with the pages. The pictures of panels need a window and
-are made by `make_screenshots.py`.
+The steps are those of `walkthrough.py`, which the tests compare with the pages. The pictures of panels need a window:
+`make_screenshots.py` makes them.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ PICTURES = {
     "Drop it on something": ("cloth_ball", (1, 10, 40), -1.7, LOW_VIEW),
     "Give it a floor": ("cloth_floor", (10, 16, 50), -1.1, LOW_VIEW),
     "Drop a ball": ("balloon_drop", (1, 12, 40), 0.0, BALLOON_VIEW),
-    "Hold a volume": ("balloon_volume", (1, 12, 24), 0.0, BALLOON_VIEW),
-    "Blow with a pressure": ("balloon_pressure", (1, 12, 24), 0.0, BALLOON_VIEW),
-    "Blow up a mesh of your own": ("balloon_cushion", (1, 6, 40), 0.0, BALLOON_VIEW),
+    "Hold a volume": ("balloon_volume", (1, 4, 12), 0.0, BALLOON_VIEW),
+    "Blow with a pressure": ("balloon_pressure", (1, 4, 12), 0.0, BALLOON_VIEW),
+    "Blow up a mesh of your own": ("balloon_cushion", (1, 6, 30), 0.0, BALLOON_VIEW),
 }
 """By the section's heading: name of the picture, its frames, height of the ground [m], and the view."""
 

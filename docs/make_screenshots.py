@@ -2,8 +2,8 @@
 
     blender --python docs/make_screenshots.py
 
-The extension has to be installed and switched on. Nothing is saved but docs/images/panel*.png; Blender quits at the end.
-A panel is drawn with its neighbors away, opened out of a sample that was played for some frames.
+The extension has to be installed and switched on. Nothing is saved but docs/images/panel*.png, and Blender quits at the
+end. A panel is drawn with its neighbors away, opened out of a sample that was played for some frames.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def take_all() -> Iterator[float]:
         region = next(region for region in area.regions if region.type == "UI")
         region.active_panel_category = TAB
         taken: list[np.ndarray] = []
-        handler = bpy.types.SpaceView3D.draw_handler_add(lambda: taken.append(read_region()), (), "UI", "POST_PIXEL")
+        handler = bpy.types.SpaceView3D.draw_handler_add(take, (taken,), "UI", "POST_PIXEL")
         try:
             while len(taken) < 2:  # The first drawing still finds room for the panels.
                 region.tag_redraw()
@@ -105,12 +105,12 @@ def show_only(panels: list[type], wanted: tuple[str, ...]) -> None:
         bpy.utils.register_class(next(panel for panel in panels if panel.__name__ == PREFIX + name))
 
 
-def read_region() -> np.ndarray:
-    """What was drawn into the present region, (height, width, 4) float32, first row at the top."""
+def take(taken: list[np.ndarray]) -> None:
+    """Append what was drawn into the present region, (height, width, 4) float32, first row at the top."""
     region = bpy.context.region
     buffer = gpu.state.active_framebuffer_get().read_color(0, 0, region.width, region.height, 4, 0, "FLOAT")
     buffer.dimensions = region.width * region.height * 4
-    return np.array(buffer, np.float32).reshape(region.height, region.width, 4)[::-1]
+    taken.append(np.array(buffer, np.float32).reshape(region.height, region.width, 4)[::-1])
 
 
 def trimmed(picture: np.ndarray) -> np.ndarray:

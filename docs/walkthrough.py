@@ -92,21 +92,21 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     reads("Pressure", "Mode", "Volume", "Volume", "Reset")
     balloon.pbd.pressure = 1.2
     bpy.ops.object.pbd_reset()
-    play(24)
+    play(12)
     yield "Hold a volume"
 
     reads("Mode", "Overpressure", "Overpressure", "Reset")
     balloon.pbd.pressure_mode = "OVERPRESSURE"
     balloon.pbd.overpressure = 1000.0
     bpy.ops.object.pbd_reset()
-    play(24)
+    play(12)
     yield "Blow with a pressure"
 
     reads("Mode", "Gas", "Overpressure", "Reset")
     balloon.pbd.pressure_mode = "GAS"
     balloon.pbd.overpressure = 0.0
     bpy.ops.object.pbd_reset()
-    play(40)
+    play(16)
     yield "Lock the air in"
 
     reads("Reset", "Delete")
@@ -121,7 +121,7 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     reads("Add Balloon", "Balloon Presets", "Cushion")
     bpy.ops.object.pbd_add(type="BALLOON")
     apply_preset(cushion, "Cushion")
-    play(40)
+    play(30)
     yield "Blow up a mesh of your own"
 
 
