@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import session, shape_keys
+from ..pbd_addon.blender import output, output_modifier, session, shape_keys
 from . import body, checks
 
 RESULTS = (
@@ -50,13 +50,22 @@ def apply_base(obj):
 
 
 def apply_mesh(context, obj):
-    """A copy of the object without PBD and shape keys, in the present shape; modifiers stay as they are."""
+    """A copy of the object without PBD and shape keys, in the present shape; modifiers after the simulation stay."""
     copy = obj.copy()
     copy.name = f"{obj.name} Shape"
     copy.data = obj.data.copy()
     copy.data.name = copy.name
+    shown = None if obj.pbd.baked else output_modifier.read(obj)
+    if shown is not None:
+        for modifier in output_modifier.before(copy):
+            copy.modifiers.remove(modifier)
+    output_modifier.remove(copy)
     body.forget_settings(copy)
-    if copy.data.shape_keys is not None:
+    if shown is not None:
+        copy.shape_key_clear()
+        copy.data.attributes["position"].data.foreach_set("vector", shown.ravel())
+        copy.data.update()
+    elif copy.data.shape_keys is not None:
         shape = points(add_mixed_key(copy, KEY_NAME))
         copy.shape_key_clear()
         copy.data.attributes["position"].data.foreach_set("vector", shape)
@@ -88,8 +97,10 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
         """Why the shape of this object cannot be applied, or ""."""
         if self.result != "MESH" and obj.pbd.baked:
             return f"'{obj.name}' is baked: delete the bake first"
-        if not obj.pbd.baked and shape_keys.live_key(obj) is None:
+        if not obj.pbd.baked and not output.is_shown(obj):
             return f"'{obj.name}' is not simulated yet: play some frames first"
+        if self.result != "MESH" and shape_keys.live_key(obj) is None:
+            return f"'{obj.name}' is shown by a modifier, which other modifiers pose: apply its shape as a new mesh"
         return checks.mesh_problem(obj) if self.result != "MESH" else ""
 
     def execute(self, context):

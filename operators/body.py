@@ -6,7 +6,7 @@ import dataclasses
 
 import bpy
 
-from ..pbd_addon.blender import handlers, shape_keys
+from ..pbd_addon.blender import handlers, output, output_modifier
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
@@ -49,6 +49,7 @@ def make_body(obj, kind):
     settings.type = kind
     settings.enabled = True
     settings.active = True
+    output.ensure(obj)
 
 
 def forget_settings(obj):
@@ -125,8 +126,9 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
         for obj in checks.bodies(context):
             if obj.pbd.baked:
                 baked.append(obj)
+                output_modifier.remove(obj)
             else:
-                shape_keys.remove_live_key(obj)
+                output.remove(obj)
             forget_settings(obj)
         handlers.arm_if_needed()
         if baked:

@@ -1,7 +1,7 @@
 """Bake: step through a frame range, then write the shapes of all objects, or of none."""
 
 from .. import key_reduction
-from . import baked_keys, handlers, mesh_cache, mesh_io, recording, world
+from . import baked_keys, handlers, mesh_cache, mesh_io, output_modifier, recording, world
 from .errors import PBDError
 
 SAME = 1e-5
@@ -43,6 +43,7 @@ def check(scene, objects, mode, frame_start, frame_end):
         if not (obj.pbd.enabled and obj.pbd.active):
             raise PBDError(f"'{obj.name}' is not simulated: switch it on to bake it")
         mesh_io.check_mesh(obj)
+        output_modifier.check_switches(obj)
         if mode == "ABSOLUTE":
             baked_keys.check_absolute(obj)
     if mode == "MESH_CACHE":

@@ -9,7 +9,7 @@ stays as it was.
 import bpy
 import numpy as np
 
-from . import animation, shape_keys, user_keys
+from . import animation, output_modifier, shape_keys, user_keys
 from .errors import PBDError
 
 SPACING = 12.5
@@ -24,6 +24,8 @@ NOTES = (
     "bake_keys",
     "bake_action",
     "made_animation_data",
+    "bake_switched_off",
+    "bake_parent_type",
     "key_use_relative",
     "key_eval_time",
     "key_active_index",
@@ -135,6 +137,7 @@ def delete_bake(obj):
         keys.eval_time = pbd.key_eval_time
         obj.active_shape_key_index = pbd.key_active_index
         shape_keys.remove_own_basis(obj)
+    output_modifier.switch_on(obj)
     for name in NOTES:
         pbd.property_unset(name)
     obj.data.update()
@@ -152,6 +155,7 @@ def _begin(obj, frames):
     pbd.key_use_relative = keys.use_relative
     pbd.key_eval_time = keys.eval_time
     pbd.key_active_index = obj.active_shape_key_index
+    output_modifier.switch_off(obj)
     return keys
 
 

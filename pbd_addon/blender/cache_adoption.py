@@ -6,8 +6,8 @@ import numpy as np
 
 from .. import Polygons
 from ..frame_files import DamagedError, FrameFiles, is_there
-from . import mesh_io, poses, surfaces, validity, world
-from .disk_cache import DiskCache, claim, curve_checks, folder_of, held, shown_path
+from . import hand_placed, mesh_io, poses, raw_settings, surfaces, watched_curves, world
+from .disk_cache import DiskCache, claim, curve_checks, folder_of, held, shown_path, undeformed
 from .errors import PBDError
 from .poses import Pose
 from .surfaces import Surface
@@ -67,7 +67,9 @@ def _take_up(running, scene, files):
     for member, obj, positions, fingerprint in zip(built.members, objects, files.positions(files.first), fingerprints):
         if not np.array_equal(member.body.vertices.astype(np.float32), positions):
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
-        if held(member) != fingerprint[-1]:
+        if undeformed(member) != fingerprint[5]:
+            raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
+        if held(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
     running.disk = DiskCache(files, running, uids)
     running.world, running.moments, running.settings = built, moments, settings
@@ -75,10 +77,10 @@ def _take_up(running, scene, files):
     running.first_guess, running.first_disturbed, running.moved_by_hand = guess, disturbed, moved
     running.notes = built.notes()
     running.shown_frame = scene.frame_current_final
-    running.standing = validity.standing(running.obstacles(scene))
-    running.pins_standing = validity.holding(running, scene)
+    running.standing = hand_placed.standing(running.obstacles(scene))
+    running.pins_standing = hand_placed.holding(running, scene)
     _check_surroundings(running, scene, colliders)
-    validity.watch_curves(running, scene, max(files.last, scene.frame_end))
+    watched_curves.watch(running, scene, max(files.last, scene.frame_end))
     changed = [name for name, check in curves.items() if curve_checks(running).get(name) != check]
     added = curve_checks(running).keys() - curves.keys()
     if changed or added:
@@ -108,7 +110,7 @@ def _check_shapes(files, objects, fingerprints):
 
 def _check_surroundings(running, scene, colliders):
     """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
-    changed = validity.changed_by_hand(running, scene, validity.present_settings(running, scene))
+    changed = raw_settings.changed_by_hand(running, scene, raw_settings.present_settings(running, scene))
     if changed:
         raise PBDError(changed)
     present = sorted(obj.name for obj in surfaces.colliders(scene))
@@ -116,9 +118,9 @@ def _check_surroundings(running, scene, colliders):
         raise PBDError("there are other colliders")
     last = running.moments[running.last_frame]
     stood = {**last.poses, **last.surfaces}
-    for obj in (*surfaces.colliders(scene), *validity.pinned(running, scene)):
+    for obj in (*surfaces.colliders(scene), *hand_placed.pinned(running, scene)):
         known = stood.get(obj.session_uid)
-        if known is not None and validity.is_free(obj) and not np.array_equal(poses.last_matrix(obj), known.matrix):
+        if known is not None and hand_placed.is_free(obj) and not np.array_equal(poses.last_matrix(obj), known.matrix):
             raise PBDError(f"'{obj.name}' was moved")
 
 
@@ -146,7 +148,12 @@ def _read_moments(files, uids):
                 parts[number, "faces", frame] = Polygons(rest[f"corners_{number}"], rest[f"starts_{number}"])
             points, faces = (parts[number, part, place[part]] for part in ("points", "faces"))
             around[uids[int(number)]] = Surface(place["name"], np.array(place["matrix"]).reshape(4, 4), points, faces)
-        found[frame] = Moment(standing, _settings(note["settings"], uids), around)
+        deformed = {
+            uids[int(name.removeprefix("deformed_"))]: shape
+            for name, shape in rest.items()
+            if name.startswith("deformed_")
+        }
+        found[frame] = Moment(standing, _settings(note["settings"], uids), around, deformed)
     return found
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ..model import Pace, State
-from . import surfaces, validity
+from . import raw_settings, surfaces, validity, watched_curves
 from .errors import DamagedFrame, PBDError
 
 ROOT = "cache_pbd"
@@ -90,6 +90,7 @@ class DiskCache:
             frames = self._add(arrays, uid, surface)
             written[uid] = surface, frames
             around[self._number(uid)] = {"name": surface.name, "matrix": surface.matrix.ravel().tolist(), **frames}
+        arrays |= {f"deformed_{self._number(uid)}": shape for uid, shape in moment.deformed.items()}
         note = {"poses": stood, "settings": self._named(moment.settings), "surfaces": around}
         arrays["note"] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         self.describe(scene)
@@ -121,7 +122,7 @@ class DiskCache:
         self.files.about.update(
             settings=self._named(running.settings),
             members=[self._number(member.uid) for member in members],
-            fingerprints=[[*member.fingerprint[0], member.fingerprint[1], held(member)] for member in members],
+            fingerprints=[[*one.fingerprint[0], one.fingerprint[1], undeformed(one), held(one)] for one in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=curve_checks(running),
             first_guess=running.first_guess,
@@ -150,6 +151,11 @@ def held(member):
     """A checksum of which vertices of a member are held, how firmly, and by which group."""
     group = member.attached_to and member.attached_to[1]
     return zlib.crc32(repr((member.body.pin_ids.tolist(), member.body.pin_weights.tolist(), group)).encode())
+
+
+def undeformed(member):
+    """A checksum of the shape that the user made of a member, and of whether modifiers pose it at the start."""
+    return zlib.crc32(repr(member.follows).encode(), zlib.crc32(member.undeformed.astype(np.float32)))
 
 
 def curve_checks(running):
@@ -224,9 +230,9 @@ def settle(running, scene):
     if not scene.pbd.use_disk_cache or running.world is None or running.untouched:
         return
     validity.notice_moves(running, scene)
-    validity.notice_curves(running, scene)
-    now = validity.present_settings(running, scene)
-    why = validity.changed_by_hand(running, scene, now)
+    watched_curves.notice(running, scene)
+    now = raw_settings.present_settings(running, scene)
+    why = raw_settings.changed_by_hand(running, scene, now)
     if why and running.shown_frame is not None:
         running.truncate(int(running.shown_frame), why)
     running.settings.update(now)

@@ -9,7 +9,7 @@ import os
 
 import bpy
 
-from . import animation, bake, baked_keys, handlers, mesh_cache, mesh_io, recording, user_keys, world
+from . import animation, bake, baked_keys, handlers, mesh_cache, mesh_io, output_modifier, recording, user_keys, world
 from .errors import PBDError
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
@@ -93,6 +93,7 @@ def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
             for obj in objects:
                 if obj.session_uid in kept:
                     reduction = bake.reduce(obj, kept[obj.session_uid])
+                    undo.enter_context(_unskinned(obj))
                     undo.enter_context(_stand_in(obj, frames, reduction))
         else:
             undo.enter_context(recording.at_the_users_frame(scene))
@@ -111,12 +112,16 @@ def _write_alembic(path, frames):
 
 
 def _write_usd(path, _frames):
-    """The evaluated meshes; as shape keys USD would hold the first frame of a live cloth for ever."""
+    """The evaluated meshes, as points of each frame.
+
+    As shape keys USD would hold the first frame of a live cloth for ever; one on a rig it would skin.
+    """
     bpy.ops.wm.usd_export(
         filepath=path,
         selected_objects_only=True,
         export_animation=True,
         export_shapekeys=False,
+        export_armatures=False,
         check_existing=False,
     )
 
@@ -182,6 +187,20 @@ def _asleep(scene):
     finally:
         scene.frame_set(frame, subframe=subframe)
         handlers.arm_if_needed()
+
+
+@contextlib.contextmanager
+def _unskinned(obj):
+    """No armature is to pose what was simulated after it: glTF makes a skin also of modifiers that are off."""
+    earlier = output_modifier.before(obj) if output_modifier.find(obj) is not None else []
+    rigs = [(modifier, modifier.object) for modifier in earlier if modifier.type == "ARMATURE"]
+    try:
+        for modifier, _rig in rigs:
+            modifier.object = None
+        yield
+    finally:
+        for modifier, rig in rigs:
+            modifier.object = rig
 
 
 @contextlib.contextmanager

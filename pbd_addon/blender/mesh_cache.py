@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from .. import pc2
-from . import baked_keys, shape_keys
+from . import baked_keys, output_modifier, shape_keys
 from .errors import PBDError
 
 MODIFIER = "PBD Bake"
@@ -51,7 +51,8 @@ def bake(obj, frames, shapes, path):
     """Write the file and let a modifier play it; the live key goes.
 
     Args:
-        obj: Gets the modifier in front of all others: that is where the simulated shape stood.
+        obj: Gets the modifier where the simulated shape stood: in the place of our output modifier, if it has one, else
+            in front of all others.
         frames: Consecutive frame numbers, f of them.
         shapes: f shapes (n, 3) float32, object space [m], with what the user's own shape keys add.
         path: As from `choose_paths`.
@@ -75,8 +76,10 @@ def bake(obj, frames, shapes, path):
     modifier.filepath = path
     # The modifier does not read the header's first frame.
     modifier.frame_start = frames[0]
-    obj.modifiers.move(len(obj.modifiers) - 1, 0)
     pbd.bake_modifier, pbd.bake_file = modifier.name, path
+    output_modifier.switch_off_overwritten(obj)
+    has_output = output_modifier.find(obj) is not None
+    obj.modifiers.move(len(obj.modifiers) - 1, output_modifier.place(obj) if has_output else 0)
     obj.data.update()
 
 
@@ -99,6 +102,7 @@ def delete_bake(obj, with_file):
     if modifier is not None:
         obj.modifiers.remove(modifier)
     obj.active_shape_key_index = obj.pbd.key_active_index
+    output_modifier.switch_on(obj)
     for name in baked_keys.NOTES:
         obj.pbd.property_unset(name)
     obj.data.update()

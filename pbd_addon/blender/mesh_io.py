@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 
 from .. import Body, Polygons
-from . import poses, properties, surfaces, user_keys
+from . import output, poses, properties, surfaces, user_keys
 from .errors import PBDError
 
 
@@ -37,12 +37,14 @@ def check_mesh(obj):
         raise PBDError(f"'{obj.name}' has no faces: add faces to simulate it")
     if mesh.shape_keys is not None and not mesh.shape_keys.use_relative:
         raise PBDError(f"'{obj.name}' has absolute shape keys: switch them to Relative to simulate it")
+    output.check(obj)
 
 
-def read_body(obj, depsgraph=None, pose=None, masks=None):
+def read_body(obj, depsgraph=None, pose=None, masks=None, deformed=None):
     """A `Body` in world space, of the user's shape under a pose, by default the present one.
 
-    A mirrored object is turned inside out first, so that its faces look outward in the world as well.
+    Where modifiers have made `deformed` of it, (n, 3) float32 in object space, it begins in that shape. A mirrored
+    object is turned inside out first, so that its faces look outward in the world as well.
 
     Raises:
         PBDError: The mesh cannot be simulated; the sentence says why and what to do.
@@ -59,12 +61,14 @@ def read_body(obj, depsgraph=None, pose=None, masks=None):
     faces = read_polygons(obj.data)
     if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
         faces = surfaces.turned_around(faces)
+    vertices = poses.to_world(shape if deformed is None else deformed, pose.matrix)
     try:
         return Body(
-            poses.to_world(shape, pose.matrix),
+            vertices,
             faces,
             material=properties.read_material(obj),
             pins=read_pins(obj),
+            rest_vertices=vertices if obj.pbd.rest_shape == "DEFORMED" else poses.to_world(shape, pose.matrix),
             edges=read_loose_edges(obj.data),
             name=obj.name,
         )
@@ -133,10 +137,14 @@ def read_attached(obj):
     return user_keys.read_weights(obj, name)
 
 
-def pin_targets(obj, body, pose, masks):
-    """Where a pose holds the pinned vertices of a body, (k, 3) float64, world space [m]."""
-    shape = user_keys.user_shape(obj, pose.key_values, masks)
-    return poses.to_world(shape[body.pin_ids], pose.matrix)
+def pin_targets(obj, body, pose, masks, held=None):
+    """Where a pose holds the pinned vertices of a body, (k, 3) float64, world space [m].
+
+    `held`, (k, 3) float32 in object space, is where modifiers have put them.
+    """
+    if held is None:
+        held = user_keys.user_shape(obj, pose.key_values, masks)[body.pin_ids]
+    return poses.to_world(held, pose.matrix)
 
 
 def counts(mesh):

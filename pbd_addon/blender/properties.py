@@ -127,6 +127,33 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         "Weight 1 holds firmly, less is a spring",
         override=OVERRIDABLE,
     )
+    output: EnumProperty(
+        name="Output",
+        description="What shows the simulated shape",
+        items=(
+            ("AUTO", "Automatic", "A modifier where modifiers such as Armature pose the mesh, else a shape key"),
+            ("SHAPE_KEY", "Shape Key", "A shape key; it stands before all modifiers, which deform the simulated shape"),
+            (
+                "MODIFIER",
+                "Modifier",
+                "The modifier 'PBD Output': pins follow the modifiers before it, those after it act on the cloth",
+            ),
+        ),
+        override=OVERRIDABLE,
+    )
+    rest_shape: EnumProperty(
+        name="Rest Shape",
+        description="Where the cloth is not stretched; for meshes that modifiers pose. Reset to see it act",
+        items=(
+            ("BASIS", "Mesh", "The mesh with its shape keys, before modifiers: what a pose stretches pulls back"),
+            (
+                "DEFORMED",
+                "First Frame",
+                "The shape of the first frame, as modifiers leave it: that pose strains nothing",
+            ),
+        ),
+        override=OVERRIDABLE,
+    )
     bake_mode: EnumProperty(
         name="Bake As",
         description="How the bake is kept and played",
@@ -170,6 +197,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
     live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"})
     made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"})
+    output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"})
     baked: BoolProperty(name="Baked", options={"HIDDEN"})
     baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"})
     bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"})
@@ -179,6 +207,8 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"})
     bake_modifier: StringProperty(name="Modifier of the Bake", options={"HIDDEN"})
     bake_file: StringProperty(name="File of the Bake", options={"HIDDEN"})
+    bake_switched_off: StringProperty(name="Modifiers Switched Off by the Bake", options={"HIDDEN"})
+    bake_parent_type: StringProperty(name="Parent Type Before the Bake", options={"HIDDEN"})
     key_use_relative: BoolProperty(name="Relative Before the Bake", default=True, options={"HIDDEN"})
     key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"})
     key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"})

@@ -11,7 +11,19 @@ from typing import NamedTuple
 import bpy
 
 from .. import UnstableError
-from . import backends, disk_cache, mesh_io, poses, properties, shape_keys, validity, world
+from . import (
+    backends,
+    disk_cache,
+    hand_placed,
+    mesh_io,
+    output,
+    poses,
+    properties,
+    raw_settings,
+    validity,
+    watched_curves,
+    world,
+)
 from .errors import DamagedFrame, PBDError
 from .validity import Loss
 from .world import Start, World, bodies, live_bodies
@@ -164,7 +176,7 @@ class Session:
         self.moments = {start.frame: start.moment}
         self.settings = dict(start.moment.settings)
         self.notes = built.notes()
-        validity.watch_curves(self, scene, max(last_live_frame(scene), start.frame))
+        watched_curves.watch(self, scene, max(last_live_frame(scene), start.frame))
 
     def show(self, scene, depsgraph):
         """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
@@ -178,6 +190,8 @@ class Session:
         if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
             self.begin_anew(None)
             objects = live_bodies(scene)
+        if output.prepare(objects):
+            depsgraph.update()
         before, obstacles = self.world, self.obstacles(scene)
         cast = before.obstacles if before else {}
         now = world.read_moment(scene, depsgraph, objects, obstacles)
@@ -193,8 +207,8 @@ class Session:
         self.recast = False
         self.reshaped.clear()
         same = self.world is before and (before is None or before.obstacles is cast)
-        self.standing = validity.standing(obstacles if same else self.obstacles(scene))
-        self.pins_standing = validity.holding(self, scene) if self.world else {}
+        self.standing = hand_placed.standing(obstacles if same else self.obstacles(scene))
+        self.pins_standing = hand_placed.holding(self, scene) if self.world else {}
         disk_cache.keep(self, scene)
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
@@ -238,11 +252,11 @@ class Session:
                 return now
             self.build(scene, Start(begin, here.completing(self.start.moment)))
             now = here
-        elif frame == first and self._must_restart(scene, frame, now):
+        elif frame == first and self._must_restart(scene, depsgraph, frame, now):
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
             self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
             return now
-        validity.notice_changes(self, scene, frame, now)
+        validity.notice_changes(self, scene, depsgraph, frame, now)
         if self.first_frame <= target and target > self.last_frame:
             self._step_to(scene, depsgraph, frame, target, now)
         return now
@@ -253,7 +267,7 @@ class Session:
         self.surfaces = full.surfaces
         return full
 
-    def _must_restart(self, scene, frame, now):
+    def _must_restart(self, scene, depsgraph, frame, now):
         """Whether the cache does not fit the start of the range: it begins later, or something else begins there."""
         if frame < self.first_frame:
             return True
@@ -262,9 +276,14 @@ class Session:
             return bool(live_bodies(scene))
         if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
             return True
-        return frame == self.first_frame and not (
-            now.stands_like(self.moments[frame]) and validity.starts_like(self, scene)
-        )
+        if frame != self.first_frame:
+            return False
+        begin = self.moments[frame]
+        if not (now.stands_like(begin) and validity.starts_like(self, scene)):
+            return True
+        if depsgraph.mode == "RENDER":  # It may have other modifiers than what was simulated.
+            return False
+        return not now._replace(deformed=world.read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
 
     def truncate(self, frame, why):
         """Forget all frames after `frame`, but for the first; `why` is the end of a sentence."""
@@ -307,13 +326,13 @@ class Session:
         simulation = self.world.simulation
         simulation.use_kernels(backends.choose(scene))
         origin = self.last_frame
-        before = self.moments[origin]
+        before, now = self.world.held(self.moments[origin]), self.world.held(now)
         deadline = time.monotonic() + PATIENCE
         for step in range(origin + 1, target + 1):
             self._make_room(scene)
             moment = now
             if step != frame:
-                settings = validity.settings_at(self, scene, step, now.settings)
+                settings = raw_settings.settings_at(self, scene, step, now.settings)
                 moment = before.blend(now, (step - origin) / (frame - origin))._replace(settings=settings)
             self.world.apply(scene, moment.settings)
             try:
@@ -364,7 +383,7 @@ class Session:
         if self.world is None:
             for obj in live_bodies(scene):
                 if obj.mode != "EDIT":
-                    shape_keys.show_user_shape(obj)
+                    output.show_user_shape(obj)
             return
         simulation = self.world.simulation
         shown = min(frame, self.last_frame)
@@ -378,14 +397,14 @@ class Session:
                 continue
             pose = now.poses.get(member.uid)
             if shown < self.first_frame or not obj.pbd.active:
-                shape_keys.show_user_shape(obj)
+                output.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
                 if ahead:
                     seconds = ahead * properties.frame_seconds(now.settings[scene.session_uid])
                     positions = simulation.coasting_positions(member.body, seconds)
                 else:
                     positions = simulation.cached_positions(member.body, shown)
-                shape_keys.write_live_key(obj, positions, pose, member.masks)
+                output.write(obj, positions, pose, member.masks)
 
     def fits(self, scene):
         """Whether the cache is what a run from its first frame, where the scene is, would give now."""

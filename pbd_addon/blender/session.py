@@ -5,7 +5,7 @@ They live outside of Blender's data, so nothing of them is saved or undone, and 
 
 import bpy
 
-from . import cache_adoption, disk_cache, shape_keys, validity, world
+from . import cache_adoption, disk_cache, output, validity, world
 from .errors import PBDError
 from .running import BakeProgress, Session, frame_range
 from .world import Start, bodies, layer_of, live_bodies
@@ -55,6 +55,8 @@ def ensure(scene, depsgraph):
     found = of(scene)
     if found.world is None:
         objects = live_bodies(scene)
+        if output.prepare(objects):
+            depsgraph.update()
         moment = world.read_moment(scene, depsgraph, objects)
         moment = world.read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
         found.build(scene, Start(scene.frame_current, moment))
@@ -97,6 +99,8 @@ def remember(scene):
     if evaluated is not None and evaluated.frame_subframe == 0.0:
         running = of(scene)
         moment = world.read_last_moment(scene, objects, depsgraph, running.surfaces)
+        if running.start is not None and running.start.frame == evaluated.frame_current:
+            moment = moment.seeing(running.start.moment)
         running.start = Start(evaluated.frame_current, moment)
 
 
@@ -178,7 +182,7 @@ def clear_cache(scene):
     drop(scene)
     for obj in live_bodies(scene):
         if obj.mode != "EDIT":
-            shape_keys.show_user_shape(obj)
+            output.show_user_shape(obj)
 
 
 def drop(scene):

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
 from ..contact.surface_points import SurfacePoints
-from . import animation, mesh_io, poses, properties, surfaces, tangles, user_keys
+from . import animation, deformed_input, mesh_io, output_choice, poses, properties, surfaces, tangles, user_keys
 from .errors import PBDError
 from .surfaces import Surface
 
@@ -38,6 +38,7 @@ class Moment(NamedTuple):
     poses: dict[int, poses.Pose]  # by object uid
     settings: dict[Key, tuple]  # raw settings
     surfaces: dict[int, Surface] = {}  # of colliders and of what cloth is attached to, by object uid
+    deformed: dict[int, np.ndarray] = {}  # shapes that modifiers make, (n, 3) float32 in object space; or pins (k, 3)
 
     @property
     def cast(self):
@@ -53,23 +54,43 @@ class Moment(NamedTuple):
             uid: self.surfaces[uid].blend(surface, fraction) if uid in self.surfaces else surface
             for uid, surface in other.surfaces.items()
         }
-        return Moment(between, other.settings, moving)
+        shapes = {
+            uid: self.deformed[uid] + np.float32(fraction) * (shape - self.deformed[uid])
+            if np.shape(self.deformed.get(uid)) == shape.shape
+            else shape
+            for uid, shape in other.deformed.items()
+        }
+        return Moment(between, other.settings, moving, shapes)
 
     def completing(self, earlier):
         """The `earlier` moment, with the objects that it did not know as they are at this one."""
         known = {uid: earlier.poses.get(uid, pose) for uid, pose in self.poses.items()}
         standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
-        return Moment(known, {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}, standing)
+        shapes = {uid: earlier.deformed.get(uid, shape) for uid, shape in self.deformed.items()}
+        settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
+        return Moment(known, settings, standing, shapes)
+
+    def seeing(self, shown):
+        """The same moment, with the objects whose deformed shape was seen only when its frame was `shown`."""
+        unseen = shown.deformed.keys() - self.poses.keys()
+        return self._replace(
+            poses={**self.poses, **{uid: shown.poses[uid] for uid in unseen}},
+            deformed={**self.deformed, **{uid: shown.deformed[uid] for uid in unseen}},
+        )
 
     def stands_like(self, other):
         """Whether the objects that both know stand in the same place and shape."""
         return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
 
     def surrounds_like(self, other):
-        """Whether there are the same surfaces in the same places and shapes."""
-        return self.surfaces.keys() == other.surfaces.keys() and all(
-            surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items()
-        )
+        """Whether there are the same surfaces in the same places and shapes, and modifiers deform alike."""
+        same = self.surfaces.keys() == other.surfaces.keys() and self.deforms_like(other)
+        return same and all(surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
+
+    def deforms_like(self, other):
+        """Whether modifiers deform the objects that both know to the same shapes."""
+        both = self.deformed.keys() & other.deformed.keys()
+        return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
 
 
 class Start(NamedTuple):
@@ -104,6 +125,8 @@ class Member(NamedTuple):
     body: Body
     fingerprint: tuple
     masks: dict[str, np.ndarray]
+    undeformed: np.ndarray  # (n, 3) float64, the user's shape at the start, without modifiers, world space [m]
+    follows: tuple  # as from `followed`
     attached_to: tuple[int, str] | None = None  # as the object said
     attachment: Attachment | None = None
 
@@ -147,7 +170,7 @@ def raw_collider(obj, depsgraph=None):
 
 
 def read_surroundings(scene, depsgraph, moment, objects, known):
-    """A moment with the surfaces and settings of all colliders, and the surfaces that objects are attached to.
+    """A moment with the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
 
     Which objects, the viewport decides: a render that leaves one out finds it as it was read last.
 
@@ -184,7 +207,27 @@ def read_surroundings(scene, depsgraph, moment, objects, known):
                     f"'{obj.name}' is attached to '{target.name}', which is disabled in viewports: enable it"
                 )
             found[target.session_uid] = surface
-    return Moment(moment.poses, settings, found)
+    return Moment(moment.poses, settings, found, read_deformed(objects, depsgraph))
+
+
+def read_deformed(objects, depsgraph):
+    """The shapes of objects as modifiers deform them, for those whose pins follow modifiers; raises `PBDError`."""
+    posed = [obj for obj in objects if deformed_input.follows(obj)]
+    shapes = {obj.session_uid: deformed_input.read(obj, depsgraph) for obj in posed}
+    return {uid: shape for uid, shape in shapes.items() if shape is not None}
+
+
+def peek_deformed(objects, depsgraph):
+    """As `read_deformed`, without an evaluation: those that cannot be seen are left out."""
+    posed = [obj for obj in objects if deformed_input.follows(obj)]
+    shapes = {obj.session_uid: deformed_input.peek(obj, depsgraph) for obj in posed}
+    return {uid: shape for uid, shape in shapes.items() if shape is not None}
+
+
+def followed(obj):
+    """What decides of the shape in which a simulation of an object begins: whether of modifiers, and the rest shape."""
+    follows = output_choice.choose(obj).modifier
+    return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
 
 
 def _read(obj, depsgraph, known):
@@ -229,7 +272,11 @@ def read_last_moment(scene, objects, depsgraph=None, known=None):
         }
     except PBDError:  # What cannot be read is complained of when the frame is stepped.
         found = {}
-    return moment._replace(surfaces=found)
+    seen = peek_deformed(objects, depsgraph)
+    # One whose shape cannot be seen begins in that of the frame to come, so in the pose of that frame too.
+    unseen = {obj.session_uid for obj in objects if deformed_input.follows(obj)} - seen.keys()
+    known_poses = {uid: pose for uid, pose in moment.poses.items() if uid not in unseen}
+    return moment._replace(poses=known_poses, surfaces=found, deformed=seen)
 
 
 class World:
@@ -251,9 +298,23 @@ class World:
         self.members = []
         for obj in objects:
             masks = user_keys.read_masks(obj)
-            body = mesh_io.read_body(obj, pose=moment.poses[obj.session_uid], masks=masks)
+            pose, deformed = moment.poses[obj.session_uid], moment.deformed.get(obj.session_uid)
+            body = mesh_io.read_body(obj, pose=pose, masks=masks, deformed=deformed)
+            undeformed = body.vertices if deformed is None else user_world(obj, pose, masks)
             bound, goal = attachment(obj, body, moment), mesh_io.attached_to(obj)
-            self.members.append(Member(obj.session_uid, obj.name, body, mesh_io.fingerprint(obj), masks, goal, bound))
+            self.members.append(
+                Member(
+                    obj.session_uid,
+                    obj.name,
+                    body,
+                    mesh_io.fingerprint(obj),
+                    masks,
+                    undeformed,
+                    followed(obj),
+                    goal,
+                    bound,
+                )
+            )
         raw = moment.settings[scene.session_uid]
         settings = properties.settings_from(raw, scene.name)
         floor = properties.floor_from(raw)
@@ -305,6 +366,15 @@ class World:
         """The members that are still PBD objects of the scene, as pairs of member and object."""
         found = ((member, find(scene, member.uid, member.name)) for member in self.members)
         return [(member, obj) for member, obj in found if obj is not None and obj.pbd.enabled]
+
+    def held(self, moment):
+        """A moment with the pinned vertices alone of the deformed shapes: no more is needed to step."""
+        shapes = {}
+        for member in self.members:
+            shape, ids = moment.deformed.get(member.uid), member.body.pin_ids
+            if shape is not None and len(shape) in (len(ids), len(member.body.vertices)):  # Else the mesh was edited.
+                shapes[member.uid] = shape if len(shape) == len(ids) else shape[ids]
+        return moment._replace(deformed=shapes)
 
     def apply(self, scene, settings):
         """Hand changed settings to the simulation; they act from the next step.
@@ -358,10 +428,14 @@ class World:
         Raises:
             PBDError: What an object is attached to has other faces than before.
         """
+        held = self.held(moment).deformed
         targets = {
-            member.body: mesh_io.pin_targets(obj, member.body, moment.poses[member.uid], member.masks)
+            member.body: mesh_io.pin_targets(
+                obj, member.body, moment.poses[member.uid], member.masks, held.get(member.uid)
+            )
             for member, obj in self.objects(scene)
-            if len(member.body.pin_ids) and member.uid in moment.poses
+            # Pins whose place is not known stay: those of a baked cloth, or of one that a render leaves out.
+            if len(member.body.pin_ids) and member.uid in moment.poses and (member.uid in held or not member.follows[0])
         }
         for member in self.members:
             bound = member.attachment
@@ -452,8 +526,9 @@ def fits(member, obj):
 
 def is_unedited(member, obj, pose, pins):
     """Whether the user's shape under that pose, and on request the pins, are those of the member's body."""
-    shape = user_keys.user_shape(obj, pose.key_values, member.masks)
-    if not np.array_equal(poses.to_world(shape, pose.matrix), member.body.vertices):
+    if not np.array_equal(user_world(obj, pose, member.masks), member.undeformed):
+        return False
+    if not obj.pbd.baked and followed(obj) != member.follows:
         return False
     if not pins:
         return True
@@ -462,6 +537,11 @@ def is_unedited(member, obj, pose, pins):
     return mesh_io.read_pins(obj) == dict(
         zip(member.body.pin_ids.tolist(), member.body.pin_weights.tolist(), strict=True)
     )
+
+
+def user_world(obj, pose, masks):
+    """World positions (n, 3) float64 [m] of the user's shape under a pose, without modifiers."""
+    return poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix)
 
 
 def check_faces(member, obj):

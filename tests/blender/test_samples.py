@@ -12,7 +12,7 @@ from scenes import go, shown
 from crossings import crossing_pairs, crossing_pairs_between, deepest_penetration, distances, is_inside
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
-OF_CONTACT = ("barrel", "dress", "gears", "pillow_fight", "tablecloth")
+OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "tablecloth")
 NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_CONTACT)
 LARGEST = 200_000  # [bytes]: they are part of every clone
 
@@ -26,7 +26,7 @@ class Sample:
         self.scene = bpy.context.scene
         self.objects = {obj.name: obj for obj in self.session.bodies(self.scene)}
         for obj in self.objects.values():  # what comes after the simulation is not judged
-            for modifier in obj.modifiers:
+            for modifier in extension.bridge("output_modifier").after(obj):
                 modifier.show_viewport = False
         go(self.scene.frame_start)
         self.rest = {name: shown(obj) for name, obj in self.objects.items()}
@@ -374,7 +374,32 @@ def test_dress_follows_its_body_and_swings_out(open_sample):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ("tablecloth", "barrel", "pillow_fight", "gears", "dress"))
+def test_cape_follows_its_walker_and_trails(open_sample):
+    sample = open_sample("cape")
+    cape, collar = sample.only(), sample.pins("Cape")
+    posed = cape.copy()  # what the armature alone makes of it
+    posed.data = cape.data.copy()
+    posed.pbd.enabled = False
+    posed.modifiers.remove(posed.modifiers["PBD Output"])
+    sample.scene.collection.objects.link(posed)
+    hem = np.arange(len(cape.data.vertices))[-33:]
+    lag = {}
+    for frame in sample.play(sample.scene.frame_end):
+        positions = shown(cape).astype(float)
+        slip = np.abs(positions[collar] - shown(posed)[collar]).max()
+        assert slip < 1e-5, f"the collar slips by {1e3 * slip:.3f} mm in frame {frame}"
+        inside = depth(positions, *surface("Figure"))
+        assert inside < 1e-3, f"{1e3 * inside:.1f} mm inside the figure in frame {frame}"
+        if frame % 10 == 0:
+            assert sample.tangles() == 0, f"tangled in frame {frame}"
+        lag[frame] = positions[collar, 0].mean() - positions[hem, 0].mean()
+    assert max(lag[frame] for frame in range(20, 70)) > lag[8] + 0.1  # it trails while the figure walks
+    assert min(lag[frame] for frame in range(80, 93)) < lag[8]  # and swings on when that stops
+    assert np.percentile(np.abs(sample.strain("Cape")), 95) < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ("tablecloth", "barrel", "cape", "pillow_fight", "gears", "dress"))
 def test_samples_with_colliders_bake_from_the_command_line(open_sample, extension, tmp_path, name):
     sample = open_sample(name)
     sample.play_to(6)

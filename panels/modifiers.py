@@ -1,0 +1,32 @@
+"""How the simulation stands among the modifiers of the mesh."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import output_choice
+from .places import BodyPanel, draw_sentence, in_both_places
+
+
+class Modifiers(BodyPanel):
+    """Which modifiers pose the cloth before it is simulated, and which act on it after"""
+
+    name = "modifiers"
+    parent = "main"
+    bl_label = "Modifiers"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_settings(self, context, layout):
+        obj = context.object
+        choice = output_choice.choose(obj)
+        layout.prop(obj.pbd, "output")
+        draw_sentence(layout, context, choice.reason, "INFO")
+        row = layout.row()
+        row.active = choice.modifier
+        row.prop(obj.pbd, "rest_shape")
+        if obj.pbd.bake_switched_off:
+            sentence = "The bake has switched off modifiers up to 'PBD Output'; Delete Bake switches them on"
+            draw_sentence(layout, context, sentence, "MODIFIER_OFF")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Modifiers))
