@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import output, output_modifier, session, shape_keys
+from ..pbd_addon.blender import hand, heat_map, output, output_modifier, session, shape_keys
 from . import body, checks
 
 RESULTS = (
@@ -46,6 +46,7 @@ def apply_base(obj):
     flat = np.empty_like(moved)
     positions.foreach_get("vector", flat)
     positions.foreach_set("vector", flat + moved)
+    hand.forget_offsets(obj.data)  # The mesh is there now.
     obj.data.update()
 
 
@@ -60,6 +61,8 @@ def apply_mesh(context, obj):
         for modifier in output_modifier.before(copy):
             copy.modifiers.remove(modifier)
     output_modifier.remove(copy)
+    heat_map.remove(copy)
+    hand.forget_offsets(copy.data)
     body.forget_settings(copy)
     if shown is not None:
         copy.shape_key_clear()

@@ -6,7 +6,7 @@ import dataclasses
 
 import bpy
 
-from ..pbd_addon.blender import handlers, output, output_modifier
+from ..pbd_addon.blender import hand, handlers, heat_map, output, output_modifier
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
@@ -129,6 +129,8 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
                 output_modifier.remove(obj)
             else:
                 output.remove(obj)
+            heat_map.remove(obj)
+            hand.forget_offsets(obj.data)
             forget_settings(obj)
         handlers.arm_if_needed()
         if baked:

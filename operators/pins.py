@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bmesh
 import bpy
 
 from ..pbd_addon.blender import session
+from ..pbd_addon.blender.mesh_io import PIN_OFFSET
 
 NEW_GROUP = "Pin"
 
@@ -27,6 +29,17 @@ def pin_group(obj):
     group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
     obj.pbd.pin_group = group.name
     return group
+
+
+def forget_places(obj):
+    """Hold the selected vertices of an object in Edit Mode at their places in the mesh again, wherever a hand was."""
+    geometry = bmesh.from_edit_mesh(obj.data)
+    layer = geometry.verts.layers.float_vector.get(PIN_OFFSET)
+    if layer is not None:
+        for vertex in geometry.verts:
+            if vertex.select:
+                vertex[layer] = (0.0, 0.0, 0.0)
+        bmesh.update_edit_mesh(obj.data)
 
 
 class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
@@ -62,6 +75,7 @@ class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
         tools.vertex_group_weight = self.weight
         bpy.ops.object.vertex_group_assign()
         tools.vertex_group_weight = weight_of_user
+        forget_places(obj)
         session.clear_cache(context.scene)
         self.report({"INFO"}, f"{count} vertices pinned in group '{obj.pbd.pin_group}'")
         return {"FINISHED"}
@@ -90,6 +104,7 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
             return {"CANCELLED"}
         obj.vertex_groups.active_index = obj.vertex_groups[obj.pbd.pin_group].index
         bpy.ops.object.vertex_group_remove_from()
+        forget_places(obj)
         session.clear_cache(context.scene)
         return {"FINISHED"}
 

@@ -25,6 +25,20 @@ def intersecting(scene, obj):
     return tangles.kept_faces(mesh_io.read_polygons(obj.data))[found]
 
 
+def select(context, obj, domain, ids):
+    """Go into Edit Mode with only these edges or faces selected, (k,) int; the object is active."""
+    context.scene.tool_settings.mesh_select_mode = (False, domain == "EDGE", domain == "FACE")
+    # Deselected by the edit mode: Blender 5.0 crashes where edges that never were selected are written to.
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    items = obj.data.polygons if domain == "FACE" else obj.data.edges
+    chosen = np.zeros(len(items), bool)
+    chosen[ids] = True
+    items.foreach_set("select", chosen)
+    bpy.ops.object.mode_set(mode="EDIT")
+
+
 class OBJECT_OT_pbd_select_intersections(bpy.types.Operator):
     """Select the faces that go through others at the start, in Edit Mode: pull them apart there, then Reset"""
 
@@ -49,15 +63,7 @@ class OBJECT_OT_pbd_select_intersections(bpy.types.Operator):
         except PBDError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        context.scene.tool_settings.mesh_select_mode = (False, False, True)
-        # Deselected by the edit mode: Blender 5.0 crashes where edges that never were selected are written to.
-        bpy.ops.object.mode_set(mode="EDIT")
-        bpy.ops.mesh.select_all(action="DESELECT")
-        bpy.ops.object.mode_set(mode="OBJECT")
-        chosen = np.zeros(len(obj.data.polygons), bool)
-        chosen[found] = True
-        obj.data.polygons.foreach_set("select", chosen)
-        bpy.ops.object.mode_set(mode="EDIT")
+        select(context, obj, "FACE", found)
         some = f"{len(found)} faces" if len(found) != 1 else "1 face"
         self.report({"INFO"}, f"{some} of '{obj.name}' {'go' if len(found) != 1 else 'goes'} through others")
         return {"FINISHED"}

@@ -24,6 +24,9 @@ class Advanced(BodyPanel):
         flow.column().prop(settings, "method")
         flow.column().prop(settings, "iterations")
         flow.column().prop(settings, "kernels")
+        row = layout.row(align=True)
+        row.prop(settings, "settle")
+        row.operator("object.pbd_settle", text="", icon="FORCE_FORCE")
         running = session.get(context.scene)
         if running is not None and running.kernels_name:
             layout.label(text=f"Computed by {KERNEL_NAMES[running.kernels_name]}", icon="SYSTEM")

@@ -8,6 +8,13 @@ from ..pbd_addon.blender import session
 from .places import BodyPanel, columns, draw_sentence, file_size, in_both_places, is_live
 from .presets import draw_header_icon
 
+DISTURBED = {
+    "COLLIDERS": "Colliders are others from frame {frame} on: Reset to start again",
+    "HAND": "Changed by hand from frame {frame} on, which a bake will not be",
+    "SETTLE": "Frame {frame} is not settled to the end: press the button beside Settle",
+}
+"""What makes the cached frames differ from a run in one go."""
+
 
 class Main(BodyPanel):
     """Cloth or balloon of the active object"""
@@ -53,6 +60,7 @@ def draw_playback(context, layout):
     row.operator("screen.animation_play", text="Pause" if playing else "Play", icon="PAUSE" if playing else "PLAY")
     row.operator("object.pbd_step", icon="FRAME_NEXT")
     row.operator("object.pbd_reset", icon="LOOP_BACK")
+    layout.operator("object.pbd_grab", icon="VIEW_PAN")
 
 
 def draw_status(context, layout):
@@ -69,6 +77,8 @@ def draw_status(context, layout):
         col = layout.column()
         col.alert = True
         draw_sentence(col, context, running.message, "ERROR")
+    if running.shaped:
+        draw_sentence(layout, context, "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN")
     report = running.report
     if report is not None:
         line = (
@@ -88,8 +98,7 @@ def draw_status(context, layout):
     if running.disk_note:
         draw_sentence(layout, context, running.disk_note, "ERROR")
     if running.first_disturbed is not None:
-        line = f"Frames to {running.first_disturbed - 1} know other colliders: Reset to start again"
-        draw_sentence(layout, context, line, "INFO")
+        draw_sentence(layout, context, DISTURBED[running.disturbed_by].format(frame=running.first_disturbed), "INFO")
     for note in running.notes.get(obj.session_uid, ()):
         draw_sentence(layout, context, note, "INFO")
 

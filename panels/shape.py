@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from .maps import draw_group
 from .places import BodyPanel, draw_rows, in_both_places
 
 
@@ -16,7 +17,7 @@ class Shape(BodyPanel):
 
     def draw_settings(self, context, layout):
         obj = context.object
-        layout.prop_search(obj.pbd, "pin_group", obj, "vertex_groups")
+        draw_group(layout, obj, "pin_group", "PIN")
         row = layout.row()
         row.active = bool(obj.pbd.pin_group)
         draw_rows(row, context, obj.pbd, "pin_stiffness")

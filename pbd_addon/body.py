@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from .maps import checked_maps
 from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume
 from .settings import AIR_DENSITY, Material
 
@@ -26,6 +27,8 @@ class Body:
         masses: Masses of all vertices, (n,) [kg]; default: from the material's density.
         compliances: Compliance of every row of `edges`, (e,) [m/N]; default: from the material.
         name: Used in messages.
+        maps: Factors on the material by the names in `maps.MAPS`, each (n,) [1]. "stretch" counts for tension,
+            compression and shear, "shrink" for rest lengths; "density" does nothing where masses were given.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
@@ -47,6 +50,7 @@ class Body:
         masses: np.ndarray | Sequence[float] | None = None,
         compliances: np.ndarray | Sequence[float] | None = None,
         name: str = "Body",
+        maps: Mapping[str, np.ndarray | Sequence[float]] | None = None,
     ) -> None:
         self.name = name
         self.material = Material() if material is None else material
@@ -67,6 +71,7 @@ class Body:
         self.rest_lengths = self.mesh.edge_lengths(self.rest_vertices)
         self._area_of_vertices = self._weighed_areas()
         self.own_masses = None if masses is None else self._masses(masses)
+        self.maps = checked_maps(maps, n, name)
         self.notes = self._notes()
 
     def masses(self, material: Material | None = None) -> np.ndarray:

@@ -75,6 +75,11 @@ class FrameCache:
         kept.x, kept.v = kept.x.astype(np.float32), kept.v.astype(np.float32)
         self._states.append(kept)
 
+    def replace_last(self, state: State) -> None:
+        """Hold a copy of the state in place of the last frame's."""
+        self._states.pop()
+        self.append(state)
+
     def holds(self, frame: float) -> bool:
         """Whether a frame, or both neighbours of a sub-frame, are held."""
         return self.first <= math.floor(frame) and math.ceil(frame) <= self.last

@@ -18,6 +18,8 @@ from .constraints import (
     Constraints,
     DihedralConstraints,
     DistanceConstraints,
+    Grab,
+    GrabConstraints,
     InflationConstraints,
     IsometricConstraints,
     LevelConstraints,
@@ -32,6 +34,7 @@ from .constraints import (
 from .constraints.bend import FLAT
 from .constraints.chains import runs_straight
 from .contact import Collider, ContactConstraints, Surface
+from .maps import MAPS, of_particles
 from .mesh import EMPTY, enclosed_volume
 from .settings import Material, SolverSettings
 
@@ -120,6 +123,7 @@ class Model:
         drag: Rate of every particle's body, (n,) [1/s].
         damping: Rate of every island's body, (islands,) [1/s].
         islands: Connected component of every particle, (n,) int.
+        maps: The maps of each body; `set_materials` takes them over.
         island_masses: Inertia of every island, (islands,) [kg].
         constraints: In the order of projection, contact last.
     """
@@ -150,6 +154,7 @@ class Model:
         self.islands = self.islands.astype(np.int64)
         self._body_of_island = np.repeat(np.arange(len(bodies)), island_counts)
         materials = [body.material for body in bodies]
+        self.maps = [body.maps for body in bodies]
         self._set_masses(materials)
         self._bend_models = [m.bend_model for m in materials]
         self.touch: ContactConstraints
@@ -170,7 +175,9 @@ class Model:
             old, self._bends = self._bends, self._build_bends()
             at = self._all.index(old[0])
             self._all[at : at + len(old)] = self._bends
+        maps = self._maps_of_particles()
         for constraints in self._all:
+            constraints.set_maps(maps)
             constraints.set_materials(materials, settings, self.w)
         self.constraints = [constraints for constraints in self._all if constraints.active]
 
@@ -189,6 +196,11 @@ class Model:
         self.touch = self._build_contact()
         self._all[place] = self.touch
         self.set_materials(materials, settings)
+
+    def hold(self, grabs: list[Grab]) -> None:
+        """Let hands hold these, and nothing else."""
+        self.grabs.grabs, self.grabs.active = grabs, bool(grabs)
+        self.constraints = [constraints for constraints in self._all if constraints.active]
 
     def initial_state(self) -> State:
         """The bodies at rest where they were made."""
@@ -229,8 +241,16 @@ class Model:
         number = next(k for k, part in enumerate(self.slices) if particle < part.stop)
         return self.bodies[number], particle - self.slices[number].start
 
+    def _maps_of_particles(self) -> dict[str, np.ndarray]:
+        """The maps that any body has, (n,) each."""
+        counts = [len(body.vertices) for body in self.bodies]
+        found = {kind: of_particles(kind, self.maps, counts) for kind in MAPS}
+        return {kind: factors for kind, factors in found.items() if factors is not None}
+
     def _set_masses(self, materials: Sequence[Material]) -> None:
         weighing = np.concatenate([body.masses(m) for body, m in zip(self.bodies, materials)])
+        own = np.concatenate([np.full(len(body.vertices), body.own_masses is not None) for body in self.bodies])
+        weighing *= np.where(own, 1.0, self._maps_of_particles().get("density", 1.0))
         self.masses = weighing + np.concatenate([body.air_masses(m) for body, m in zip(self.bodies, materials)])
         self.island_masses = np.bincount(self.islands, self.masses)
         self.weighing = np.zeros(self.n)
@@ -244,6 +264,7 @@ class Model:
         soft_ids = self.pins[soft]
         self.attachment = AttachmentConstraints(soft_ids, self.pin_weights[soft], owner[soft_ids])
         self.soft_pins = soft
+        self.grabs = GrabConstraints()
         self.tethers = self._build_tethers()
         self.levels = self._build_levels()
         self.stretch = self._build_stretch()
@@ -252,7 +273,7 @@ class Model:
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         self.touch = self._build_contact()
         springs = [*self._bends, self.levels, self.tethers, self._build_shear(), self.stretch]
-        return [self.attachment, inflation, *springs, self.volume, *self.contacts, self.touch]
+        return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.contacts, self.touch]
 
     def _build_contact(self) -> ContactConstraints:
         """Surfaces of all bodies and colliders; the particles of colliders come after those of bodies."""

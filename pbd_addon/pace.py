@@ -100,12 +100,13 @@ def _for_pressure(model: Model, materials: Sequence[Material], dt: float) -> flo
     the shorter edges and the radius of the ball with the same area.
     """
     most = 1.0
-    for body, material in zip(model.bodies, materials):
+    for body, material, maps in zip(model.bodies, materials, model.maps):
         area = float(body.mesh.corner_areas.sum())
         if material.pressure_mode == "OVERPRESSURE" and area > 0.0:
             edge = float(np.percentile(body.rest_lengths, 10.0))
             bulge = edge**2 / (5.0 * math.sqrt(area / (4.0 * math.pi)))
             push = abs(material.overpressure) / material.density
+            push *= maps.get("pressure", np.ones(1)).max() / maps.get("density", np.ones(1)).min()
             most = max(most, dt * math.sqrt(push / max(bulge, 1e-300)))
     return most
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from . import kernels as backends, pace, solver
 from .body import Body
-from .constraints import Constraints, PairConstraints, Plane
+from .constraints import GRIP, Constraints, Grab, PairConstraints, Plane
 from .constraints.plane import checked_place
 from .contact import Collider
 from .frame_cache import FrameCache, Store
+from .maps import checked_maps
 from .model import Model, State, Targets
 from .settings import Material, SolverSettings
 from .stopwatch import Stopwatch
@@ -146,8 +147,50 @@ class Simulation:
         self._model.add(pairs, self._materials, self.settings)
         return pairs
 
-    def step(self, dt: float) -> StepReport:
+    def grab(
+        self, body: Body, vertices: Sequence[int], weights: Sequence[float] | None = None, compliance: float = GRIP
+    ) -> Grab:
+        """Take vertices of a body into a hand, from the next step on; nothing is built anew.
+
+        Args:
+            body: Whose vertices.
+            vertices: (m,) int, each once.
+            weights: How firmly each is held, relative to the others; default: all alike.
+            compliance: How far the whole grip gives way [m/N]; 0 holds every vertex firmly.
+
+        Returns:
+            The handle to move the hand and to let go. It stays valid until `reset` and when frames are truncated.
+
+        Raises:
+            ValueError: A vertex is not there or twice, a weight is not above 0, or the compliance is below 0.
+        """
+        ids = np.asarray(vertices, int)
+        firm = np.ones(len(ids)) if weights is None else np.asarray(weights, float)
+        if not len(ids) or ids.min() < 0 or ids.max() >= len(body.vertices) or len(np.unique(ids)) < len(ids):
+            raise ValueError(f"vertices must be different vertices of {body.name}, not {ids.tolist()[:8]}")
+        if firm.shape != ids.shape or not ((firm > 0.0) & np.isfinite(firm)).all():
+            raise ValueError("weights must be numbers above 0, one for each vertex")
+        if not (math.isfinite(compliance) and compliance >= 0.0):
+            raise ValueError(f"compliance must be at least 0 m/N, not {compliance:g}")
+        particles = ids + self._model.slices[self._number[body]].start
+        made = Grab(particles, self._state.x[:, particles].copy(), firm, compliance, self._let_go)
+        self._model.hold([*self._model.grabs.grabs, made])
+        return made
+
+    def _let_go(self, grab: Grab) -> None:
+        self._model.hold([other for other in self._model.grabs.grabs if other is not grab])
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a hand holds anything."""
+        return self._model.grabs.active
+
+    def step(self, dt: float, in_place: bool = False) -> StepReport:
         """Advance by one frame of dt seconds.
+
+        Args:
+            dt: Length of the frame [s].
+            in_place: Whether the result takes the place of the last cached frame instead of following it.
 
         Raises:
             UnstableError: No sound result could be found; the state is that of the last good frame.
@@ -165,7 +208,11 @@ class Simulation:
         if self.settings.automatic:
             self._state.pace = pace.measure(self._model, self._state, count)
         self._targets = Targets.of(self._state)
-        self._cache.append(self._state)
+        self._model.grabs.arrive()
+        if in_place:
+            self._cache.replace_last(self._state)
+        else:
+            self._cache.append(self._state)
         report = self._report(watch, count)
         self.reports[self._cache.last] = report
         return report
@@ -177,6 +224,13 @@ class Simulation:
     def velocities(self, body: Body) -> np.ndarray:
         """Present velocities of a body, a view (n, 3) float64 [m/s]."""
         return self._state.v[:, self._model.slices[self._number[body]]].T
+
+    def touching(self, body: Body) -> np.ndarray:
+        """Vertices of a body that touched an obstacle or cloth in the last frame, a plane at its end; (k,) int."""
+        part, touch = self._model.slices[self._number[body]], self._model.touch
+        met = [touch.touching(True), touch.touching(False), *(plane.touching() for plane in self._model.contacts)]
+        ids = np.unique(np.concatenate(met))
+        return np.asarray(ids[(ids >= part.start) & (ids < part.stop)] - part.start)
 
     def pressure(self, body: Body) -> tuple[float, ...]:
         """Overpressure in each closed island of a body in the last substep [Pa]; empty without pressure."""
@@ -251,6 +305,19 @@ class Simulation:
         self._materials[self._number[body]] = material
         self._model.set_materials(self._materials, self.settings)
 
+    def set_maps(self, body: Body, maps: Mapping[str, np.ndarray | Sequence[float]]) -> None:
+        """Give a body other maps, all of them as in `Body`, from the next step on.
+
+        Raises:
+            ValueError: There is no such map, its shape is wrong, or a factor is out of range.
+        """
+        self._model.maps[self._number[body]] = checked_maps(maps, len(body.vertices), body.name)
+        self._model.set_materials(self._materials, self.settings)
+
+    def maps(self, body: Body) -> dict[str, np.ndarray]:
+        """The maps that a body has now, (n,) float64 each."""
+        return dict(self._model.maps[self._number[body]])
+
     def set_settings(self, settings: SolverSettings) -> None:
         """Take other solver settings, from the next step on."""
         self.settings = settings
@@ -267,7 +334,8 @@ class Simulation:
         self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
 
     def reset(self) -> None:
-        """Back to where the bodies were made, with an empty cache."""
+        """Back to where the bodies were made, with an empty cache and nothing in a hand."""
+        self._model.hold([])
         self.begin(self._cache.first)
 
     def begin(self, frame: int) -> None:
@@ -332,15 +400,29 @@ class Simulation:
         """
         report = None
         for missing in range(self._cache.last + 1, frame + 1):
-            inputs = read_inputs(missing)
-            for body, targets in inputs.pin_targets.items():
-                self.set_pin_targets(body, targets)
-            for plane, (point, normal) in inputs.planes.items():
-                self.move_plane(plane, point, normal)
-            for collider, vertices in inputs.colliders.items():
-                self.move_collider(collider, vertices)
+            self.take_inputs(read_inputs(missing))
             report = self.step(dt)
         return report
+
+    def take_inputs(self, inputs: FrameInputs) -> None:
+        """Say where everything that moves by itself stands at the end of the next frame."""
+        for body, targets in inputs.pin_targets.items():
+            self.set_pin_targets(body, targets)
+        for plane, (point, normal) in inputs.planes.items():
+            self.move_plane(plane, point, normal)
+        for collider, vertices in inputs.colliders.items():
+            self.move_collider(collider, vertices)
+
+    def state_at(self, frame: int) -> State:
+        """A copy of the state at a cached frame, which `restore` goes back to; the last frame's is exact."""
+        return self._state.copy() if frame == self._cache.last else self._cache.state(frame)
+
+    def restore(self, frame: int, state: State, grabs: Sequence[Grab] = ()) -> None:
+        """Forget all frames after a cached one, and let this be the state there; hands let go, but for these."""
+        self.truncate(frame)
+        self._model.hold(list(grabs))
+        self._cache.replace_last(state)
+        self._place(state.copy())
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`, and go on from there."""

@@ -277,6 +277,76 @@ def test_levels_only_pull():
     np.testing.assert_array_equal(p, x)
 
 
+# Maps
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"), [("stretch", ("stretch", "compression", "shear")), ("density", ("density",))]
+)
+def test_the_same_factor_everywhere_is_another_material(kind, fields):
+    """Levels give way, and weigh, as those of cloth whose material says so."""
+    vertices, faces, corners = sheet("jittered", 14)
+    plain = Material.preset("Silk")
+    other = dataclasses.replace(plain, **{field: 0.2 * getattr(plain, field) for field in fields})
+    found = []
+    for material, maps in ((plain, {kind: 0.2}), (other, {})):
+        body = Body(vertices, faces, material, pins=corners, maps=maps)
+        simulation = Simulation([body], self_collision=False)
+        for _ in range(6):
+            simulation.step(1 / 24)
+        levels = levels_of(simulation)
+        found.append((simulation.positions(body), levels.least_strain, levels.weights[-1]))
+    for mapped, expected in zip(*found):
+        np.testing.assert_allclose(mapped, expected, rtol=1e-7, atol=1e-9)
+
+
+def test_the_longest_and_softest_place_says_how_far_they_reach():
+    """While it runs, too; and without maps they reach as far as before."""
+    simulation, body = curtain("jittered", 14)
+    simulation.step(1 / 24)
+    levels = levels_of(simulation)
+    lengths, strain = levels.lengths.copy(), levels.least_strain.copy()
+    half = body.vertices[:, 0] > 0.0
+    simulation.set_maps(body, {"shrink": np.where(half, 0.5, 0.8), "stretch": np.where(half, 0.1, 3.0)})
+    np.testing.assert_allclose(levels.lengths, 0.8 * lengths)
+    np.testing.assert_allclose(levels.least_strain, 10.0 * strain)
+    levels.strain = np.zeros(1)
+    levels.begin_substep(1 / 480, 1.0)
+    np.testing.assert_allclose(levels.reach / lengths, 0.8 * (1.0 + 1.1 * 10.0 * strain[0]))
+    simulation.set_maps(body, {})
+    np.testing.assert_array_equal(levels.lengths, lengths)
+    np.testing.assert_array_equal(levels.least_strain, strain)
+
+
+@pytest.mark.parametrize("factor", [0.8, 1.3])
+def test_cloth_with_levels_shrinks_and_grows_as_a_map_says(factor):
+    """Cloth that grows is not held together by what its levels knew before."""
+    vertices, faces, _ = sheet("jittered", 12)
+    body = Body(vertices, faces, Material(drag=5.0))
+    simulation = Simulation([body], gravity=STILL, self_collision=False)
+    for share in np.linspace(0.0, 1.0, 48):
+        simulation.set_maps(body, {"shrink": 1.0 + share * (factor - 1.0)})
+        simulation.step(1 / 24)
+    assert levels_of(simulation) is not None
+    for _ in range(24):
+        simulation.step(1 / 24)
+    np.testing.assert_allclose(body.edge_strain(simulation.positions(body)), factor - 1.0, rtol=0.0, atol=2e-3)
+
+
+def test_levels_of_unevenly_heavy_cloth_push_nobody():
+    """With a map of density, the center of mass stays where it is all the same, to rounding."""
+    simulation, body = flying()
+    factors = np.linspace(0.2, 5.0, len(body.vertices))
+    simulation.set_maps(body, {"density": factors})
+    share = body.masses() * factors / (body.masses() * factors).sum()
+    start, pulled = share @ simulation.positions(body), 0.0
+    for _ in range(20):
+        simulation.step(1 / 24)
+        pulled += levels_of(simulation).multipliers.sum()
+    assert pulled > 0.0
+    assert np.abs(share @ simulation.positions(body) - start).max() < 1e-10
+
+
 # What they meet
 
 
@@ -310,6 +380,21 @@ def test_pins_lead():
         strains.append(report.strain_mean)
     assert strains[0] < 0.003
     assert strains[0] < strains[1]
+
+
+def test_a_hand_leads():
+    """What a hand holds firmly goes where the hand goes, within 5 mm and no worse than without levels."""
+    off, ids = [], [0, 1, 16, 17]
+    for take in (lambda simulation: simulation, without_levels):
+        simulation, body = curtain("jittered", 16)
+        hand = simulation.grab(body, ids, compliance=0.0)
+        take(simulation)
+        for frame in range(24):
+            hand.move([0.0, 0.01 * frame, 0.01 * frame])
+            simulation.step(1 / 24)
+        off.append(np.abs(simulation.positions(body)[ids] - body.vertices[ids] - [0.0, 0.23, 0.23]).max())
+    assert off[0] < 0.005
+    assert off[0] < off[1] + 1e-3
 
 
 def test_soft_pins_go_without():

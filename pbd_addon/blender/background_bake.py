@@ -17,7 +17,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import pc2
-from . import bake, command_line, mesh_io, world
+from . import bake, command_line, mesh_io, session, world
 from .errors import PBDError
 from .recording import Recording, find_scene
 
@@ -129,6 +129,9 @@ def start(scene, objects, mode, frame_start, frame_end):
         PBDError: Something cannot be baked, or Blender cannot be started.
     """
     bake.check(scene, objects, mode, frame_start, frame_end)
+    running = session.get(scene)
+    if running is not None and running.shaped:
+        raise PBDError("A second Blender does not know what a hand has shaped: use Bake, or Apply Shape as Base first")
     _said.clear()
     begun = Job(scene, objects, mode, frame_start, frame_end)
     try:

@@ -6,8 +6,18 @@ import numpy as np
 
 from .. import Polygons
 from ..frame_files import DamagedError, FrameFiles, is_there
-from . import hand_placed, mesh_io, poses, raw_settings, surfaces, watched_curves, world
-from .disk_cache import DiskCache, claim, curve_checks, folder_of, held, shown_path, undeformed
+from . import hand_placed, mesh_io, poses, raw_settings, surfaces, user_keys, watched_curves, world
+from .disk_cache import (
+    DiskCache,
+    claim,
+    curve_checks,
+    folder_of,
+    held,
+    shape_check,
+    shown_path,
+    undeformed,
+    weights_check,
+)
 from .errors import PBDError
 from .poses import Pose
 from .surfaces import Surface
@@ -50,7 +60,9 @@ def _take_up(running, scene, files):
         moments = _read_moments(files, uids)
         settings = _settings(about["settings"], uids)
         fingerprints, colliders, curves = about["fingerprints"], about["colliders"], about["curves"]
-        guess, disturbed = about["first_guess"], about["first_disturbed"]
+        guess, disturbed, disturbed_by = (about[name] for name in ("first_guess", "first_disturbed", "disturbed_by"))
+        settled, shaped, rested, hands = (about[name] for name in ("settled", "shaped", "rested", "hand_count"))
+        shapes, painted = about["shapes"], about["painted"]
         moved = {uids[int(number)] for number in about["moved_by_hand"]}
     except (KeyError, ValueError, IndexError, TypeError) as error:
         raise DamagedError("the index does not say what it should") from error
@@ -62,10 +74,13 @@ def _take_up(running, scene, files):
     if idle:
         raise PBDError(f"'{idle[0]}' is not simulated")
     _check_shapes(files, objects, fingerprints)
+    _check_painted(objects, painted)
+    if hands != scene.pbd.hand_count:
+        raise PBDError("a hand has changed the cloth since the file was saved")
     running.begin_anew(Start(files.first, moments[files.first]))
     built = World(scene, objects, moments[files.first])
-    for member, obj, positions, fingerprint in zip(built.members, objects, files.positions(files.first), fingerprints):
-        if not np.array_equal(member.body.vertices.astype(np.float32), positions):
+    for member, obj, shape, fingerprint in zip(built.members, objects, shapes, fingerprints, strict=True):
+        if shape_check(member) != shape:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
         if undeformed(member) != fingerprint[5]:
             raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
@@ -75,6 +90,7 @@ def _take_up(running, scene, files):
     running.world, running.moments, running.settings = built, moments, settings
     built.simulation.take_up(running.disk, files.first, files.last)
     running.first_guess, running.first_disturbed, running.moved_by_hand = guess, disturbed, moved
+    running.disturbed_by, running.settled, running.shaped, built.rested = disturbed_by, settled, shaped, rested
     running.notes = built.notes()
     running.shown_frame = scene.frame_current_final
     running.standing = hand_placed.standing(running.obstacles(scene))
@@ -106,6 +122,14 @@ def _check_shapes(files, objects, fingerprints):
             )
         if faces != known[4]:
             raise PBDError(f"'{obj.name}' has other faces")
+
+
+def _check_painted(objects, painted):
+    """Raise a `PBDError` if the weights of a map are not those of the cache."""
+    for obj, groups in zip(objects, painted, strict=True):
+        for name, check in groups.items():
+            if name not in obj.vertex_groups or weights_check(user_keys.read_weights(obj, name)) != check:
+                raise PBDError(f"vertex group '{name}' of '{obj.name}' has other weights")
 
 
 def _check_surroundings(running, scene, colliders):

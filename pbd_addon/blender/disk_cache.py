@@ -15,11 +15,12 @@ import numpy as np
 
 from ..frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ..model import Pace, State
-from . import raw_settings, surfaces, validity, watched_curves
+from . import maps, properties, raw_settings, surfaces, validity, watched_curves
 from .errors import DamagedFrame, PBDError
 
 ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
+HELD = "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
 
 _claimed: set[str] = set()
 """Folders whose frames are of this session of Blender, so that it may replace them."""
@@ -123,10 +124,17 @@ class DiskCache:
             settings=self._named(running.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[[*one.fingerprint[0], one.fingerprint[1], undeformed(one), held(one)] for one in members],
+            shapes=[shape_check(member) for member in members],
+            painted=[painted(member, running.world.applied[member.uid]) for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=curve_checks(running),
             first_guess=running.first_guess,
             first_disturbed=running.first_disturbed,
+            disturbed_by=running.disturbed_by,
+            settled=running.settled,
+            shaped=running.shaped,
+            rested=running.world.rested,
+            hand_count=scene.pbd.hand_count,
             moved_by_hand=[self._number(uid) for uid in sorted(running.moved_by_hand)],
         )
         names = {**dict(zip(self.uids, known)), **{obj.session_uid: obj.name for obj in scene.objects}}
@@ -148,9 +156,26 @@ class DiskCache:
 
 
 def held(member):
-    """A checksum of which vertices of a member are held, how firmly, and by which group."""
+    """A checksum of which vertices of a member are held, how firmly, where a hand has left them, and by which group."""
     group = member.attached_to and member.attached_to[1]
-    return zlib.crc32(repr((member.body.pin_ids.tolist(), member.body.pin_weights.tolist(), group)).encode())
+    body, offsets = member.body, member.pin_offsets.tolist()
+    return zlib.crc32(repr((body.pin_ids.tolist(), body.pin_weights.tolist(), offsets, group)).encode())
+
+
+def shape_check(member):
+    """A checksum of the mesh that a member was built from, in world space; its first frame may be another."""
+    return zlib.crc32(member.body.vertices.astype(np.float32).tobytes())
+
+
+def painted(member, raw):
+    """Checksums of the weights that its maps were made from, by vertex group, for its raw settings."""
+    names = maps.groups(properties.maps_from(raw))
+    return {names[kind]: weights_check(weights) for kind, weights in member.weights.items()}
+
+
+def weights_check(weights):
+    """A checksum of weights (n,)."""
+    return zlib.crc32(weights.astype(np.float32).tobytes())
 
 
 def undeformed(member):
@@ -171,6 +196,9 @@ def curve_checks(running):
 def keep(running, scene):
     """Write all cached frames that are not on disk yet, if the user wants that; `disk_note` says why it cannot be."""
     if not scene.pbd.use_disk_cache or running.untouched or running.disk_failed:
+        return
+    if running.world.simulation.is_held:  # No file says what, so a run that went on from there would drop it.
+        running.disk_note = HELD if running.held else running.disk_note
         return
     folder = folder_of(scene)
     if folder is None:
@@ -237,7 +265,10 @@ def settle(running, scene):
         running.truncate(int(running.shown_frame), why)
     running.settings.update(now)
     if not (running.untouched or running.disk_failed):
-        scene.pbd.frames_on_disk = running.last_frame - running.first_frame + 1
+        last = running.last_frame
+        if running.world.simulation.is_held:
+            last = running.disk.files.last if running.disk is not None else running.first_frame - 1
+        scene.pbd.frames_on_disk = last - running.first_frame + 1
 
 
 def follow(running, scene):

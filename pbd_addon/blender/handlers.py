@@ -3,7 +3,7 @@
 import bpy
 from bpy.app.handlers import persistent
 
-from . import properties, session
+from . import doctor, properties, session
 
 ON_LOAD = bpy.app.handlers.load_post
 
@@ -31,6 +31,7 @@ def on_edit(_scene, depsgraph):
 def on_undo(_scene, _depsgraph=None):
     """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
     session.notice_undo()
+    doctor.forget()
     arm_if_needed()
 
 
@@ -55,6 +56,7 @@ def on_save(*_):
 @persistent
 def on_load(*_):
     """A file has been loaded; frames of it may be on disk."""
+    doctor.forget()
     arm_if_needed()
     for scene in bpy.data.scenes:
         session.adopt(scene)
@@ -118,4 +120,5 @@ def unregister():
     _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
     if bpy.app.timers.is_registered(arm_if_needed):
         bpy.app.timers.unregister(arm_if_needed)
+    doctor.forget()
     session.drop_all()

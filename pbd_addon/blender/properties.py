@@ -14,6 +14,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..settings import Material, SolverSettings
+from . import maps
 from .errors import PBDError
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
@@ -211,6 +212,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     bake_parent_type: StringProperty(name="Parent Type Before the Bake", options={"HIDDEN"})
     key_use_relative: BoolProperty(name="Relative Before the Bake", default=True, options={"HIDDEN"})
     key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"})
+    color_before: StringProperty(name="Active Color Before the Heat Map", options={"HIDDEN"})
     key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"})
 
 
@@ -323,6 +325,36 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         override=OVERRIDABLE,
     )
     frames_on_disk: IntProperty(name="Frames on Disk When Saved", options={"HIDDEN"})
+    settle: IntProperty(
+        name="Settle",
+        description="Frames that cloth hangs before the first frame, hidden from the timeline, while all else stands "
+        "still as on the first frame. A curtain 50, a garment that is put on 100, none 0",
+        default=0,
+        min=0,
+        soft_max=250,
+        override=OVERRIDABLE,
+    )
+    hand_count: IntProperty(name="Uses of the Hand", options={"HIDDEN"})
+    heat_map: EnumProperty(
+        name="Heat Map",
+        description="What the colors of the vertices show while frames play",
+        items=(
+            ("OFF", "Off", "No colors"),
+            ("STRAIN", "Strain", "How much edges are longer or shorter than at rest"),
+            ("CONTACT", "Contact", "Where vertices have touched an obstacle or cloth"),
+        ),
+        override=OVERRIDABLE,
+    )
+    heat_full: FloatProperty(
+        name="Full Scale",
+        description="Strain that is shown in red. Woven cloth 0.02, knitwear 0.1, a balloon 1",
+        default=0.05,
+        min=1e-4,
+        soft_max=1.0,
+        precision=3,
+        override=OVERRIDABLE,
+    )
+    shading_before: StringProperty(name="Color of Solid Shading Before the Heat Map", options={"HIDDEN"})
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
     floor_height: FloatProperty(
         name="Height", description="Height of the floor", subtype="DISTANCE", override=OVERRIDABLE
@@ -340,11 +372,13 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
 for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
     group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
 
+PBD_PG_object.__annotations__.update(maps.properties(OVERRIDABLE))
+
 MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
 SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
 
-raw_material = operator.attrgetter(*MATERIAL_FIELDS)
-"""The material settings of an ``Object.pbd`` as a tuple: quick to read, quick to compare."""
+raw_material = operator.attrgetter(*MATERIAL_FIELDS, *maps.FIELDS)
+"""The settings of material and maps of an ``Object.pbd`` as a tuple: quick to read, quick to compare."""
 
 COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
 raw_collider = operator.attrgetter(*COLLIDER_FIELDS)
@@ -371,9 +405,15 @@ def raw_scene(scene):
     return (
         *(getattr(pbd, name) for name in SOLVER_FIELDS),
         tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        pbd.settle,
         (pbd.use_floor, pbd.floor_height, pbd.floor_friction),
         clean(pbd.speed) * clean(render.fps_base) / render.fps,
     )
+
+
+def settle_from(raw):
+    """Frames to settle before the first one, of a tuple from `raw_scene`."""
+    return raw[-3]
 
 
 def floor_from(raw):
@@ -398,9 +438,14 @@ def material_from(raw, name):
         PBDError: A value is outside of its range; the sentence names the object and the setting.
     """
     try:
-        return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=True)))
+        return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=False)))
     except ValueError as error:
         raise PBDError(f"{name}: {error}") from error
+
+
+def maps_from(raw):
+    """The values of `maps.FIELDS` of a tuple from `raw_material`."""
+    return tuple(map(clean, raw[len(MATERIAL_FIELDS) :]))
 
 
 def settings_from(raw, name):

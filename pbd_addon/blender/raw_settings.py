@@ -2,17 +2,18 @@
 
 import numpy as np
 
-from . import animation, properties, world
+from . import animation, maps, properties, world
 from .world import as_collider
 
 OF_SCENE = (
     *(((f"pbd.{name}",), "") for name in properties.SOLVER_FIELDS),
     (("gravity", "use_gravity"), "Gravity"),
+    (("pbd.settle",), ""),
     (("pbd.use_floor", "pbd.floor_height", "pbd.floor_friction"), "Floor"),
     (("pbd.speed", "render.fps", "render.fps_base"), "Speed or frame rate"),
 )
 OF_COLLIDER = tuple(((f"pbd_collider.{name}",), "") for name in properties.COLLIDER_FIELDS)
-OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in properties.MATERIAL_FIELDS)
+OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in (*properties.MATERIAL_FIELDS, *maps.FIELDS))
 """Of raw settings, in their order: the paths that make a value, and its name if it is not that of its property."""
 
 

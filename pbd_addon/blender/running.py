@@ -15,11 +15,13 @@ from . import (
     backends,
     disk_cache,
     hand_placed,
+    heat_map,
     mesh_io,
     output,
     poses,
     properties,
     raw_settings,
+    shaping,
     validity,
     watched_curves,
     world,
@@ -75,7 +77,14 @@ class Session:
         moments: The `Moment` that each cached frame was made with.
         first_guess: First cached frame whose inputs were interpolated, because playback jumped over it, or None.
         first_disturbed: First frame that was, or will be, made after a user moved, added or took away a collider in
-            the middle of the run, or None.
+            the middle of the run, or a hand was at work there, or None.
+        disturbed_by: What did that: "COLLIDERS", "HAND", or "SETTLE" for a first frame that is not settled to the end.
+        settled: How many frames the first one has been settled for.
+        shaped: Whether a hand has changed the first frame.
+        hands: `shaping.Kept` of every use of the hand that can be undone.
+        held: Frame and `Grab` of what a hand has pinned since the simulation was built.
+        touched: Vertices of each object, by uid, that touched something at a frame; of the frames that were stepped
+            while the heat map showed contact.
         tangled: How many faces of an object went through others at the start, by object uid.
         surfaces: What was read last of other objects, by object uid.
         standing, pins_standing: Where colliders, and objects with pins, stood when the last frame was shown, by uid.
@@ -109,6 +118,12 @@ class Session:
         self.undone = None
         self.first_guess = None
         self.first_disturbed = None
+        self.disturbed_by = ""
+        self.settled = 0
+        self.shaped = False
+        self.hands = []
+        self.held = []
+        self.touched = {}
         self.tangled = {}
         self.recast = False
         self.reshaped = set()
@@ -162,10 +177,14 @@ class Session:
     @property
     def untouched(self):
         """Whether no step was taken or tried, so that starting anew loses nothing."""
-        return self.first_frame == self.last_frame and not self.blocked
+        return self.first_frame == self.last_frame and not (self.blocked or self.settled or self.shaped)
 
-    def build(self, scene, start):
-        """Make the simulation from the scene as it stood at `start`; raises `PBDError`."""
+    def build(self, scene, start, patience=math.inf):
+        """Make the simulation from the scene as it stood at `start`, settled if the scene says so.
+
+        Raises:
+            PBDError: It cannot be made, or it takes longer to settle than `patience` seconds.
+        """
         objects = live_bodies(scene)
         if not objects:
             raise PBDError("There is no PBD cloth or balloon to simulate")
@@ -177,6 +196,13 @@ class Session:
         self.settings = dict(start.moment.settings)
         self.notes = built.notes()
         watched_curves.watch(self, scene, max(last_live_frame(scene), start.frame))
+        shaping.settle_first(self, scene, patience)
+
+    def _begin(self, scene, frame, here):
+        """Start anew at a frame; settle at once what is to be settled."""
+        self.begin_anew(Start(frame, here))
+        if properties.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
+            self.build(scene, self.start, PATIENCE)
 
     def show(self, scene, depsgraph):
         """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
@@ -248,14 +274,16 @@ class Session:
             begin = max(self.start.frame, min(first, frame)) if self.start else frame
             if target <= begin:
                 if self.world is None or frame != self.first_frame:
-                    self.begin_anew(Start(frame, here))
+                    self._begin(scene, frame, here)
                 return now
-            self.build(scene, Start(begin, here.completing(self.start.moment)))
+            self.build(scene, Start(begin, here.completing(self.start.moment)), PATIENCE)
             now = here
         elif frame == first and self._must_restart(scene, depsgraph, frame, now):
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
-            self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
+            self._begin(scene, frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene)))
             return now
+        if self.undone is not None:
+            shaping.notice_undo(self, scene)
         validity.notice_changes(self, scene, depsgraph, frame, now)
         if self.first_frame <= target and target > self.last_frame:
             self._step_to(scene, depsgraph, frame, target, now)
@@ -279,7 +307,7 @@ class Session:
         if frame != self.first_frame:
             return False
         begin = self.moments[frame]
-        if not (now.stands_like(begin) and validity.starts_like(self, scene)):
+        if not (now.stands_like(begin) and validity.starts_like(self, scene)) or shaping.settles_anew(self, scene, now):
             return True
         if depsgraph.mode == "RENDER":  # It may have other modifiers than what was simulated.
             return False
@@ -289,6 +317,7 @@ class Session:
         """Forget all frames after `frame`, but for the first; `why` is the end of a sentence."""
         self.blocked = ""
         frame = max(frame, self.first_frame)
+        shaping.let_go_after(self, frame)
         if frame < self.last_frame:
             self.loss = Loss(frame + 1, self.last_frame, why)
             try:
@@ -300,6 +329,7 @@ class Session:
                     self.begin_anew(self.start)
                 return
             disk_cache.truncate(self, frame)
+            heat_map.forget_after(self, frame)
             self.moments = {known: moment for known, moment in self.moments.items() if known <= frame}
             if self.first_guess is not None and self.first_guess > frame:
                 self.first_guess = None
@@ -345,6 +375,7 @@ class Session:
             self.report = report or self.report
             self.stepping += report.seconds if report else 0.0
             self.moments[step] = moment
+            heat_map.note_touching(self, scene, step)
             disk_cache.keep(self, scene)
             if step == self.first_frame + 1 and report is not None and report.crossings:
                 self.tangled = self.world.count_tangled()
@@ -405,6 +436,12 @@ class Session:
                 else:
                     positions = simulation.cached_positions(member.body, shown)
                 output.write(obj, positions, pose, member.masks)
+        heat_map.color(self, scene)
+
+    def show_again(self, scene, depsgraph):
+        """Write the present frame into the live keys once more: it was changed in place."""
+        now = world.read_moment(scene, depsgraph, [obj for _, obj in self.world.objects(scene)])
+        self._write(scene, scene.frame_current_final, now, 0.0)
 
     def fits(self, scene):
         """Whether the cache is what a run from its first frame, where the scene is, would give now."""

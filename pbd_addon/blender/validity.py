@@ -70,7 +70,7 @@ def disturb(running, frame, why):
     """Forget all frames after `frame`, because the colliders are others from there on."""
     running.truncate(frame, why)
     if running.first_disturbed is None:
-        running.first_disturbed = running.last_frame + 1
+        running.first_disturbed, running.disturbed_by = running.last_frame + 1, "COLLIDERS"
 
 
 def notice_changes(running, scene, depsgraph, frame, now):

@@ -11,11 +11,14 @@ import numpy as np
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
 from ..contact.surface_points import SurfacePoints
-from . import animation, deformed_input, mesh_io, output_choice, poses, properties, surfaces, tangles, user_keys
+from . import animation, deformed_input, maps, mesh_io, output_choice, poses, properties, surfaces, tangles, user_keys
 from .errors import PBDError
 from .surfaces import Surface
 
 UP = (0.0, 0.0, 1.0)
+PIN_SPEED = 2.0
+"""How fast pins that a hand has left go from the mesh to their places when the simulation begins [m/s]."""
+
 FAR_BELOW = -1e6
 """Where the floor waits while there is none [m]."""
 
@@ -129,6 +132,8 @@ class Member(NamedTuple):
     follows: tuple  # as from `followed`
     attached_to: tuple[int, str] | None = None  # as the object said
     attachment: Attachment | None = None
+    pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
+    weights: dict[str, np.ndarray] = {}  # of the maps; read anew when their groups are others
 
 
 def bodies(scene):
@@ -287,6 +292,7 @@ class World:
         members: One per simulated object, in the order of its bodies.
         obstacles: The colliders, by object uid.
         applied: Raw settings that the simulation has now, by key.
+        rested: Steps that were taken in place.
     """
 
     def __init__(self, scene, objects, moment):
@@ -302,6 +308,8 @@ class World:
             body = mesh_io.read_body(obj, pose=pose, masks=masks, deformed=deformed)
             undeformed = body.vertices if deformed is None else user_world(obj, pose, masks)
             bound, goal = attachment(obj, body, moment), mesh_io.attached_to(obj)
+            offsets = mesh_io.read_offsets(obj.data)[body.pin_ids]
+            weights = maps.read(obj, maps.groups(properties.maps_from(moment.settings[obj.session_uid])))
             self.members.append(
                 Member(
                     obj.session_uid,
@@ -313,6 +321,8 @@ class World:
                     followed(obj),
                     goal,
                     bound,
+                    offsets,
+                    weights,
                 )
             )
         raw = moment.settings[scene.session_uid]
@@ -332,7 +342,10 @@ class World:
             automatic=settings.automatic,
             kernels="numpy",
         )
+        for member in self.members:
+            self._set_maps(member, moment.settings[member.uid])
         self.applied = dict(moment.settings)
+        self.rested = 0
 
     def _all_colliders(self):
         """The solver's colliders, in order."""
@@ -386,6 +399,9 @@ class World:
             raw = settings.get(member.uid)
             if raw is not None and raw != self.applied.get(member.uid):
                 self.simulation.set_material(member.body, properties.material_from(raw, member.name))
+                if properties.maps_from(raw) != properties.maps_from(self.applied[member.uid]):
+                    self._read_maps(scene, member, raw)
+                    self._set_maps(member, raw)
                 self.applied[member.uid] = raw
         for uid, one in self.obstacles.items():
             raw = settings.get(as_collider(uid))
@@ -399,6 +415,21 @@ class World:
             self.floor.friction = properties.floor_from(raw)[2]
             self.simulation.set_settings(properties.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw
+
+    def _read_maps(self, scene, member, raw):
+        """Read the weights of a member's maps again if other groups are theirs now; raises `PBDError`."""
+        names = maps.groups(properties.maps_from(raw))
+        if names == maps.groups(properties.maps_from(self.applied[member.uid])):
+            return
+        read = maps.read(find(scene, member.uid, member.name), names)
+        member.weights.clear()
+        member.weights.update(read)
+
+    def _set_maps(self, member, raw):
+        """Hand the maps to the simulation."""
+        factors = maps.factors(properties.maps_from(raw), member.weights)
+        if factors or self.simulation.maps(member.body):
+            self.simulation.set_maps(member.body, factors)
 
     def count_tangled(self):
         """How many faces of each member something went through at the start, by uid; none are left out."""
@@ -438,6 +469,9 @@ class World:
             if len(member.body.pin_ids) and member.uid in moment.poses and (member.uid in held or not member.follows[0])
         }
         for member in self.members:
+            if member.body in targets:
+                targets[member.body] += self._pin_ways(member, moment, scene)
+        for member in self.members:
             bound = member.attachment
             if bound is not None and member.body in targets:
                 surface = moment.surfaces.get(bound.uid)
@@ -451,6 +485,17 @@ class World:
         floor = properties.floor_from(moment.settings[scene.session_uid])
         planes = {self.floor: (self._floor_point(floor), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
+
+    def _pin_ways(self, member, moment, scene):
+        """How far pins that a hand has left are from their place in the mesh, (k, 3) [m].
+
+        From there they go at `PIN_SPEED` when the simulation begins, because the cloth begins as the mesh.
+        """
+        ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
+        steps = self.simulation.last_frame - self.simulation.first_frame + 1 + self.rested
+        reach = PIN_SPEED * steps * properties.frame_seconds(moment.settings[scene.session_uid])
+        lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+        return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
     def _place(self, uid, surface):
         """World positions (n, 3) [m] of a surface; computed only when it has moved."""
@@ -529,6 +574,11 @@ def is_unedited(member, obj, pose, pins):
     if not np.array_equal(user_world(obj, pose, member.masks), member.undeformed):
         return False
     if not obj.pbd.baked and followed(obj) != member.follows:
+        return False
+    painted = maps.read(obj, maps.groups(properties.maps_from(properties.raw_material(obj.pbd))))
+    if painted.keys() == member.weights.keys() and not all(
+        np.array_equal(weights, member.weights[kind]) for kind, weights in painted.items()
+    ):
         return False
     if not pins:
         return True

@@ -4,6 +4,7 @@ from .attachment import AttachmentConstraints
 from .base import Constraints
 from .bend import DihedralConstraints, IsometricConstraints, hinge_geometry
 from .distance import DistanceConstraints, PairConstraints
+from .grab import GRIP, Grab, GrabConstraints
 from .inflation import InflationConstraints
 from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
@@ -11,10 +12,13 @@ from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
 
 __all__ = [
+    "GRIP",
     "AttachmentConstraints",
     "Constraints",
     "DihedralConstraints",
     "DistanceConstraints",
+    "Grab",
+    "GrabConstraints",
     "InflationConstraints",
     "IsometricConstraints",
     "LevelConstraints",

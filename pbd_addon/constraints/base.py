@@ -5,7 +5,7 @@ A constraint object holds all constraints of one kind in the scene: arrays, neve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
@@ -93,6 +93,12 @@ class Constraints:
     name: str
     multipliers: np.ndarray
     active: bool = True
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        """Take over the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
+
+        Most kinds have none.
+        """
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         """Take over stiffnesses from the bodies' materials and inverse masses w (n,). Rebuilds no topology."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
 
 from ..kernels.numpy_kernels import dihedral_angles
+from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
 
@@ -53,14 +54,18 @@ class _HingeConstraints(Constraints):
 
     def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
         self.rows = sort_rows(hinges, body, w)
+        self.factors: np.ndarray | float = 1.0
         self.h = 0.0
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        self.factors = of_rows(maps.get("bend"), self.rows.indices)
 
     def _set_bend(
         self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray, geometry: np.ndarray
     ) -> None:
         body = self.rows.body
         self.weights = w[self.rows.indices]
-        self.compliance = compliances(np.array([m.bend for m in materials], float)[body] * geometry)
+        self.compliance = compliances(np.array([m.bend for m in materials], float)[body] * geometry * self.factors)
         damping_times = np.array([m.bend_damping for m in materials])[body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
         k = np.array([m.k_bend for m in materials])[body]

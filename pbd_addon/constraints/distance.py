@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
 
+from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
 from .chains import Family, find_families
@@ -46,8 +47,8 @@ class DistanceConstraints(Constraints):
         self.name = name
         self.rows = sort_rows(indices, body, w)
         order = self.rows.order
-        self.rest_lengths = np.asarray(rest_lengths, float)[order]
-        self.geometry = np.asarray(geometry, float)[order]
+        self.unmapped = np.asarray(rest_lengths, float)[order], np.asarray(geometry, float)[order]
+        self.rest_lengths, self.geometry = self.unmapped
         self.fields = fields
         self.own_compliance = np.full(len(order), np.nan) if compliance is None else compliance[order]
         self.multipliers = np.zeros(len(order))
@@ -56,6 +57,11 @@ class DistanceConstraints(Constraints):
         self.families: list[Family] = []
         self.relaxed = False
         self.h = 0.0
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        rest_lengths, geometry = self.unmapped
+        self.rest_lengths = rest_lengths * of_rows(maps.get("shrink"), self.rows.indices)
+        self.geometry = geometry * of_rows(maps.get("stretch"), self.rows.indices)
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.rows.indices]
@@ -175,6 +181,9 @@ class PairConstraints(DistanceConstraints):
     def __init__(self, indices: np.ndarray, distances: np.ndarray, w: np.ndarray) -> None:
         count = len(indices)
         super().__init__("pairs", indices, distances, np.ones(count), np.zeros(count, int), w, ("", ""))
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        """The distance is not one of the material."""
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.rows.indices]

@@ -57,9 +57,14 @@ class InflationConstraints(Constraints):
             p, gradients, skin.rows.indices, skin.rest_lengths, skin.alpha, skin.multipliers,
             self.w, pieces, self.piece_of_row, works,
         )  # fmt: skip
-        stretch, cross, swell, wrong = sums
+        stretch, back, swell, wrong = sums
+        cross, blown = back, gradients
+        if volume.factors is not None:
+            blown = gradients * volume.factors
+            cross = volume.sum_up(self.w * np.einsum("ij,ij->j", force, blown))
+            swell = volume.sum_up(self.w * np.einsum("ij,ij->j", gradients, blown))
         swell = np.where(fixed, 1.0, swell + give)
-        back = np.where(fixed, 0.0, cross)
+        back = np.where(fixed, 0.0, back)
         error = np.where(fixed, -error, error)
         tense = stretch > 0.0
         scale = np.where(tense, stretch, 1.0)
@@ -70,7 +75,7 @@ class InflationConstraints(Constraints):
         push = np.where(good, (back * wrong - scale * error) / safe, 0.0)
         volume.multipliers += push
         kernels.inflate(
-            p, gradients, self.w, pieces, self.piece_of_row, pattern, force, size, push, skin.multipliers
+            p, blown, self.w, pieces, self.piece_of_row, pattern, force, size, push, skin.multipliers
         )  # fmt: skip
 
     def values(self, x: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ what they move, everything around them follows (Müller 2008). They only pull, s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..settings import Material, SolverSettings
 from .base import Constraints
 from .coarsening import find_levels
 from .surface_graph import distances_along
-from .tether import MARGIN, least_strain
+from .tether import MARGIN, least_strain, way_through
 
 
 class LevelConstraints(Constraints):
@@ -52,9 +52,14 @@ class LevelConstraints(Constraints):
             ends.append(self.particles[edges])
             at += len(order)
         self.ends = np.concatenate(ends, axis=1)
-        self.lengths, self.body, self.sizes = np.zeros(at), np.zeros(at, int), sizes
+        self.unmapped, self.body, self.sizes = np.zeros(at), np.zeros(at, int), sizes
+        counts = [mesh.vertex_count for _, _, mesh in pieces]
+        members = (start + np.arange(count) for (_, start, _), count in zip(pieces, counts))
+        self.members = np.concatenate([np.zeros(0, int), *members])
+        self.body_of_members = np.repeat(np.array([number for number, _, _ in pieces], int), counts)
         for number, start, mesh in pieces:
             self._measure(number, start, mesh, rest[start : start + mesh.vertex_count])
+        self.lengths, self.softer = self.unmapped, np.ones(len(sizes))
         self.multipliers = np.zeros(at)
         self.strain = np.zeros(len(sizes))
         self.h = 0.0
@@ -69,14 +74,19 @@ class LevelConstraints(Constraints):
             places.append(rows.start + np.flatnonzero(inside))
             nets.append((members[(members >= 0) & (members < len(rest))], ends[inside]))
         for place, lengths in zip(places, distances_along(mesh, rest, nets)):
-            self.lengths[place], self.body[place] = lengths, number
+            self.unmapped[place], self.body[place] = lengths, number
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        """As with tethers: the longest and softest way through a body says how far its ends may part."""
+        longer, self.softer = way_through(maps, self.members, self.body_of_members, len(self.sizes))
+        self.lengths = self.unmapped * longer[self.body]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         used = np.array([m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
         used &= settings.method == "XPBD"
         self.used = used[self.body]
         self.active = bool(self.used.any())
-        self.least_strain = least_strain(materials, settings, self.sizes)
+        self.least_strain = least_strain(materials, settings, self.sizes * self.softer)
         self.weights = self._lumped(w)
         self.h = 0.0
 
@@ -88,7 +98,8 @@ class LevelConstraints(Constraints):
         for finest, level in zip([True] + [False] * len(self.levels), self.levels[::-1]):
             carried = (masses if finest else lumped)[level.followers] * level.shares
             lumped = lumped[: level.size] + np.bincount(level.parents.ravel(), carried.ravel(), level.size)
-            inverse = np.where(free[: level.size], 1.0 / lumped, 0.0)
+            moves = free[: level.size]
+            inverse = np.divide(1.0, lumped, out=np.zeros(level.size), where=moves)
             weights.append(inverse[level.edges])
         return weights[::-1]
 

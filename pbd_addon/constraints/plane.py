@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
 
+from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import Constraints
 
@@ -72,6 +73,7 @@ class PlaneConstraints(Constraints):
         self.plane, self.particles, self.body = plane, particles, body
         self.lay_path((plane.point, plane.normal), (plane.point, plane.normal))
         self.multipliers = np.zeros(len(particles))
+        self.factors: np.ndarray | float = 1.0
         self.h = 0.0
 
     def lay_path(
@@ -83,10 +85,14 @@ class PlaneConstraints(Constraints):
         self.velocity = (end[0] - start[0]) / dt
         self.motion = np.zeros(3)
 
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        self.factors = of_rows(maps.get("friction"), self.particles[None])
+
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]
         self.thickness = self.plane.thickness + np.array([m.thickness for m in materials])[self.body]
-        self.friction = 0.5 * (self.plane.friction + np.array([m.friction for m in materials])[self.body])
+        own = np.array([m.friction for m in materials])[self.body] * self.factors
+        self.friction = 0.5 * (self.plane.friction + own)
         self.active = len(self.particles) > 0
         self.h = 0.0
 

@@ -6,7 +6,7 @@ answer at once. It acts only where the cloth would be overstretched and leaves a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
@@ -89,21 +89,29 @@ class TetherConstraints(Constraints):
     ) -> None:
         order = np.lexsort((particles, _rank(particles)))
         self.particles, self.anchors = particles[order], anchors[order]
-        self.lengths, self.body = lengths[order], body[order]
+        self.lengths = self.unmapped = lengths[order]
+        self.body = body[order]
         counts = np.bincount(_rank(particles))
         self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.longest = np.zeros(bodies)
         np.maximum.at(self.longest, self.body, self.lengths)
         self.bodies = bodies
+        self.softer = np.ones(bodies)
         self.multipliers = np.zeros(len(self.lengths))
         self.strain = np.zeros(bodies)
         self.slack = np.full(bodies, np.nan)
         self.h = 0.0
 
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        """No tether may be shorter, nor give way less, than the longest and softest way through its body."""
+        particles, body = np.concatenate([self.particles, self.anchors]), np.tile(self.body, 2)
+        longer, self.softer = way_through(maps, particles, body, self.bodies)
+        self.lengths = self.unmapped * longer[self.body]
+
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]
         used = np.array([m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
-        self.least_strain = least_strain(materials, settings, self.longest)
+        self.least_strain = least_strain(materials, settings, self.longest * self.softer)
         if settings.method == "PBD":
             used = np.array([m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
             self.least_strain = np.zeros(self.bodies)
@@ -149,6 +157,33 @@ def least_strain(materials: Sequence[Material], settings: SolverSettings, length
     """Strain that bodies of some lengths [m] may have before their multipliers tell of it, (bodies,)."""
     load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * lengths
     return np.asarray(DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300))
+
+
+def way_through(
+    maps: Mapping[str, np.ndarray], particles: np.ndarray, body: np.ndarray, bodies: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """What maps make of the longest and of the softest way through each body.
+
+    Args:
+        maps: Factors of all particles, (n,) each.
+        particles: Those to look at, (m,) int.
+        body: Number of each one's body, (m,) int.
+        bodies: Number of bodies.
+
+    Returns:
+        The largest factor on lengths and on the strain under its own weight, (bodies,) each; for bodies without any
+        of the particles they mean nothing.
+    """
+
+    def extreme(kind: str, most: np.ufunc, start: float) -> np.ndarray:
+        if kind not in maps:
+            return np.ones(bodies)
+        found = np.full(bodies, start)
+        most.at(found, body, maps[kind][particles])
+        return found
+
+    softest = np.maximum(extreme("stretch", np.minimum, np.inf), 1e-9)
+    return extreme("shrink", np.maximum, 0.0), extreme("density", np.maximum, 0.0) / softest
 
 
 def _rank(particles: np.ndarray) -> np.ndarray:

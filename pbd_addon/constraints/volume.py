@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
@@ -41,6 +41,8 @@ class VolumeConstraints(Constraints):
     An opening is closed by a virtual cap: triangles from its rim to the rim's mean point, which is no particle and
     hands its share on to the rim.
 
+    A map of pressure weighs how far each particle follows, in proportion to the force that it gets.
+
     Args:
         pieces: Closed surfaces.
         n: Number of particles.
@@ -75,6 +77,10 @@ class VolumeConstraints(Constraints):
         self.piece_of_particle[self.triangles[self.triangles < n]] = np.broadcast_to(self.owners, self.triangles.shape)[
             self.triangles < n
         ]
+        self.factors: np.ndarray | None = None
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        self.factors = maps.get("pressure")
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         own = [materials[piece.body] for piece in self.pieces]
@@ -94,7 +100,7 @@ class VolumeConstraints(Constraints):
         self.k = relaxation(np.array([m.k_volume for m in own]), settings)
         self.working = holds_volume | holds_gas | self.sets_pressure
         self.active = bool(self.working.any())
-        self.w = w
+        self.push = w if self.factors is None else w * self.factors
         self.h = 0.0
 
     def begin_substep(self, h: float, fraction: float) -> None:
@@ -105,11 +111,11 @@ class VolumeConstraints(Constraints):
         volumes, gradients = self.measure(kernels, p)
         self.volumes = volumes
         error, give = self.errors(volumes)
-        slope = self.sum_up(self.w * np.einsum("ij,ij->j", gradients, gradients)) + give
+        slope = self.sum_up(self.push * np.einsum("ij,ij->j", gradients, gradients)) + give
         step = np.where(self.sets_pressure, error, -self.k * error / np.maximum(slope, 1e-300))
         step = np.where(self.working & (slope > 0.0), step, 0.0)
         self.multipliers += step
-        p += gradients * (self.w * step[self.piece_of_particle])
+        p += gradients * (self.push * step[self.piece_of_particle])
 
     def errors(self, volumes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is wrong with each piece and the compliance of its constraint, both (pieces,).

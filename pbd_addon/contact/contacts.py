@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
@@ -75,7 +75,9 @@ class ContactConstraints(Constraints):
     ) -> None:
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, rest.shape[1]
-        self.rest = rest
+        self.rest = self._unmapped_rest = rest
+        self._size = np.ones(len(self.surfaces))
+        self._factors: np.ndarray | None = None
         total = self.n + sum(len(collider.vertices) for collider in colliders)
         self._p, self._x = np.zeros((3, total)), np.zeros((3, total))
         self._path = self._p[:, self.n :], self._p[:, self.n :]
@@ -106,13 +108,29 @@ class ContactConstraints(Constraints):
         self._goes_on = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        """Friction, and the distance of neighbours: that of the most shrunken place of a body."""
+        self._factors = maps.get("friction")
+        rest, size = self._unmapped_rest.copy(), np.ones(len(self.surfaces))
+        for number, surface in enumerate(self.surfaces):
+            if "shrink" in maps and surface is not None:
+                size[number] = maps["shrink"][surface.part].min()
+                rest[:, surface.part] *= size[number]
+        if not np.array_equal(size, self._size):
+            self.rest, self._size = rest, size
+            self.pairs = []  # What was found is kept apart as far as before.
+
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._w = np.concatenate([w, np.zeros(self._p.shape[1] - self.n)])
         self._gravity = float(np.linalg.norm(settings.gravity))
+        self._frictions = np.zeros(self.n)
+        for material, surface in zip(materials, self.surfaces):
+            if surface is not None:
+                self._frictions[surface.part] = material.friction
         fast = settings.collisions == "FAST"
         between = [
-            (material.self_distance or THIN * surface.edge) if surface else 0.0
-            for material, surface in zip(materials, self.surfaces)
+            (material.self_distance or THIN * surface.edge * size) if surface else 0.0
+            for material, surface, size in zip(materials, self.surfaces, self._size)
         ]
         pairs: list[Pair] = []
         self._contacts_of: list[tuple[Material, Material | Collider]] = []
@@ -269,7 +287,7 @@ class ContactConstraints(Constraints):
         """Friction and restitution of the near rows that push, (k,) int."""
         rows, multipliers = self._near.chosen(touching), self.multipliers[touching]
         weights = self._w.take(rows.particles)
-        sticking, sliding = self._sticking[rows.pair], self._sliding[rows.pair]
+        sticking, sliding = self._coefficients(rows)
         rubbed = np.zeros((3, len(touching)))
         for _ in range(len(RELAXATIONS)):
             kernels.rub_contacts(
@@ -332,6 +350,18 @@ class ContactConstraints(Constraints):
             restitution = other.restitution if isinstance(other, Collider) else 0.0
             figures.append((max(sliding, 0.5 * (mine.friction + static)), sliding, restitution))
         self._sticking, self._sliding, self._bounce = np.array(figures).reshape(-1, 3).T
+        if self._factors is not None:
+            of_bodies = self._frictions * self._factors
+            own = [np.tile([[one.static_friction], [one.friction]], len(one.vertices)) for one in self.colliders]
+            self._rough = np.concatenate([np.stack([of_bodies, of_bodies]), *own], axis=1)
+
+    def _coefficients(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Friction at rest and in motion of rows, (k,) each: with a map, at the points that touch."""
+        if self._factors is None:
+            return self._sticking[rows.pair], self._sliding[rows.pair]
+        halves = 0.5 * np.abs(rows.share)
+        sticking, sliding = np.einsum("jm,ijm->im", halves, self._rough.take(rows.particles, axis=1))
+        return np.maximum(sticking, sliding), sliding
 
     def _find(self, kernels: ModuleType, last: bool) -> bool:
         """Make sure that the rows hold all that the present ways can bring together; whether there are new ones.

@@ -187,7 +187,7 @@ def edit_a_setting(rng):
         for name, known in group.bl_rna.properties.items()
         if known.type in {"FLOAT", "INT", "BOOLEAN", "ENUM"}
         and not (known.is_hidden or known.is_readonly)
-        and name not in {"enabled", "kernels", "substeps", "iterations"}
+        and name not in {"enabled", "kernels", "substeps", "iterations", "settle"}  # the last has an action of its own
     ]
     name = rng.choice(sorted(names))
     known = group.bl_rna.properties[name]
@@ -313,6 +313,62 @@ def hide(rng):
         layer = bpy.context.view_layer.layer_collection.children
         if len(layer):
             layer[0].exclude = not layer[0].exclude
+
+
+@action(1)
+def grab(rng):
+    """A hand takes hold of cloth from above, moves it while the frame stands still or plays, pins it or lets go."""
+    obj = choose(rng, bodies())
+    scene = bpy.context.scene
+    try:
+        hand = bridge("hand").Hand(scene, bpy.context.evaluated_depsgraph_get())
+        place = np.array(obj.matrix_world) @ (*rng.choice(scenes.shown(obj)), 1.0)
+        origin, down = place[:3] + np.array((0.001, 0.001, 1.0)), (0.0, 0.0, -1.0)
+        if not hand.take(scene, origin, down, rng.uniform(0.05, 0.5)):
+            raise Refused("the ray meets nothing")
+        for _ in range(rng.randint(1, 4)):
+            origin = origin + np.array((rng.uniform(-0.1, 0.1), rng.uniform(-0.1, 0.1), 0.0))
+            hand.move(origin, down)
+            if rng.random() < 0.3:
+                scenes.go(scene.frame_current + 1)
+            else:
+                hand.rest(scene, bpy.context.evaluated_depsgraph_get())
+        if rng.random() < 0.3:
+            hand.put_back(scene, bpy.context.evaluated_depsgraph_get())
+            return
+        hand.let_go(scene, pin=rng.random() < 0.4)
+        hand.finish(scene)
+    except bridge("errors").PBDError as error:
+        raise Refused(str(error)) from error
+
+
+@action(1)
+def settle(rng):
+    choose(rng, bodies())
+    call(bpy.ops.object.pbd_settle, frames=rng.randint(1, 6))
+
+
+@action(1)
+def paint_a_map(rng):
+    obj = choose(rng, bodies())
+    which = rng.choice(("STRETCH", "BEND", "SHRINK", "DENSITY", "PRESSURE", "FRICTION", "PIN"))
+    call(bpy.ops.object.pbd_paint_map, map=which)
+    count = len(obj.data.vertices)
+    obj.vertex_groups.active.add(rng.sample(range(count), min(count, 3)), rng.random(), "REPLACE")
+
+
+@action(1)
+def ask_the_doctor(rng):
+    """All that the doctor mends changes the mesh on purpose."""
+    choose(rng, bodies())
+    call(bpy.ops.object.pbd_doctor_check)
+    found = bridge("doctor").findings(bpy.context.scene)
+    if found:
+        one = rng.choice(found)
+        call(bpy.ops.object.pbd_doctor_fix, check=one.check, body=one.body)
+        leave_mode()
+        if one.body:
+            remember(bpy.data.objects[one.body])
 
 
 @action(2)

@@ -544,3 +544,176 @@ def test_a_bake_leaves_a_cache_that_fits(extension, session, stage):
     load(stage)
     assert (running(session).last_frame, running(session).disk_note) == (5, "")
     assert Path(running(session).disk.files.folder) == cache_of(stage)
+
+
+# What a hand and settling have made
+
+
+DOWN = np.array((0.0, 0.0, -1.0))
+
+
+@pytest.fixture
+def take_hold(extension):
+    """A function that takes a corner of the flag into a hand at the present frame and lifts it."""
+
+    def take(ticks=8):
+        scene, depsgraph = bpy.context.scene, bpy.context.evaluated_depsgraph_get
+        hand = extension.bridge("hand").Hand(scene, depsgraph())
+        origin = shown(flag())[-1] + (-0.01, -0.01, 2.0)
+        assert hand.take(scene, origin, DOWN, 0.3)
+        for tick in range(ticks):
+            hand.move(origin + np.array((0.02 * tick, 0.0, 0.0)), DOWN)
+            hand.rest(scene, depsgraph())
+        return hand
+
+    return take
+
+
+def test_a_settled_first_frame_is_there_again(session, stage):
+    bpy.context.scene.pbd.settle = 12
+    go(1)
+    save()
+    first = shown(flag())
+    assert first[:, 2].min() < -0.05
+    load(stage)
+    found = running(session)
+    assert (found.last_frame, found.settled, found.disk_note) == (1, 12, "")
+    steps = count_steps(found)
+    go(1)
+    assert np.allclose(shown(flag()), first, atol=1e-6)
+    assert steps == []
+    seen = play([flag()], 2, 6)
+    save()
+    bpy.ops.object.pbd_reset()
+    again = play([flag()], 2, 6)
+    assert np.allclose(again[6][0], seen[6][0], atol=2e-5)
+
+
+def test_settling_that_was_changed_unseen_is_told(session, stage):
+    bpy.context.scene.pbd.settle = 5
+    simulate(session, stage, 3)
+    whole = files_of(stage)
+    bpy.context.scene.pbd.use_disk_cache = False
+    bpy.context.scene.pbd.settle = 9
+    bpy.context.scene.pbd.use_disk_cache = True
+    session.drop(bpy.context.scene)
+    save()
+    load(stage)
+    assert running(session).disk_note == "The cache on disk does not fit: Settle changed"
+    assert files_of(stage) == whole
+
+
+def test_what_a_hand_has_shaped_is_there_again(session, stage, take_hold):
+    simulate(session, stage, 8)
+    go(5)
+    before = shown(flag())
+    hand = take_hold()
+    hand.finish(bpy.context.scene)
+    shaped = shown(flag())
+    assert np.abs(shaped - before).max() > 0.02
+    save()
+    load(stage)
+    found = running(session)
+    assert (found.last_frame, found.disk_note) == (5, "")
+    assert (found.first_disturbed, found.disturbed_by, found.world.rested) == (5, "HAND", 8)
+    go(4), go(5)
+    assert np.allclose(shown(flag()), shaped, atol=1e-6)
+    assert not found.fits(bpy.context.scene)
+
+
+def test_a_first_frame_that_a_hand_has_shaped_is_there_again(session, stage, take_hold):
+    go(1)
+    hand = take_hold()
+    hand.finish(bpy.context.scene)
+    shaped = shown(flag())
+    after = play([flag()], 2, 4)
+    save()
+    load(stage)
+    found = running(session)
+    assert (found.first_frame, found.last_frame, found.shaped, found.disk_note) == (1, 4, True, "")
+    steps = count_steps(found)
+    go(1)
+    assert np.allclose(shown(flag()), shaped, atol=1e-6)
+    go(4)
+    assert np.allclose(shown(flag()), after[4][0], atol=1e-6)
+    assert steps == []
+
+
+def test_a_hand_that_was_undone_is_not_on_disk(session, stage, take_hold):
+    seen = simulate(session, stage, 8)
+    go(5)
+    hand = take_hold()
+    hand.put_back(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    save()
+    load(stage)
+    found = running(session)
+    assert (found.last_frame, found.first_disturbed, found.disk_note) == (5, None, "")
+    go(5)
+    assert np.allclose(shown(flag()), seen[5][0], atol=1e-6)
+    go(8)
+    assert np.allclose(shown(flag()), seen[8][0], atol=2e-5)
+
+
+def test_nothing_is_written_while_a_hand_holds(session, stage, take_hold):
+    simulate(session, stage, 3)
+    hand = take_hold()
+    go(4), go(5)
+    found = running(session)
+    assert (found.last_frame, found.disk.files.last, found.disk_note) == (5, 2, "")
+    hand.finish(bpy.context.scene)
+    go(6)
+    assert found.disk.files.last == 6
+    assert all(np.array_equal(found.disk.positions(at), found.world.simulation.cached_state(at).x) for at in (3, 6))
+
+
+def test_a_run_that_a_hand_has_pinned_stays_in_memory(session, stage, take_hold):
+    simulate(session, stage, 3)
+    hand = take_hold()
+    assert hand.let_go(bpy.context.scene, pin=True) > 0
+    hand.finish(bpy.context.scene)
+    seen = play([flag()], 4, 8)
+    found = running(session)
+    assert (found.last_frame, found.message) == (8, "")
+    assert found.disk_note == (
+        "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
+    )
+    assert found.disk.files.last == 2
+    save()
+    assert bpy.context.scene.pbd.frames_on_disk == 2
+    go(5)
+    assert np.array_equal(shown(flag()), seen[5][0])
+    bpy.ops.screen.frame_jump(end=False)
+    bpy.ops.object.pbd_reset()
+    play([flag()], 2, 4)
+    save()
+    assert running(session).disk_note == ""
+    load(stage)
+    assert (running(session).last_frame, running(session).disk_note) == (4, "")
+
+
+def test_a_hand_that_the_file_does_not_know_of_is_told(session, stage, take_hold):
+    """Blender is left without saving what a hand has done; the frames are on disk already."""
+    simulate(session, stage, 3)
+    hand = take_hold()
+    hand.finish(bpy.context.scene)
+    go(4)
+    load(stage)
+    assert running(session).disk_note == (
+        "The cache on disk does not fit: a hand has changed the cloth since the file was saved"
+    )
+
+
+def test_painted_weights_belong_to_the_cache(session, stage):
+    group = flag().vertex_groups.new(name="Hem")
+    group.add(range(20), 1.0, "REPLACE")
+    flag().pbd.density_group = "Hem"
+    simulate(session, stage, 4)
+    load(stage)
+    assert (running(session).last_frame, running(session).disk_note) == (4, "")
+    session.drop(bpy.context.scene)
+    flag().vertex_groups["Hem"].add([3], 0.25, "REPLACE")
+    save()
+    load(stage)
+    assert running(session).disk_note == (
+        "The cache on disk does not fit: vertex group 'Hem' of 'Flag' has other weights"
+    )

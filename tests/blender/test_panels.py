@@ -23,7 +23,7 @@ OWNERS = {
 }
 """Expressions that the drawings take properties of, and the Blender types they are."""
 
-NOT_ROWS = {"rna_type", "name", "enabled", "type"}
+NOT_ROWS = {"rna_type", "name", "enabled", "type", "heat_map"}
 """Fields of the property groups that are set by buttons, or are Blender's own."""
 
 
@@ -91,6 +91,12 @@ def drawn_properties(extension):
         for call in (*calls(function, "prop"), *calls(function, "prop_search")):
             if isinstance(call.args[1], ast.Constant):
                 yield where, owner_of(function, call.args[0]), call.args[1].value
+        for call in calls(function, "draw_group"):
+            if isinstance(call.args[2], ast.Constant):
+                yield where, "context.object.pbd", call.args[2].value
+        for call in calls(function, "draw_map"):
+            for part in ("group", "low", "high"):
+                yield where, "context.object.pbd", f"{call.args[2].value}_{part}"
         for call in calls(function, "draw_rows"):
             for argument in call.args[3:]:
                 names = listed(function, argument) if isinstance(argument, ast.Starred) else texts(argument)

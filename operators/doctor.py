@@ -1,0 +1,81 @@
+"""Look for what will go wrong before a run, and mend it."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..pbd_addon.blender import doctor, remedies, session
+from ..pbd_addon.blender.errors import PBDError
+from . import checks, tangles
+
+
+def show(context, finding, obj):
+    """Select what was found in Edit Mode."""
+    context.view_layer.objects.active = obj
+    if finding == "intersections":
+        tangles.select(context, obj, "FACE", tangles.intersecting(context.scene, obj))
+    else:
+        tangles.select(context, obj, "EDGE", np.flatnonzero(doctor.faces_of_edges(doctor.examine(obj)) > 2))
+
+
+class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
+    """Look at all cloths and balloons of the scene for what will go wrong when they are simulated"""
+
+    bl_idname = "object.pbd_doctor_check"
+    bl_label = "Check"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context):
+        return checks.has_live_body(cls, context)
+
+    def execute(self, context):
+        count = len(doctor.check(context.scene))
+        self.report({"INFO"}, doctor.plural(count, "finding", "findings") if count else "Nothing wrong was found")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
+    """Mend this, or select it in Edit Mode where only you can; the simulation starts anew"""
+
+    bl_idname = "object.pbd_doctor_fix"
+    bl_label = "Fix"
+    bl_options = {"REGISTER", "UNDO"}
+
+    check: bpy.props.StringProperty(name="Finding", options={"HIDDEN"})
+    body: bpy.props.StringProperty(name="Object", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context):
+        return checks.has_live_body(cls, context)
+
+    def execute(self, context):
+        scene = context.scene
+        if self.check == doctor.UNLOCKED:
+            scene.render.use_lock_interface = True
+            doctor.check(scene)
+            return {"FINISHED"}
+        obj = scene.objects.get(self.body)
+        if obj is None or obj not in session.live_bodies(scene) or self.check not in doctor.CHECKS:
+            self.report({"ERROR"}, f"There is no '{self.check}' of '{self.body}' to fix: press Check")
+            return {"CANCELLED"}
+        find, action = doctor.CHECKS[self.check]
+        try:
+            if not find(doctor.examine(obj)):
+                self.report({"INFO"}, "It is mended already")
+            elif action == doctor.SHOW:
+                show(context, self.check, obj)
+                return {"FINISHED"}
+            else:
+                remedies.BY_NAME[self.check](obj)
+                session.clear_cache(scene)
+        except PBDError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.view_layer.update()
+        doctor.check(scene)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_doctor_check, OBJECT_OT_pbd_doctor_fix))

@@ -1,0 +1,216 @@
+"""Take hold of cloth in the viewport: drag it, let it go, or pin it where it is."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..pbd_addon.blender import session
+from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.hand import Hand
+from . import checks
+
+RADIUS = 0.15
+"""Radius of the grip at first, as a share of the size of the cloth."""
+
+WHEEL = 1.2
+"""Factor of the radius for a click of the wheel."""
+
+AFTERWARDS = 1.0
+"""How long cloth goes on moving after it was let go while the frame stands still [s]."""
+
+HELP = "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back"
+
+
+def view_at(context, x, y):
+    """The 3D View under a point of the window, as (region, region_data), or None."""
+    for area in context.screen.areas:
+        if area.type == "VIEW_3D":
+            for region in area.regions:
+                inside = 0 <= x - region.x < region.width and 0 <= y - region.y < region.height
+                if region.type == "WINDOW" and inside:
+                    return region, area.spaces.active.region_3d
+    return None
+
+
+def ray(region, region_data, x, y):
+    """Where the ray of a point of the window begins and its unit direction, each (3,) [m]."""
+    from bpy_extras import view3d_utils
+
+    at = (x - region.x, y - region.y)
+    origin = view3d_utils.region_2d_to_origin_3d(region, region_data, at)
+    direction = view3d_utils.region_2d_to_vector_3d(region, region_data, at)
+    return np.array(origin), np.array(direction)
+
+
+def pixels(region, region_data, point, radius):
+    """How large a radius [m] at a point looks in a view [pixels]."""
+    from bpy_extras import view3d_utils
+
+    aside = np.array(region_data.view_matrix)[0, :3]
+    ends = (
+        view3d_utils.location_3d_to_region_2d(region, region_data, place) for place in (point, point + radius * aside)
+    )
+    a, b = ends
+    return (b - a).length if a is not None and b is not None else 0.0
+
+
+def draw_circle(tool):
+    """Draw the grip around the pointer, in the view that it is in."""
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+
+    region = bpy.context.region
+    if tool.circle is None or region != tool.circle[0]:
+        return
+    _, x, y, radius = tool.circle
+    angles = np.linspace(0.0, 2.0 * np.pi, 49)
+    points = np.stack([x + radius * np.cos(angles), y + radius * np.sin(angles)], axis=1)
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [tuple(point) for point in points.tolist()]})
+    shader.uniform_float("color", (1.0, 0.8, 0.2, 1.0) if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
+    batch.draw(shader)
+
+
+class OBJECT_OT_pbd_grab(bpy.types.Operator):
+    """Drag cloth with the left mouse button, while it plays or stands still. Ctrl pins it where you let go,
+    the wheel changes the radius, Enter keeps the result and Esc puts everything back
+    """
+
+    bl_idname = "object.pbd_grab"
+    bl_label = "Grab"
+    bl_options = {"REGISTER", "UNDO"}
+
+    radius: bpy.props.FloatProperty(
+        name="Radius",
+        description="How far around the pointer cloth is held, softer towards the border; 0 takes a part of its size. "
+        "A corner 0.05 m, a handful 0.2 m",
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+        subtype="DISTANCE",
+    )
+
+    hand: Hand | None = None
+    circle = None
+    _timer = _drawing = None
+    _pinned = 0
+    _left = 0
+
+    @classmethod
+    def poll(cls, context):
+        running = session.get(context.scene)
+        if running is not None and running.bake is not None:
+            cls.poll_message_set("A bake is running")
+            return False
+        return checks.has_live_body(cls, context)
+
+    def execute(self, _context):
+        self.report({"ERROR"}, "Grab works with the mouse in a 3D View")
+        return {"CANCELLED"}
+
+    def invoke(self, context, event):
+        if bpy.app.background or not any(area.type == "VIEW_3D" for area in context.screen.areas):
+            return self.execute(context)
+        try:
+            self.hand = Hand(context.scene, context.evaluated_depsgraph_get())
+        except PBDError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if not self.radius:
+            sizes = [float(np.ptp(member.body.vertices, axis=0).max()) for member in self.hand.running.world.members]
+            self.radius = RADIUS * min(sizes)
+        render = context.scene.render
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(render.fps_base / render.fps, window=context.window)
+        self._drawing = bpy.types.SpaceView3D.draw_handler_add(draw_circle, (self,), "WINDOW", "POST_PIXEL")
+        manager.modal_handler_add(self)
+        context.workspace.status_text_set(HELP)
+        self.look(context, event)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        try:
+            if not self.hand.is_valid:
+                self.hand = self.hand.renewed(context.scene, context.evaluated_depsgraph_get())
+            return self.answer(context, event)
+        except PBDError as error:
+            self.report({"ERROR"}, str(error))
+            self.hand.finish(context.scene)
+            return self.end(context, {"FINISHED"} if self.hand.changed else {"CANCELLED"})
+
+    def answer(self, context, event):
+        """Do what an event asks for."""
+        scene, hand = context.scene, self.hand
+        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            hand.put_back(scene, context.evaluated_depsgraph_get())
+            return self.end(context, {"CANCELLED"})
+        if event.type in {"RET", "NUMPAD_ENTER"} and event.value == "PRESS":
+            hand.finish(scene)
+            return self.end(context, {"FINISHED"} if hand.changed else {"CANCELLED"})
+        if event.type == "TIMER":
+            self.tick(context)
+            return {"PASS_THROUGH"}
+        if event.type in {"WHEELUPMOUSE", "WHEELDOWNMOUSE"}:
+            self.radius *= WHEEL if event.type == "WHEELUPMOUSE" else 1.0 / WHEEL
+        elif event.type == "LEFTMOUSE" and event.value == "PRESS":
+            self.press(context, event)
+        elif event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            self._pinned += hand.let_go(scene, pin=event.ctrl)
+            self._left = round(AFTERWARDS / self._timer.time_step)
+        self.look(context, event)
+        if event.type in {"LEFTMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"}:
+            return {"RUNNING_MODAL"}
+        free = {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "MIDDLEMOUSE", "SPACE"}
+        return {"PASS_THROUGH"} if event.type in free or event.type.startswith("TIMER") else {"RUNNING_MODAL"}
+
+    def press(self, context, event):
+        """Take hold of what is under the pointer."""
+        view = view_at(context, event.mouse_x, event.mouse_y)
+        if view is not None:
+            region, region_data = view
+            origin, direction = ray(region, region_data, event.mouse_x, event.mouse_y)
+            if self.hand.take(context.scene, origin, direction, self.radius):
+                return
+        self.report({"INFO"}, "No PBD cloth under the pointer")
+
+    def look(self, context, event):
+        """Follow the pointer with what is held and with the circle."""
+        view = view_at(context, event.mouse_x, event.mouse_y)
+        self.circle = None
+        if view is not None:
+            region, region_data = view
+            origin, direction = ray(region, region_data, event.mouse_x, event.mouse_y)
+            self.hand.move(origin, direction)
+            if self.hand.held is not None:
+                place = self.hand.held[0].point
+            else:
+                place = origin + direction * float(np.linalg.norm(np.array(region_data.view_location) - origin))
+            size = pixels(region, region_data, place, self.radius)
+            self.circle = region, event.mouse_x - region.x, event.mouse_y - region.y, size
+            region.tag_redraw()
+
+    def tick(self, context):
+        """While the frame stands still, let what is held come along, and what was let go fall for a while."""
+        self._left = max(self._left - 1, 0)
+        if not context.screen.is_animation_playing and (self.hand.held is not None or self._left):
+            self.hand.rest(context.scene, context.evaluated_depsgraph_get())
+
+    def end(self, context, result):
+        """Clean up and end with this result."""
+        context.window_manager.event_timer_remove(self._timer)
+        bpy.types.SpaceView3D.draw_handler_remove(self._drawing, "WINDOW")
+        context.workspace.status_text_set(None)
+        for area in context.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+        if self._pinned and result == {"FINISHED"}:
+            self.report({"INFO"}, f"{self._pinned} vertices pinned by hand")
+        return result
+
+    def cancel(self, context):
+        """Blender ends the tool: another file, or the window closes."""
+        self.end(context, {"CANCELLED"})
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_grab,))

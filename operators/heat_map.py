@@ -1,0 +1,57 @@
+"""Color cloth by strain or by contact while it plays."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import heat_map, session
+from . import checks
+
+KINDS = (
+    ("OFF", "Off", "No colors; what they took is given back"),
+    ("STRAIN", "Strain", "How much the edges are longer or shorter than at rest"),
+    ("CONTACT", "Contact", "Red where a vertex has touched an obstacle or cloth in this frame, from now on"),
+)
+
+
+def views(context):
+    """The 3D Views of the window."""
+    areas = context.screen.areas if context.screen is not None else ()
+    return [area.spaces.active for area in areas if area.type == "VIEW_3D"]
+
+
+class OBJECT_OT_pbd_heat_map(bpy.types.Operator):
+    """Color all cloths and balloons of the scene, from blue over green and yellow to red at Full Scale, and let
+    the 3D Views show it in Solid shading
+    """
+
+    bl_idname = "object.pbd_heat_map"
+    bl_label = "Heat Map"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: bpy.props.EnumProperty(name="Colors", items=KINDS, default="STRAIN")
+
+    @classmethod
+    def poll(cls, context):
+        return checks.in_object_mode(cls, context)
+
+    def execute(self, context):
+        scene = context.scene
+        before, scene.pbd.heat_map = scene.pbd.heat_map, self.kind
+        for obj in scene.objects:
+            if self.kind == "OFF" and obj.type == "MESH":
+                heat_map.remove(obj)
+        running = session.get(scene)
+        if running is not None and running.world is not None:
+            heat_map.color(running, scene)
+        for view in views(context):
+            if self.kind != "OFF":
+                if before == "OFF":
+                    scene.pbd.shading_before = view.shading.color_type
+                view.shading.color_type = "VERTEX"
+            elif before != "OFF" and scene.pbd.shading_before:
+                view.shading.color_type = scene.pbd.shading_before
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_heat_map,))

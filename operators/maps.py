@@ -1,0 +1,69 @@
+"""Paint the vertex groups that say where settings count more or less."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import maps
+from . import checks, pins
+
+PIN = "PIN"
+
+ITEMS = (
+    *((kind.upper(), label, f"Where {maps.ABOUT[kind][0]} counts more or less") for kind, label in maps.LABELS.items()),
+    (PIN, "Pin", "Which vertices are held, and how firmly"),
+)
+
+
+def group_of(obj, which):
+    """The vertex group of a map or of the pins, or None."""
+    return obj.vertex_groups.get(obj.pbd.pin_group if which == PIN else getattr(obj.pbd, f"{which.lower()}_group"))
+
+
+def new_group(obj, which):
+    """A new vertex group for it: of a map, with weight 1 everywhere, which changes nothing; of pins, empty."""
+    if which == PIN:
+        return pins.pin_group(obj)
+    kind = which.lower()
+    name = getattr(obj.pbd, f"{kind}_group") or maps.LABELS[kind]
+    group = obj.vertex_groups.new(name=name)
+    group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
+    setattr(obj.pbd, f"{kind}_group", group.name)
+    return group
+
+
+class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
+    """Paint where a setting counts, in Weight Paint Mode: at weight 1 it counts High times, at 0 Low times.
+    Makes the vertex group, with weight 1 everywhere, if there is none. A second time: back to Object Mode
+    """
+
+    bl_idname = "object.pbd_paint_map"
+    bl_label = "Paint Map"
+    bl_options = {"REGISTER", "UNDO"}
+
+    map: bpy.props.EnumProperty(name="Map", items=ITEMS, default="STRETCH")
+
+    @classmethod
+    def poll(cls, context):
+        obj = context.object
+        if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
+            cls.poll_message_set("The active object is not PBD")
+            return False
+        if obj.library is not None or obj.data.library is not None:
+            cls.poll_message_set("The active object is linked: make a local copy (Object > Relations > Make Local)")
+            return False
+        return checks.in_object_mode(cls, context)
+
+    def execute(self, context):
+        obj = context.object
+        group = group_of(obj, self.map)
+        if obj.mode == "WEIGHT_PAINT" and group is not None and obj.vertex_groups.active == group:
+            bpy.ops.object.mode_set(mode="OBJECT")
+            return {"FINISHED"}
+        group = group or new_group(obj, self.map)
+        obj.vertex_groups.active_index = group.index
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_paint_map,))

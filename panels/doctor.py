@@ -1,0 +1,61 @@
+"""The doctor: what will go wrong, with a button beside each finding that helps."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import doctor
+from .places import BodyPanel, draw_sentence, in_both_places
+
+
+class Doctor(BodyPanel):
+    """What will go wrong when the scene is simulated, and a map of what goes on while it plays"""
+
+    name = "doctor"
+    parent = "main"
+    bl_label = "Doctor"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw(self, context):
+        layout = self.layout
+        layout.operator("object.pbd_doctor_check", icon="VIEWZOOM")
+        found = doctor.findings(context.scene)
+        if found is not None and not found:
+            draw_sentence(layout, context, "Nothing wrong was found", "CHECKMARK")
+        for finding in found or ():
+            draw_finding(context, layout, finding)
+
+
+class HeatMap(BodyPanel):
+    """Colors of the vertices that show strain or contact while frames play"""
+
+    name = "heat_map"
+    parent = "doctor"
+    bl_label = "Heat Map"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        kind = context.scene.pbd.heat_map
+        row = layout.row(align=True)
+        row.operator("object.pbd_heat_map", text="Off", depress=kind == "OFF").kind = "OFF"
+        row.operator("object.pbd_heat_map", text="Strain", depress=kind == "STRAIN").kind = "STRAIN"
+        row.operator("object.pbd_heat_map", text="Contact", depress=kind == "CONTACT").kind = "CONTACT"
+        row = layout.row()
+        row.active = kind == "STRAIN"
+        row.prop(context.scene.pbd, "heat_full")
+
+
+def draw_finding(context, layout, finding):
+    """One sentence, and the button that helps."""
+    box = layout.box()
+    where = f"{finding.body}: " if finding.body else ""
+    draw_sentence(box, context, f"{where}{finding.sentence}", "ERROR")
+    if finding.action:
+        icon = "RESTRICT_SELECT_OFF" if finding.action == "Show" else "CHECKMARK"
+        button = box.operator("object.pbd_doctor_fix", text=finding.action, icon=icon)
+        button.check, button.body = finding.check, finding.body
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Doctor, HeatMap))

@@ -1,0 +1,48 @@
+"""Weight maps: where on the mesh settings count more or less."""
+
+from __future__ import annotations
+
+import bpy
+
+from .places import BodyPanel, in_both_places
+
+
+class Maps(BodyPanel):
+    """Vertex groups that make parts of the body stiffer, heavier, shorter or rougher"""
+
+    name = "maps"
+    parent = "main"
+    bl_label = "Property Weights"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_settings(self, context, layout):
+        draw_map(context, layout, "stretch")
+        draw_map(context, layout, "bend")
+        draw_map(context, layout, "shrink")
+        draw_map(context, layout, "density")
+        draw_map(context, layout, "pressure")
+        draw_map(context, layout, "friction")
+
+
+def draw_map(context, layout, kind):
+    """The group of a map with its brush, and below it the factors at weight 0 and at weight 1."""
+    obj = context.object
+    group = getattr(obj.pbd, f"{kind}_group")
+    col = layout.column(align=True)
+    draw_group(col, obj, f"{kind}_group", kind.upper())
+    if group:
+        row = col.row(align=True)
+        row.prop(obj.pbd, f"{kind}_low", text="Low, High")
+        row.prop(obj.pbd, f"{kind}_high", text="")
+
+
+def draw_group(layout, obj, name, which):
+    """A vertex group of the settings and the brush that paints it."""
+    row = layout.row(align=True)
+    row.prop_search(obj.pbd, name, obj, "vertex_groups")
+    group = obj.vertex_groups.active
+    painted = obj.mode == "WEIGHT_PAINT" and group is not None and group.name == getattr(obj.pbd, name)
+    row.operator("object.pbd_paint_map", text="", icon="BRUSH_DATA", depress=painted).map = which
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Maps))

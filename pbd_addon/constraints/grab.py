@@ -1,0 +1,126 @@
+"""Grab: particles that a hand holds and moves, taken and let go of while the simulation runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..settings import Material, SolverSettings
+from .base import Constraints, compliances
+
+GRIP = 0.005
+"""Compliance of a hand that holds cloth without tearing at it [m/N]."""
+
+
+class Grab:
+    """Some particles of a body in a hand; made by `Simulation.grab`.
+
+    Each hangs on a spring at its place in the hand. All springs together give way by `compliance` in m/N, so that a
+    hand that runs away pulls no harder on many particles than on few.
+
+    Args:
+        particles: (m,) int.
+        places: Where they are, (3, m) [m].
+        weights: How firmly each is held, relative to the others, (m,) above 0.
+        compliance: Of the whole grip [m/N]; 0 holds each firmly.
+        let_go: Called by `release`.
+
+    Attributes:
+        start, now: Displacement of the hand at the beginning and at the end of the present frame, (3,) [m].
+    """
+
+    def __init__(
+        self,
+        particles: np.ndarray,
+        places: np.ndarray,
+        weights: np.ndarray,
+        compliance: float,
+        let_go: Callable[[Grab], None],
+    ) -> None:
+        self.particles, self.places = particles, places
+        share = weights / weights.sum()
+        self.compliance = compliances(share / compliance) if compliance > 0.0 else np.zeros(len(particles))
+        self._let_go = let_go
+        self.start, self.now = np.zeros(3), np.zeros(3)
+        self.targets = places
+        self.multipliers = np.zeros((3, len(particles)))
+
+    def move(self, way: np.ndarray | Sequence[float]) -> None:
+        """Say how far the hand is from where it took hold at the end of the next frame, (3,) [m].
+
+        Raises:
+            ValueError: That is not three finite numbers.
+        """
+        wanted = np.array(way, float)
+        if wanted.shape != (3,) or not np.isfinite(wanted).all():
+            raise ValueError(f"way must be three finite numbers, not {way!r}")
+        self.now = wanted
+
+    def release(self) -> None:
+        """Let go; a second time does nothing."""
+        self._let_go(self)
+
+
+class GrabConstraints(Constraints):
+    """C = p - target for every particle in a hand, XPBD springs of rest length 0; a grab after the other.
+
+    Attributes:
+        grabs: What is held, changed by `Simulation.grab` and `Grab.release`.
+    """
+
+    name = "grab"
+
+    def __init__(self) -> None:
+        self.grabs: list[Grab] = []
+        self.active = False
+        self.h = 0.0
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self.w = w
+        self.active = bool(self.grabs)
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.h = h
+        for grab in self.grabs:
+            grab.multipliers[:] = 0.0
+            grab.targets = grab.places + (grab.start + fraction * (grab.now - grab.start))[:, None]
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        for grab in self.grabs:
+            weights = self.w[grab.particles]
+            alpha = grab.compliance / self.h**2
+            held = np.where(weights + alpha > 0.0, 1.0, 0.0)  # what is pinned firmly cannot be moved
+            kernels.project_attachment(
+                p, grab.particles, grab.targets, np.maximum(weights, 1e-300), alpha, held, grab.multipliers
+            )
+
+    def arrive(self) -> None:
+        """The frame is over: hands are where they were asked to be."""
+        for grab in self.grabs:
+            grab.start = grab.now
+
+    @property
+    def multipliers(self) -> np.ndarray:  # type: ignore[override]
+        """Of all grabs, (3, m)."""
+        return np.concatenate([np.zeros((3, 0)), *(grab.multipliers for grab in self.grabs)], axis=1)
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        particles, targets = self._held()
+        return np.linalg.norm(x[particles] - targets.T, axis=1)
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        particles, targets = self._held()
+        d = x[particles] - targets.T
+        n = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
+        return particles[:, None], n[:, None]
+
+    def forces(self) -> np.ndarray:
+        strength = np.linalg.norm(self.multipliers, axis=0)
+        return strength / self.h**2 if self.h else strength
+
+    def _held(self) -> tuple[np.ndarray, np.ndarray]:
+        """Particles (m,) and their targets (3, m) of all grabs."""
+        particles = np.concatenate([np.zeros(0, int), *(grab.particles for grab in self.grabs)])
+        return particles, np.concatenate([np.zeros((3, 0)), *(grab.targets for grab in self.grabs)], axis=1)

@@ -1,0 +1,48 @@
+"""Maps: factors per vertex on what a body's material says, as painted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+MAPS = ("stretch", "bend", "shrink", "density", "pressure", "friction")
+"""What can differ over a body: stiffness in the plane, bending stiffness, rest lengths, density, pressure, friction."""
+
+ABOVE_ZERO = ("shrink", "density")
+"""Maps whose factors must be above 0; the others may be 0."""
+
+
+def checked_maps(maps: Mapping[str, np.ndarray | Sequence[float]] | None, n: int, name: str) -> dict[str, np.ndarray]:
+    """Maps of a body called `name` with n vertices as arrays (n,) float64; a single number counts for all vertices.
+
+    Raises:
+        ValueError: There is no such map, its shape is wrong, or a factor is not finite or too small.
+    """
+    result = {}
+    for kind, factors in (maps or {}).items():
+        if kind not in MAPS:
+            raise ValueError(f"{name}: there is no map {kind!r}; there are {', '.join(MAPS)}")
+        values = np.array(factors, float)
+        if values.shape not in ((), (n,)):
+            raise ValueError(f"{name}: map {kind!r} has shape {values.shape}, vertices has {n} rows")
+        values = np.array(np.broadcast_to(values, n))
+        sound = values > 0.0 if kind in ABOVE_ZERO else values >= 0.0
+        bad = values[~(sound & np.isfinite(values))]
+        if len(bad):
+            least = "above 0" if kind in ABOVE_ZERO else "at least 0"
+            raise ValueError(f"{name}: factors of map {kind!r} must be finite and {least}, not {bad[0]:g}")
+        result[kind] = values
+    return result
+
+
+def of_particles(kind: str, maps: Sequence[Mapping[str, np.ndarray]], counts: Sequence[int]) -> np.ndarray | None:
+    """One map of all bodies, (n,), 1 where a body has none; None if no body has it. counts: Vertices of each body."""
+    if not any(kind in own for own in maps):
+        return None
+    return np.concatenate([own.get(kind, np.ones(count)) for own, count in zip(maps, counts)])
+
+
+def of_rows(factors: np.ndarray | None, indices: np.ndarray) -> np.ndarray | float:
+    """Mean factor of each row's particles, (m,), for indices (k, m); 1 without a map (n,)."""
+    return 1.0 if factors is None else factors[indices].mean(axis=0)

@@ -1,0 +1,308 @@
+"""The doctor: every finding provoked, said in a sentence, and mended by its button."""
+
+import bpy
+import mathutils
+import numpy as np
+import pytest
+import scenes
+from scenes import go, shown
+
+
+def found():
+    """Names of what the Check button finds, for the objects; the scene's own finding is looked at apart."""
+    assert bpy.ops.object.pbd_doctor_check() == {"FINISHED"}
+    return [finding.check for finding in findings() if finding.body]
+
+
+def findings():
+    return scenes.findings(bpy.context.scene)
+
+
+@pytest.fixture(autouse=True)
+def look(extension):
+    scenes.findings = extension.bridge("doctor").findings
+    bpy.context.scene.render.use_lock_interface = True
+
+
+def fix(check, obj):
+    return bpy.ops.object.pbd_doctor_fix(check=check, body=obj.name)
+
+
+def sentence(check):
+    return next(finding.sentence for finding in findings() if finding.check == check)
+
+
+def add_ball(**settings):
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5)
+    obj = bpy.context.object
+    bpy.ops.object.pbd_add(type="BALLOON")
+    for name, value in settings.items():
+        setattr(obj.pbd, name, value)
+    return obj
+
+
+def face(obj, order):
+    """Turn one face around."""
+    mesh = obj.data
+    mesh.polygons[order].flip()
+    mesh.update()
+
+
+def provoke_shared():
+    obj = scenes.add_grid()
+    twin = bpy.data.objects.new("Twin", obj.data)
+    bpy.context.scene.collection.objects.link(twin)
+    return obj
+
+
+def provoke_absolute_keys():
+    obj = scenes.add_grid()
+    obj.shape_key_add(name="Basis")
+    obj.shape_key_add(name="Other")
+    obj.data.shape_keys.use_relative = False
+    return obj
+
+
+def provoke_no_scale():
+    obj = scenes.add_grid()
+    obj.scale = (1.0, 1.0, 0.0)
+    return obj
+
+
+def provoke_uneven_scale():
+    obj = scenes.add_grid()
+    obj.scale = (2.0, -1.0, 1.0)
+    obj.modifiers.new("Thick", "SOLIDIFY")
+    return obj
+
+
+def provoke_doubles():
+    """Two quads that touch with vertices of their own."""
+    x = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (1, 0, 0), (2, 0, 0), (2, 1, 0), (1, 1, 0)]
+    return scenes.add_mesh("Cut", x, [(0, 1, 2, 3), (4, 5, 6, 7)])
+
+
+def provoke_no_area():
+    """A triangle that is a line, on the border of a quad."""
+    x = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0.5, 0, 0)]
+    return scenes.add_mesh("Line", x, [(0, 1, 2, 3), (0, 4, 1)])
+
+
+def provoke_loose_vertices():
+    return scenes.add_mesh("Dust", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (5, 5, 0)], [(0, 1, 2)])
+
+
+def provoke_opposed_normals():
+    obj = add_ball()
+    face(obj, 7)
+    return obj
+
+
+def provoke_wide_distance():
+    return scenes.add_grid(thickness=0.5)
+
+
+def provoke_wide_self_distance():
+    return scenes.add_grid(self_distance=0.5)
+
+
+def provoke_lost_pins():
+    return scenes.add_grid(pin_group="Nowhere")
+
+
+def provoke_empty_pins():
+    obj = scenes.add_grid()
+    obj.pbd.pin_group = obj.vertex_groups.new(name="Pin").name
+    return obj
+
+
+def provoke_lost_maps():
+    return scenes.add_grid(bend_group="Nowhere")
+
+
+def provoke_all_held():
+    obj = scenes.add_grid()
+    scenes.pin(obj, range(20))
+    return obj
+
+
+def provoke_second_simulation():
+    obj = scenes.add_grid()
+    obj.modifiers.new("Cloth", "CLOTH")
+    return obj
+
+
+def provoke_added_geometry():
+    obj = scenes.add_grid()
+    obj.data.transform(mathutils.Matrix.Translation((0.6, 0.0, 0.0)))
+    obj.modifiers.new("Mirror", "MIRROR")
+    return obj
+
+
+MENDED = {
+    "shared": (provoke_shared, "shared by 2 objects"),
+    "absolute_keys": (provoke_absolute_keys, "absolute"),
+    "no_scale": (provoke_no_scale, "scale of zero"),
+    "uneven_scale": (provoke_uneven_scale, "modifier 'Thick' is not equally thick"),
+    "doubles": (provoke_doubles, "2 vertices lie on another"),
+    "no_area": (provoke_no_area, "1 face has no area"),
+    "loose_vertices": (provoke_loose_vertices, "1 vertex belongs to no edge"),
+    "opposed_normals": (provoke_opposed_normals, "disagree at 3 edges"),
+    "wide_distance": (provoke_wide_distance, "500 mm, is more than the usual edge, 250 mm"),
+    "wide_self_distance": (provoke_wide_self_distance, "500 mm, is more than the usual edge, 250 mm"),
+    "lost_pins": (provoke_lost_pins, "'Nowhere' does not exist"),
+    "empty_pins": (provoke_empty_pins, "'Pin' is empty"),
+    "lost_maps": (provoke_lost_maps, "'Nowhere' of a weight map does not exist"),
+    "all_held": (provoke_all_held, "nothing can move"),
+    "second_simulation": (provoke_second_simulation, "Modifier 'Cloth' simulates the same"),
+    "added_geometry": (provoke_added_geometry, "'Mirror' changes"),
+}
+
+
+@pytest.mark.parametrize("case", MENDED)
+def test_a_finding_is_told_and_mended(extension, case):
+    provoke, words = MENDED[case]
+    check = "lost_pins" if case == "empty_pins" else case
+    obj = provoke()
+    assert found() == [check]
+    assert words in sentence(check)
+    assert next(finding.action for finding in findings() if finding.check == check) == "Fix"
+    before = shown(obj) if check in ("uneven_scale", "shared", "opposed_normals") else None
+    assert fix(check, obj) == {"FINISHED"}
+    assert [finding for finding in findings() if finding.body] == []
+    assert found() == []
+    if before is not None:
+        assert np.allclose(shown(obj), before, atol=1e-6) or check == "uneven_scale"
+    go(2)
+    session = extension.bridge("session").get(bpy.context.scene)
+    assert session.message == ""
+    assert session.last_frame == 2
+
+
+def test_every_check_is_provoked(extension):
+    doctor, remedies = extension.bridge("doctor"), extension.bridge("remedies")
+    fixed = {name for name, (_check, action) in doctor.CHECKS.items() if action == doctor.FIX}
+    assert fixed == set(remedies.BY_NAME) == set(MENDED) - {"empty_pins"}
+    assert set(doctor.CHECKS) - fixed == {"no_faces", "unusual_size", "crowded_edges", "intersections"}
+
+
+def test_sound_cloth_has_no_findings(extension):
+    scenes.add_grid()
+    add_ball()
+    assert found() == []
+    assert findings() == ()
+
+
+def test_mending_keeps_shape_keys_groups_and_place(extension):
+    obj = provoke_doubles()
+    obj.shape_key_add(name="Basis")
+    up = obj.shape_key_add(name="Up", from_mix=False)
+    for point in up.points:
+        point.co[2] += 0.5
+    scenes.pin(obj, [0, 3])
+    go(3)
+    assert obj.pbd.live_key
+    fix("doubles", obj)
+    assert len(obj.data.vertices) == 6
+    assert [block.name for block in obj.data.shape_keys.key_blocks] == ["Basis", "Up"]
+    assert [point.co[2] for point in obj.data.shape_keys.key_blocks["Up"].points] == [0.5] * 6
+    assert len(extension.bridge("mesh_io").read_pins(obj)) == 2
+
+
+def test_scale_is_taken_into_the_mesh_where_it_stands(extension):
+    obj = provoke_uneven_scale()
+    obj.modifiers["Thick"].thickness = 0.0
+    flat = np.unique(np.round(shown(obj), 5), axis=0)
+    normal = obj.data.polygons[0].normal.copy()
+    fix("uneven_scale", obj)
+    assert tuple(obj.scale) == (1.0, 1.0, 1.0)
+    assert np.allclose(np.unique(np.round(shown(obj), 5), axis=0), flat, atol=2e-5)
+    assert np.allclose(obj.data.polygons[0].normal, normal)
+
+
+def test_animated_scale_is_left_alone_with_a_sentence(extension):
+    obj = provoke_uneven_scale()
+    obj.keyframe_insert("scale", frame=1)
+    with pytest.raises(RuntimeError, match="animated, inherited or handed on"):
+        fix("uneven_scale", obj)
+    assert tuple(obj.scale) == (2.0, -1.0, 1.0)
+
+
+def test_a_modifier_is_not_applied_over_shape_keys(extension):
+    obj = provoke_added_geometry()
+    obj.shape_key_add(name="Basis")
+    with pytest.raises(RuntimeError, match="has shape keys"):
+        fix("added_geometry", obj)
+    assert "Mirror" in obj.modifiers
+
+
+def test_sizes_that_were_not_modelled_in_metres(extension):
+    obj = scenes.add_grid(width=200.0, height=200.0)
+    assert found() == ["unusual_size"]
+    assert "200 m large" in sentence("unusual_size")
+    obj.scale = (0.01, 0.01, 0.01)
+    bpy.context.view_layer.update()
+    assert found() == []
+
+
+def test_no_faces(extension):
+    scenes.add_mesh("Wire", [(0, 0, 0), (1, 0, 0)], [], edges=[(0, 1)])
+    assert found() == ["no_faces"]
+
+
+def test_crowded_edges_are_shown(extension):
+    x = [(0, 0, 0), (1, 0, 0), (0.5, 1, 0), (0.5, -1, 0), (0.5, 0, 1)]
+    obj = scenes.add_mesh("Fins", x, [(0, 1, 2), (1, 0, 3), (0, 1, 4)])
+    assert found() == ["crowded_edges"]
+    fix("crowded_edges", obj)
+    assert obj.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [tuple(edge.vertices) for edge in obj.data.edges if edge.select] == [(0, 1)]
+
+
+def test_intersections_are_shown(extension):
+    pierced = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    through, apart = [(0.2, 0.2, -0.5), (0.3, 0.2, 0.5), (0.2, 0.3, 0.5)], [(5, 5, 0), (6, 5, 0), (5, 6, 0)]
+    obj = scenes.add_mesh("Tangle", [*pierced, *through, *apart], [(0, 1, 2), (3, 4, 5), (6, 7, 8)])
+    assert found() == ["intersections"]
+    fix("intersections", obj)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [polygon.select for polygon in obj.data.polygons] == [True, False, False]
+
+
+def test_the_interface_is_locked_for_renders(extension):
+    scenes.add_grid()
+    bpy.context.scene.render.use_lock_interface = False
+    bpy.ops.object.pbd_doctor_check()
+    assert [(finding.check, finding.body) for finding in findings()] == [("unlocked", "")]
+    bpy.ops.object.pbd_doctor_fix(check="unlocked")
+    assert bpy.context.scene.render.use_lock_interface
+    assert findings() == ()
+
+
+def test_a_fix_is_undone_in_one_step_and_the_results_are_looked_for_anew(extension):
+    obj = provoke_wide_distance()
+    bpy.ops.object.pbd_doctor_check()
+    bpy.ops.ed.undo_push(message="Before")
+    fix("wide_distance", obj)
+    assert obj.pbd.thickness == pytest.approx(0.125)
+    bpy.ops.ed.undo_push(message="Fixed")
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["Flag"].pbd.thickness == 0.5
+    assert findings() is None
+
+
+def test_what_is_mended_already_is_left_alone(extension):
+    obj = provoke_wide_distance()
+    bpy.ops.object.pbd_doctor_check()
+    obj.pbd.thickness = 0.003
+    fix("wide_distance", obj)
+    assert obj.pbd.thickness == pytest.approx(0.003)
+    with pytest.raises(RuntimeError, match="press Check"):
+        bpy.ops.object.pbd_doctor_fix(check="wide_distance", body="Nobody")
+
+
+def test_nothing_to_check(extension):
+    scenes.add_grid(pbd=False)
+    with pytest.raises(RuntimeError, match="Add a PBD cloth or balloon first"):
+        bpy.ops.object.pbd_doctor_check()

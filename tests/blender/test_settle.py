@@ -1,0 +1,155 @@
+"""Settle: cloth hangs for some frames before the first one, which the timeline does not show."""
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from scenes import go, play, shown
+
+
+@pytest.fixture
+def session(extension):
+    return extension.bridge("session")
+
+
+def curtain(**settings):
+    bpy.context.scene.pbd.substeps = 8
+    bpy.context.scene.pbd.collisions = "OFF"
+    obj = scenes.add_grid(rx=7, ry=7, width=0.6, height=0.6, **{"drag": 3.0, **settings})
+    scenes.pin(obj, range(42, 49))
+    return obj
+
+
+def test_the_first_frame_hangs_already(session):
+    obj = curtain()
+    bpy.context.scene.pbd.settle = 80
+    mesh = np.array([vertex.co for vertex in obj.data.vertices])
+    go(2)
+    go(1)
+    first = shown(obj)
+    assert first[:7, 2].mean() < -0.5
+    assert np.array_equal([vertex.co for vertex in obj.data.vertices], mesh)
+    moved = np.abs(play([obj], 1, 8)[8][0] - first).max()
+    assert moved < 0.05
+    assert session.get(bpy.context.scene).first_frame == 1
+
+
+def test_it_is_the_same_as_to_simulate_the_frames_before():
+    plain, settled = curtain(), None
+    seen = play([plain], 1, 12)
+    plain.name = "Plain"
+    bpy.ops.object.pbd_clear_cache()
+    bpy.data.objects.remove(plain)
+    settled = curtain()
+    bpy.context.scene.pbd.settle = 8
+    after = play([settled], 1, 4)
+    for frame in range(1, 5):
+        assert np.allclose(after[frame][0], seen[frame + 8][0], atol=1e-4), frame
+
+
+def test_what_moves_stands_still_while_it_settles():
+    obj = curtain()
+    scenes.animate_location(obj, 1, 11, (1.0, 0.0, 0.0))
+    bpy.context.scene.pbd.settle = 40
+    seen = play([obj], 1, 3)
+    assert np.abs(seen[1][0][:, 0]).max() < 0.31
+    assert seen[3][0][42:, 0].min() == pytest.approx(-0.3 + 0.2, abs=1e-4)
+
+
+def test_the_start_is_shown_at_once_when_the_first_frame_is_visited():
+    obj = curtain()
+    bpy.context.scene.pbd.settle = 60
+    go(5)
+    go(1)
+    assert shown(obj)[:7, 2].mean() < -0.4
+
+
+def test_another_number_takes_effect_at_the_first_frame(session):
+    obj = curtain()
+    bpy.context.scene.pbd.settle = 5
+    play([obj], 1, 4)
+    bpy.context.scene.pbd.settle = 60
+    go(1)
+    assert shown(obj)[:7, 2].mean() < -0.4
+    assert session.get(bpy.context.scene).settled == 60
+    bpy.context.scene.pbd.settle = 0
+    go(2)
+    go(1)
+    assert shown(obj)[:7, 2].mean() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_another_stiffness_settles_anew_at_the_first_frame():
+    obj = curtain(tethers=False)
+    bpy.context.scene.pbd.settle = 50
+    go(1)
+    go(3)
+    go(1)
+    stiff = shown(obj)[:7, 2].mean()
+    obj.pbd.stretch = obj.pbd.compression = obj.pbd.shear = 5.0
+    go(2)
+    go(1)
+    assert shown(obj)[:7, 2].mean() < stiff - 0.01
+
+
+def test_a_bake_begins_settled():
+    obj = curtain()
+    scene = bpy.context.scene
+    scene.frame_end = 3
+    scene.pbd.settle = 60
+    bpy.ops.object.pbd_bake()
+    go(1)
+    assert shown(obj)[:7, 2].mean() < -0.4
+
+
+def test_the_operator_settles_and_sets_the_number(session):
+    obj = curtain()
+    scene = bpy.context.scene
+    go(4)
+    assert bpy.ops.object.pbd_settle(frames=60) == {"FINISHED"}
+    assert (scene.frame_current, scene.pbd.settle) == (1, 60)
+    hung = shown(obj)
+    assert hung[:7, 2].mean() < -0.4
+    built = session.get(scene).world
+    go(2)
+    go(1)
+    assert session.get(scene).world is built  # Nothing had to be settled again.
+    assert np.allclose(shown(obj), hung, atol=1e-6)
+    scene.frame_end = 2
+    bpy.ops.object.pbd_bake()
+    go(1)
+    assert np.allclose(shown(obj), hung, atol=1e-5)
+
+
+def test_the_operator_can_be_undone(session):
+    curtain()
+    bpy.ops.ed.undo_push(message="Before")
+    bpy.ops.object.pbd_settle(frames=30)
+    bpy.ops.ed.undo_push(message="Settled")
+    bpy.ops.ed.undo()
+    obj = bpy.data.objects["Flag"]
+    assert bpy.context.scene.pbd.settle == 0
+    go(2)
+    go(1)
+    assert shown(obj)[:7, 2].mean() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_esc_takes_it_back(extension, session):
+    obj = curtain()
+    scene = bpy.context.scene
+    scene.pbd.settle = 3
+    settle = extension.module("operators.settle").OBJECT_OT_pbd_settle
+
+    class Tool:
+        """Blender makes no operators by hand; the functions that Esc calls need only these."""
+
+        frames, _before = 50, 0
+        report = staticmethod(lambda *_: None)
+
+    tool = Tool()
+    settle.start(tool, bpy.context)
+    for _ in range(10):
+        next(tool._run)
+    assert settle.give_up(tool, bpy.context) == {"CANCELLED"}
+    assert scene.pbd.settle == 3
+    assert session.get(scene) is None
+    assert np.allclose(shown(obj)[:, 2], 0.0)
