@@ -12,6 +12,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from ..frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ..model import Pace, State
@@ -168,7 +169,7 @@ def keep(running, scene):
         return
     folder = folder_of(scene)
     if folder is None:
-        running.disk_note = SAVE_FIRST
+        running.disk_note = iface(SAVE_FIRST)
         return
     try:
         if running.disk is None and not _begin(running, scene, folder):
