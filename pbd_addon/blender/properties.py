@@ -295,7 +295,10 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
     frames_on_disk: IntProperty(name="Frames on Disk When Saved", options={"HIDDEN"})
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
     floor_height: FloatProperty(
-        name="Height", description="Height of the floor. The ground of most scenes is at 0 m", subtype="DISTANCE", override=OVERRIDABLE
+        name="Height",
+        description="Height of the floor. The ground of most scenes is at 0 m",
+        subtype="DISTANCE",
+        override=OVERRIDABLE,
     )
     floor_friction: FloatProperty(
         name="Friction",

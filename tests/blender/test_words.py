@@ -107,14 +107,12 @@ def sources(extension):
 
 def kinds_of_constraints(extension):
     """Names under which the panel Times shows where the time went."""
-    yield "Scene and keys"
+    yield from ("Scene and keys", "Stretch", "Compression", "Shear")
     for name, module in sorted(sys.modules.items()):
         if not name.startswith(f"{extension}.pbd_addon.") or ".blender" in name:
             continue
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "lap":
-                yield from (text.capitalize() for text in texts_in(node.args[0]))
-            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "DistanceConstraints":
                 yield from (text.capitalize() for text in texts_in(node.args[0]))
             elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "name":
                 yield from (text.capitalize() for text in texts_in(node.value))
@@ -186,9 +184,45 @@ def test_translations_fit_their_texts(tables, language):
 
 def test_the_collection_sees_what_is_there(extension):
     found = all_texts(extension)
-    for text in ("Tension (N/m)", "Bake", "Press Space to simulate", "Frames {first} to {last} simulated, {size} in memory"):
+    for text in (
+        "Tension (N/m)",
+        "Bake",
+        "Press Space to simulate",
+        "Frames {first} to {last} simulated, {size} in memory",
+    ):
         assert text in found
     assert len(found) > 250
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_blender_gets_labels_and_buttons(extension, tables, language):
+    for_blender = extension.bridge("translations").tables()[language]
+    for text, translation in tables[language].items():
+        assert for_blender["*", text] == translation
+        assert for_blender["Operator", text] == translation
+
+
+@pytest.mark.skipif(not bpy.app.build_options.international, reason="this Blender knows English alone")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_blender_speaks_the_language(extension, tables, language):
+    """Once the user has chosen it, and no more when the extension is off."""
+    translate, texts = bpy.app.translations.pgettext_iface, tables[language]
+    view = bpy.context.preferences.view
+    before = view.language
+    assert language in bpy.app.translations.locales
+    view.language = language
+    view.use_translate_interface = view.use_translate_tooltips = True
+    try:
+        assert translate("Press Space to simulate") == texts["Press Space to simulate"]
+        assert translate("Tension (N/m)") == texts["Tension (N/m)"]
+        assert translate("Bake in Background", "Operator") == texts["Bake in Background"]
+        assert bpy.app.translations.pgettext_tip("Simulate this object while frames play") != (
+            "Simulate this object while frames play"
+        )
+        extension.disable()
+        assert translate("Press Space to simulate") == "Press Space to simulate"
+    finally:
+        view.language = before
 
 
 SOURCE = """

@@ -23,13 +23,17 @@ CONTEXTS = ("*", "Operator")
 OWNER = __package__.removesuffix(".pbd_addon.blender.translations")
 
 
-def register():
-    """Hand the texts to Blender."""
-    tables = {
+def tables():
+    """The texts as Blender takes them: by language, and there by context and English text."""
+    return {
         language: {(context, text): translation for context in CONTEXTS for text, translation in texts.items()}
         for language, texts in LANGUAGES.items()
     }
-    bpy.app.translations.register(OWNER, tables)
+
+
+def register():
+    """Hand the texts to Blender."""
+    bpy.app.translations.register(OWNER, tables())
 
 
 def unregister():
