@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from . import animation, mesh_io, poses, properties, surfaces, user_keys, world
 from .errors import PBDError
@@ -85,13 +86,18 @@ def moves(running, scene):
     now = standing(obstacles)
     if now != running.standing:
         moved = [obj.name for obj in obstacles if running.standing.get(obj.session_uid) != now[obj.session_uid]]
-        found.append((None, f"'{moved[0]}' was moved" if moved else "there are other colliders"))
+        found.append((None, was_moved(moved[0]) if moved else iface("there are other colliders")))
     elif running.recast:
-        found.append((None, "there are other colliders"))
+        found.append((None, iface("there are other colliders")))
     for uid, stands in holding(running, scene).items():
         if running.pins_standing.get(uid, stands) != stands:
-            found.append((uid, f"'{owner_of(scene, uid).name}' was moved"))
+            found.append((uid, was_moved(owner_of(scene, uid).name)))
     return found
+
+
+def was_moved(name):
+    """Why frames do not hold any more, of an object that a hand has moved."""
+    return iface("'{name}' was moved").format(name=name)
 
 
 def notice_moves(running, scene):
@@ -100,7 +106,8 @@ def notice_moves(running, scene):
         return
     for uid in running.reshaped:
         if _has_other_shape(running, scene, uid):
-            disturb(running, int(running.shown_frame), f"the shape of '{world.find(scene, uid, '').name}' changed")
+            why = iface("the shape of '{name}' changed").format(name=world.find(scene, uid, "").name)
+            disturb(running, int(running.shown_frame), why)
     for uid, why in moves(running, scene):
         if uid is None:
             disturb(running, int(running.shown_frame), why)
@@ -164,7 +171,7 @@ def notice_changes(running, scene, frame, now):
         still = _places_that_stay(scene, now.settings)
         fitting = [known for known, moment in running.moments.items() if _agrees(moment.settings, now.settings, still)]
         if fitting:
-            running.truncate(max(fitting), "settings were undone")
+            running.truncate(max(fitting), iface("settings were undone"))
             running.settings.update(now.settings)
         _notice_undone_pins(running, scene, now)
         _notice_undone_moves(running, scene, frame)
@@ -183,13 +190,15 @@ def notice_changes(running, scene, frame, now):
     for key, raw in now.settings.items():
         changed = [place for place in places(known.settings.get(key, raw), raw) if _animated(scene, key, place)]
         if changed:
-            running.truncate(frame - 1, f"{describe(scene, key, changed[0])} is animated in another way")
+            why = iface("{what} is animated in another way").format(what=describe(scene, key, changed[0]))
+            running.truncate(frame - 1, why)
             return
     for obj in pinned(running, scene):
         uid = obj.session_uid
         same = uid not in known.poses or uid not in now.poses or known.poses[uid].is_like(now.poses[uid])
         if not (same or _is_still(obj) or uid in running.moved_by_hand):
-            running.truncate(frame - 1, f"'{obj.name}' is animated in another way")
+            why = iface("{what} is animated in another way").format(what=f"'{obj.name}'")
+            running.truncate(frame - 1, why)
             return
 
 
@@ -205,7 +214,7 @@ def changed_by_hand(running, scene, settings):
     for key, raw in settings.items():
         for place in places(running.settings.get(key, raw), raw):
             if not _animated(scene, key, place):
-                return f"{describe(scene, key, place)} changed"
+                return iface("{what} changed").format(what=describe(scene, key, place))
     return ""
 
 
@@ -232,11 +241,12 @@ def describe(scene, key, place):
     paths, name = fields(scene, key)[place]
     owner = owner_of(scene, key)
     if owner is None:
-        return "Something that is gone"
+        return iface("Something that is gone")
     if not name:
         group, _, prop = paths[0].partition(".")
-        name = getattr(owner, group).bl_rna.properties[prop].name.partition(" (")[0]
-    return name if owner == scene else f"{name} of '{owner.name}'"
+        name = getattr(owner, group).bl_rna.properties[prop].name
+    name = iface(name).partition(" (")[0]
+    return name if owner == scene else iface("{setting} of '{owner}'").format(setting=name, owner=owner.name)
 
 
 def _animated(scene, key, place):
@@ -352,7 +362,7 @@ def notice_curves(running, scene):
             changes.append((first + int(np.argmax(differ)), now.owners[key[0]]))
     if changes:
         frame, owner = min(changes)
-        running.truncate(frame - 1, f"animation of '{owner}' changed")
+        running.truncate(frame - 1, iface("animation of '{name}' changed").format(name=owner))
 
 
 def _notice_undone_pins(running, scene, now):
@@ -361,7 +371,8 @@ def _notice_undone_pins(running, scene, now):
         uid = obj.session_uid
         if uid in now.poses and _is_still(obj):
             stood = [at for at, moment in running.moments.items() if now.poses[uid].is_like(moment.poses.get(uid))]
-            running.truncate(max(stood, default=running.undone), f"'{obj.name}' was put back")
+            why = iface("'{name}' was put back").format(name=obj.name)
+            running.truncate(max(stood, default=running.undone), why)
 
 
 def _notice_undone_moves(running, scene, frame):
@@ -369,7 +380,7 @@ def _notice_undone_moves(running, scene, frame):
 
     Of one that may move by itself nothing is told by where it stands, unless it stood there at another frame.
     """
-    why = "a collider was put back"
+    why = iface("a collider was put back")
     here = running.moments.get(frame)
     cast = {obj.session_uid for obj in surfaces.colliders(scene)}
     limits = []

@@ -1,4 +1,4 @@
-"""Every word of the interface: tooltips say what a setting is and what it usually is, and all is there in each language.
+"""Every word of the interface: tooltips say what a setting is and usually is, and all is there in each language.
 
 The texts are those of the classes that Blender has registered, and, of what the drawings say themselves, those in the
 sources: `text="..."` and the calls that translate.
@@ -143,6 +143,8 @@ def all_texts(extension):
             add(text, name)
     for text in kinds_of_constraints(extension):
         add(text, "Times")
+    for _paths, name in extension.bridge("validity").OF_SCENE:
+        add(name, "validity")
     return found
 
 
