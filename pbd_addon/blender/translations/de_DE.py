@@ -63,7 +63,7 @@ TEXTS = {
     "Air Drag (1/s)": "Luftwiderstand (1/s)",
     "Rate at which still air takes away all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "Rate, mit der ruhende Luft alle Bewegung nimmt. Schweres Gewebe 0.1, Seide 0.7, Wasserball 1.7, Luftballon 8",
     "Tethers": "Halteleinen",
-    "Keep every vertex within reach of its pins (long range attachments), which stops fine meshes from sagging": "Jeden Punkt in Reichweite seiner angehefteten Punkte halten (weitreichende Verbindungen), damit feine Maschen nicht durchhängen",
+    "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "Jeden Punkt in Reichweite seiner angehefteten Punkte halten (weitreichende Verbindungen), und ferner Punkte in Maschen aus unregelmäßigen Dreiecken, damit feine Maschen nicht durchhängen",
     "Pin Stiffness (N/m)": "Steifheit anpinnen (N/m)",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "Feder eines Punkts, der mit Gewicht 0.5 angeheftet ist; Gewicht 1 hält ihn fest. Meist 100 N/m",
     "Pressure": "Druck",

@@ -63,7 +63,7 @@ TEXTS = {
     "Air Drag (1/s)": "Resistencia del aire (1/s)",
     "Rate at which still air takes away all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "Ritmo al que el aire quieto quita todo movimiento. Tela pesada 0.1, seda 0.7, pelota de playa 1.7, globo de fiesta 8",
     "Tethers": "Correas",
-    "Keep every vertex within reach of its pins (long range attachments), which stops fine meshes from sagging": "Mantener cada vértice al alcance de sus anclajes (uniones de largo alcance), lo que evita que las mallas finas se descuelguen",
+    "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "Mantener cada vértice al alcance de sus anclajes (uniones de largo alcance), y de vértices lejanos en mallas de triángulos irregulares, lo que evita que las mallas finas se descuelguen",
     "Pin Stiffness (N/m)": "Intensidad de anclaje (N/m)",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "Resorte de un vértice anclado con influencia 0.5; influencia 1 lo sujeta con firmeza. Normalmente 100 N/m",
     "Pressure": "Presión",

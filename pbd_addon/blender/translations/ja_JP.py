@@ -63,7 +63,7 @@ TEXTS = {
     "Air Drag (1/s)": "空気抵抗 (1/s)",
     "Rate at which still air takes away all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "静止した空気がすべての動きを奪う速さ。重い布 0.1、シルク 0.7、ビーチボール 1.7、風船 8",
     "Tethers": "テザー",
-    "Keep every vertex within reach of its pins (long range attachments), which stops fine meshes from sagging": "全頂点を固定点の届く範囲に保ち (長距離アタッチメント)、細かいメッシュの垂れ下がりを防ぎます",
+    "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "全頂点を固定点の届く範囲に保ち (長距離アタッチメント)、不規則な三角形のメッシュでは遠い頂点の範囲にも保って、細かいメッシュの垂れ下がりを防ぎます",
     "Pin Stiffness (N/m)": "ピン留めの剛性 (N/m)",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "ウェイト0.5で固定した頂点のばね。ウェイト1はしっかり固定します。通常 100 N/m",
     "Pressure": "圧力",

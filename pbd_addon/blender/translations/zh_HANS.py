@@ -63,7 +63,7 @@ TEXTS = {
     "Air Drag (1/s)": "空气阻力 (1/s)",
     "Rate at which still air takes away all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "静止空气带走一切运动的速率. 厚重布料 0.1, 丝绸 0.7, 沙滩球 1.7, 派对气球 8",
     "Tethers": "系绳",
-    "Keep every vertex within reach of its pins (long range attachments), which stops fine meshes from sagging": "使每个顶点保持在其钉固点可及范围内 (长程附着), 防止精细网格下垂",
+    "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "使每个顶点保持在其钉固点可及范围内 (长程附着), 在不规则三角形网格中也保持在远处顶点可及范围内, 防止精细网格下垂",
     "Pin Stiffness (N/m)": "钉硬度 (N/m)",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "以权重 0.5 钉固的顶点的弹簧; 权重 1 牢固固定. 通常 100 N/m",
     "Pressure": "压力",
