@@ -13,9 +13,13 @@ import argparse
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from make_samples import HERE, load_tool
+
+if TYPE_CHECKING:
+    import bpy
 
 ROOT = HERE.parent
 SHEET = {
@@ -93,11 +97,8 @@ def film(name: str, frames: tuple[int, ...], width: int, samples: int, scratch: 
     scene.frame_end = max(frames)
     bpy.ops.object.pbd_bake(mode="ABSOLUTE")
     baked = time.monotonic()
-    render, cycles = scene.render, scene.cycles
-    render.resolution_x, render.resolution_y, render.resolution_percentage = width, width * 3 // 4, 100
-    render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGB"
-    render.dither_intensity = 0.0  # noise that only makes the file larger
-    cycles.device, cycles.samples, cycles.use_denoising = "CPU", samples, can_denoise()
+    render = scene.render
+    prepare(scene, width, samples)
     pictures = []
     for frame in frames:
         scene.frame_set(frame)
@@ -106,6 +107,15 @@ def film(name: str, frames: tuple[int, ...], width: int, samples: int, scratch: 
         pictures.append(read(render.filepath))
     say(f"{name}: baked in {baked - began:.0f} s, rendered in {time.monotonic() - baked:.0f} s")
     return pictures
+
+
+def prepare(scene: bpy.types.Scene, width: int, samples: int) -> None:
+    """Have a scene rendered in pictures of this width [px], with so many rays per pixel."""
+    render, cycles = scene.render, scene.cycles
+    render.resolution_x, render.resolution_y, render.resolution_percentage = width, width * 3 // 4, 100
+    render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGB"
+    render.dither_intensity = 0.0  # noise that only makes the file larger
+    cycles.device, cycles.samples, cycles.use_denoising = "CPU", samples, can_denoise()
 
 
 def can_denoise() -> bool:

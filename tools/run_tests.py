@@ -2,10 +2,10 @@
 
     python tools/run_tests.py [--blender 4.5 ...] [--jobs 2] [-- PYTEST ARGUMENTS]
 
-The physics tests need no Blender and run once for each pair of Python and NumPy; the tests in
-tests/blender run in each Blender; those that are marked slow run with the newest alone. The two never
-share a process: there the add-on is an installed extension, here `pbd_addon` is a plain package, and
-Blender objects to seeing both.
+The physics tests need no Blender and run with the Python and NumPy of the oldest and of the newest; the
+tests in tests/blender run in each Blender, in those between the oldest and the newest only what most
+people do; those that are marked slow run with the newest alone. The two never share a process: there the
+add-on is an installed extension, here `pbd_addon` is a plain package, and Blender objects to seeing both.
 
 The last line printed is "N passed, N failed". The exit code is not 0 when a test failed, when none ran,
 and when a Blender could not be run. One whose Python is not on this machine is left out, unless the
@@ -37,6 +37,9 @@ the interpreter ends makes the bpy module print for ever."""
 
 OUTPUT_LIMIT = 100_000
 """Most characters of one suite's output that are kept."""
+
+BETWEEN = ("operators", "playback", "bake", "lifecycle", "properties")
+"""Tests in Blender that also run in the versions between the oldest and the newest."""
 
 NO_TESTS_COLLECTED = 5
 """Pytest's exit code."""
@@ -79,19 +82,21 @@ def split_arguments(arguments: list[str]) -> tuple[list[str], list[str], list[st
 
 
 def plan(environments: list[tuple[Blender, Path]], arguments: list[str]) -> list[Suite]:
-    """The suites to run: physics once per Python and NumPy, Blender's everywhere."""
+    """The suites to run: physics with the oldest and the newest Python and NumPy, Blender's everywhere."""
     options, physics, in_blender = split_arguments(arguments)
-    suites, seen = [], set()
+    suites = []
     for blender, python in environments:
-        newest = blender is environments[-1][0]
+        newest, oldest = blender is environments[-1][0], blender is environments[0][0]
         quick = [] if newest or any(option.startswith("-m") for option in options) else ["-m", "not slow"]
-        if physics and (blender.python, blender.numpy) not in seen:
-            seen.add((blender.python, blender.numpy))
+        if physics and (newest or oldest):
             # Without Blender means without: the option keeps pytest out of the folder though bpy is there.
             suites.append(Suite(blender, "physics", python, [*options, *quick, "--ignore=tests/blender", *physics]))
         if in_blender:
+            paths = in_blender
+            if not (newest or oldest) and paths == ["tests/blender"]:
+                paths = [f"tests/blender/test_{name}.py" for name in BETWEEN]
             # An empty pythonpath keeps the extension's folder off sys.path, where Blender would refuse it.
-            suites.append(Suite(blender, "blender", python, [*options, *quick, "-o", "pythonpath=", *in_blender]))
+            suites.append(Suite(blender, "blender", python, [*options, *quick, "-o", "pythonpath=", *paths]))
     # The longest begins first, or the other core waits for it at the end.
     return sorted(suites, key=lambda suite: "not slow" in suite.arguments)
 

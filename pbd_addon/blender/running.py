@@ -214,6 +214,9 @@ class Session:
         frame = scene.frame_current_final
         self.message = ""
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
+        if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
+            self.begin_anew(None)
+            objects = live_bodies(scene)
         if output.prepare(objects):
             depsgraph.update()
         before, obstacles = self.world, self.obstacles(scene)

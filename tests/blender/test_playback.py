@@ -639,3 +639,14 @@ def test_moving_what_cloth_is_attached_to(session):
     found = running_of(session)
     assert (found.last_frame, found.loss) == (8, (8, 12, "'Mast' was moved"))
     assert shown(obj)[0, 2] == pytest.approx(0.3, abs=1e-5)
+
+
+@pytest.mark.parametrize("frame", [1, 10])
+def test_what_is_added_after_all_was_deleted_is_simulated(session, frame):
+    old = scenes.add_grid("Old", **FREE)
+    play([old], 1, 10)
+    go(frame)
+    bpy.data.objects.remove(old)
+    new = scenes.add_grid("New", **FREE)
+    play([new], 1, 5)
+    assert depth(new) == pytest.approx(-fallen(4 / 24, 480), abs=2e-5)

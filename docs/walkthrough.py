@@ -1,0 +1,157 @@
+"""The steps of first_cloth.md and first_balloon.md as Blender does them, in the pages' order.
+
+A page is a generator that begins in Blender's default scene and yields the heading of a section when its steps are
+done. `reads` is told the bold words of each step before it is taken: the test compares them with the page, and the
+scripts that make the pictures do not listen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import bpy
+
+Reads = Callable[..., object]
+
+
+def first_cloth(reads: Reads) -> Iterator[str]:
+    """The steps of first_cloth.md; the sidebar acts on the active object, as it does in a window."""
+    reads("File › New › General", "Delete")
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    reads("Add › Mesh › Cloth Grid", "Pin", "Corners")
+    bpy.ops.mesh.primitive_pbd_cloth_add(pin="CORNERS")
+    cloth = bpy.context.object
+    reads("PBD")
+    play(60)
+    yield "Hang a cloth"
+
+    reads("Cloth Presets", "Rubber Sheet", "Reset")
+    apply_preset(cloth, "Rubber Sheet")
+    bpy.ops.object.pbd_reset()
+    play(40)
+    reads("Stiffness", "Tension")
+    cloth.pbd.stretch = 300.0
+    play(60)
+    yield "Choose what it is made of"
+
+    reads("Cloth Presets", "Cotton", "Reset")
+    apply_preset(cloth, "Cotton")
+    bpy.ops.object.pbd_reset()
+    reads("Edit Mode", "Pin Selected", "Object Mode")
+    bpy.ops.object.mode_set(mode="EDIT")
+    select(cloth, lambda place: place.y > 0.999)
+    bpy.ops.object.pbd_pin_selected()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    play(40)
+    yield "Pin an edge"
+
+    reads("Reset", "Shape", "Pin Group")
+    bpy.ops.object.pbd_reset()
+    cloth.pbd.pin_group = ""
+    reads("Add › Mesh › UV Sphere", "Radius", "Location Z", "Add Collider")
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5, location=(0.0, 0.0, -0.6))
+    bpy.ops.object.pbd_collider_add()
+    make_active(cloth)
+    play(40)
+    yield "Drop it on something"
+
+    reads("Object Collisions", "Floor", "Height", "Reset")
+    bpy.context.scene.pbd.use_floor = True
+    bpy.context.scene.pbd.floor_height = -1.1
+    bpy.ops.object.pbd_reset()
+    play(50)
+    yield "Give it a floor"
+
+    reads("Cache and Bake", "Simulation Range", "End")
+    bpy.context.scene.use_custom_simulation_range = True
+    bpy.context.scene.simulation_frame_end = 50
+    reads("Bake")
+    bpy.ops.object.pbd_bake(mode=cloth.pbd.bake_mode)
+    yield "Bake it"
+
+    reads("Delete Bake")
+    bpy.ops.object.pbd_delete_bake(with_files=cloth.pbd.delete_file)
+    yield "Take the bake back"
+
+
+def first_balloon(reads: Reads) -> Iterator[str]:
+    """The steps of first_balloon.md."""
+    reads("File › New › General", "Delete")
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    reads("Add › Mesh › Balloon", "Radius", "Location Z")
+    bpy.ops.mesh.primitive_pbd_balloon_add(radius=0.3, location=(0.0, 0.0, 1.0))
+    balloon = bpy.context.object
+    reads("PBD", "Balloon Presets", "Beach Ball")
+    apply_preset(balloon, "Beach Ball")
+    reads("Object Collisions", "Floor")
+    bpy.context.scene.pbd.use_floor = True
+    play(40)
+    yield "Drop a ball"
+
+    reads("Pressure", "Mode", "Volume", "Volume", "Reset")
+    balloon.pbd.pressure = 1.2
+    bpy.ops.object.pbd_reset()
+    play(12)
+    yield "Hold a volume"
+
+    reads("Mode", "Overpressure", "Overpressure", "Reset")
+    balloon.pbd.pressure_mode = "OVERPRESSURE"
+    balloon.pbd.overpressure = 1000.0
+    bpy.ops.object.pbd_reset()
+    play(12)
+    yield "Blow with a pressure"
+
+    reads("Mode", "Gas", "Overpressure", "Reset")
+    balloon.pbd.pressure_mode = "GAS"
+    balloon.pbd.overpressure = 0.0
+    bpy.ops.object.pbd_reset()
+    play(16)
+    yield "Lock the air in"
+
+    reads("Reset", "Delete")
+    bpy.ops.object.pbd_reset()
+    bpy.data.objects.remove(balloon)
+    reads("Add › Mesh › Cube", "Size", "Location Z", "Edit Mode", "Subdivide", "Number of Cuts", "Object Mode")
+    bpy.ops.mesh.primitive_cube_add(size=0.5, location=(0.0, 0.0, 0.5))
+    cushion = bpy.context.object
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.subdivide(number_cuts=9)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    reads("Add Balloon", "Balloon Presets", "Cushion")
+    bpy.ops.object.pbd_add(type="BALLOON")
+    apply_preset(cushion, "Cushion")
+    play(30)
+    yield "Blow up a mesh of your own"
+
+
+def play(last: int) -> None:
+    """Play from the first frame to the last, as Space does."""
+    for frame in range(bpy.context.scene.frame_start, last + 1):
+        bpy.context.scene.frame_set(frame)
+
+
+def apply_preset(obj: bpy.types.Object, name: str) -> None:
+    """Choose a shipped material in the preset menu of the panel's header."""
+    kind = obj.pbd.type.lower()
+    files = (file for folder in bpy.utils.preset_paths(f"pbd_{kind}") for file in Path(folder).glob("*.py"))
+    file = next(file for file in files if bpy.path.display_name(file.name, title_case=False) == name)
+    bpy.ops.script.execute_preset(filepath=str(file), menu_idname=f"OBJECT_PT_pbd_{kind}_presets")
+
+
+def select(obj: bpy.types.Object, wanted: Callable[..., bool]) -> None:
+    """Select those vertices of a mesh in Edit Mode whose place `wanted` accepts, and no others."""
+    import bmesh  # exists only after bpy, which a sorter of imports puts behind it
+
+    edited = bmesh.from_edit_mesh(obj.data)
+    for vertex in edited.verts:
+        vertex.select_set(wanted(vertex.co))
+    edited.select_flush_mode()
+    bmesh.update_edit_mesh(obj.data)
+
+
+def make_active(obj: bpy.types.Object) -> None:
+    """Click on an object."""
+    bpy.ops.object.select_all(action="DESELECT")
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj

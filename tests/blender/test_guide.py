@@ -1,0 +1,263 @@
+"""docs/first_cloth.md and docs/first_balloon.md, step by step: their words exist, and what they promise comes true."""
+
+import ast
+import importlib.util
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from scenes import go, shown
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+BLENDERS_OWN = {
+    "File", "New", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
+    "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts",
+}  # fmt: skip
+
+
+def load(name):
+    """A module of docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Page:
+    """A page of the guide, read as far as the steps have come."""
+
+    def __init__(self, name):
+        text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+        self.sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+        self.words = re.findall(r"\*\*(.+?)\*\*", text)
+        self.read = 0
+
+    def reads(self, *labels):
+        """The steps' next bold words."""
+        assert self.words[self.read : self.read + len(labels)] == list(labels)
+        self.read += len(labels)
+
+    def number(self, section, pattern):
+        """A number of a section's text, found by a pattern with one group."""
+        found = re.search(pattern, " ".join(self.sections[section].split()))
+        assert found, f"{section}: {pattern}"
+        return float(found.group(1).replace("−", "-"))
+
+
+def walk(name, outcomes):
+    """Take the steps of a page; look at the outcome of each of its sections."""
+    page = Page(name)
+    bpy.ops.wm.read_homefile(app_template="")
+    taken = []
+    for section in getattr(load("walkthrough"), name)(page.reads):
+        taken.append(section)
+        outcomes[section](page)
+    assert taken == list(page.sections)
+    assert page.read == len(page.words)
+
+
+def labels(extension):
+    """Every word that the registered extension shows."""
+    for name in dir(bpy.types):
+        kind = getattr(bpy.types, name)
+        if not getattr(kind, "__module__", "").startswith(extension):
+            continue
+        yield getattr(kind, "bl_label", "")
+        yield getattr(kind, "bl_category", "")
+    owners = [
+        bpy.types.Object.bl_rna.properties["pbd"].fixed_type,
+        bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
+        bpy.ops.mesh.primitive_pbd_cloth_add.get_rna_type(),
+        bpy.ops.mesh.primitive_pbd_balloon_add.get_rna_type(),
+    ]
+    for prop in (prop for owner in owners for prop in owner.properties):
+        yield prop.name.partition(" (")[0]
+        yield from (item.name for item in getattr(prop, "enum_items", ()))
+    for name in [name for name in sys.modules if name.startswith((f"{extension}.panels.", f"{extension}.operators."))]:
+        for node in ast.walk(ast.parse(inspect.getsource(sys.modules[name]))):
+            if isinstance(node, ast.keyword) and node.arg == "text" and isinstance(node.value, ast.Constant):
+                yield node.value.value
+    yield from extension.module("pbd_addon.settings").PRESETS
+
+
+@pytest.mark.parametrize("name", ["first_cloth", "first_balloon"])
+def test_every_bold_word_is_to_be_found_in_blender(extension, name):
+    known = set(labels(extension)) | BLENDERS_OWN
+    for path in Page(name).words:
+        for word in path.split(" › "):
+            assert word in known, word
+
+
+def body():
+    return bpy.context.object
+
+
+def depth(frame):
+    """How far the lowest vertex is below the world's origin at a frame [m]."""
+    go(frame)
+    return -float(shown(body())[:, 2].min())
+
+
+def litres(places):
+    """What the active object's mesh encloses when its vertices (n, 3) [m] are there."""
+    mesh = body().data
+    mesh.calc_loop_triangles()
+    ids = np.array([triangle.vertices[:] for triangle in mesh.loop_triangles])
+    a, b, c = places[ids].astype(float).swapaxes(0, 1)
+    return 1000.0 * (np.cross(a, b) * c).sum() / 6.0
+
+
+def rest():
+    """The vertices (n, 3) [m] of the active object's mesh, not of its shape keys."""
+    places = np.empty((len(body().data.vertices), 3), np.float32)
+    body().data.attributes["position"].data.foreach_get("vector", places.ravel())
+    return places
+
+
+def test_first_cloth(extension):
+    scene, running = lambda: bpy.context.scene, extension.bridge("session")
+    kept = {}
+
+    def stretched():
+        return 100.0 * running.get(scene()).report.strain_p95
+
+    def hangs(page):
+        heading = "Hang a cloth"
+        assert stretched() == pytest.approx(
+            page.number("Choose what it is made of", r"first section had ([\d.]+) %"), abs=0.05
+        )
+        frame = int(page.number(heading, r"at frame (\d+)"))
+        assert depth(frame) == pytest.approx(page.number(heading, r"hangs ([\d.]+) m below"), abs=0.1)
+        corners = shown(body())[[-32, -1]]
+        assert corners == pytest.approx(np.array([[-1.0, 1.0, 0.0], [1.0, 1.0, 0.0]]), abs=1e-5)
+
+    def is_softer(page):
+        heading = "Choose what it is made of"
+        assert body().pbd.stretch == page.number(heading, r"to (\d+) N/m")
+        assert stretched() == pytest.approx(page.number(heading, r"Here (\d+) % at frame 60"), abs=0.6)
+
+    def holds_its_edge(page):
+        count = int(page.number("Pin an edge", r"(\d+) vertices pinned"))
+        edge = np.flatnonzero(rest()[:, 1] > 0.999)
+        assert len(edge) == count
+        for frame in (8, 40):
+            go(frame)
+            assert shown(body())[edge] == pytest.approx(rest()[edge], abs=1e-5)
+        assert depth(40) > 1.0
+
+    def lies_on_the_ball(page):
+        heading = "Drop it on something"
+        frame = int(page.number(heading, r"At frame (\d+)"))
+        assert depth(frame) == pytest.approx(page.number(heading, r"ball and ([\d.]+) m below"), abs=0.1)
+        ball = bpy.data.objects["Sphere"]
+        assert ball.location.z == pytest.approx(page.number(heading, r"to (−[\d.]+) m"))
+        heights = []
+        for place in (shown(body()) - np.array(ball.location)).tolist():
+            _, nearest, normal, _ = ball.closest_point_on_mesh(place)
+            away = np.array(place) - nearest
+            if np.linalg.norm(away) < 0.1:
+                heights.append(float(away @ normal))
+        assert len(heights) > 100
+        assert min(heights) > 0.002
+
+    def lies_on_the_floor(page):
+        heading = "Give it a floor"
+        height = page.number(heading, r"to (−[\d.]+) m")
+        above = page.number(heading, r"([\d.]+) mm above") / 1000.0
+        assert above == pytest.approx(body().pbd.thickness)
+        go(50)
+        lowest = shown(body())[:, 2]
+        assert lowest.min() == pytest.approx(height + above, abs=1e-4)
+        assert (lowest < height + above + 1e-3).sum() > 10
+        kept["mesh"] = scenes.mesh_bytes(body())[0]
+        kept["frames"] = {}
+        for frame in (1, 20, 50):
+            go(frame)
+            kept["frames"][frame] = shown(body())
+
+    def is_baked(page):
+        count = int(page.number("Bake it", r"now has (\d+) shape keys"))
+        assert scene().simulation_frame_end == page.number("Bake it", r"to (\d+)\.")
+        assert body().pbd.baked
+        assert len(body().data.shape_keys.key_blocks) == count + 1
+        extension.disable()
+        for frame, before in kept["frames"].items():
+            go(frame)
+            assert shown(body()) == pytest.approx(before, abs=1e-5)
+        extension.enable()
+
+    def is_live_again(_page):
+        assert not body().pbd.baked
+        assert scenes.mesh_bytes(body())[0] == kept["mesh"]
+        assert body().data.shape_keys is None
+
+    walk(
+        "first_cloth",
+        {
+            "Hang a cloth": hangs,
+            "Choose what it is made of": is_softer,
+            "Pin an edge": holds_its_edge,
+            "Drop it on something": lies_on_the_ball,
+            "Give it a floor": lies_on_the_floor,
+            "Bake it": is_baked,
+            "Take the bake back": is_live_again,
+        },
+    )
+
+
+def test_first_balloon(extension):
+    running = extension.bridge("session")
+
+    def measured():
+        session = running.get(bpy.context.scene)
+        (member,) = session.world.members
+        return float(session.world.simulation.pressure(member.body)[0])
+
+    def lies_on_the_floor(page):
+        held = page.number("Drop a ball", r"holds (\d+) litres")
+        for frame in (1, 12, 40):
+            go(frame)
+            assert litres(shown(body())) == pytest.approx(held, abs=0.5)
+        assert depth(40) == pytest.approx(-body().pbd.thickness, abs=1e-4)
+        assert depth(16) == pytest.approx(-body().pbd.thickness, abs=1e-4)
+        assert min(depth(frame) for frame in range(17, 28)) < -0.05  # it bounced
+
+    def is_larger(page):
+        assert body().pbd.pressure == pytest.approx(page.number("Hold a volume", r"to ([\d.]+)\.\s"))
+        assert litres(shown(body())) == pytest.approx(page.number("Hold a volume", r"([\d.]+) litres"), abs=0.1)
+
+    def is_blown_up(page):
+        heading = "Blow with a pressure"
+        assert measured() == page.number(heading, r"to (\d+) Pa")
+        assert litres(shown(body())) == pytest.approx(page.number(heading, r"(\d+) litres"), abs=1.0)
+        assert running.get(bpy.context.scene).report.substeps > bpy.context.scene.pbd.substeps
+
+    def pushes_back(page):
+        assert body().pbd.overpressure == page.number("Lock the air in", r"to (\d+) Pa")
+        percent = page.number("Lock the air in", r"within (\d+) %")
+        go(int(page.number("Lock the air in", r"At frame (\d+)")))
+        assert depth(16) == pytest.approx(-body().pbd.thickness, abs=1e-4)
+        assert litres(shown(body())) == pytest.approx(litres(rest()), rel=percent / 100.0)
+        assert measured() > 1.0
+
+    def bulges(_page):
+        assert litres(shown(body())) > 1.05 * litres(rest())
+        assert depth(30) == pytest.approx(-body().pbd.thickness, abs=1e-3)
+
+    walk(
+        "first_balloon",
+        {
+            "Drop a ball": lies_on_the_floor,
+            "Hold a volume": is_larger,
+            "Blow with a pressure": is_blown_up,
+            "Lock the air in": pushes_back,
+            "Blow up a mesh of your own": bulges,
+        },
+    )

@@ -1,0 +1,74 @@
+"""The pages of docs/: links lead somewhere, pictures are shown, quoted sentences are those of the add-on."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+SHIPPED = ("pbd_addon", "operators", "panels")
+LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
+
+
+def links(page):
+    """What a page links to in this repository: (path, anchor)."""
+    found = ("".join(groups) for groups in LINK.findall(page.read_text(encoding="utf-8")))
+    return [(page.parent / path if path else page, anchor) for path, _, anchor in split(found)]
+
+
+def split(targets):
+    return [target.partition("#") for target in targets if "://" not in target]
+
+
+def anchors(page):
+    """The anchors of a page's headings, as code hosts make them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target, anchor in links(page):
+        assert target.exists(), f"{page.name}: {target}"
+        assert not anchor or anchor in anchors(target), f"{page.name}: {target.name}#{anchor}"
+
+
+def test_every_page_is_in_the_index():
+    listed = {path.resolve() for path, _ in links(DOCS / "README.md")}
+    assert set(DOCS.glob("*.md")) - {DOCS / "README.md"} <= listed
+
+
+def test_every_picture_is_shown_and_small():
+    shown = {path.resolve() for page in PAGES for path, _ in links(page)}
+    pictures = [*(DOCS / "images").glob("guide_*.png"), *(DOCS / "images").glob("panel*.png")]
+    assert pictures
+    for picture in pictures:
+        assert picture in shown, f"{picture.name} is on no page"
+        assert picture.stat().st_size < 120_000, picture.name
+
+
+def sentences():
+    """Every text in the shipped sources, those with values in them cut at the values."""
+    for part in SHIPPED:
+        for path in (ROOT / part).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    yield node.value
+
+
+def test_the_sentences_that_the_symptoms_quote_are_the_addons():
+    known = "\n".join(sentences())
+    quoted = re.findall(r"`([^`]+)`", (DOCS / "troubleshooting.md").read_text(encoding="utf-8"))
+    assert len(quoted) > 15
+    for sentence in quoted:
+        for fragment in sentence.split("…"):
+            assert fragment.strip(" '") in known, sentence
+
+
+def test_the_physics_name_every_kind_of_constraint():
+    text = (DOCS / "physics.md").read_text(encoding="utf-8")
+    for path in (ROOT / "pbd_addon" / "constraints").glob("*.py"):
+        assert path.name in ("__init__.py", "base.py") or f"`{path.stem}.py`" in text, path.name
