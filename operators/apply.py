@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_tip as tip
 
 from ..pbd_addon.blender import hand, heat_map, output, output_modifier, session, shape_keys
 from . import body, checks
@@ -85,12 +86,12 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
     bl_label = "Apply Shape"
     bl_options = {"REGISTER", "UNDO"}
 
-    result: bpy.props.EnumProperty(name="Result", items=RESULTS, default="BASE")
+    result: bpy.props.EnumProperty(name="Result", description="What takes the shape", items=RESULTS, default="BASE")
 
     @classmethod
     def description(cls, _context, properties):
         """One tooltip per button."""
-        return next(sentence for name, _label, sentence in RESULTS if name == properties.result)
+        return tip(next(sentence for name, _label, sentence in RESULTS if name == properties.result))
 
     @classmethod
     def poll(cls, context):

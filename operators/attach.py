@@ -21,9 +21,7 @@ def pair(context):
 
 
 class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
-    """Let vertices follow the surface of the other selected object: in Edit Mode the selected vertices,
-    in Object Mode those of the attach group or, without one, of the pin group
-    """
+    """Let the selected vertices, or those of the attach or the pin group, follow the surface of the other object"""
 
     bl_idname = "object.pbd_attach_selected"
     bl_label = "Attach Selected"

@@ -18,7 +18,9 @@ class OBJECT_OT_pbd_bake_background(bpy.types.Operator):
     bl_label = "Bake in Background"
     bl_options = {"REGISTER"}
 
-    mode: bpy.props.EnumProperty(name="Mode", items=properties.BAKE_MODES, default="ABSOLUTE")
+    mode: bpy.props.EnumProperty(
+        name="Mode", description="How the bake is kept and played", items=properties.BAKE_MODES, default="ABSOLUTE"
+    )
 
     @classmethod
     def poll(cls, context):

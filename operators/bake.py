@@ -41,7 +41,9 @@ class OBJECT_OT_pbd_bake(FrameByFrame, bpy.types.Operator):
     bl_label = "Bake"
     bl_options = {"REGISTER", "UNDO"}
 
-    mode: bpy.props.EnumProperty(name="Mode", items=properties.BAKE_MODES, default="ABSOLUTE")
+    mode: bpy.props.EnumProperty(
+        name="Mode", description="How the bake is kept and played", items=properties.BAKE_MODES, default="ABSOLUTE"
+    )
 
     _done = ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import bpy
+from bpy.app.translations import pgettext_tip as tip
 
 from ..pbd_addon.blender import hand, handlers, heat_map, output, output_modifier
 from ..pbd_addon.settings import PRESETS, Material
@@ -66,14 +67,14 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
     bl_label = "Add PBD Cloth or Balloon"
     bl_options = {"REGISTER", "UNDO"}
 
-    type: bpy.props.EnumProperty(name="Type", items=TYPES, default="CLOTH")
+    type: bpy.props.EnumProperty(name="Type", description="What the objects become", items=TYPES, default="CLOTH")
 
     @classmethod
     def description(cls, _context, properties):
         """One tooltip per button."""
         if properties.type == "BALLOON":
-            return "Simulate the active and the selected meshes as balloons that keep their volume"
-        return "Simulate the active and the selected meshes as cloth"
+            return tip("Simulate the active and the selected meshes as balloons that keep their volume")
+        return tip("Simulate the active and the selected meshes as cloth")
 
     @classmethod
     def poll(cls, context):

@@ -51,7 +51,12 @@ class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
     bl_label = "Find Disk Cache"
     bl_options = {"REGISTER"}
 
-    directory: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH", options={"SKIP_SAVE"})
+    directory: bpy.props.StringProperty(
+        name="Folder",
+        description="Folder with the files of the cache",
+        subtype="DIR_PATH",
+        options={"SKIP_SAVE"},
+    )
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod

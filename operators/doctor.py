@@ -32,7 +32,8 @@ class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
 
     def execute(self, context):
         count = len(doctor.check(context.scene))
-        self.report({"INFO"}, doctor.plural(count, "finding", "findings") if count else "Nothing wrong was found")
+        said = doctor.count_in(count, "{count} finding", "{count} findings")
+        self.report({"INFO"}, said or "Nothing wrong was found")
         return {"FINISHED"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_tip as tip
 
 from ..pbd_addon.blender import export, key_plan, properties
 from ..pbd_addon.blender.errors import PBDError
@@ -50,14 +51,20 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     format: bpy.props.EnumProperty(name="Format", items=FORMATS, default="ALEMBIC", options={"HIDDEN"})
-    filepath: bpy.props.StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"} | properties.RELATIVE_PATHS)
+    filepath: bpy.props.StringProperty(
+        name="File Path",
+        description="File to write",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE"} | properties.RELATIVE_PATHS,
+    )
     filter_glob: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
     check_existing: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
 
     @classmethod
     def description(cls, _context, chosen):
         about = {identifier: text for identifier, _name, text in FORMATS}
-        return f"{about[chosen.format]}. Writes what is selected; simulates what is missing"
+        sentence = tip("{about}. Writes what is selected; simulates what is missing")
+        return sentence.format(about=tip(about[chosen.format]))
 
     @classmethod
     def poll(cls, context):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Generator
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
 from ..pbd_addon.blender.errors import PBDError
@@ -78,7 +79,8 @@ class FrameByFrame:
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
         manager.modal_handler_add(self)
-        context.workspace.status_text_set(f"PBD {self._verb} starts, Esc cancels")
+        line = iface("PBD {work} starts, Esc cancels").format(work=iface(self._verb))
+        context.workspace.status_text_set(line)
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
@@ -107,8 +109,9 @@ class FrameByFrame:
             return self.fail(error)
         if progress is not None:
             left = clock(progress.eta_seconds)
+            line = iface("PBD {work}: frame {frame} of {last}, {time} left, Esc cancels")
             context.workspace.status_text_set(
-                f"PBD {self._verb}: frame {progress.frame} of {progress.end}, {left} left, Esc cancels"
+                line.format(work=iface(self._verb), frame=progress.frame, last=progress.end, time=left)
             )
             redraw(context)
         return {"RUNNING_MODAL"}

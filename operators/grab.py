@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
 from ..pbd_addon.blender.errors import PBDError
@@ -73,9 +74,7 @@ def draw_circle(tool):
 
 
 class OBJECT_OT_pbd_grab(bpy.types.Operator):
-    """Drag cloth with the left mouse button, while it plays or stands still. Ctrl pins it where you let go,
-    the wheel changes the radius, Enter keeps the result and Esc puts everything back
-    """
+    """Drag cloth with the mouse, while it plays or stands still. Ctrl pins it where you let go, Esc puts all back"""
 
     bl_idname = "object.pbd_grab"
     bl_label = "Grab"
@@ -125,7 +124,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         self._timer = manager.event_timer_add(render.fps_base / render.fps, window=context.window)
         self._drawing = bpy.types.SpaceView3D.draw_handler_add(draw_circle, (self,), "WINDOW", "POST_PIXEL")
         manager.modal_handler_add(self)
-        context.workspace.status_text_set(HELP)
+        context.workspace.status_text_set(iface(HELP))
         self.look(context, event)
         return {"RUNNING_MODAL"}
 

@@ -21,15 +21,18 @@ def views(context):
 
 
 class OBJECT_OT_pbd_heat_map(bpy.types.Operator):
-    """Color all cloths and balloons of the scene, from blue over green and yellow to red at Full Scale, and let
-    the 3D Views show it in Solid shading
-    """
+    """Color all cloths and balloons from blue to red at Full Scale and let the 3D Views show it in Solid shading"""
 
     bl_idname = "object.pbd_heat_map"
     bl_label = "Heat Map"
     bl_options = {"REGISTER", "UNDO"}
 
-    kind: bpy.props.EnumProperty(name="Colors", items=KINDS, default="STRAIN")
+    kind: bpy.props.EnumProperty(
+        name="Colors",
+        description="What the colors of the vertices show while frames play",
+        items=KINDS,
+        default="STRAIN",
+    )
 
     @classmethod
     def poll(cls, context):

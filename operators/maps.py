@@ -33,15 +33,15 @@ def new_group(obj, which):
 
 
 class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
-    """Paint where a setting counts, in Weight Paint Mode: at weight 1 it counts High times, at 0 Low times.
-    Makes the vertex group, with weight 1 everywhere, if there is none. A second time: back to Object Mode
-    """
+    """Paint where a setting counts, in Weight Paint Mode: High times at weight 1, Low times at weight 0"""
 
     bl_idname = "object.pbd_paint_map"
     bl_label = "Paint Map"
     bl_options = {"REGISTER", "UNDO"}
 
-    map: bpy.props.EnumProperty(name="Map", items=ITEMS, default="STRETCH")
+    map: bpy.props.EnumProperty(
+        name="Map", description="What the painted weights are for", items=ITEMS, default="STRETCH"
+    )
 
     @classmethod
     def poll(cls, context):

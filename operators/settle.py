@@ -6,6 +6,7 @@ import time
 from collections.abc import Generator
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session, shaping
 from ..pbd_addon.blender.errors import PBDError
@@ -14,9 +15,7 @@ from .frame_by_frame import TICK_SECONDS
 
 
 class OBJECT_OT_pbd_settle(bpy.types.Operator):
-    """Go to the first frame and let cloth hang there for some frames, hidden from the timeline; the simulation
-    begins with the result. The mesh stays as it is, Esc cancels
-    """
+    """Let cloth hang at the first frame for some frames, hidden from the timeline; simulation begins with the result"""
 
     bl_idname = "object.pbd_settle"
     bl_label = "Settle"
@@ -120,7 +119,8 @@ class OBJECT_OT_pbd_settle(bpy.types.Operator):
             self.cancel(context)
             return self.fail(context, error)
         session.of(context.scene).show_again(context.scene, context.evaluated_depsgraph_get())
-        context.workspace.status_text_set(f"PBD settles: {done} of {self.frames} frames, Esc cancels")
+        line = iface("PBD settles: {done} of {frames} frames, Esc cancels")
+        context.workspace.status_text_set(line.format(done=done, frames=self.frames))
         return {"RUNNING_MODAL"}
 
     def cancel(self, context):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import backends, session
 from .places import BodyPanel, columns, draw_sentence, in_both_places
@@ -29,7 +30,8 @@ class Advanced(BodyPanel):
         row.operator("object.pbd_settle", text="", icon="FORCE_FORCE")
         running = session.get(context.scene)
         if running is not None and running.kernels_name:
-            layout.label(text=f"Computed by {KERNEL_NAMES[running.kernels_name]}", icon="SYSTEM")
+            line = iface("Computed by {kernels}").format(kernels=KERNEL_NAMES[running.kernels_name])
+            layout.label(text=line, icon="SYSTEM", translate=False)
         draw_sentence(layout, context, backends.status(context.scene), "INFO")
         layout.use_property_split = False
         layout.prop(context.scene.render, "use_lock_interface", text="Lock Interface in Renders")

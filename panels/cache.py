@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import background_bake, session
 from .export import draw_reduction
@@ -37,7 +38,10 @@ def draw_progress(context, layout, progress):
     """How far the bake is."""
     share = (progress.frame - progress.start) / max(progress.end - progress.start, 1)
     minutes, seconds = divmod(round(progress.eta_seconds), 60)
-    layout.progress(factor=share, text=f"Frame {progress.frame} of {progress.end}, {minutes}:{seconds:02d} left")
+    line = iface("Frame {frame} of {last}, {time} left").format(
+        frame=progress.frame, last=progress.end, time=f"{minutes}:{seconds:02d}"
+    )
+    layout.progress(factor=share, text=line, translate=False)
     draw_sentence(layout, context, "Esc cancels; the frames so far stay cached", "INFO")
 
 
@@ -59,7 +63,8 @@ def draw_store(context, layout):
     col.prop(settings, "use_disk_cache")
     running = session.get(context.scene)
     if running is not None and running.disk_bytes:
-        draw_sentence(col, context, f"{file_size(running.disk_bytes)} on disk", "DISK_DRIVE")
+        line = iface("{size} on disk").format(size=file_size(running.disk_bytes))
+        draw_sentence(col, context, line, "DISK_DRIVE")
     if settings.use_disk_cache:
         row = col.row(align=True)
         row.operator("object.pbd_disk_cache_load", text="Load")
@@ -101,9 +106,11 @@ def draw_size(context, layout):
     size = file_size(BYTES_PER_VERTEX * len(obj.data.vertices) * frames)
     if settings.bake_mode == "MESH_CACHE":
         layout.prop(context.scene.pbd, "bake_folder")
-        draw_sentence(layout, context, f"{frames} frames: {size} in a file of its own", "FILE_CACHE")
+        line = iface("{frames} frames: {size} in a file of its own").format(frames=frames, size=size)
+        draw_sentence(layout, context, line, "FILE_CACHE")
     else:
-        draw_sentence(layout, context, f"{frames} frames: {size} in the file", "FILE_BLEND")
+        line = iface("{frames} frames: {size} in the file").format(frames=frames, size=size)
+        draw_sentence(layout, context, line, "FILE_BLEND")
 
 
 def draw_background(context, layout):
@@ -115,7 +122,7 @@ def draw_background(context, layout):
             draw_sentence(layout, context, background_bake.message(), "ERROR")
         return
     row = layout.row(align=True)
-    row.progress(factor=running.share, text=running.text)
+    row.progress(factor=running.share, text=running.text, translate=False)
     row.operator("object.pbd_cancel_background", text="", icon="X")
 
 

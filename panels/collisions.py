@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
 from .places import BodyPanel, columns, draw_rows, draw_sentence, in_both_places
@@ -62,8 +63,8 @@ class SelfCollisions(BodyPanel):
         running = session.get(context.scene)
         count = 0 if running is None else running.tangled.get(obj.session_uid, 0)
         if count:
-            line = f"{count} faces intersect at the start" if count > 1 else "1 face intersects at the start"
-            draw_sentence(col, context, line, "ERROR")
+            line = "{count} faces intersect at the start" if count > 1 else "1 face intersects at the start"
+            draw_sentence(col, context, iface(line).format(count=count), "ERROR")
             col.operator("object.pbd_select_intersections", icon="RESTRICT_SELECT_OFF")
 
 

@@ -53,8 +53,9 @@ def draw_finding(context, layout, finding):
     where = f"{finding.body}: " if finding.body else ""
     draw_sentence(box, context, f"{where}{finding.sentence}", "ERROR")
     if finding.action:
-        icon = "RESTRICT_SELECT_OFF" if finding.action == "Show" else "CHECKMARK"
-        button = box.operator("object.pbd_doctor_fix", text=finding.action, icon=icon)
+        shows = finding.action == doctor.SHOW
+        icon = "RESTRICT_SELECT_OFF" if shows else "CHECKMARK"
+        button = box.operator("object.pbd_doctor_fix", text="Show" if shows else "Fix", icon=icon)
         button.check, button.body = finding.check, finding.body
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import key_plan
 from .places import BodyPanel, draw_sentence, file_size, in_both_places
@@ -49,7 +50,10 @@ def draw_reduction(context, layout):
         col.operator("object.pbd_count_keys")
         return
     size = file_size(BYTES_PER_VERTEX * len(obj.data.vertices) * plan.total)
-    draw_sentence(col, context, f"{plan.total} keys, {size}, off by {1000.0 * plan.error:.2g} mm at most", "KEYFRAME")
+    line = iface("{keys} keys, {size}, off by {error:.2g} mm at most").format(
+        keys=plan.total, size=size, error=1000.0 * plan.error
+    )
+    draw_sentence(col, context, line, "KEYFRAME")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Export))

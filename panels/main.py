@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
 from .places import BodyPanel, columns, draw_sentence, file_size, in_both_places, is_live
@@ -67,7 +68,8 @@ def draw_status(context, layout):
     """What the running simulation reports, and what went wrong."""
     obj = context.object
     if obj.pbd.baked:
-        layout.label(text=f"Baked, frames {obj.pbd.bake_start} to {obj.pbd.bake_end}", icon="LOCKED")
+        line = iface("Baked, frames {first} to {last}").format(first=obj.pbd.bake_start, last=obj.pbd.bake_end)
+        layout.label(text=line, icon="LOCKED", translate=False)
         return
     running = session.get(context.scene)
     if running is None:
@@ -81,24 +83,29 @@ def draw_status(context, layout):
         draw_sentence(layout, context, "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN")
     report = running.report
     if report is not None:
-        line = (
-            f"{1000.0 * report.seconds:.0f} ms a frame, {report.substeps} steps, "
-            f"{100.0 * report.strain_p95:.1f} % stretched"
+        line = iface("{time:.0f} ms a frame, {steps} steps, {strain:.1f} % stretched").format(
+            time=1000.0 * report.seconds, steps=report.substeps, strain=100.0 * report.strain_p95
         )
         draw_sentence(layout, context, line, "TIME")
-        line = f"{report.contacts} vertices touch obstacles, {report.self_contacts} touch cloth"
+        line = iface("{obstacles} vertices touch obstacles, {cloth} touch cloth").format(
+            obstacles=report.contacts, cloth=report.self_contacts
+        )
         draw_sentence(layout, context, line, "MOD_PHYSICS")
     if running.world is not None:
         first, last = running.valid_frames(context.scene)
-        line = f"Frames {first} to {last} simulated, {file_size(running.cache_bytes)} in memory"
+        line = iface("Frames {first} to {last} simulated, {size} in memory").format(
+            first=first, last=last, size=file_size(running.cache_bytes)
+        )
         draw_sentence(layout, context, line, "FILE_CACHE")
     lost = running.lost_frames(context.scene)
     if lost is not None:
-        draw_sentence(layout, context, f"Frame {lost.first} on: {lost.why}", "INFO")
+        line = iface("Frame {first} on: {why}").format(first=lost.first, why=lost.why)
+        draw_sentence(layout, context, line, "INFO")
     if running.disk_note:
         draw_sentence(layout, context, running.disk_note, "ERROR")
     if running.first_disturbed is not None:
-        draw_sentence(layout, context, DISTURBED[running.disturbed_by].format(frame=running.first_disturbed), "INFO")
+        line = iface(DISTURBED[running.disturbed_by]).format(frame=running.first_disturbed)
+        draw_sentence(layout, context, line, "INFO")
     for note in running.notes.get(obj.session_uid, ()):
         draw_sentence(layout, context, note, "INFO")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 import types
+import unicodedata
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 LETTER_WIDTH = 7.0
 """Mean width of a letter in a panel at the interface scale 1 [pixels]."""
@@ -107,23 +109,32 @@ def draw_rows(layout, context, owner, *names):
 
     Where there is none the words stay whole and the tooltips show the units.
     """
-    labels = [owner.bl_rna.properties[name].name for name in names]
+    labels = [iface(owner.bl_rna.properties[name].name) for name in names]
     width = context.region.width / context.preferences.system.ui_scale
     column = width / 2.0 if width > TWO_COLUMNS else width
-    if LETTER_WIDTH * max(map(len, labels)) > LABEL_SHARE * column:
+    if LETTER_WIDTH * max(map(letters, labels)) > LABEL_SHARE * column:
         labels = [label.partition(" (")[0] for label in labels]
     for name, label in zip(names, labels, strict=True):
-        layout.column().prop(owner, name, text=label, slider=name.startswith("k_"))
+        layout.column().prop(owner, name, text=label, translate=False, slider=name.startswith("k_"))
 
 
 def draw_sentence(layout, context, sentence, icon):
-    """A sentence of any length, broken to the width of the region, with an icon on its first line."""
-    letters = int(context.region.width / (LETTER_WIDTH * context.preferences.system.ui_scale)) - 6
+    """A sentence of any length, broken to the width of the region, with an icon on its first line.
+
+    One without figures is translated here, one with figures where they are put in.
+    """
+    sentence = iface(sentence)
+    room = int(context.region.width / (LETTER_WIDTH * context.preferences.system.ui_scale)) - 6
     col = layout.column(align=True)
     col.scale_y = 0.8
-    for line in textwrap.wrap(sentence, max(letters, 16)):
-        col.label(text=line, icon=icon)
+    for line in textwrap.wrap(sentence, max(room, 16) * len(sentence) // max(letters(sentence), 1)):
+        col.label(text=line, icon=icon, translate=False)
         icon = "BLANK1"
+
+
+def letters(text: str) -> int:
+    """Width of a text in Latin letters: Chinese and Japanese characters are twice as wide."""
+    return len(text) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
 
 
 def file_size(count: float) -> str:

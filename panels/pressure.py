@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
 from .places import BodyPanel, columns, draw_rows, draw_sentence, in_both_places
@@ -40,7 +41,9 @@ def draw_measured(context, layout):
         for pascals in running.world.simulation.pressure(member.body)
     ]
     if measured:
-        line = f"{', '.join(measured)} Pa measured at frame {running.last_frame}"
+        line = iface("{pressures} Pa measured at frame {frame}").format(
+            pressures=", ".join(measured), frame=running.last_frame
+        )
         draw_sentence(layout, context, line, "FORCE_FORCE")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
 from .places import BodyPanel, in_both_places
@@ -28,8 +29,8 @@ class Times(BodyPanel):
         for name in shown:
             flow.label(text=name.capitalize())
         for seconds in shown.values():
-            flow.label(text=f"{1000.0 * seconds:.1f} ms")
-        layout.label(text=f"{report.substeps} substeps")
+            flow.label(text=f"{1000.0 * seconds:.1f} ms", translate=False)
+        layout.label(text=iface("{count} substeps").format(count=report.substeps), translate=False)
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Times))

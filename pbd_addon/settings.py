@@ -120,7 +120,7 @@ class Material(_Checked):
     compression: float = setting(
         5000.0,
         "Compression",
-        "Resistance to being pushed together in the plane. The same as Tension or less",
+        "Resistance to being pushed together in the plane. The same as Tension or less. Cotton 6000",
         unit="N/m",
         low=0.0,
         soft_high=50_000.0,
@@ -189,7 +189,7 @@ class Material(_Checked):
     pin_stiffness: float = setting(
         100.0,
         "Pin Stiffness",
-        "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly",
+        "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m",
         unit="N/m",
         low=0.0,
         soft_high=10_000.0,
@@ -204,7 +204,7 @@ class Material(_Checked):
     pressure: float = setting(
         1.0,
         "Volume",
-        "Enclosed volume to hold, as a multiple of the rest volume",
+        "Enclosed volume to hold, as a multiple of the rest volume. 1 keeps it, 1.5 inflates it by half",
         unit="×",
         low=0.0,
         soft_high=5.0,
@@ -220,7 +220,7 @@ class Material(_Checked):
     thickness: float = setting(
         0.002,
         "Distance",
-        "How far the cloth stays away from obstacles",
+        "How far the cloth stays away from obstacles. Cotton 0.001 m, velvet 0.002 m",
         unit="m",
         low=0.0,
         soft_high=0.05,
@@ -240,7 +240,7 @@ class Material(_Checked):
     self_distance: float = setting(
         0.0,
         "Self Distance",
-        "How far layers of cloth stay away from each other. 0 takes half of the usual edge; "
+        "How far layers of cloth stay away from each other. Usually 0 m, which takes half of the usual edge; "
         "less than a fifth of an edge cannot be held for certain",
         unit="m",
         low=0.0,
@@ -249,35 +249,35 @@ class Material(_Checked):
     k_stretch: float = setting(
         0.9,
         "Stretch",
-        "PBD: share of the stretch error that one frame's substep removes",
+        "PBD: share of the stretch error that one substep removes. Usually 0.9",
         low=0.0,
         high=1.0,
     )
     k_compression: float = setting(
         0.9,
         "Compression",
-        "PBD: share of the compression error that one frame's substep removes",
+        "PBD: share of the compression error that one substep removes. The same as Stretch or less, usually 0.9",
         low=0.0,
         high=1.0,
     )
     k_shear: float = setting(
         0.5,
         "Shear",
-        "PBD: share of the shear error that one frame's substep removes",
+        "PBD: share of the shear error that one substep removes. Usually 0.5",
         low=0.0,
         high=1.0,
     )
     k_bend: float = setting(
         0.1,
         "Bend",
-        "PBD: share of the bending error that one frame's substep removes",
+        "PBD: share of the bending error that one substep removes. Usually 0.1",
         low=0.0,
         high=1.0,
     )
     k_volume: float = setting(
         1.0,
         "Volume",
-        "PBD: share of the volume error that one frame's substep removes",
+        "PBD: share of the volume error that one substep removes. Usually 1",
         low=0.0,
         high=1.0,
     )
@@ -326,7 +326,7 @@ class SolverSettings(_Checked):
     iterations: int = setting(
         1,
         "Iterations",
-        "Solver passes within a substep. More quality steps are better than more iterations",
+        "Solver passes within a substep, usually 1. More quality steps are better than more iterations",
         low=1,
         high=1000,
         soft_high=20,

@@ -19,6 +19,8 @@ MENDS = (
     # Every kind of data at once; code that has looked at Object.type knows which one it is.
     ("types/__init__.pyi", r"^    data: \(\n        Armature\n(        \| \w+\n)+    \)$", r"    data: typing.Any"),
     ("types/__init__.pyi", r"^class Attribute\(bpy_struct\):$", r"\g<0>\n    data: typing.Any"),
+    ("app/translations/__init__.pyi", r"^(def pgettext_iface\(.*\)) -> (None|str):$", r"\g<1> -> str:"),
+    ("app/translations/__init__.pyi", r"^(def pgettext_tip\(.*\)) -> (None|str):$", r"\g<1> -> str:"),
     (
         "utils/__init__.pyi",
         r"^def register_classes_factory\(classes\) -> None:$",

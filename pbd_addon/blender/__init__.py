@@ -1,8 +1,8 @@
 """The bridge: everything of the add-on that talks to Blender, but for operators and panels."""
 
-from . import backends, background_bake, command_line, handlers, presets, properties
+from . import backends, background_bake, command_line, handlers, presets, properties, translations
 
-PARTS = (properties, presets, backends, handlers, command_line, background_bake)
+PARTS = (translations, properties, presets, backends, handlers, command_line, background_bake)
 
 
 def register():

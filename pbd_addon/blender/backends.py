@@ -18,6 +18,7 @@ import tomllib
 from pathlib import Path
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from .. import kernels
 
@@ -151,15 +152,15 @@ def is_there():
 def status(scene):
     """How far Numba is, or why it is not used in a scene; one sentence."""
     if not is_there():
-        return "Numba: not installed"
+        return iface("Numba: not installed")
     if not wanted(scene):
-        return "Numba: switched off"
+        return iface("Numba: switched off")
     if not _compilations:
-        return "Numba: gets ready with the first frame"
+        return iface("Numba: gets ready with the first frame")
     compilation = _compilations[0]
     if compilation.problem:
-        return f"Numba: cannot be used, {compilation.problem}"
-    return "Numba: ready" if compilation.ready else "Numba: compiling…"
+        return iface("Numba: cannot be used, {problem}").format(problem=compilation.problem)
+    return iface("Numba: ready") if compilation.ready else iface("Numba: compiling…")
 
 
 def watch():

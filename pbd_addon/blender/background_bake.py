@@ -15,6 +15,7 @@ from pathlib import Path
 
 import bpy
 from bpy.app.handlers import persistent
+from bpy.app.translations import pgettext_iface as iface
 
 from .. import pc2
 from . import bake, command_line, mesh_io, session, world
@@ -45,7 +46,7 @@ class Job:
         self.mode = mode
         self.frames = frame_start, frame_end
         self.fingerprints = {obj.session_uid: mesh_io.fingerprint(obj) for obj in objects}
-        self.share, self.text = 0.0, "Blender starts"
+        self.share, self.text = 0.0, iface("Blender starts")
         self.folder = Path(tempfile.mkdtemp(prefix="pbd-bake-"))
         self.process = None
 
@@ -67,7 +68,9 @@ class Job:
             first, last = self.frames
             self.share = max(said["frame"] - first, 0) / max(last - first, 1)
             minutes, seconds = divmod(round(said["eta_seconds"]), 60)
-            self.text = f"Frame {said['frame']} of {last}, {minutes}:{seconds:02d} left"
+            self.text = iface("Frame {frame} of {last}, {time} left").format(
+                frame=said["frame"], last=last, time=f"{minutes}:{seconds:02d}"
+            )
         return self.process.poll() is not None
 
     def problem(self):
@@ -196,9 +199,9 @@ def watch():
 def waits_for():
     """What a finished bake waits for, a few words, or "": nothing is written while somebody holds the mesh."""
     if any(obj.mode != "OBJECT" and obj.pbd.enabled for obj in bpy.data.objects):
-        return "Done: leave Edit Mode to take it in"
+        return iface("Done: leave Edit Mode to take it in")
     if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):
-        return "Done: waits for the running tool"
+        return iface("Done: waits for the running tool")
     return ""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from ..frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ..model import Pace, State
@@ -202,7 +203,7 @@ def keep(running, scene):
         return
     folder = folder_of(scene)
     if folder is None:
-        running.disk_note = SAVE_FIRST
+        running.disk_note = iface(SAVE_FIRST)
         return
     try:
         if running.disk is None and not _begin(running, scene, folder):
@@ -217,7 +218,8 @@ def keep(running, scene):
 def _begin(running, scene, folder):
     """Begin to write a run; returns whether that can be done. Raises `OSError`."""
     if is_there(folder) and folder not in _claimed:
-        running.disk_note = f"{shown_path(folder)} holds another run: load or delete it to have new frames on disk"
+        note = iface("{folder} holds another run: load or delete it to have new frames on disk")
+        running.disk_note = note.format(folder=shown_path(folder))
         return False
     points = {member.name: len(member.body.vertices) for member in running.world.members}
     running.disk = DiskCache(FrameFiles.create(folder, running.first_frame, points, {}), running)
@@ -239,7 +241,8 @@ def forget_claims():
 def give_up(running, error):
     """Go on in memory, because the disk takes no more; tried again when the file is saved."""
     running.disk_failed = True
-    running.disk_note = f"Frames are kept in memory alone, the disk takes none: {error.strerror or error}"
+    note = iface("Frames are kept in memory alone, the disk takes none: {error}")
+    running.disk_note = note.format(error=error.strerror or error)
 
 
 def truncate(running, frame):

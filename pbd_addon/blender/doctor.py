@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import bmesh
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from .. import Body
 from . import maps, mesh_io, poses, tangles, user_keys
@@ -64,9 +65,9 @@ class Patient(NamedTuple):
         return float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))) if len(ends) else 0.0
 
 
-def plural(count, one, many):
-    """A number with the noun that fits."""
-    return f"{count} {one if count == 1 else many}"
+def count_in(count, one, many):
+    """The sentence that fits a number, with that in it; "" for none."""
+    return (one if count == 1 else many).format(count=count) if count else ""
 
 
 def examine(obj):
@@ -86,24 +87,25 @@ def shared(patient):
     """Objects that share a mesh cannot have shapes of their own."""
     mesh = patient.obj.data
     sharers = mesh.users - mesh.use_fake_user
-    return f"The mesh is shared by {sharers} objects" if sharers > 1 else ""
+    return iface("The mesh is shared by {count} objects").format(count=sharers) if sharers > 1 else ""
 
 
 def absolute_keys(patient):
     """The live key is a relative one."""
     keys = patient.obj.data.shape_keys
-    return "The shape keys are absolute, the simulation needs relative ones" if keys and not keys.use_relative else ""
+    absolute = keys is not None and not keys.use_relative
+    return iface("The shape keys are absolute, the simulation needs relative ones") if absolute else ""
 
 
 def no_faces(patient):
     """There must be something to simulate."""
-    return "" if len(patient.polygons.starts) > 1 else "The mesh has no faces: there is nothing to simulate"
+    return "" if len(patient.polygons.starts) > 1 else iface("The mesh has no faces: there is nothing to simulate")
 
 
 def no_scale(patient):
     """What is squeezed flat by its transform cannot be written back."""
     flat = poses.is_flat(poses.read_last_pose(patient.obj).matrix)
-    return "The object has a scale of zero" if flat else ""
+    return iface("The object has a scale of zero") if flat else ""
 
 
 def uneven_scale(patient):
@@ -112,7 +114,8 @@ def uneven_scale(patient):
     thick = [modifier.name for modifier in patient.obj.modifiers if modifier.type == "SOLIDIFY"]
     if not thick or scale.max() - scale.min() <= 1e-3 * scale.max():
         return ""
-    return f"The scale differs between the axes, so that modifier '{thick[0]}' is not equally thick everywhere"
+    sentence = iface("The scale differs between the axes, so that modifier '{name}' is not equally thick everywhere")
+    return sentence.format(name=thick[0])
 
 
 def unusual_size(patient):
@@ -122,13 +125,18 @@ def unusual_size(patient):
     size = float(np.ptp(patient.world, axis=0).max())
     if SMALL <= size <= LARGE:
         return ""
-    return f"It is {size:.3g} m large and will move like that: scale it if it was not modelled in metres"
+    sentence = iface("It is {size:.3g} m large and will move like that: scale it if it was not modelled in metres")
+    return sentence.format(size=size)
 
 
 def doubles(patient):
     """Vertices in the same place: the cloth is cut open there."""
     count = len(double_targets(patient.obj.data))
-    return f"{plural(count, 'vertex lies', 'vertices lie')} on another: the cloth is cut open there" if count else ""
+    return count_in(
+        count,
+        iface("{count} vertex lies on another: the cloth is cut open there"),
+        iface("{count} vertices lie on another: the cloth is cut open there"),
+    )
 
 
 def double_targets(mesh, geometry=None):
@@ -165,7 +173,11 @@ def no_area(patient):
         return ""
     area, girth = areas(patient)
     count = int((area <= NO_AREA * girth**2).sum())
-    return f"{plural(count, 'face has', 'faces have')} no area and will not be simulated" if count else ""
+    return count_in(
+        count,
+        iface("{count} face has no area and will not be simulated"),
+        iface("{count} faces have no area and will not be simulated"),
+    )
 
 
 def faces_of_edges(patient):
@@ -178,7 +190,11 @@ def faces_of_edges(patient):
 def crowded_edges(patient):
     """Edges with more than two faces do not bend."""
     count = int((faces_of_edges(patient) > 2).sum())
-    return f"{plural(count, 'edge has', 'edges have')} more than two faces and will not bend" if count else ""
+    return count_in(
+        count,
+        iface("{count} edge has more than two faces and will not bend"),
+        iface("{count} edges have more than two faces and will not bend"),
+    )
 
 
 def loose_vertices(patient):
@@ -186,7 +202,11 @@ def loose_vertices(patient):
     used = np.zeros(len(patient.world), bool)
     used[patient.edges.ravel()] = True
     count = int((~used).sum())
-    return f"{plural(count, 'vertex belongs', 'vertices belong')} to no edge and will not move" if count else ""
+    return count_in(
+        count,
+        iface("{count} vertex belongs to no edge and will not move"),
+        iface("{count} vertices belong to no edge and will not move"),
+    )
 
 
 def opposed_normals(patient):
@@ -198,9 +218,11 @@ def opposed_normals(patient):
     following[starts[1:] - 1] = starts[:-1]
     ways = corners.astype(np.int64) * len(patient.world) + corners[following]
     count = int((np.unique(ways, return_counts=True)[1] > 1).sum())
-    if not count:
-        return ""
-    return f"The normals disagree at {plural(count, 'edge', 'edges')}: pressure would push both ways"
+    return count_in(
+        count,
+        iface("The normals disagree at {count} edge: pressure would push both ways"),
+        iface("The normals disagree at {count} edges: pressure would push both ways"),
+    )
 
 
 def wide_distance(patient):
@@ -208,7 +230,8 @@ def wide_distance(patient):
     distance, edge = patient.obj.pbd.thickness, patient.usual_edge
     if not 0.0 < edge < distance:
         return ""
-    return f"Distance, {1e3 * distance:.3g} mm, is more than the usual edge, {1e3 * edge:.3g} mm"
+    sentence = iface("Distance, {distance:.3g} mm, is more than the usual edge, {edge:.3g} mm")
+    return sentence.format(distance=1e3 * distance, edge=1e3 * edge)
 
 
 def wide_self_distance(patient):
@@ -216,7 +239,8 @@ def wide_self_distance(patient):
     settings, edge = patient.obj.pbd, patient.usual_edge
     if not settings.self_collision or not 0.0 < edge < settings.self_distance:
         return ""
-    return f"Self Distance, {1e3 * settings.self_distance:.3g} mm, is more than the usual edge, {1e3 * edge:.3g} mm"
+    sentence = iface("Self Distance, {distance:.3g} mm, is more than the usual edge, {edge:.3g} mm")
+    return sentence.format(distance=1e3 * settings.self_distance, edge=1e3 * edge)
 
 
 def lost_pins(patient):
@@ -225,14 +249,16 @@ def lost_pins(patient):
     if not name:
         return ""
     if name not in obj.vertex_groups:
-        return f"The pin group '{name}' does not exist"
-    return "" if user_keys.read_weights(obj, name).any() else f"The pin group '{name}' is empty: nothing is held"
+        return iface("The pin group '{name}' does not exist").format(name=name)
+    empty = not user_keys.read_weights(obj, name).any()
+    return iface("The pin group '{name}' is empty: nothing is held").format(name=name) if empty else ""
 
 
 def lost_maps(patient):
     """A weight map whose group is not there."""
     lost = missing_maps(patient.obj)
-    return f"The group '{next(iter(lost.values()))}' of a weight map does not exist" if lost else ""
+    sentence = iface("The group '{name}' of a weight map does not exist")
+    return sentence.format(name=next(iter(lost.values()))) if lost else ""
 
 
 def missing_maps(obj):
@@ -248,7 +274,7 @@ def all_held(patient):
     for name in (obj.pbd.pin_group, obj.pbd.attach_group if obj.pbd.attach_object else ""):
         if name in obj.vertex_groups:
             weights = np.maximum(weights, user_keys.read_weights(obj, name))
-    return "All vertices are held: nothing can move" if len(weights) and (weights >= 1.0).all() else ""
+    return iface("All vertices are held: nothing can move") if len(weights) and (weights >= 1.0).all() else ""
 
 
 def intersections(patient):
@@ -256,21 +282,25 @@ def intersections(patient):
     if patient.body is None:
         return ""
     count = len(tangles.tangled_faces([patient.body])[0])
-    return f"{plural(count, 'face goes', 'faces go')} through others at the start" if count else ""
+    return count_in(
+        count,
+        iface("{count} face goes through others at the start"),
+        iface("{count} faces go through others at the start"),
+    )
 
 
 def added_geometry(patient):
     """Modifiers come after the simulation, which knows nothing of what they add."""
     found = first_modifier(patient.obj, ADD_GEOMETRY)
-    return (
-        f"What '{found.name}' changes in the mesh comes after the simulation, which does not know it" if found else ""
-    )
+    sentence = iface("What '{name}' changes in the mesh comes after the simulation, which does not know it")
+    return sentence.format(name=found.name) if found else ""
 
 
 def second_simulation(patient):
     """Blender's own cloth would move it once more."""
     found = first_modifier(patient.obj, SIMULATE)
-    return f"Modifier '{found.name}' simulates the same vertices once more" if found else ""
+    sentence = iface("Modifier '{name}' simulates the same vertices once more")
+    return sentence.format(name=found.name) if found else ""
 
 
 def first_modifier(obj, types):
@@ -322,7 +352,7 @@ def check(scene):
         sentences = ((name, function(patient), action) for name, (function, action) in CHECKS.items())
         found += [Finding(name, obj.name, sentence, action) for name, sentence, action in sentences if sentence]
     if live_bodies(scene) and not scene.render.use_lock_interface:
-        sentence = "Lock Interface is off: rendering while cloth is simulated can crash Blender"
+        sentence = iface("Lock Interface is off: rendering while cloth is simulated can crash Blender")
         found.append(Finding(UNLOCKED, "", sentence, FIX))
     _findings[scene.session_uid] = tuple(found)
     return found

@@ -1,5 +1,7 @@
 """Where a hand has put objects: those that hold pins, those that cloth is attached to, and colliders."""
 
+from bpy.app.translations import pgettext_iface as iface
+
 from . import animation, poses, user_keys, world
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -54,13 +56,18 @@ def moves(running, scene):
     now = standing(obstacles)
     if now != running.standing:
         moved = [obj.name for obj in obstacles if running.standing.get(obj.session_uid) != now[obj.session_uid]]
-        found.append((None, f"'{moved[0]}' was moved" if moved else "there are other colliders"))
+        found.append((None, was_moved(moved[0]) if moved else iface("there are other colliders")))
     elif running.recast:
-        found.append((None, "there are other colliders"))
+        found.append((None, iface("there are other colliders")))
     for uid, stands in holding(running, scene).items():
         if running.pins_standing.get(uid, stands) != stands:
-            found.append((uid, f"'{world.find(scene, uid, '').name}' was moved"))
+            found.append((uid, was_moved(world.find(scene, uid, "").name)))
     return found
+
+
+def was_moved(name):
+    """Why frames do not hold any more, of an object that a hand has moved."""
+    return iface("'{name}' was moved").format(name=name)
 
 
 def is_free(obj):

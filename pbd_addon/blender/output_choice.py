@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from bpy.app.translations import pgettext_iface as iface
+
 from . import output_modifier
 
 
@@ -16,12 +18,20 @@ def choose(obj):
     """What is to show the simulated shape of an object, by its setting or, if that is automatic, its modifiers."""
     movers = output_modifier.movers(obj)
     bound = output_modifier.is_bound_to_parent(obj)
-    poser = f"'{movers[-1].name}'" if movers else f"its parent '{obj.parent.name}'" if bound else ""
+    poser = f"'{movers[-1].name}'" if movers else ""
+    if bound and not movers:
+        poser = iface("its parent '{name}'").format(name=obj.parent.name)
     if obj.pbd.output == "MODIFIER":
-        return Choice(True, "Pins follow the modifiers before 'PBD Output', and those after it act on the cloth")
+        reason = "Pins follow the modifiers before 'PBD Output', and those after it act on the cloth"
+        return Choice(True, iface(reason))
     if obj.pbd.output == "SHAPE_KEY":
-        twice = f"; {poser} deforms the cloth, and pins do not follow it" if poser else ""
-        return Choice(False, f"The shape key stands before all modifiers{twice}")
+        if not poser:
+            return Choice(False, iface("The shape key stands before all modifiers"))
+        reason = iface(
+            "The shape key stands before all modifiers; {poser} deforms the cloth, and pins do not follow it"
+        )
+        return Choice(False, reason.format(poser=poser))
     if poser:
-        return Choice(True, f"By modifier: pins follow {poser}, which does not deform the cloth a second time")
-    return Choice(False, "By shape key, as no modifier poses this mesh")
+        reason = iface("By modifier: pins follow {poser}, which does not deform the cloth a second time")
+        return Choice(True, reason.format(poser=poser))
+    return Choice(False, iface("By shape key, as no modifier poses this mesh"))

@@ -275,7 +275,7 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
 
     speed: FloatProperty(
         name="Speed",
-        description="How fast simulated time runs: 0.5 is slow motion",
+        description="How fast simulated time runs. 1 is real time, 0.5 slow motion",
         default=1.0,
         min=0.001,
         soft_max=4.0,
@@ -357,7 +357,10 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
     shading_before: StringProperty(name="Color of Solid Shading Before the Heat Map", options={"HIDDEN"})
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
     floor_height: FloatProperty(
-        name="Height", description="Height of the floor", subtype="DISTANCE", override=OVERRIDABLE
+        name="Height",
+        description="Height of the floor. The ground of most scenes is at 0 m",
+        subtype="DISTANCE",
+        override=OVERRIDABLE,
     )
     floor_friction: FloatProperty(
         name="Friction",

@@ -1,6 +1,7 @@
 """Raw settings, tuples of plain values by key: what each of them is called, and which are animated."""
 
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from . import animation, maps, properties, world
 from .world import as_collider
@@ -29,7 +30,7 @@ def changed_by_hand(running, scene, settings):
     for key, raw in settings.items():
         for place in places(running.settings.get(key, raw), raw):
             if not is_animated(scene, key, place):
-                return f"{describe(scene, key, place)} changed"
+                return iface("{what} changed").format(what=describe(scene, key, place))
     return ""
 
 
@@ -56,11 +57,12 @@ def describe(scene, key, place):
     paths, name = fields(scene, key)[place]
     owner = owner_of(scene, key)
     if owner is None:
-        return "Something that is gone"
+        return iface("Something that is gone")
     if not name:
         group, _, prop = paths[0].partition(".")
-        name = getattr(owner, group).bl_rna.properties[prop].name.partition(" (")[0]
-    return name if owner == scene else f"{name} of '{owner.name}'"
+        name = getattr(owner, group).bl_rna.properties[prop].name
+    name = iface(name).partition(" (")[0]
+    return name if owner == scene else iface("{setting} of '{owner}'").format(setting=name, owner=owner.name)
 
 
 def is_animated(scene, key, place):

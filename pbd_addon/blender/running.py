@@ -9,6 +9,7 @@ import time
 from typing import NamedTuple
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from .. import UnstableError
 from . import (
@@ -225,7 +226,7 @@ class Session:
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         except DamagedFrame as error:
             if error.frame > self.first_frame:
-                self.truncate(error.frame - 1, "the cache on disk is damaged")
+                self.truncate(error.frame - 1, iface("the cache on disk is damaged"))
             else:
                 self.begin_anew(self.start)
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
@@ -401,9 +402,9 @@ class Session:
     def _newcomers(self, scene):
         """Tell objects that became PBD in the middle when they will join, by uid."""
         members = {member.uid for member in self.world.members}
-        when = f"at frame {frame_range(scene)[0]}, or on Reset"
+        note, first = iface("'{name}' joins the simulation at frame {frame}, or on Reset"), frame_range(scene)[0]
         new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
-        return {obj.session_uid: (f"'{obj.name}' joins the simulation {when}",) for obj in new}
+        return {obj.session_uid: (note.format(name=obj.name, frame=first),) for obj in new}
 
     def _write(self, scene, frame, now, ahead):
         """Write what is known of a frame into the live keys: simulated, or as the user made it.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .. import UnstableError
 from ..model import State
-from . import backends, disk_cache, heat_map, properties, validity
+from . import backends, disk_cache, heat_map, properties, raw_settings
 from .errors import PBDError
 
 UNDOABLE = 16
@@ -55,7 +55,7 @@ def settles_anew(running, scene, now):
     if not (running.settled or properties.settle_from(now.settings[scene.session_uid])):
         return False
     known = running.moments[running.first_frame].settings
-    return any(validity.places(known.get(key, raw), raw) for key, raw in now.settings.items())
+    return any(raw_settings.places(known.get(key, raw), raw) for key, raw in now.settings.items())
 
 
 def rest(running, scene):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from . import deformed_input, hand_placed, raw_settings, surfaces, watched_curves, world
 from .errors import PBDError
@@ -43,7 +44,8 @@ def notice_moves(running, scene):
         return
     for uid in running.reshaped:
         if _has_other_shape(running, scene, uid):
-            disturb(running, int(running.shown_frame), f"the shape of '{world.find(scene, uid, '').name}' changed")
+            why = iface("the shape of '{name}' changed").format(name=world.find(scene, uid, "").name)
+            disturb(running, int(running.shown_frame), why)
     for uid, why in hand_placed.moves(running, scene):
         if uid is None:
             disturb(running, int(running.shown_frame), why)
@@ -91,7 +93,7 @@ def notice_changes(running, scene, depsgraph, frame, now):
             if raw_settings.agree(moment.settings, now.settings, still)
         ]
         if fitting:
-            running.truncate(max(fitting), "settings were undone")
+            running.truncate(max(fitting), iface("settings were undone"))
             running.settings.update(now.settings)
         _notice_undone_pins(running, scene, now)
         _notice_undone_moves(running, scene, frame)
@@ -114,13 +116,14 @@ def notice_changes(running, scene, depsgraph, frame, now):
             if raw_settings.is_animated(scene, key, place)
         ]
         if changed:
-            running.truncate(frame - 1, f"{raw_settings.describe(scene, key, changed[0])} is animated in another way")
+            what = raw_settings.describe(scene, key, changed[0])
+            running.truncate(frame - 1, iface("{what} is animated in another way").format(what=what))
             return
     for obj in pinned(running, scene):
         uid = obj.session_uid
         same = uid not in known.poses or uid not in now.poses or known.poses[uid].is_like(now.poses[uid])
         if not (same or is_still(obj) or uid in running.moved_by_hand):
-            running.truncate(frame - 1, f"'{obj.name}' is animated in another way")
+            running.truncate(frame - 1, iface("{what} is animated in another way").format(what=f"'{obj.name}'"))
             return
     _notice_deformed(running, scene, depsgraph, frame)
 
@@ -145,7 +148,8 @@ def _notice_deformed(running, scene, depsgraph, frame):
     for obj in objects:
         now, before = seen.get(obj.session_uid), known.deformed.get(obj.session_uid)
         if now is not None and before is not None and np.abs(now - before).max() > PUT_ELSEWHERE:
-            running.truncate(frame - 1, f"modifiers put the pins of '{obj.name}' elsewhere")
+            why = iface("modifiers put the pins of '{name}' elsewhere").format(name=obj.name)
+            running.truncate(frame - 1, why)
             return
 
 
@@ -155,7 +159,8 @@ def _notice_undone_pins(running, scene, now):
         uid = obj.session_uid
         if uid in now.poses and is_still(obj):
             stood = [at for at, moment in running.moments.items() if now.poses[uid].is_like(moment.poses.get(uid))]
-            running.truncate(max(stood, default=running.undone), f"'{obj.name}' was put back")
+            why = iface("'{name}' was put back").format(name=obj.name)
+            running.truncate(max(stood, default=running.undone), why)
 
 
 def _notice_undone_moves(running, scene, frame):
@@ -163,7 +168,7 @@ def _notice_undone_moves(running, scene, frame):
 
     Of one that may move by itself nothing is told by where it stands, unless it stood there at another frame.
     """
-    why = "a collider was put back"
+    why = iface("a collider was put back")
     here = running.moments.get(frame)
     cast = {obj.session_uid for obj in surfaces.colliders(scene)}
     limits = []

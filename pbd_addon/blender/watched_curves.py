@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from . import animation, mesh_io
 from .hand_placed import pinned
@@ -87,4 +88,4 @@ def notice(running, scene):
             changes.append((first + int(np.argmax(differ)), now.owners[key[0]]))
     if changes:
         frame, owner = min(changes)
-        running.truncate(frame - 1, f"animation of '{owner}' changed")
+        running.truncate(frame - 1, iface("animation of '{name}' changed").format(name=owner))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
 from ..contact.surface_points import SurfacePoints
@@ -447,11 +448,8 @@ class World:
         material = properties.material_from(self.applied[member.uid], member.name)
         if material.pressure_mode == "OFF" or not count:
             return ()
-        return (
-            f"{count} opening is closed by a virtual cap"
-            if count == 1
-            else f"{count} openings are closed by virtual caps",
-        )
+        note = "1 opening is closed by a virtual cap" if count == 1 else "{count} openings are closed by virtual caps"
+        return (iface(note).format(count=count),)
 
     def inputs(self, scene, moment):
         """Pin targets, floor and colliders at a moment, as `FrameInputs` in world space.

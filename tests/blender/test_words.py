@@ -1,0 +1,285 @@
+"""Every word of the interface: tooltips say what a setting is and usually is, and all is there in each language.
+
+The texts are those of the classes that Blender has registered, and, of what the drawings say themselves, those in the
+sources: `text="..."` and the calls that translate.
+"""
+
+import ast
+import dataclasses
+import inspect
+import re
+import string
+import sys
+
+import bpy
+import pytest
+
+LANGUAGES = ("de_DE", "es", "fr_FR", "ja_JP", "zh_HANS")
+
+NAMES = {"PBD", "XPBD", "NumPy", "Alembic", "USD", "glTF", "Y"}
+"""The same in every language."""
+
+OPERATORS = ("OBJECT_OT_pbd_", "MESH_OT_primitive_pbd_")
+PANELS = ("VIEW3D_PT_pbd_", "PHYSICS_PT_pbd_", "OBJECT_PT_pbd_")
+GROUPS = (("Object", "pbd"), ("Object", "pbd_collider"), ("Scene", "pbd"))
+
+BLENDERS_OWN = {
+    *("rna_type", "name", "align", "location", "rotation"),
+    *("remove_name", "remove_active"),
+}
+"""Properties that Blender's own base classes bring, with their texts."""
+
+TRANSLATED = {"iface", "tip", "poll_message_set", "draw_sentence"}
+"""Functions that take an English text and show it in the user's language."""
+
+
+def registered(prefixes):
+    return [getattr(bpy.types, name) for name in dir(bpy.types) if name.startswith(prefixes)]
+
+
+def group(owner, name):
+    """What Blender knows of a group of settings."""
+    return getattr(bpy.types, owner).bl_rna.properties[name].fixed_type
+
+
+def operators():
+    """What Blender knows of our operators: label, tooltip, properties."""
+    for cls in registered(OPERATORS):
+        domain, name = cls.__name__.split("_OT_")
+        yield getattr(getattr(bpy.ops, domain.lower()), name).get_rna_type()
+
+
+def visible_properties():
+    """All properties that a user sees, as (where, property)."""
+    known = [group(*place) for place in GROUPS] + [*operators()]
+    for struct in known:
+        for prop in struct.properties:
+            if prop.identifier not in BLENDERS_OWN and not prop.is_hidden:
+                yield f"{struct.identifier}.{prop.identifier}", prop
+
+
+def texts_in(node):
+    """The texts that an expression may be, but for those that something is compared with."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    if isinstance(node, ast.IfExp):
+        return [*texts_in(node.body), *texts_in(node.orelse)]
+    if isinstance(node, ast.Dict):
+        return [text for value in node.values for text in texts_in(value)]
+    return []
+
+
+def assigned(name, tree):
+    """The texts that a name may be."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            yield from texts_in(node.value)
+
+
+def meant_by(node, function, tree):
+    """The texts that an argument may be, seen through the assignments of its function or, if none, of its file."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        return [*assigned(node.id, function)] or [*assigned(node.id, tree)]
+    return texts_in(node)
+
+
+def drawn_texts(source):
+    """The texts that the functions of a file show themselves."""
+    tree = ast.parse(source)
+    yield from assigned("_verb", tree)
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for call in ast.walk(function):
+            if not isinstance(call, ast.Call):
+                continue
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            if name in TRANSLATED:
+                yield from meant_by(call.args[2 if name == "draw_sentence" else 0], function, tree)
+            elif "text" in keywords and "translate" not in keywords:
+                yield from texts_in(keywords["text"])
+
+
+def sources(extension):
+    """The files of the extension that show texts, by module."""
+    parts = tuple(f"{extension}.{part}." for part in ("panels", "operators", "pbd_addon.blender"))
+    return {name: inspect.getsource(module) for name, module in sorted(sys.modules.items()) if name.startswith(parts)}
+
+
+def kinds_of_constraints(extension):
+    """Names under which the panel Times shows where the time went."""
+    yield from ("Scene and keys", "Stretch", "Compression", "Shear")
+    for name, module in sorted(sys.modules.items()):
+        if not name.startswith(f"{extension}.pbd_addon.") or ".blender" in name:
+            continue
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "lap":
+                yield from (text.capitalize() for text in texts_in(node.args[0]))
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "name":
+                yield from (text.capitalize() for text in texts_in(node.value))
+
+
+def all_texts(extension):
+    """Every English text that a user sees, and where it stands."""
+    found = {}
+
+    def add(text, where):
+        if text and text not in NAMES and any(letter.isalpha() for letter in text):
+            found.setdefault(text, where)
+
+    for where, prop in visible_properties():
+        add(prop.name, where)
+        add(prop.description, where)
+        for item in getattr(prop, "enum_items_static", None) or getattr(prop, "enum_items", ()):
+            add(item.name, where)
+            add(item.description, where)
+    for struct in operators():
+        add(struct.name, struct.identifier)
+        add(struct.description, struct.identifier)
+    for cls in registered(PANELS):
+        add(cls.bl_label, cls.__name__)
+        add(getattr(cls, "bl_category", ""), cls.__name__)
+    for name, source in sources(extension).items():
+        for text in drawn_texts(source):
+            add(text, name)
+    for text in kinds_of_constraints(extension):
+        add(text, "Times")
+    for _paths, name in extension.bridge("raw_settings").OF_SCENE:
+        add(name, "raw_settings")
+    return found
+
+
+def placeholders(text):
+    """Names and formats of what is put into a text, in any order."""
+    return sorted((name, form) for _before, name, form, _conversion in string.Formatter().parse(text) if name)
+
+
+@pytest.fixture
+def tables(extension):
+    return extension.bridge("translations").LANGUAGES
+
+
+def test_these_are_the_languages(tables):
+    assert set(tables) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_is_there(extension, tables, language):
+    missing = {text: where for text, where in all_texts(extension).items() if text not in tables[language]}
+    assert not missing
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_translated_that_is_not_shown(extension, tables, language):
+    assert not set(tables[language]) - set(all_texts(extension))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_translations_fit_their_texts(tables, language):
+    for text, translation in tables[language].items():
+        assert translation.strip(), text
+        assert translation == translation.strip(), text
+        assert placeholders(translation) == placeholders(text), text
+        assert not translation.endswith(("。", ".")) or text.endswith("."), text
+        # The unit stands behind the label in every language, so that a narrow panel can leave it out.
+        assert re.findall(r" \(\S+\)$", translation) == re.findall(r" \(\S+\)$", text), text
+
+
+def test_the_collection_sees_what_is_there(extension):
+    found = all_texts(extension)
+    for text in (
+        "Tension (N/m)",
+        "Bake",
+        "Press Space to simulate",
+        "Frames {first} to {last} simulated, {size} in memory",
+    ):
+        assert text in found
+    assert len(found) > 250
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_blender_gets_labels_and_buttons(extension, tables, language):
+    for_blender = extension.bridge("translations").tables()[language]
+    for text, translation in tables[language].items():
+        assert for_blender["*", text] == translation
+        assert for_blender["Operator", text] == translation
+
+
+@pytest.mark.skipif(not bpy.app.build_options.international, reason="this Blender knows English alone")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_blender_speaks_the_language(extension, tables, language):
+    """Once the user has chosen it, and no more when the extension is off."""
+    translate, texts = bpy.app.translations.pgettext_iface, tables[language]
+    view = bpy.context.preferences.view
+    before = view.language
+    assert language in bpy.app.translations.locales
+    view.language = language
+    view.use_translate_interface = view.use_translate_tooltips = True
+    try:
+        assert translate("Press Space to simulate") == texts["Press Space to simulate"]
+        assert translate("Tension (N/m)") == texts["Tension (N/m)"]
+        assert translate("Bake in Background", "Operator") == texts["Bake in Background"]
+        assert bpy.app.translations.pgettext_tip("Simulate this object while frames play") != (
+            "Simulate this object while frames play"
+        )
+        extension.disable()
+        assert translate("Press Space to simulate") == "Press Space to simulate"
+    finally:
+        view.language = before
+
+
+SOURCE = """
+def draw(layout, context, count):
+    layout.label(text="Shown")
+    layout.label(text="Never", translate=False)
+    layout.operator("object.pbd_bake", text="One" if count == "Compared" else "Many")
+    line = iface("{count} faces").format(count=count)
+    draw_sentence(layout, context, "A sentence", "INFO")
+    other = "Seen through a name"
+    draw_sentence(layout, context, iface(other), "INFO")
+"""
+
+
+def test_texts_of_a_drawing():
+    assert set(drawn_texts(SOURCE)) == {"Shown", "One", "Many", "{count} faces", "A sentence", "Seen through a name"}
+
+
+def test_every_setting_has_a_tooltip():
+    for where, prop in visible_properties():
+        assert prop.name, where
+        assert len(prop.description) > 8, where
+        assert prop.description != prop.name, where
+
+
+def test_tooltips_end_without_a_full_stop():
+    tooltips = [(struct.identifier, struct.description) for struct in operators()]
+    assert all(text for _where, text in tooltips)
+    tooltips += [(where, prop.description) for where, prop in visible_properties()]
+    for where, text in tooltips:
+        assert not text.endswith("."), where
+        assert not text[:1].islower(), where
+        assert "\n" not in text, where  # Its indentation would show in some versions of Blender.
+
+
+def test_tooltips_of_numbers_name_a_usual_value():
+    numbers = [(where, prop) for where, prop in visible_properties() if prop.type in {"INT", "FLOAT"}]
+    assert len(numbers) > 30
+    for where, prop in numbers:
+        assert re.search(r"\d", prop.description), where
+
+
+def test_units_are_told(extension):
+    """A length in its tooltip, beside the usual value, because Blender may show it in feet; others behind the label."""
+    fields = dataclasses.fields(extension.module("pbd_addon.settings").Material)
+    units = {field.name: field.metadata["unit"] for field in fields if field.metadata["unit"]}
+    assert len(units) > 10
+    for where, prop in visible_properties():
+        if prop.type != "FLOAT":
+            continue
+        if prop.unit == "LENGTH":
+            assert re.search(r"\d m\b", prop.description), where
+        elif where.startswith("PBD_PG_object") and prop.identifier in units:
+            assert prop.name.endswith(f" ({units[prop.identifier]})"), where
