@@ -89,6 +89,7 @@ class ContactConstraints(Constraints):
         """Search for everything anew, also for tangles: the particles have been put somewhere else."""
         self._search_anew()
         self._before_that: np.ndarray | None = None
+        self._v: np.ndarray | None = None
         self._goes_on = self._looked = self._squeezed = False
         self.is_separate = True
         self._touched = np.zeros((2, self.n), bool)
@@ -103,7 +104,7 @@ class ContactConstraints(Constraints):
     def go_back(self, fraction: float) -> None:
         """Be where the colliders were at a fraction of the frame: a substep from there is tried again."""
         self._search_anew()
-        self._goes_on = False
+        self._goes_on, self._before_that, self._v = False, None, None
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -161,7 +162,7 @@ class ContactConstraints(Constraints):
                 straying[surface.part], straying[self.n + number] = surface.straying[:-1], surface.straying[-1]
         return straying
 
-    def begin_frame(self, kernels: ModuleType, x: np.ndarray, straying: np.ndarray) -> None:
+    def begin_frame(self, kernels: ModuleType, x: np.ndarray, v: np.ndarray, straying: np.ndarray) -> None:
         """Forget what promises of moving bodies are left of the last frame, so that a frame depends on its state alone.
 
         Then look at what is tangled or sunken, if anything is or nothing is known yet.
@@ -169,6 +170,7 @@ class ContactConstraints(Constraints):
         Args:
             kernels: Module of kernels.
             x: Positions, (3, n) [m].
+            v: Velocities, (3, n) [m/s].
             straying: As it was at the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
         """
         for number, surface in enumerate(self.surfaces):
@@ -176,7 +178,7 @@ class ContactConstraints(Constraints):
                 surface.expire()
                 surface.recall(np.append(straying[surface.part], straying[self.n + number]))
         self.seconds_of_search = 0.0
-        self._goes_on = False
+        self._goes_on, self._v = False, v
         self._take_coefficients()
         self._touched = np.zeros((2, self.n), bool)
         if self._looked and not self._tangled.any() and not self._deep and not self._squeezed:
@@ -201,7 +203,8 @@ class ContactConstraints(Constraints):
             pair.seen = (-1, -1)
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self._goes_on &= h == self.h
+        if h != self.h:
+            self._goes_on, self._before_that = False, None
         self.h = h
         if not all(self._still):
             self._x[:, self.n :] = self._p[:, self.n :]
@@ -215,8 +218,12 @@ class ContactConstraints(Constraints):
         if not np.isfinite(p).all():
             return  # the solver tries again
         if self._fresh:
-            self._before_that = self._x.copy() if self._goes_on else None
-            self._goes_on = True
+            if self._goes_on:
+                self._before_that = self._x.copy()
+            elif self._v is not None:
+                self._before_that = self._x.copy()
+                self._before_that[:, : self.n] = x - self.h * self._v
+            self._goes_on, self._v = True, None
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         if self._find(kernels, False) or self._fresh:
             self._come_near(kernels)
@@ -341,6 +348,7 @@ class ContactConstraints(Constraints):
             last: Whether nothing but separation follows. What a search leaves out is farther apart than the distance,
                 so that there is room to stray more without crossing.
         """
+        wider = np.zeros(self._p.shape[1], bool)
         for surface in self._all_surfaces():
             collider = surface.part.start >= self.n
             if collider and surface.is_promised and self._still[self.obstacles.index(surface)]:
@@ -348,15 +356,22 @@ class ContactConstraints(Constraints):
             astray = surface.strayed(self._p, self._room if last else 0.0)
             few = last and not collider and MANY < len(surface.vertices)
             if astray is None or len(astray[0]) > (FEW * len(surface.vertices) if few else 0):
-                surface.promise(self._x, self._p, self._before_that)
+                widened = None if astray is None else surface.widen(len(astray[0]))
+                if widened is None:
+                    surface.promise(self._x, self._p, self._before_that)
+                else:
+                    wider[widened] = True
             elif len(astray[0]):
                 self._p[:, astray[0]] = astray[1]
         stale = [pair for pair in self.pairs if pair.is_stale]
-        if not stale:
+        if not stale and not wider.any():
             return False
         began = time.perf_counter()
-        for pair in stale:
-            pair.search(kernels, self._x)
+        for pair in self.pairs:
+            if pair in stale:
+                pair.search(kernels, self._x)
+            elif wider[pair.one.part].any() or wider[pair.other.part].any():
+                pair.search_around(kernels, self._x, wider)
         self._rows = self._without_tangles(joined([pair.rows for pair in self.pairs]))
         self.seconds_of_search += time.perf_counter() - began
         return True

@@ -39,6 +39,12 @@ FORGET = 0.6
 MOST_SPOKES = 24
 """Edges around a vertex that are left out of a walk as neighbours; more would take the memory of their square."""
 
+ALMOST, WIDER = 0.7, 2.0
+"""Where few vertices break a promise, all that strayed by this share of their slack get this multiple of it, ..."""
+
+WIDEST, MOST_WIDER = 1.0, 0.02
+"""... up to this slack in edges, and as long as no more than this share of the vertices break it at once."""
+
 DRIFT_SLACK = 0.03
 """How far the mean motion may stray, in edges; with `STRAYING` as for a vertex."""
 
@@ -88,7 +94,7 @@ class Surface:
         self.drift_slack = DRIFT_SLACK * self.edge
         self.straying = np.full(len(vertices) + 1, UNKNOWN * self.edge)
         self.version = 0
-        self._age, self._lasts = 1, 0
+        self._age, self._lasts, self._is_wider = 1, 0, False
 
     def sharpness(self, x: np.ndarray, smooth: float, sharp: float) -> np.ndarray:
         """How sharp edges are at positions x (3, N), (e,): 0 bent by `smooth` [rad], 1 by `sharp` and at borders."""
@@ -115,7 +121,7 @@ class Surface:
     @property
     def rests(self) -> bool:
         """Whether so little moves that the promise is one of the longest."""
-        return self._lasts == LONGEST
+        return self._lasts == LONGEST and not self._is_wider
 
     def age(self) -> None:
         """A substep has begun."""
@@ -143,7 +149,7 @@ class Surface:
             self.slack = SLACK * self.edge + np.minimum(stray, MOST_SLACK * self.edge)
             drifting = max(self._lasts, TO_AND_FRO) * STRAYING * float(self.straying[-1])
             self.drift_slack = DRIFT_SLACK * self.edge + drifting
-        self._age = 1
+        self._age, self._is_wider = 1, False
         self._origin = here.mean(axis=1)
         drift = self._lasts * self._mean_way[:, 0]
         self._drift_low = np.minimum(drift, 0.0) - self.drift_slack
@@ -175,13 +181,43 @@ class Surface:
         off = here - self._start
         off -= self._age * self._step
         off -= drift[:, None]
-        square = np.einsum("im,im->m", off, off)
+        self._square = square = np.einsum("im,im->m", off, off)
         np.maximum(self.straying, np.append(np.sqrt(square), away) / max(self._age, TO_AND_FRO), out=self.straying)
         if self._age > self._lasts or (drift < self._drift_low).any() or (drift > self._drift_high).any():
             return None
         astray = np.flatnonzero(square > (self.slack + room) ** 2)
         back = off[:, astray] * (0.99 * (self.slack[astray] + room) / np.sqrt(square[astray]) - 1.0)
         return astray + self.part.start, here[:, astray] + back
+
+    def widen(self, astray: int) -> np.ndarray | None:
+        """Let the vertices stray farther that were astray when `strayed` looked, that many, and those that soon will.
+
+        Returns:
+            The particles whose promise is wider now, (k,) int; None if it has to be given anew.
+        """
+        if self.exact or astray > max(MOST_WIDER * len(self.slack), 1.0):
+            return None
+        wide = np.flatnonzero(self._square > (ALMOST * self.slack) ** 2)
+        slack = WIDER * np.sqrt(self._square[wide])
+        if slack.max() > WIDEST * self.edge:
+            return None
+        self.slack[wide] = np.maximum(slack, self.slack[wide])
+        self._is_wider = True
+        return wide + self.part.start
+
+    def left(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is left of the promise at positions x (3, N) [m], where this substep began, relative to the mean motion.
+
+        Returns:
+            The way that each vertex still is to go, (3, n) [m], and how far it may stray from there, (n,) [m].
+        """
+        if self.exact or self._age == 1:
+            return self.way, self.slack
+        here = x[:, self.part]
+        off = here - self._start
+        off -= (self._age - 1) * self._step
+        off -= here.mean(axis=1, keepdims=True) - self._origin[:, None]
+        return (self._lasts + 1 - self._age) * self._step, self.slack + np.sqrt(np.einsum("im,im->m", off, off))
 
     def ranges(self, drifting: bool) -> tuple[np.ndarray, np.ndarray]:
         """Between which corners each vertex stays while the promise holds.
