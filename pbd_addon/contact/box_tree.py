@@ -16,17 +16,11 @@ class BoxTree:
 
     Args:
         centers: Where the items are when the tree is made, (m, 3) [m]. Neighbours then should stay neighbours.
-
-    Attributes:
-        leaves: The item in each leaf, -1 for none, (2**k,) int; places: the leaf of each item, (m,) int.
     """
 
     def __init__(self, centers: np.ndarray) -> None:
         self.leaves = halving_order(centers)
         self.items = len(centers)
-        filled = np.flatnonzero(self.leaves >= 0)
-        self.places = np.empty(len(filled), int)
-        self.places[self.leaves[filled]] = filled
 
     def fitted(
         self, bounds: np.ndarray, members: np.ndarray | None = None, kernels: ModuleType = numpy_kernels
@@ -43,12 +37,6 @@ class BoxTree:
             bounds = np.where(members, bounds, np.inf)
         return Boxes(kernels, self.leaves, kernels.fit_boxes(self.leaves, bounds))
 
-    def fitted_to_some(self, items: np.ndarray, bounds: np.ndarray, kernels: ModuleType) -> Boxes:
-        """Boxes of a tree of some of the items only, (k,) int, for their bounds (6 or 12, k); it numbers them 0 to k."""
-        leaves = np.full(2 ** max(len(items) - 1, 0).bit_length(), -1)
-        leaves[: len(items)] = np.argsort(self.places[items])
-        return Boxes(kernels, leaves, kernels.fit_boxes(leaves, bounds))
-
 
 class Boxes:
     """The boxes of a tree at one moment, or on their way.
@@ -61,14 +49,6 @@ class Boxes:
 
     def __init__(self, kernels: ModuleType, leaves: np.ndarray, nodes: np.ndarray) -> None:
         self._kernels, self.leaves, self.nodes = kernels, leaves, nodes
-
-    def move(self, places: np.ndarray, bounds: np.ndarray) -> None:
-        """Give the items in some leaves (k,) int other boxes, (6 or 12, k)."""
-        at = places + len(self.leaves)
-        self.nodes[:, at] = bounds
-        while len(at) and at[0] > 1:
-            at = np.unique(at >> 1)
-            self.nodes[:, at] = np.minimum(self.nodes[:, 2 * at], self.nodes[:, 2 * at + 1])
 
     def overlaps(self, other: Boxes, walk: Walk | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (item of this tree, item of the other) whose boxes overlap; with itself, each pair once and no (i, i).

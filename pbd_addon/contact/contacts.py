@@ -88,7 +88,7 @@ class ContactConstraints(Constraints):
     def forget(self) -> None:
         """Search for everything anew, also for tangles: the particles have been put somewhere else."""
         self._search_anew()
-        self._before_that: np.ndarray | None = None
+        self._before: list[np.ndarray] = []
         self._v: np.ndarray | None = None
         self._goes_on = self._looked = self._squeezed = False
         self.is_separate = True
@@ -104,7 +104,7 @@ class ContactConstraints(Constraints):
     def go_back(self, fraction: float) -> None:
         """Be where the colliders were at a fraction of the frame: a substep from there is tried again."""
         self._search_anew()
-        self._goes_on, self._before_that, self._v = False, None, None
+        self._goes_on, self._before, self._v = False, [], None
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -204,7 +204,7 @@ class ContactConstraints(Constraints):
 
     def begin_substep(self, h: float, fraction: float) -> None:
         if h != self.h:
-            self._goes_on, self._before_that = False, None
+            self._goes_on, self._before = False, []
         self.h = h
         if not all(self._still):
             self._x[:, self.n :] = self._p[:, self.n :]
@@ -219,10 +219,10 @@ class ContactConstraints(Constraints):
             return  # the solver tries again
         if self._fresh:
             if self._goes_on:
-                self._before_that = self._x.copy()
+                self._before = [self._x.copy(), *self._before[:1]]
             elif self._v is not None:
-                self._before_that = self._x.copy()
-                self._before_that[:, : self.n] = x - self.h * self._v
+                self._before = [self._x.copy()]
+                self._before[0][:, : self.n] = x - self.h * self._v
             self._goes_on, self._v = True, None
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         if self._find(kernels, False) or self._fresh:
@@ -348,7 +348,6 @@ class ContactConstraints(Constraints):
             last: Whether nothing but separation follows. What a search leaves out is farther apart than the distance,
                 so that there is room to stray more without crossing.
         """
-        wider = np.zeros(self._p.shape[1], bool)
         for surface in self._all_surfaces():
             collider = surface.part.start >= self.n
             if collider and surface.is_promised and self._still[self.obstacles.index(surface)]:
@@ -356,22 +355,15 @@ class ContactConstraints(Constraints):
             astray = surface.strayed(self._p, self._room if last else 0.0)
             few = last and not collider and MANY < len(surface.vertices)
             if astray is None or len(astray[0]) > (FEW * len(surface.vertices) if few else 0):
-                widened = None if astray is None else surface.widen(len(astray[0]))
-                if widened is None:
-                    surface.promise(self._x, self._p, self._before_that)
-                else:
-                    wider[widened] = True
+                surface.promise(self._x, self._p, self._before)
             elif len(astray[0]):
                 self._p[:, astray[0]] = astray[1]
         stale = [pair for pair in self.pairs if pair.is_stale]
-        if not stale and not wider.any():
+        if not stale:
             return False
         began = time.perf_counter()
-        for pair in self.pairs:
-            if pair in stale:
-                pair.search(kernels, self._x)
-            elif wider[pair.one.part].any() or wider[pair.other.part].any():
-                pair.search_around(kernels, self._x, wider)
+        for pair in stale:
+            pair.search(kernels, self._x)
         self._rows = self._without_tangles(joined([pair.rows for pair in self.pairs]))
         self.seconds_of_search += time.perf_counter() - began
         return True
@@ -414,14 +406,14 @@ class ContactConstraints(Constraints):
         )
         self._near = near = near.chosen(close)._replace(share=share, normals=normals)
         self.multipliers = np.zeros(near.size)
-        self._before = self._gaps(kernels, self._x)
-        overlap = np.maximum(near.distance - self._before, 0.0)
+        self._gaps_before = self._gaps(kernels, self._x)
+        overlap = np.maximum(near.distance - self._gaps_before, 0.0)
         self._opening = np.minimum(RECOVERY * overlap, PUSH_SPEED * self.h)
         if self._tangled.any():
             # Beside a tangle, layers are held together by what goes through them: to push would only stretch them.
             self._opening[self._tangled.take(near.particles).any(axis=0)] = 0.0
         self._wanted = near.distance - overlap + self._opening
-        self._approach = self._gaps(kernels, self._p) - self._before
+        self._approach = self._gaps(kernels, self._p) - self._gaps_before
 
     def _gaps(self, kernels: ModuleType, positions: np.ndarray) -> np.ndarray:
         """How far the near rows are open at positions (3, N), (m,) [m]."""
@@ -434,10 +426,10 @@ class ContactConstraints(Constraints):
         start = self._x.copy()
         if len(some):
             rows = self._near.chosen(some)
-            wider = np.clip(self._gaps(kernels, self._p) - self._before, 0.0, self._opening)[some]
+            wider = np.clip(self._gaps(kernels, self._p) - self._gaps_before, 0.0, self._opening)[some]
             kernels.push_apart(
                 start, rows.particles, rows.share, rows.normals, self._w.take(rows.particles),
-                self._before[some] + wider, 1.0, np.zeros(rows.size),
+                self._gaps_before[some] + wider, 1.0, np.zeros(rows.size),
             )  # fmt: skip
         return (start - self._x)[:, : self.n]
 

@@ -64,7 +64,6 @@ class Pair:
         self.points_only, self.collider = points_only, collider
         self.seen = (0, 0)
         self.rows = no_rows()
-        self._known: dict[BoxTree, tuple[Boxes, np.ndarray]] = {}
 
     @property
     def alike(self) -> tuple[object, ...]:
@@ -108,50 +107,6 @@ class Pair:
             ]
         self.rows = joined(parts)
         self.seen = (one.version, other.version)
-
-    def search_around(self, kernels: ModuleType, x: np.ndarray, wider: np.ndarray) -> None:
-        """Find anew only the rows of particles whose promises have become wider since the last search, wider (N,) bool.
-
-        x: positions now, (3, N) [m].
-        """
-        one, other = self.one, self.other
-        ways = ((one, other),) if one is other else ((one, other), (other, one))
-        few: dict[BoxTree, tuple[np.ndarray, Boxes]] = {}
-        for surface in {id(side): side for side in (one, other)}.values():
-            low, high = surface.ranges(one is not other)
-            kinds = (surface.vertex_tree, surface.vertices[None]), (surface.triangle_tree, surface.triangles), (
-                surface.edge_tree, surface.edges,
-            )  # fmt: skip
-            for tree, items in kinds:
-                if tree in self._known:
-                    boxes, margin = self._known[tree]
-                    some = np.flatnonzero(wider.take(items).any(axis=0))
-                    bounds = kernels.bounds_of(low, high, items.take(some, axis=1) - surface.part.start, margin[some])
-                    boxes.move(tree.places[some], bounds)
-                    few[tree] = some, tree.fitted_to_some(some, bounds, kernels)
-
-        def met(tree: BoxTree, other_tree: BoxTree) -> tuple[np.ndarray, np.ndarray]:
-            """Pairs of items of two trees of which one at least is of the few."""
-            (some, boxes), (other_some, other_boxes) = few[tree], few[other_tree]
-            first, second = boxes.overlaps(self._known[other_tree][0])
-            first = some[first]
-            if tree is other_tree:
-                once = ~np.isin(second, some) | (first < second)
-                return first[once], second[once]
-            before, after = self._known[tree][0].overlaps(other_boxes)
-            alone = ~np.isin(before, some)
-            return np.concatenate([first, before[alone]]), np.concatenate([second, other_some[after[alone]]])
-
-        parts = [self.rows.chosen(~wider.take(self.rows.particles).any(axis=0))]
-        if self.points_only:
-            parts.append(self._point_rows(kernels, x, *met(one.vertex_tree, other.vertex_tree)))
-        else:
-            for a, b in ways:
-                parts.append(self._face_rows(kernels, x, a, b, *met(a.vertex_tree, b.triangle_tree)))
-            first, second = met(one.edge_tree, other.edge_tree)
-            kept, by_other = 2.0 * self._known[one.edge_tree][1], 2.0 * self._known[other.edge_tree][1]
-            parts.append(self._edge_rows(kernels, x, kept, by_other, first, second))
-        self.rows = joined(parts)
 
     def sudden(self, kernels: ModuleType, x: np.ndarray, p: np.ndarray, stray: np.ndarray) -> Rows:
         """Rows that can cross on the ways x -> p (3, N), with particles that have broken their promise, stray (N,)."""
@@ -202,23 +157,16 @@ class Pair:
         """Where items (k, m) can be, and half of the distance (m,) to be kept around them, by default the pair's."""
         margin = 0.5 * (np.full(items.shape[1], self.distance) if kept is None else kept)
         low, high = surface.ranges(self.one is not self.other)
-        boxes = tree.fitted(kernels.bounds_of(low, high, items - surface.part.start, margin), kernels=kernels)
-        self._known[tree] = boxes, margin
-        return boxes
+        return tree.fitted(kernels.bounds_of(low, high, items - surface.part.start, margin), kernels=kernels)
 
     def _vertices_triangles(self, kernels: ModuleType, x: np.ndarray, one: Surface, other: Surface) -> Rows:
-        vertex, triangle = self._boxes(kernels, one, one.vertex_tree, one.vertices[None]).overlaps(
-            self._boxes(kernels, other, other.triangle_tree, other.triangles),
+        items, other_items = one.vertices[None], other.triangles
+        vertex, triangle = self._boxes(kernels, one, one.vertex_tree, items).overlaps(
+            self._boxes(kernels, other, other.triangle_tree, other_items),
             one.vertex_triangle_walk if one is other else None,
         )
-        return self._face_rows(kernels, x, one, other, vertex, triangle)
-
-    def _face_rows(
-        self, kernels: ModuleType, x: np.ndarray, one: Surface, other: Surface, vertex: np.ndarray, triangle: np.ndarray
-    ) -> Rows:
         distance = np.full(len(vertex), self.distance)
-        items = one.vertices[None], other.triangles
-        return self._near(kernels, x, one, other, FACE, (vertex, triangle, *items), distance)
+        return self._near(kernels, x, one, other, FACE, (vertex, triangle, items, other_items), distance)
 
     def _edges(self, kernels: ModuleType, x: np.ndarray, kept: np.ndarray, by_other: np.ndarray) -> Rows:
         one, other = self.one, self.other
@@ -227,34 +175,18 @@ class Pair:
             edges if one is other else self._boxes(kernels, other, other.edge_tree, other.edges, by_other),
             one.edge_walk if one is other else None,
         )
-        return self._edge_rows(kernels, x, kept, by_other, first, second)
-
-    def _edge_rows(
-        self,
-        kernels: ModuleType,
-        x: np.ndarray,
-        kept: np.ndarray,
-        by_other: np.ndarray,
-        first: np.ndarray,
-        second: np.ndarray,
-    ) -> Rows:
         distance = np.minimum(kept.take(first), by_other.take(second))
-        pairs = first, second, self.one.edges, self.other.edges
-        return self._near(kernels, x, self.one, self.other, EDGES, pairs, distance)
+        return self._near(kernels, x, one, other, EDGES, (first, second, one.edges, other.edges), distance)
 
     def _points(self, kernels: ModuleType, x: np.ndarray) -> Rows:
         one, other = self.one, self.other
-        points = self._boxes(kernels, one, one.vertex_tree, one.vertices[None])
+        items, other_items = one.vertices[None], other.vertices[None]
+        points = self._boxes(kernels, one, one.vertex_tree, items)
         first, second = points.overlaps(
-            points if one is other else self._boxes(kernels, other, other.vertex_tree, other.vertices[None])
+            points if one is other else self._boxes(kernels, other, other.vertex_tree, other_items)
         )
-        return self._point_rows(kernels, x, first, second)
-
-    def _point_rows(self, kernels: ModuleType, x: np.ndarray, first: np.ndarray, second: np.ndarray) -> Rows:
-        one, other = self.one, self.other
         distance = np.full(len(first), self.distance)
-        pairs = first, second, one.vertices[None], other.vertices[None]
-        return self._near(kernels, x, one, other, POINTS, pairs, distance)
+        return self._near(kernels, x, one, other, POINTS, (first, second, items, other_items), distance)
 
     def _near(
         self,
@@ -271,12 +203,11 @@ class Pair:
         pairs: numbers of items (m,) and (m,), and the particles of all items, (k, i) and (l, j).
         """
         together = one is other
-        way, slack = one.left(x)
-        other_way, other_slack = (way, slack) if together else other.left(x)
-        if not together:
-            way, other_way = one.whole_way, other.whole_way
+        way, other_way = (one.way, other.way) if together else (one.whole_way, other.whole_way)
         # Two surfaces promise for different times, and their mean motions may stray as well.
         loose = 0.0 if together else math.sqrt(3.0) * (one.drift_slack + other.drift_slack)
+        slack = one.slack_from(x)
+        other_slack = slack if together else other.slack_from(x)
         particles, share, normals, distance = kernels.rows_in_reach(
             x, *pairs, kind, distance, one.part.start, other.part.start, slack, other_slack, way, other_way, loose,
             together,
