@@ -210,7 +210,7 @@ class Surface:
         return astray + self.part.start, here[:, astray] + back
 
     def slack_from(self, x: np.ndarray) -> np.ndarray:
-        """How far each vertex may stray from its way if that begins at positions x (3, N) [m] of this substep, (n,) [m].
+        """How far each vertex may stray from its way if that begins at x (3, N) [m], where the substep does, (n,) [m].
 
         Where the promise is older than the substep, the vertex may have strayed to the other side before.
         """
