@@ -8,6 +8,7 @@ from . import (
     background_bake,
     bake,
     body,
+    cache,
     colliders,
     export,
     pins,
@@ -17,7 +18,21 @@ from . import (
     tangles,
 )
 
-MODULES = (body, pins, attach, colliders, tangles, primitives, playback, bake, background_bake, export, apply, presets)
+MODULES = (
+    body,
+    pins,
+    attach,
+    colliders,
+    tangles,
+    primitives,
+    playback,
+    cache,
+    bake,
+    background_bake,
+    export,
+    apply,
+    presets,
+)
 
 
 def register() -> None:

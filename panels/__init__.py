@@ -5,9 +5,37 @@ Panels draw properties and buttons and compute nothing.
 
 from __future__ import annotations
 
-from . import advanced, cache, collider, collisions, entry, export, main, physical, presets, pressure, shape, times
+from . import (
+    advanced,
+    cache,
+    collider,
+    collisions,
+    entry,
+    export,
+    main,
+    physical,
+    presets,
+    pressure,
+    shape,
+    timeline,
+    times,
+)
 
-MODULES = (presets, entry, collider, main, physical, pressure, shape, collisions, cache, export, advanced, times)
+MODULES = (
+    presets,
+    entry,
+    collider,
+    main,
+    physical,
+    pressure,
+    shape,
+    collisions,
+    cache,
+    export,
+    advanced,
+    times,
+    timeline,
+)
 """In the order in which their panels stand; a parent before its sub-panels."""
 
 

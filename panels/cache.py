@@ -28,6 +28,7 @@ class Cache(BodyPanel):
             draw_progress(context, layout, running.bake)
             return
         draw_range(context, layout)
+        draw_store(context, layout)
         draw_bake(context, layout)
         draw_apply(context, layout)
 
@@ -48,6 +49,22 @@ def draw_range(context, layout):
     if scene.use_custom_simulation_range:
         col.prop(scene, "simulation_frame_start", text="Start")
         col.prop(scene, "simulation_frame_end", text="End")
+
+
+def draw_store(context, layout):
+    """Where simulated frames are kept."""
+    settings = context.scene.pbd
+    col = layout.column()
+    col.prop(settings, "cache_limit")
+    col.prop(settings, "use_disk_cache")
+    running = session.get(context.scene)
+    if running is not None and running.disk_bytes:
+        draw_sentence(col, context, f"{file_size(running.disk_bytes)} on disk", "DISK_DRIVE")
+    if settings.use_disk_cache:
+        row = col.row(align=True)
+        row.operator("object.pbd_disk_cache_load", text="Load")
+        row.operator("object.pbd_disk_cache_find", text="Find")
+        row.operator("object.pbd_disk_cache_delete", text="Delete")
 
 
 def draw_bake(context, layout):

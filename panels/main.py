@@ -78,9 +78,15 @@ def draw_status(context, layout):
         draw_sentence(layout, context, line, "TIME")
         line = f"{report.contacts} vertices touch obstacles, {report.self_contacts} touch cloth"
         draw_sentence(layout, context, line, "MOD_PHYSICS")
-    if running.cache_bytes:
-        line = f"Frames {running.first_frame} to {running.last_frame} cached, {file_size(running.cache_bytes)}"
+    if running.world is not None:
+        first, last = running.valid_frames(context.scene)
+        line = f"Frames {first} to {last} simulated, {file_size(running.cache_bytes)} in memory"
         draw_sentence(layout, context, line, "FILE_CACHE")
+    lost = running.lost_frames(context.scene)
+    if lost is not None:
+        draw_sentence(layout, context, f"Frame {lost.first} on: {lost.why}", "INFO")
+    if running.disk_note:
+        draw_sentence(layout, context, running.disk_note, "ERROR")
     if running.first_disturbed is not None:
         line = f"Frames to {running.first_disturbed - 1} know other colliders: Reset to start again"
         draw_sentence(layout, context, line, "INFO")

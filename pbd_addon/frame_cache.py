@@ -1,12 +1,26 @@
-"""Frames that were simulated: what scrubbing reads, and where a run can be taken up again."""
+"""Frames that were simulated: what scrubbing reads, and where a run can be taken up again.
+
+Frames that a `Store` holds too, on a disk, need no memory here.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 
 from .model import State
+
+
+class Store(Protocol):
+    """Another place for frames."""
+
+    def positions(self, frame: int) -> np.ndarray:
+        """Positions at a frame, (3, n) float32 [m]."""
+
+    def state(self, frame: int) -> State:
+        """The state of a frame."""
 
 
 class FrameCache:
@@ -14,12 +28,21 @@ class FrameCache:
 
     Attributes:
         first: First frame that is held.
+        store: Where frames are that are not in memory, or None.
     """
 
     def __init__(self, frame: int, state: State) -> None:
         self.first = frame
-        self._states: list[State] = []
+        self.store: Store | None = None
+        self._states: list[State | None] = []
         self.append(state)
+
+    @classmethod
+    def of(cls, store: Store, first: int, last: int) -> FrameCache:
+        """All frames from `first` to `last` are in a store."""
+        cache = cls.__new__(cls)
+        cache.first, cache.store, cache._states = first, store, [None] * (last - first + 1)
+        return cache
 
     @property
     def last(self) -> int:
@@ -29,14 +52,22 @@ class FrameCache:
     @property
     def nbytes(self) -> int:
         """Memory of all frames [bytes]."""
-        places = {id(place): place.nbytes for state in self._states for place in state.colliders}
-        return sum(places.values()) + sum(
-            state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes + state.straying.nbytes for state in self._states
-        )
+        states = self.states()
+        places = {id(place): place.nbytes for state in states for place in state.colliders}
+        return sum(places.values()) + sum(map(_bytes, states))
+
+    @property
+    def frame_bytes(self) -> int:
+        """Memory that one more frame will take, without colliders [bytes]."""
+        return sum(map(_bytes, self.states()[-1:]))
 
     def states(self) -> list[State]:
-        """The states of all frames, as they are held."""
-        return self._states
+        """The states that are in memory, as they are held."""
+        return [state for state in self._states if state is not None]
+
+    def release(self) -> None:
+        """Let all frames but the last go from memory: the store has them."""
+        self._states[:-1] = [None] * (len(self._states) - 1)
 
     def append(self, state: State) -> None:
         """Hold a copy of the state as the frame after the last."""
@@ -50,19 +81,34 @@ class FrameCache:
 
     def positions(self, frame: float) -> np.ndarray:
         """Positions at a frame, linear between two, (3, n) float32 [m]. Not to be written to."""
-        before = math.floor(frame) - self.first
-        share = np.float32(frame - math.floor(frame))
-        x = self._states[before].x
+        before = math.floor(frame)
+        share = np.float32(frame - before)
+        x = self._positions(before)
         if share == 0.0:
             return x
-        return x + share * (self._states[before + 1].x - x)
+        return x + share * (self._positions(before + 1) - x)
 
     def state(self, frame: int) -> State:
         """The state of a frame, to go on from; float64."""
-        state = self._states[frame - self.first].copy()
+        held = self._states[frame - self.first]
+        state = self._stored.state(frame) if held is None else held.copy()
         state.x, state.v = state.x.astype(float), state.v.astype(float)
         return state
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`."""
         del self._states[frame - self.first + 1 :]
+
+    def _positions(self, frame: int) -> np.ndarray:
+        held = self._states[frame - self.first]
+        return self._stored.positions(frame) if held is None else held.x
+
+    @property
+    def _stored(self) -> Store:
+        assert self.store is not None, "frames leave the memory only when a store has them"
+        return self.store
+
+
+def _bytes(state: State) -> int:
+    """Memory of a state without its colliders, which frames share."""
+    return state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes + state.straying.nbytes

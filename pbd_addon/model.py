@@ -212,8 +212,8 @@ class Model:
         self.tethers.strain = self.levels.strain = state.strain
 
     def remember_strain(self, before: np.ndarray) -> np.ndarray:
-        """What tethers and levels shall know of each body's elastic strain after a substep, (bodies,)."""
-        if not (self.tethers.active or self.levels.active):
+        """What tethers and levels know, or will once pressure is off, of each body's elastic strain, (bodies,)."""
+        if not (len(self.tethers.lengths) or len(self.levels.lengths)):
             return before
         self.tethers.strain = self.levels.strain = self.tethers.follow(before, self.stretch)
         return self.tethers.strain
@@ -318,15 +318,17 @@ class Model:
         return TetherConstraints(particles, anchors, lengths, body_of, len(self.bodies))
 
     def _build_levels(self) -> LevelConstraints:
-        """Levels for bodies whose chains are crooked; on grids, chains alone do better.
+        """Levels for triangle meshes whose chains are crooked; on grids, chains alone do better.
 
-        None where pins are soft: a level moves whole neighborhoods, and a spring at one vertex cannot answer that.
+        None where pins are soft: a level moves whole neighborhoods, and a spring at one vertex cannot answer that. And
+        none where there are quads, which may turn into diamonds: levels would hold the lengths of their diagonals.
         """
         crooked = [
             (number, part.start, body.mesh)
             for number, (body, part) in enumerate(zip(self.bodies, self.slices))
             if _is_usual(body)
             and (body.pin_weights >= 1.0).all()
+            and not len(body.mesh.diagonals)
             and not runs_straight(body.mesh.edges, body.rest_vertices)
         ]
         sizes = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in self.bodies])

@@ -183,7 +183,8 @@ class Material(_Checked):
     tethers: bool = setting(
         True,
         "Tethers",
-        "Keep every vertex within reach of its pins (long range attachments), which stops fine meshes from sagging",
+        "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of "
+        "irregular triangles, which stops fine meshes from sagging",
     )
     pin_stiffness: float = setting(
         100.0,

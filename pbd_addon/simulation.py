@@ -13,7 +13,7 @@ from .body import Body
 from .constraints import Constraints, PairConstraints, Plane
 from .constraints.plane import checked_place
 from .contact import Collider
-from .frame_cache import FrameCache
+from .frame_cache import FrameCache, Store
 from .model import Model, State, Targets
 from .settings import Material, SolverSettings
 from .stopwatch import Stopwatch
@@ -291,6 +291,11 @@ class Simulation:
         """Memory of the cache [bytes]."""
         return self._cache.nbytes
 
+    @property
+    def frame_bytes(self) -> int:
+        """Memory that one more frame will take in the cache [bytes]."""
+        return self._cache.frame_bytes
+
     def is_cached(self, frame: float) -> bool:
         """Whether a frame can be read; of a sub-frame, whether both neighbours can."""
         return self._cache.holds(frame)
@@ -304,6 +309,12 @@ class Simulation:
         if not self._cache.holds(frame):
             raise ValueError(f"frame {frame:g} is not simulated; frames {self.first_frame} to {self.last_frame} are")
         return np.ascontiguousarray(self._cache.positions(frame)[:, self._model.slices[self._number[body]]].T)
+
+    def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
+        """Positions of a body a short time after the last frame, if nothing acted on it, (n, 3) float32 [m]."""
+        part = self._model.slices[self._number[body]]
+        state = self._state
+        return np.ascontiguousarray((state.x[:, part] + seconds * state.v[:, part]).T, np.float32)
 
     def advance_to(self, frame: int, read_inputs: Callable[[int], FrameInputs], dt: float) -> StepReport | None:
         """Step every frame after the last one up to `frame`, each of dt seconds.
@@ -334,9 +345,33 @@ class Simulation:
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`, and go on from there."""
         if frame < self._cache.last:
+            state = self._cache.state(frame)
             self._cache.truncate(frame)
-            self._place(self._cache.state(frame))
+            self._place(state)
             self.reports = {at: report for at, report in self.reports.items() if at <= frame}
+
+    def use_store(self, store: Store) -> None:
+        """Read frames that are not in memory from there; it must have all that `release` lets go."""
+        self._cache.store = store
+
+    def leave_store(self) -> bool:
+        """Read no more from a store; returns whether all frames are in memory."""
+        self._cache.store = None
+        return len(self._cache.states()) == self._cache.last - self._cache.first + 1
+
+    def release(self) -> None:
+        """Let all frames but the last go from memory, because the store has them."""
+        self._cache.release()
+
+    def take_up(self, store: Store, first: int, last: int) -> None:
+        """Have the frames from `first` to `last` that a store holds, and go on from the last one."""
+        self._cache = FrameCache.of(store, first, last)
+        self._place(self._cache.state(last))
+        self.reports = {}
+
+    def cached_state(self, frame: int) -> State:
+        """The state of a cached frame, all that a run needs to go on from there."""
+        return self._cache.state(frame)
 
     def _place(self, state: State) -> None:
         self._model.touch.forget()

@@ -252,7 +252,7 @@ def test_tether():
 
 def test_pull_together():
     case = Case()
-    indices, starts = case.rows(case.mesh.edges)
+    indices, starts, _ = case.rows(case.mesh.edges)
     lengths = np.linalg.norm(case.p[:, indices[0]] - case.p[:, indices[1]], axis=0)
     m = indices.shape[1]
     reach = lengths * case.some(m, low=0.8, high=1.1)

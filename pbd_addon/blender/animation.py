@@ -7,6 +7,18 @@ LAYERED = bpy.app.version >= (4, 4, 0)
 LINEAR = 1
 """Value of the interpolation of a keyframe when it is written in bulk (BEZT_IPO_LIN)."""
 
+KEYFRAME = (
+    ("co", np.float32, 2),
+    ("handle_left", np.float32, 2),
+    ("handle_right", np.float32, 2),
+    ("interpolation", np.int32, 1),
+    ("easing", np.int32, 1),
+    ("amplitude", np.float32, 1),
+    ("back", np.float32, 1),
+    ("period", np.float32, 1),
+)
+"""What of a keyframe shapes its F-curve, with type and length."""
+
 
 def animated(owner, depsgraph):
     """The ID to read animated properties from.
@@ -85,3 +97,21 @@ def animates(owner, beginnings):
         return False
     animated = [*(curves(owner) or ()), *data.drivers]
     return bool(data.nla_tracks) or any(curve.data_path.startswith(beginnings) for curve in animated)
+
+
+def channels(owner):
+    """What F-curves and drivers of `owner` animate: data paths with array indices."""
+    data = owner.animation_data
+    animated = () if data is None else (*(curves(owner) or ()), *data.drivers)
+    return {(curve.data_path, curve.array_index) for curve in animated}
+
+
+def keyframes(curve):
+    """What an F-curve without modifiers is drawn from, as bytes: equal as long as its values are."""
+    points = curve.keyframe_points
+    parts = [repr((curve.mute, curve.extrapolation)).encode()]
+    for name, kind, size in KEYFRAME:
+        values = np.empty(size * len(points), kind)
+        points.foreach_get(name, values)
+        parts.append(values.tobytes())
+    return b"".join(parts)

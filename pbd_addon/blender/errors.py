@@ -3,3 +3,15 @@
 
 class PBDError(Exception):
     """Something a user can put right: one sentence that names the object and says what to do."""
+
+
+class DamagedFrame(PBDError):
+    """A cached frame on disk is not what was written there.
+
+    Attributes:
+        frame: Its number.
+    """
+
+    def __init__(self, frame, sentence):
+        super().__init__(sentence)
+        self.frame = frame

@@ -17,7 +17,14 @@ def before_frame_change(scene, _depsgraph):
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
-    session.show(scene, depsgraph)
+    if not session.show(scene, depsgraph) and not bpy.app.timers.is_registered(arm_if_needed):
+        bpy.app.timers.register(arm_if_needed)  # not here: the handler after one that goes is passed over
+
+
+@persistent
+def on_edit(_scene, depsgraph):
+    """Something was edited, and no frame changed."""
+    session.notice_edits(depsgraph)
 
 
 @persistent
@@ -34,19 +41,36 @@ def before_load(*_):
 
 
 @persistent
+def before_save(*_):
+    """The file is about to be saved."""
+    session.before_save()
+
+
+@persistent
+def on_save(*_):
+    """The file was saved: its cache on disk belongs beside it."""
+    session.after_save()
+
+
+@persistent
 def on_load(*_):
-    """A file has been loaded."""
+    """A file has been loaded; frames of it may be on disk."""
     arm_if_needed()
+    for scene in bpy.data.scenes:
+        session.adopt(scene)
 
 
 ARMED = (
     (bpy.app.handlers.frame_change_pre, before_frame_change),
     (bpy.app.handlers.frame_change_post, on_frame_change),
+    (bpy.app.handlers.depsgraph_update_post, on_edit),
 )
 KEPT = (
     (bpy.app.handlers.undo_post, on_undo),
     (bpy.app.handlers.redo_post, on_undo),
     (bpy.app.handlers.load_pre, before_load),
+    (bpy.app.handlers.save_pre, before_save),
+    (bpy.app.handlers.save_post, on_save),
 )
 """Once armed, these stay until the extension is switched off: undo may bring back what disarmed the others."""
 
@@ -92,4 +116,6 @@ def unregister():
     properties.enabled_listeners.remove(arm_if_needed)
     properties.collider_listeners.remove(session.notice_colliders)
     _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
+    if bpy.app.timers.is_registered(arm_if_needed):
+        bpy.app.timers.unregister(arm_if_needed)
     session.drop_all()

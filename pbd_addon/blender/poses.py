@@ -27,6 +27,12 @@ class Pose(NamedTuple):
         values = {name: (1 - fraction) * start.get(name, 0.0) + fraction * end.get(name, 0.0) for name in names}
         return Pose((1 - fraction) * self.matrix + fraction * other.matrix, values)
 
+    def is_like(self, other):
+        """Whether the other, or None, is the same place and shape."""
+        if other is None:
+            return False
+        return np.array_equal(self.matrix, other.matrix) and self.key_values == other.key_values
+
 
 def read_pose(obj, depsgraph):
     """Where the object stands in the evaluated scene."""

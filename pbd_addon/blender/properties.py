@@ -275,6 +275,24 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         options=RELATIVE_PATHS,
         override=OVERRIDABLE,
     )
+    cache_limit: IntProperty(
+        name="Memory Limit (MB)",
+        description="Memory that cached frames may take. When it is full no more are simulated; with Disk Cache, "
+        "those on disk leave the memory. 10,000 vertices take 70 MB in 250 frames",
+        default=4000,
+        min=1,
+        soft_max=64000,
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    use_disk_cache: BoolProperty(
+        name="Disk Cache",
+        description="Write simulated frames into the folder cache_pbd beside the saved .blend file, "
+        "so that they are there when it is opened again",
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    frames_on_disk: IntProperty(name="Frames on Disk When Saved", options={"HIDDEN"})
     use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
     floor_height: FloatProperty(
         name="Height", description="Height of the floor", subtype="DISTANCE", override=OVERRIDABLE

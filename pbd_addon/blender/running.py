@@ -9,12 +9,12 @@ import time
 from typing import NamedTuple
 
 import bpy
-import numpy as np
 
 from .. import UnstableError
-from . import animation, backends, mesh_io, poses, properties, shape_keys, surfaces, world
-from .errors import PBDError
-from .world import Moment, World, bodies, live_bodies
+from . import backends, disk_cache, mesh_io, poses, properties, shape_keys, validity, world
+from .errors import DamagedFrame, PBDError
+from .validity import Loss
+from .world import Start, World, bodies, live_bodies
 
 PATIENCE = math.inf if bpy.app.background else 10.0
 """How long a jump ahead may keep a window from drawing [s]."""
@@ -30,13 +30,6 @@ class BakeProgress(NamedTuple):
     start: int
     end: int
     eta_seconds: float
-
-
-class Start(NamedTuple):
-    """The frame at which a simulation begins, and how the scene stood there."""
-
-    frame: int
-    moment: Moment
 
 
 def frame_range(scene):
@@ -73,6 +66,15 @@ class Session:
             the middle of the run, or None.
         tangled: How many faces of an object went through others at the start, by object uid.
         surfaces: What was read last of other objects, by object uid.
+        standing, pins_standing: Where colliders, and objects with pins, stood when the last frame was shown, by uid.
+        reshaped: Uids of what was edited since then and may have another shape.
+        moved_by_hand: Uids of objects with pins that were moved in the middle of the run.
+        curves: The F-curves that the simulation depends on, as they were known last, or None.
+        curves_edited: Whether F-curves may have been edited since.
+        loss: The frames that were forgotten last, `Loss`, or None.
+        disk: `DiskCache` while the frames are on disk too, else None.
+        disk_note: What is to be said of the cache on disk, one sentence, or "".
+        disk_failed: Whether the disk has refused a frame, so that no more are written.
     """
 
     def __init__(self):
@@ -97,7 +99,16 @@ class Session:
         self.first_disturbed = None
         self.tangled = {}
         self.recast = False
+        self.reshaped = set()
         self.standing = {}
+        self.pins_standing = {}
+        self.moved_by_hand = set()
+        self.curves = None
+        self.curves_edited = False
+        self.loss = None
+        self.disk = None
+        self.disk_note = ""
+        self.disk_failed = False
 
     @property
     def first_frame(self):
@@ -113,6 +124,23 @@ class Session:
     def cache_bytes(self):
         """Memory that the cached frames take."""
         return self.world.simulation.cache_bytes if self.world else 0
+
+    @property
+    def disk_bytes(self):
+        """What the frames take on the disk."""
+        return self.disk.files.nbytes if self.disk else 0
+
+    def valid_frames(self, scene):
+        """First and last frame that hold, with what was changed since the last one was shown."""
+        pending = validity.pending(self, scene)
+        return self.first_frame, self.last_frame if pending is None else pending.first - 1
+
+    def lost_frames(self, scene):
+        """The `Loss` of frames that were not simulated again yet, or None."""
+        pending = validity.pending(self, scene)
+        if pending is not None or self.loss is None or self.last_frame >= self.loss.last:
+            return pending
+        return self.loss._replace(first=self.last_frame + 1)
 
     @property
     def kernels_name(self):
@@ -136,30 +164,54 @@ class Session:
         self.moments = {start.frame: start.moment}
         self.settings = dict(start.moment.settings)
         self.notes = built.notes()
+        validity.watch_curves(self, scene, max(last_live_frame(scene), start.frame))
 
     def show(self, scene, depsgraph):
-        """Bring the live keys to the present frame; step if it is a whole frame that is not cached."""
+        """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
+
+        Returns whether there is an object to simulate.
+        """
         began, self.stepping = time.monotonic(), 0.0
         frame = scene.frame_current_final
         self.message = ""
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
-        before, obstacles = self.world, self._obstacles(scene)
+        before, obstacles = self.world, self.obstacles(scene)
         cast = before.obstacles if before else {}
         now = world.read_moment(scene, depsgraph, objects, obstacles)
-        if frame.is_integer() and objects:
-            try:
-                self._reach(scene, depsgraph, int(frame), now)
-            except PBDError as error:
-                self.message = str(error)
-        self._write(scene, frame, now)
+        try:
+            now = self._reach_and_write(scene, depsgraph, frame, now, objects)
+        except DamagedFrame as error:
+            if error.frame > self.first_frame:
+                self.truncate(error.frame - 1, "the cache on disk is damaged")
+            else:
+                self.begin_anew(self.start)
+            now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         self.shown_frame = frame
         self.recast = False
+        self.reshaped.clear()
         same = self.world is before and (before is None or before.obstacles is cast)
-        self.standing = standing(obstacles if same else self._obstacles(scene))
+        self.standing = validity.standing(obstacles if same else self.obstacles(scene))
+        self.pins_standing = validity.holding(self, scene) if self.world else {}
+        disk_cache.keep(self, scene)
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
+        return bool(objects)
 
-    def _obstacles(self, scene):
+    def _reach_and_write(self, scene, depsgraph, frame, now, objects):
+        """Step to a frame if need be, and write its live keys. Returns its moment."""
+        if frame.is_integer() and objects:
+            try:
+                now = self._reach(scene, depsgraph, int(frame), now)
+            except DamagedFrame:
+                raise
+            except PBDError as error:
+                self.message = str(error)
+        coasts = depsgraph.mode == "RENDER" and self.last_frame < last_live_frame(scene)
+        ahead = frame - self.last_frame if coasts and 0.0 < frame - self.last_frame < 1.0 else 0.0
+        self._write(scene, frame, now, ahead)
+        return now
+
+    def obstacles(self, scene):
         """The objects that the simulation collides with and that are still there."""
         known = self.world.obstacles if self.world else {}
         if len(known) < FEW:
@@ -167,44 +219,30 @@ class Session:
             return [obj for obj in found if obj is not None]
         return [obj for obj in scene.objects if obj.session_uid in known]
 
-    def notice_moves(self, scene):
-        """Before a frame change: forget the frames that a collider which was moved on this one has made wrong.
-
-        What animation has moved stands as it did when the frame was shown.
-        """
-        if self.untouched or self.undone is not None or self.shown_frame is None:
-            return
-        if self.recast or standing(self._obstacles(scene)) != self.standing:
-            self._disturb(int(self.shown_frame))
-
-    def _disturb(self, frame):
-        """Forget all frames after `frame`, because the colliders are others from there on."""
-        self._truncate(frame)
-        if self.first_disturbed is None:
-            self.first_disturbed = self.last_frame + 1
-
     def _reach(self, scene, depsgraph, frame, now):
-        """Step to a frame if it is missing; raises `PBDError` when that cannot be."""
+        """Step to a frame if it is missing; raises `PBDError` when that cannot be. Returns its moment."""
         first = frame_range(scene)[0]
         target = frame if self.bake else min(frame, last_live_frame(scene))
         if self.untouched:
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
             if not here.poses:
-                return
+                return now
             here = self._with_surroundings(scene, depsgraph, here, live_bodies(scene))
             begin = max(self.start.frame, min(first, frame)) if self.start else frame
             if target <= begin:
                 if self.world is None or frame != self.first_frame:
                     self.begin_anew(Start(frame, here))
-                return
+                return now
             self.build(scene, Start(begin, here.completing(self.start.moment)))
+            now = here
         elif frame == first and self._must_restart(scene, frame, now):
             here = world.read_moment(scene, depsgraph, live_bodies(scene))
             self.begin_anew(Start(frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene))))
-            return
-        self._notice_settings(scene, frame, now)
+            return now
+        validity.notice_changes(self, scene, frame, now)
         if self.first_frame <= target and target > self.last_frame:
             self._step_to(scene, depsgraph, frame, target, now)
+        return now
 
     def _with_surroundings(self, scene, depsgraph, moment, objects):
         """A moment with the colliders and the surfaces to follow; raises `PBDError`."""
@@ -221,71 +259,25 @@ class Session:
             return bool(live_bodies(scene))
         if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
             return True
-        return frame == self.first_frame and not (now.stands_like(self.moments[frame]) and self.starts_like(scene))
+        return frame == self.first_frame and not (
+            now.stands_like(self.moments[frame]) and validity.starts_like(self, scene)
+        )
 
-    def starts_like(self, scene, pins=False):
-        """Whether the user's shapes, and on request the pins, are those that the simulation began with."""
-        begin = self.moments[self.first_frame]
-        pairs = [(member, obj) for member, obj in self.world.objects(scene) if world.fits(member, obj)]
-        return all(world.is_unedited(member, obj, begin.poses[member.uid], pins) for member, obj in pairs)
-
-    def _notice_settings(self, scene, frame, now):
-        """Forget the frames that a changed setting has made wrong: those after the one that was on show."""
-        if self.undone is not None:
-            fitting = [known for known, moment in self.moments.items() if moment.agrees(now)]
-            if fitting:
-                self._truncate(max(fitting))
-                self.settings.update(now.settings)
-            self._notice_undone_moves(scene, frame)
-            self.undone = None
-        known = self.moments[frame].settings if frame in self.moments else self.settings
-        changed = {uid for uid, raw in now.settings.items() if raw != self.settings.get(uid, raw)}
-        outdated = {uid for uid, raw in now.settings.items() if raw != known.get(uid, raw)}
-        self.settings.update(now.settings)
-        if changed | outdated and self._animated(scene, changed | outdated):
-            if outdated and frame in self.moments:
-                self._truncate(frame - 1)
-        elif changed:
-            self._truncate(frame if self.shown_frame is None else int(self.shown_frame))
-
-    def _notice_undone_moves(self, scene, frame):
-        """After undo: forget the frames that were made with colliders in another place, or with others.
-
-        Of one that may move by itself nothing is told by where it stands, unless it stood there at another frame.
-        """
-        here = self.moments.get(frame)
-        cast = {obj.session_uid for obj in surfaces.colliders(scene)}
-        limits = []
-        if here is None or here.cast != cast:
-            limits.append([known for known, moment in self.moments.items() if moment.cast == cast])
-        for obj in surfaces.colliders(scene):
-            still = obj.animation_data is None and obj.parent is None and not obj.constraints
-            known = ((at, moment.surfaces.get(obj.session_uid)) for at, moment in self.moments.items())
-            stood = [at for at, surface in known if stands_at(surface, np.array(obj.matrix_world))]
-            if still and not stood:
-                self._disturb(self.undone)
-            elif still or frame not in stood:
-                limits.append(stood)
-        for fitting in limits:
-            if fitting and max(fitting) < self.last_frame:
-                disturbed = self.first_disturbed
-                self._truncate(max(fitting))
-                if disturbed is None or disturbed > max(fitting):
-                    self.first_disturbed = None
-
-    def _animated(self, scene, keys):
-        """Whether settings of these keys are animated: then each frame has its own."""
-        owners = [(scene.session_uid, scene), *((member.uid, obj) for member, obj in self.world.objects(scene))]
-        owners += [(world.as_collider(obj.session_uid), obj) for obj in self._obstacles(scene)]
-        paths = ("pbd.", "pbd_collider.", "gravity")
-        return any(animation.animates(owner, paths) for key, owner in owners if key in keys)
-
-    def _truncate(self, frame):
-        """Forget all frames after `frame`, but for the first."""
+    def truncate(self, frame, why):
+        """Forget all frames after `frame`, but for the first; `why` is the end of a sentence."""
         self.blocked = ""
         frame = max(frame, self.first_frame)
         if frame < self.last_frame:
-            self.world.simulation.truncate(frame)
+            self.loss = Loss(frame + 1, self.last_frame, why)
+            try:
+                self.world.simulation.truncate(frame)
+            except DamagedFrame:
+                if frame > self.first_frame:
+                    self.truncate(frame - 1, why)
+                else:
+                    self.begin_anew(self.start)
+                return
+            disk_cache.truncate(self, frame)
             self.moments = {known: moment for known, moment in self.moments.items() if known <= frame}
             if self.first_guess is not None and self.first_guess > frame:
                 self.first_guess = None
@@ -304,7 +296,7 @@ class Session:
         now = self._with_surroundings(scene, depsgraph, now, objects)
         cast = self.world.obstacles.keys()
         if self.world.recast(now) and self.world.obstacles.keys() != cast:
-            self._disturb(self.last_frame)
+            validity.disturb(self, self.last_frame, "there are other colliders")
         self.world.apply(scene, now.settings)
         self.settings.update(now.settings)
         self.notes = {**self.world.notes(), **self._newcomers(scene)}
@@ -315,7 +307,12 @@ class Session:
         before = self.moments[origin]
         deadline = time.monotonic() + PATIENCE
         for step in range(origin + 1, target + 1):
-            moment = now if step == frame else before.blend(now, (step - origin) / (frame - origin))
+            self._make_room(scene)
+            moment = now
+            if step != frame:
+                settings = validity.settings_at(self, scene, step, now.settings)
+                moment = before.blend(now, (step - origin) / (frame - origin))._replace(settings=settings)
+            self.world.apply(scene, moment.settings)
             try:
                 report = simulation.advance_to(step, lambda _frame, at=moment: self.world.inputs(scene, at), seconds)
             except UnstableError as error:
@@ -326,6 +323,7 @@ class Session:
             self.report = report or self.report
             self.stepping += report.seconds if report else 0.0
             self.moments[step] = moment
+            disk_cache.keep(self, scene)
             if step == self.first_frame + 1 and report is not None and report.crossings:
                 self.tangled = self.world.count_tangled()
             still = before.stands_like(now) and before.surrounds_like(now)
@@ -334,6 +332,19 @@ class Session:
             if step < target and time.monotonic() > deadline:
                 raise PBDError(f"Simulated up to frame {step} of {target} in {PATIENCE:.0f} s: go on from there")
 
+    def _make_room(self, scene):
+        """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
+        simulation, limit = self.world.simulation, scene.pbd.cache_limit * 1e6
+        if simulation.cache_bytes + simulation.frame_bytes <= limit:
+            return
+        if self.disk is not None and self.disk.files.last == self.last_frame:
+            simulation.release()
+            return
+        raise PBDError(
+            f"The cache is full: frames {self.first_frame} to {self.last_frame} take the {scene.pbd.cache_limit} MB "
+            "that it may have. Raise Memory Limit, or switch on Disk Cache"
+        )
+
     def _newcomers(self, scene):
         """Tell objects that became PBD in the middle when they will join, by uid."""
         members = {member.uid for member in self.world.members}
@@ -341,8 +352,12 @@ class Session:
         new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
         return {obj.session_uid: (f"'{obj.name}' joins the simulation {when}",) for obj in new}
 
-    def _write(self, scene, frame, now):
-        """Write what is known of a frame into the live keys: simulated, or as the user made it."""
+    def _write(self, scene, frame, now, ahead):
+        """Write what is known of a frame into the live keys: simulated, or as the user made it.
+
+        With `ahead`, a part of a frame, cloth goes on from the last frame as it moves there: a render that simulates
+        asks for motion blur before the next frame is known.
+        """
         if self.world is None:
             for obj in live_bodies(scene):
                 if obj.mode != "EDIT":
@@ -362,46 +377,13 @@ class Session:
             if shown < self.first_frame or not obj.pbd.active:
                 shape_keys.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
-                positions = simulation.cached_positions(member.body, shown)
+                if ahead:
+                    seconds = ahead * properties.frame_seconds(now.settings[scene.session_uid])
+                    positions = simulation.coasting_positions(member.body, seconds)
+                else:
+                    positions = simulation.cached_positions(member.body, shown)
                 shape_keys.write_live_key(obj, positions, pose, member.masks)
 
     def fits(self, scene):
-        """Whether the cache is what a run from its first frame, where the scene is, would give now.
-
-        It is not after a setting, a shape, a pin or a collider was changed, or where playback has jumped over moving
-        inputs.
-        """
-        if self.first_disturbed is not None or not self._is_surrounded_as_at_first(scene):
-            return False
-        animated = {uid for uid in self.settings if self._animated(scene, {uid})}
-        present = Moment({}, {uid: raw for uid, raw in self.settings.items() if uid not in animated})
-        of_one_cast = all(moment.agrees(present) for moment in self.moments.values())
-        return of_one_cast and self.first_guess is None and self.starts_like(scene, pins=True)
-
-    def _is_surrounded_as_at_first(self, scene):
-        """Whether colliders, and what objects are attached to, are those of the first cached frame."""
-        depsgraph = layer_of(scene).depsgraph
-        if depsgraph is None or scene.frame_current != self.first_frame:
-            return True
-        objects = [obj for _, obj in self.world.objects(scene)]
-        begin = self.moments[self.first_frame]
-        try:
-            now = world.read_surroundings(scene, depsgraph, Moment({}, {}), objects, begin.surfaces)
-        except PBDError:
-            return False
-        return now.surrounds_like(begin)
-
-
-def layer_of(scene):
-    """The view layer of a scene that is shown."""
-    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
-
-
-def standing(objects):
-    """Transforms as the original objects have them, by uid."""
-    return {obj.session_uid: poses.last_matrix(obj).copy() for obj in objects}
-
-
-def stands_at(surface, matrix):
-    """Whether a surface, or None, has this transform (4, 4)."""
-    return surface is not None and np.allclose(surface.matrix, matrix, rtol=0.0, atol=1e-6)
+        """Whether the cache is what a run from its first frame, where the scene is, would give now."""
+        return validity.of_one_cast(self, scene)

@@ -5,24 +5,30 @@ They live outside of Blender's data, so nothing of them is saved or undone, and 
 
 import bpy
 
-from . import shape_keys, world
+from . import cache_adoption, disk_cache, shape_keys, validity, world
 from .errors import PBDError
-from .running import BakeProgress, Session, Start, frame_range, layer_of
-from .world import bodies, live_bodies
+from .running import BakeProgress, Session, frame_range
+from .world import Start, bodies, layer_of, live_bodies
 
 __all__ = [
     "BakeProgress",
     "PBDError",
     "Session",
+    "adopt",
+    "after_save",
+    "before_save",
     "bodies",
     "clear_cache",
+    "delete_from_disk",
     "drop",
     "drop_all",
     "ensure",
     "frame_range",
     "get",
     "live_bodies",
+    "load_from_disk",
     "notice_colliders",
+    "notice_edits",
     "notice_undo",
     "of",
     "remember",
@@ -36,7 +42,7 @@ _sessions: dict[int, Session] = {}
 def get(scene):
     """The session of a scene, or None when nothing runs and nothing is to be said."""
     found = _sessions.get(scene.session_uid)
-    return found if found is not None and (found.world or found.message or found.bake) else None
+    return found if found is not None and (found.world or found.message or found.bake or found.disk_note) else None
 
 
 def of(scene):
@@ -67,12 +73,11 @@ def reset(scene, depsgraph):
 
 
 def show(scene, depsgraph):
-    """The whole of a frame change."""
+    """The whole of a frame change; returns whether there was anything to simulate, cached or not."""
     found = _sessions.get(scene.session_uid)
     if found is None and live_bodies(scene):
         found = of(scene)
-    if found is not None:
-        found.show(scene, depsgraph)
+    return found is not None and found.show(scene, depsgraph)
 
 
 def remember(scene):
@@ -83,7 +88,7 @@ def remember(scene):
     """
     found = _sessions.get(scene.session_uid)
     if found is not None:
-        found.notice_moves(scene)
+        validity.notice_moves(found, scene)
         if not found.untouched:
             return
     objects = live_bodies(scene)
@@ -101,12 +106,71 @@ def notice_colliders():
         found.recast = True
 
 
+def notice_edits(depsgraph):
+    """Something was edited: F-curves perhaps, or the shape of what cloth meets."""
+    curves, shapes = depsgraph.id_type_updated("ACTION"), set()
+    if depsgraph.id_type_updated("OBJECT"):
+        edited = (update.id.original for update in depsgraph.updates if update.is_updated_geometry)
+        shapes = {one.session_uid for one in edited if isinstance(one, bpy.types.Object)}
+    for found in _sessions.values():
+        found.curves_edited |= curves
+        if found.undone is None:  # Undo marks everything as edited.
+            found.reshaped |= shapes
+
+
 def notice_undo():
     """After undo: frames that were made with what has been undone are to go."""
     for scene in bpy.data.scenes:
         found = _sessions.get(scene.session_uid)
         if found is not None:
             found.undone = scene.frame_current
+            found.curves_edited = True
+
+
+def adopt(scene):
+    """Take up the frames that are on disk, if that is wanted and they are of this scene as it is."""
+    if scene.pbd.use_disk_cache and live_bodies(scene):
+        cache_adoption.adopt(of(scene), scene)
+
+
+def load_from_disk(scene):
+    """Take up the frames that are on disk instead of those in memory; if that cannot be, returns why."""
+    found = Session()
+    cache_adoption.adopt(found, scene)
+    if found.world is None:
+        return found.disk_note or "There is no cache on disk"
+    _sessions[scene.session_uid] = found
+    return ""
+
+
+def delete_from_disk(scene):
+    """Delete the frames on disk and write no more there; those in memory stay. Raises `OSError`."""
+    scene.pbd.use_disk_cache = False
+    disk_cache.discard(scene)
+    found = _sessions.get(scene.session_uid)
+    if found is None:
+        return
+    found.disk_note = ""
+    if found.disk is not None:
+        found.disk = None
+        if not found.world.simulation.leave_store():
+            clear_cache(scene)
+
+
+def before_save():
+    """The file is about to be saved."""
+    for scene in bpy.data.scenes:
+        found = _sessions.get(scene.session_uid)
+        if found is not None:
+            disk_cache.settle(found, scene)
+
+
+def after_save():
+    """The file was saved, perhaps under another name."""
+    for scene in bpy.data.scenes:
+        found = _sessions.get(scene.session_uid)
+        if found is not None:
+            disk_cache.follow(found, scene)
 
 
 def clear_cache(scene):
@@ -125,3 +189,4 @@ def drop(scene):
 def drop_all():
     """Forget everything: another file is loaded, or the extension is switched off."""
     _sessions.clear()
+    disk_cache.forget_claims()

@@ -6,6 +6,7 @@ checked by `session_uid`.
 
 from typing import NamedTuple
 
+import bpy
 import numpy as np
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
@@ -60,23 +61,22 @@ class Moment(NamedTuple):
         standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
         return Moment(known, {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}, standing)
 
-    def agrees(self, other):
-        """Whether all settings that both know are the same."""
-        return all(other.settings.get(uid, raw) == raw for uid, raw in self.settings.items())
-
     def stands_like(self, other):
         """Whether the objects that both know stand in the same place and shape."""
-        return all(
-            np.array_equal(pose.matrix, other.poses[uid].matrix) and pose.key_values == other.poses[uid].key_values
-            for uid, pose in self.poses.items()
-            if uid in other.poses
-        )
+        return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
 
     def surrounds_like(self, other):
         """Whether there are the same surfaces in the same places and shapes."""
         return self.surfaces.keys() == other.surfaces.keys() and all(
             surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items()
         )
+
+
+class Start(NamedTuple):
+    """The frame at which a simulation begins, and how the scene stood there."""
+
+    frame: int
+    moment: Moment
 
 
 class Attachment(NamedTuple):
@@ -124,6 +124,11 @@ def find(scene, uid, name):
     if obj is not None and obj.session_uid == uid:
         return obj
     return next((obj for obj in scene.objects if obj.session_uid == uid), None)
+
+
+def layer_of(scene):
+    """The view layer of a scene that is shown."""
+    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
 
 
 def read_moment(scene, depsgraph, objects, obstacles=()):

@@ -72,7 +72,8 @@ class LevelConstraints(Constraints):
             self.lengths[place], self.body[place] = lengths, number
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        used = np.array([m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials]) & (settings.method == "XPBD")
+        used = np.array([m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
+        used &= settings.method == "XPBD"
         self.used = used[self.body]
         self.active = bool(self.used.any())
         self.least_strain = least_strain(materials, settings, self.sizes)

@@ -66,6 +66,20 @@ def play(objects, start, end):
     return seen
 
 
+def count_steps(running):
+    """The frames that are stepped from now on; wraps the one method that steps."""
+    steps = []
+    simulation = running.world.simulation
+    advance = simulation.advance_to
+
+    def counted(frame, read_inputs, dt):
+        steps.append(frame)
+        return advance(frame, read_inputs, dt)
+
+    simulation.advance_to = counted
+    return steps
+
+
 def mesh_bytes(obj):
     """Everything of a mesh and its shape keys that a user would miss, to compare byte for byte."""
     mesh = obj.data

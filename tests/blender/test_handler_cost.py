@@ -41,6 +41,28 @@ def test_a_cached_frame_of_ten_thousand_vertices(extension, record_property):
     assert ours < LIMIT
 
 
+def test_a_frame_from_disk_of_ten_thousand_vertices(extension, tmp_path):
+    """Read, checked, and shown, after the file was loaded."""
+    session = extension.bridge("session")
+    scene = bpy.context.scene
+    scene.pbd.substeps, scene.pbd.use_disk_cache = 1, True
+    scenes.add_grid(rx=VERTICES, ry=VERTICES)
+    path = str(tmp_path / "sheet.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    for frame in range(1, 6):
+        go(frame)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    scene = bpy.context.scene
+    assert session.get(scene).last_frame == 5
+    go(2)
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    ours = least_seconds(lambda _: session.show(scene, depsgraph))
+    print(f"from disk: handler {1e3 * ours:.3f} ms")
+    assert session.get(scene).cache_bytes == 0
+    assert ours < LIMIT
+
+
 def test_a_still_collider_costs_next_to_nothing(extension):
     """Of 100,000 vertices: reading it, seeing that it stands still, and placing it, at a frame that is stepped."""
     world, session = extension.bridge("world"), extension.bridge("session")

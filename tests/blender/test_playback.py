@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 import scenes
-from scenes import go, play, shown
+from scenes import count_steps, go, play, shown
 
 FREE = {"drag": 0.0, "damping": 0.0}
 
@@ -72,20 +72,6 @@ def test_scrubbing_reads_the_cache(session):
         assert np.array_equal(shown(obj), seen[frame][0]), frame
     assert steps == []
     assert (running.first_frame, running.last_frame) == (1, 12)
-
-
-def count_steps(running):
-    """The frames that are stepped from now on; wraps the one method that steps."""
-    steps = []
-    simulation = running.world.simulation
-    advance = simulation.advance_to
-
-    def counted(frame, read_inputs, dt):
-        steps.append(frame)
-        return advance(frame, read_inputs, dt)
-
-    simulation.advance_to = counted
-    return steps
 
 
 def test_sub_frames_are_interpolated_and_never_step(session):
@@ -346,3 +332,310 @@ def test_a_loose_edge_is_a_string(session):
 
 def running_notes(session, obj):
     return session.get(bpy.context.scene).notes[obj.session_uid]
+
+
+def running_of(session):
+    return session.get(bpy.context.scene)
+
+
+def test_reverse_play_reads_the_cache(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    seen = play([obj], 1, 12)
+    steps = count_steps(running_of(session))
+    for frame in range(12, 0, -1):
+        go(frame)
+        assert np.array_equal(shown(obj), seen[frame][0]), frame
+    assert steps == []
+
+
+@pytest.mark.parametrize("share", [0.125, 0.5, 0.75])
+def test_a_sub_frame_is_the_exact_mean(session, share):
+    """Of the two cached frames, in single precision."""
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0])
+    play([obj], 1, 6)
+    found = running_of(session)
+    before, after = (found.world.simulation.cached_positions(found.world.members[0].body, at) for at in (4, 5))
+    go(4, share)
+    assert np.array_equal(shown(obj), before + np.float32(share) * (after - before))
+
+
+def key(owner, path, values):
+    """Key a property: values by frame, straight lines between."""
+    group, name = path
+    for frame, value in values.items():
+        setattr(group, name, value)
+        group.keyframe_insert(name, frame=frame)
+    scenes.straighten(owner)
+
+
+def test_an_edited_key_takes_the_frames_from_where_it_differs(session):
+    """Also when the playhead jumps over them: keys at 1, 10 and 20; the last one is changed."""
+    obj = scenes.add_grid()
+    key(obj, (obj.pbd, "drag"), {1: 1.0, 10: 1.0, 20: 1.0})
+    seen = play([obj], 1, 20)
+    go(4)
+    key(obj, (obj.pbd, "drag"), {20: 30.0})
+    go(5)
+    found = running_of(session)
+    assert found.last_frame == 10
+    assert found.loss == (11, 20, "animation of 'Flag' changed")
+    go(17)
+    assert not np.allclose(shown(obj), seen[17][0], atol=1e-4)
+    for frame in range(1, 11):
+        go(frame)
+        assert np.array_equal(shown(obj), seen[frame][0]), frame
+
+
+def test_a_key_that_changes_no_value_takes_nothing(session):
+    obj = scenes.add_grid()
+    key(obj, (obj.pbd, "drag"), {1: 1.0, 20: 1.0})
+    play([obj], 1, 20)
+    key(obj, (obj.pbd, "drag"), {12: 1.0})
+    go(5)
+    assert running_of(session).last_frame == 20
+
+
+def test_a_first_key_that_changes_no_value_takes_nothing(session):
+    obj = scenes.add_grid()
+    play([obj], 1, 12)
+    obj.pbd.keyframe_insert("drag", frame=6)
+    obj.keyframe_insert("location", frame=6)
+    go(5)
+    assert running_of(session).last_frame == 12
+
+
+def test_a_setting_beside_an_animated_one(session):
+    """It is no setting of each frame: what was changed at frame 6 counts from there, also after a jump."""
+    obj = scenes.add_grid()
+    key(obj, (obj.pbd, "drag"), {1: 1.0, 20: 3.0})
+    seen = play([obj], 1, 20)
+    go(6)
+    obj.pbd.density = 3.0
+    go(12)
+    found = running_of(session)
+    assert (found.last_frame, found.loss) == (12, (7, 20, "Density of 'Flag' changed"))
+    go(6)
+    assert np.array_equal(shown(obj), seen[6][0])
+
+
+def test_undo_with_animated_settings_keeps_the_frames(session):
+    obj = scenes.add_grid()
+    key(obj, (obj.pbd, "drag"), {1: 1.0, 20: 3.0})
+    bpy.ops.ed.undo_push(message="made")
+    play([obj], 1, 12)
+    bpy.ops.ed.undo_push(message="played")
+    bpy.context.scene.render.resolution_x = 123
+    bpy.ops.ed.undo_push(message="something else")
+    bpy.ops.ed.undo()
+    go(5)
+    assert running_of(session).last_frame == 12
+
+
+def test_moving_a_pinned_object_by_hand(session):
+    """It acts from the frame on show; without pins it moves nothing."""
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    seen = play([obj], 1, 15)
+    go(8)
+    obj.location.x = 1.0
+    go(9)
+    found = running_of(session)
+    assert (found.last_frame, found.loss) == (9, (9, 15, "'Flag' was moved"))
+    assert shown(obj)[0, 0] == pytest.approx(0.5)
+    for frame in range(2, 9):
+        go(frame)
+        assert np.allclose(shown(obj), seen[frame][0], atol=1e-6), frame
+    assert found.last_frame == 9
+
+
+def test_moving_an_object_without_pins_takes_nothing(session):
+    obj = scenes.add_grid()
+    seen = play([obj], 1, 10)
+    go(5)
+    obj.location.x = 1.0
+    for frame in (6, 10, 3):
+        go(frame)
+        assert np.allclose(shown(obj), seen[frame][0], atol=1e-6)
+    assert running_of(session).last_frame == 10
+
+
+def test_edited_animation_of_a_pinned_object(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    key(obj, (obj, "location"), {1: (0, 0, 0), 10: (0.2, 0, 0), 20: (0.4, 0, 0)})
+    play([obj], 1, 20)
+    go(3)
+    key(obj, (obj, "location"), {20: (5.0, 0, 0)})
+    go(15)
+    found = running_of(session)
+    assert found.loss == (11, 20, "animation of 'Flag' changed")
+    assert shown(obj)[0, 0] == pytest.approx(-0.5 + obj.matrix_world.translation.x, abs=1e-5)
+
+
+def test_edited_animation_of_a_parent_and_of_a_collider(session):
+    obj, parent, ball = scenes.add_grid(), scenes.add_grid("Pole", pbd=False), scenes.add_grid("Ball", pbd=False)
+    scenes.pin(obj, [0, 4])
+    obj.parent = parent
+    ball.location.z, ball.pbd_collider.enabled = -3.0, True
+    for moved in (parent, ball):
+        key(moved, (moved, "scale"), {1: (1, 1, 1), 9: (1, 1, 1), 20: (1, 1, 1)})
+    for moved, name in ((parent, "Pole"), (ball, "Ball")):
+        play([obj], 1, 20)
+        go(3)
+        key(moved, (moved, "scale"), {20: (2, 2, 2)})
+        go(4)
+        assert running_of(session).loss == (10, 20, f"animation of '{'Flag' if name == 'Pole' else name}' changed")
+
+
+def test_a_driver_is_seen_where_it_is_looked_at(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    driver = obj.driver_add("location", 0).driver
+    driver.expression = "frame * 0.01"
+    play([obj], 1, 12)
+    driver.expression = "frame * 0.05"
+    go(7)
+    found = running_of(session)
+    assert (found.last_frame, found.loss.first) == (7, 7)
+    assert shown(obj)[0, 0] == pytest.approx(-0.5 + 0.35, abs=1e-5)
+
+
+def test_editing_keys_in_a_window_is_noticed(extension, session, monkeypatch):
+    """There curves are compared only after an edit."""
+    running = extension.bridge("running")
+    obj = scenes.add_grid()
+    key(obj, (obj.pbd, "drag"), {1: 1.0, 10: 1.0, 20: 1.0})
+    play([obj], 1, 20)
+    found = running_of(session)
+    bpy.context.view_layer.update()
+    go(4)
+    found.curves_edited = False
+    key(obj, (obj.pbd, "drag"), {20: 30.0})
+    bpy.context.view_layer.update()
+    assert found.curves_edited
+    assert running.validity.pending(found, bpy.context.scene) is None
+
+
+def test_what_the_panel_says_of_the_frames(session):
+    """At once, not only when the next frame is shown."""
+    scene = bpy.context.scene
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    play([obj], 1, 20)
+    found = running_of(session)
+    go(12)
+    assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 20), None)
+    obj.pbd.stretch = 4000.0
+    assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 12), (13, 20, "Tension of 'Flag' changed"))
+    obj.pbd.stretch = 5000.0
+    scene.gravity.z = -5.0
+    assert found.lost_frames(scene) == (13, 20, "Gravity changed")
+    go(15)
+    assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 15), (16, 20, "Gravity changed"))
+    play([obj], 16, 20)
+    assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 20), None)
+
+
+def test_undo_of_a_move_by_hand(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    seen = play([obj], 1, 15)
+    go(8)
+    bpy.ops.ed.undo_push(message="played")
+    obj.location.x = 1.0
+    bpy.ops.ed.undo_push(message="moved")
+    play([obj], 9, 12)
+    bpy.ops.ed.undo()
+    obj = bpy.data.objects["Flag"]
+    go(9)
+    assert running_of(session).loss.first == 9
+    assert np.allclose(shown(obj), seen[9][0], atol=1e-5)
+
+
+def test_a_shape_key_set_by_hand_moves_the_pins(session):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    obj.shape_key_add(name="Basis")
+    lifted = obj.shape_key_add(name="Lifted")
+    for point in lifted.points:
+        point.co.z += 0.2
+    lifted.value = 0.0
+    seen = play([obj], 1, 12)
+    go(6)
+    obj.data.shape_keys.key_blocks["Lifted"].value = 1.0
+    go(7)
+    found = running_of(session)
+    assert (found.last_frame, found.loss) == (7, (7, 12, "'Flag' was moved"))
+    assert shown(obj)[0, 2] == pytest.approx(0.2, abs=1e-6)
+    go(4)
+    assert np.allclose(shown(obj), seen[4][0], atol=1e-6)
+    assert found.last_frame == 7
+
+
+def test_a_jump_takes_animated_settings_of_each_frame(session):
+    scene = bpy.context.scene
+    obj = scenes.add_grid()
+    key(obj, (obj.pbd, "drag"), {1: 0.0, 20: 30.0})
+    key(scene, (scene.pbd, "iterations"), {1: 1, 15: 4})
+    want = play([obj], 1, 20)[20][0]
+    before = [running_of(session).moments[frame].settings for frame in (2, 11, 19)]
+    session.reset(scene, to_start())
+    go(20)
+    found = running_of(session)
+    assert [found.moments[frame].settings for frame in (2, 11, 19)] == before
+    assert np.allclose(shown(obj), want, atol=1e-6)
+    go(11)
+    assert found.last_frame == 20
+
+
+def test_another_shape_of_a_collider(session):
+    """Edited in the middle of the run, as by a modifier; going in and out of Edit Mode changes nothing."""
+    obj, ball = scenes.add_grid(), scenes.add_grid("Ball", pbd=False)
+    ball.location.z, ball.pbd_collider.enabled = -0.3, True
+    wave = ball.modifiers.new("Wave", "WAVE")
+    wave.height = 0.0
+    play([obj], 1, 15)
+    go(8)
+    bpy.context.view_layer.objects.active = ball
+    for mode in ("EDIT", "OBJECT"):
+        bpy.ops.object.mode_set(mode=mode)
+    bpy.context.view_layer.update()
+    found = running_of(session)
+    assert ball.session_uid in found.reshaped
+    go(9)
+    assert found.last_frame == 15
+    go(8)
+    wave.height = 0.4
+    bpy.context.view_layer.update()
+    go(9)
+    assert (found.last_frame, found.loss, found.first_disturbed) == (9, (9, 15, "the shape of 'Ball' changed"), 9)
+
+
+def test_undo_of_something_else_beside_a_collider(session):
+    obj, ball = scenes.add_grid(), scenes.add_grid("Ball", pbd=False)
+    ball.location.z, ball.pbd_collider.enabled = -0.3, True
+    bpy.ops.ed.undo_push(message="made")
+    play([obj], 1, 12)
+    go(5)
+    bpy.ops.ed.undo_push(message="played")
+    bpy.context.scene.render.resolution_x = 123
+    bpy.ops.ed.undo_push(message="something else")
+    bpy.ops.ed.undo()
+    bpy.context.view_layer.update()
+    go(6)
+    assert running_of(session).last_frame == 12
+
+
+def test_moving_what_cloth_is_attached_to(session):
+    obj, mast = scenes.add_grid(), scenes.add_grid("Mast", pbd=False)
+    obj.vertex_groups.new(name="Attach").add([0, 4], 1.0, "REPLACE")
+    obj.pbd.attach_object, obj.pbd.attach_group = mast, "Attach"
+    play([obj], 1, 12)
+    go(7)
+    mast.location.z = 0.3
+    go(8)
+    found = running_of(session)
+    assert (found.last_frame, found.loss) == (8, (8, 12, "'Mast' was moved"))
+    assert shown(obj)[0, 2] == pytest.approx(0.3, abs=1e-5)

@@ -88,3 +88,88 @@ def test_a_render_meets_the_colliders_of_the_viewport(extension, tmp_path):
     session.drop(scene)
     played = play([obj], 1, LAST)[LAST][0]
     assert np.abs(rendered - played).max() < 1e-5
+
+
+def steps_of_all_simulations(extension, monkeypatch):
+    """The frames that are stepped from now on, whatever simulation steps them."""
+    simulation, steps = extension.module("pbd_addon.simulation").Simulation, []
+    step = simulation.step
+
+    def counted(self, dt):
+        steps.append(self.last_frame + 1)
+        return step(self, dt)
+
+    monkeypatch.setattr(simulation, "step", counted)
+    return steps
+
+
+def test_a_render_of_cached_frames_steps_nothing(extension, tmp_path, monkeypatch):
+    """The animation, then one frame, as with F12; motion blur on; a pinned object and settings are animated."""
+    scene = lit_stage()
+    obj = scenes.add_grid(rx=8, ry=8)
+    scenes.pin(obj, [0, 7])
+    scenes.animate_location(obj, 1, LAST, (0.3, 0.0, 0.0))
+    for frame, drag in ((1, 0.0), (LAST, 8.0)):
+        obj.pbd.drag = drag
+        obj.pbd.keyframe_insert("drag", frame=frame)
+    play([obj], 1, LAST)
+    go(1)
+    steps = steps_of_all_simulations(extension, monkeypatch)
+    render(scene, tmp_path, "live")
+    go(2)
+    bpy.ops.render.render()
+    assert steps == []
+
+
+def test_a_live_render_steps_each_frame_once(extension, tmp_path, monkeypatch):
+    scene = lit_stage()
+    obj = scenes.add_grid(rx=8, ry=8)
+    scenes.pin(obj, [0, 7])
+    go(1)
+    steps = steps_of_all_simulations(extension, monkeypatch)
+    render(scene, tmp_path, "live")
+    assert steps == [2, 3, 4]
+    render(scene, tmp_path, "again")
+    assert steps == [2, 3, 4]
+
+
+def test_motion_blur_of_a_live_render_goes_on_beyond_the_last_frame(extension, tmp_path, monkeypatch):
+    """Free fall in front of the camera: pictures are those of cached frames but for half of gravity times dt²."""
+    scene = lit_stage()
+    scene.cycles.samples = 64
+    scene.gravity = (0.0, 0.0, -60.0)
+    scenes.add_grid(rx=3, ry=3, drag=0.0)
+    go(1)
+    live = render(scene, tmp_path, "live")
+    cached = render(scene, tmp_path, "cached")
+    extension.bridge("session").drop(scene)
+    go(1)
+    simulation = extension.module("pbd_addon.simulation").Simulation
+    coast = simulation.coasting_positions
+    monkeypatch.setattr(simulation, "coasting_positions", lambda self, body, seconds: coast(self, body, 0.0))
+    still = render(scene, tmp_path, "still")
+    off = [np.abs(live[frame] - cached[frame]).mean() for frame in (1, 2)]
+    without = [np.abs(still[frame] - cached[frame]).mean() for frame in (1, 2)]
+    print(f"mean difference of pixels: {off} coasting, {without} standing still")
+    assert max(off) < 0.5 * min(without)
+
+
+def test_a_render_of_a_loaded_file_reads_its_disk_cache(extension, tmp_path, monkeypatch):
+    """As from the command line, where a file is loaded and rendered; and so does the bake."""
+    scene = lit_stage()
+    obj = scenes.add_grid(rx=8, ry=8)
+    scenes.pin(obj, [0, 7])
+    scene.pbd.use_disk_cache = True
+    path = str(tmp_path / "stage.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    play([obj], 1, LAST)
+    go(1)
+    bpy.ops.wm.save_mainfile()
+    first = render(scene, tmp_path, "first")
+    bpy.ops.wm.open_mainfile(filepath=path)
+    steps = steps_of_all_simulations(extension, monkeypatch)
+    second = render(bpy.context.scene, tmp_path, "second")
+    assert np.abs(first - second).max() < 1e-3
+    assert extension.bridge("command_line").main([path]) == 0
+    assert bpy.data.objects["Flag"].pbd.baked
+    assert steps == []

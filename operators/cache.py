@@ -1,0 +1,106 @@
+"""The cache on disk: take it up, copy it from elsewhere, delete its files."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..pbd_addon.blender import disk_cache, session
+from ..pbd_addon.blender.errors import PBDError
+
+
+def has_saved_file(cls):
+    """Poll: the file has a place on the disk, so that its cache has one too."""
+    if not bpy.data.filepath:
+        cls.poll_message_set("Save the file first: its cache lies beside it")
+        return False
+    return True
+
+
+def load(operator, scene):
+    """Take up the frames on disk; report how that went."""
+    why = session.load_from_disk(scene)
+    if why:
+        operator.report({"ERROR"}, why)
+        return {"CANCELLED"}
+    running = session.get(scene)
+    scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    operator.report({"INFO"}, f"Frames {running.first_frame} to {running.last_frame} loaded")
+    return {"FINISHED"}
+
+
+class OBJECT_OT_pbd_disk_cache_load(bpy.types.Operator):
+    """Show the frames that are on disk, if the scene is as it was when they were simulated"""
+
+    bl_idname = "object.pbd_disk_cache_load"
+    bl_label = "Load Disk Cache"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context):
+        return has_saved_file(cls)
+
+    def execute(self, context):
+        context.scene.pbd.use_disk_cache = True
+        return load(self, context.scene)
+
+
+class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
+    """Copy a cache from another folder to its place beside this file, and show its frames"""
+
+    bl_idname = "object.pbd_disk_cache_find"
+    bl_label = "Find Disk Cache"
+    bl_options = {"REGISTER"}
+
+    directory: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH", options={"SKIP_SAVE"})
+    filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context):
+        return has_saved_file(cls)
+
+    def invoke(self, context, _event):
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context):
+        try:
+            disk_cache.bring(context.scene, bpy.path.abspath(self.directory))
+        except PBDError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except OSError as error:
+            self.report({"ERROR"}, f"The cache could not be copied: {error.strerror or error}")
+            return {"CANCELLED"}
+        context.scene.pbd.use_disk_cache = True
+        return load(self, context.scene)
+
+
+class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
+    """Delete the frames on disk that belong to this scene of this file, and write no more. Frames in memory stay"""
+
+    bl_idname = "object.pbd_disk_cache_delete"
+    bl_label = "Delete Disk Cache"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context):
+        if not disk_cache.is_on_disk(context.scene):
+            cls.poll_message_set("There is no cache on disk")
+            return False
+        return True
+
+    def invoke(self, context, event):
+        return context.window_manager.invoke_confirm(self, event)
+
+    def execute(self, context):
+        try:
+            session.delete_from_disk(context.scene)
+        except OSError as error:
+            self.report({"ERROR"}, f"The cache could not be deleted: {error.strerror or error}")
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (OBJECT_OT_pbd_disk_cache_load, OBJECT_OT_pbd_disk_cache_find, OBJECT_OT_pbd_disk_cache_delete)
+)

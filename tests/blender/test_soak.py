@@ -1,0 +1,31 @@
+"""Random sequences of what users do lose nothing and leave nothing behind; `soak.py` replays one by its seed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOAK = Path(__file__).with_name("soak.py")
+
+
+@pytest.fixture(scope="module")
+def archive(build_zip, tmp_path_factory):
+    return build_zip(tmp_path_factory.mktemp("soak"))
+
+
+@pytest.mark.parametrize(
+    ("first", "count"),
+    [(0, 20), pytest.param(20, 90, marks=pytest.mark.slow), pytest.param(110, 90, marks=pytest.mark.slow)],
+)
+def test_random_sequences_of_actions(archive, first, count):
+    """No crash, no traceback, no lost vertex, no handler that stays; most actions are not refused."""
+    command = [sys.executable, SOAK, archive, "--seeds", str(first), str(count)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
+    said = f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0, f"exit code {done.returncode}; the last seed named is the one to replay\n{said}"
+    assert "Traceback" not in done.stdout + done.stderr, said
+    sequences, actions, refused = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1]))
+    assert sequences == count
+    assert actions > 2 * refused

@@ -1,0 +1,221 @@
+"""Frames on disk: what was appended is read again, and nothing else, whatever happened to the writer or the files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pbd_addon import pc2
+from pbd_addon.frame_files import DamagedError, FrameFiles, copy, delete
+
+POINTS = {"Flag": 7, "Ball": 4}
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def shape(frame: int, count: int) -> np.ndarray:
+    """What the points of a body are at a frame, (count, 3) float32."""
+    return (frame + np.arange(3 * count).reshape(-1, 3) / 64.0).astype(np.float32)
+
+
+def append(files: FrameFiles) -> None:
+    """One more frame."""
+    frame = files.last + 1
+    velocities = np.full((3, 11), float(frame), np.float32)
+    files.append([shape(frame, count) for _name, count in files.bodies], {"v": velocities})
+
+
+def write(folder: Path, frames: int = 4, first: int = 3) -> FrameFiles:
+    """Some frames from `first` on."""
+    files = FrameFiles.create(folder, first, POINTS, {"what": "a test"})
+    for _ in range(frames):
+        append(files)
+    return files
+
+
+def sound_frames(folder: Path) -> int:
+    """How many frames a folder gives; each of them must be exactly what was written."""
+    files = FrameFiles.open(folder)
+    for frame in range(files.first, files.last + 1):
+        try:
+            found, rest = files.positions(frame), files.rest(frame)
+        except DamagedError:
+            return frame - files.first
+        for points, count in zip(found, POINTS.values()):
+            np.testing.assert_array_equal(points, shape(frame, count))
+        assert (rest["v"] == frame).all()
+    return files.last - files.first + 1
+
+
+def test_what_was_appended_is_read(tmp_path):
+    write(tmp_path / "deep" / "cache")
+    files = FrameFiles.open(tmp_path / "deep" / "cache")
+    assert (files.first, files.last, files.about, files.damage) == (3, 6, {"what": "a test"}, "")
+    assert sound_frames(files.folder) == 4
+    append(files)
+    assert sound_frames(files.folder) == 5
+    size = sum(path.stat().st_size for path in files.folder.iterdir() if path.name != "index.json")
+    assert files.nbytes == size
+
+
+def test_other_programs_read_the_pc2_files(tmp_path):
+    write(tmp_path)
+    header, samples = pc2.read(str(tmp_path / "Flag.pc2"))
+    assert header == pc2.Header(7, 4, 3.0)
+    np.testing.assert_array_equal(samples[2], shape(5, 7))
+
+
+def test_truncating_takes_frames_away_for_good(tmp_path):
+    files = write(tmp_path, 6)
+    files.truncate(4)
+    assert sound_frames(tmp_path) == 2
+    assert pc2.read(str(tmp_path / "Ball.pc2"))[0].samples == 2
+    assert sorted(path.name for path in tmp_path.glob("frame_*")) == ["frame_000003.npz", "frame_000004.npz"]
+    append(files)
+    assert sound_frames(tmp_path) == 3
+
+
+def test_a_new_run_replaces_the_old_one(tmp_path):
+    write(tmp_path, 5)
+    (tmp_path / "notes.txt").write_text("the user's")
+    write(tmp_path, 2)
+    assert sound_frames(tmp_path) == 2
+    assert (tmp_path / "notes.txt").exists()
+
+
+def test_deleting_takes_ours_alone(tmp_path):
+    write(tmp_path)
+    for name in ("notes.txt", "frame_1.png", "index.json.bak", "mine.pc2"):
+        (tmp_path / name).write_text("the user's")
+    delete(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "frame_1.png",
+        "index.json.bak",
+        "mine.pc2",
+        "notes.txt",
+    ]
+
+
+def test_damaged_frames_can_be_deleted(tmp_path):
+    write(tmp_path)
+    (tmp_path / "index.json").write_text("{")
+    delete(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_is_whole_and_leaves_the_users_files(tmp_path):
+    write(tmp_path / "one")
+    (tmp_path / "one" / "notes.txt").write_text("the user's")
+    copy(tmp_path / "one", tmp_path / "two")
+    assert sound_frames(tmp_path / "two") == 4
+    assert not (tmp_path / "two" / "notes.txt").exists()
+
+
+def test_names_that_are_no_file_names(tmp_path):
+    bodies = {"Flag": 1, "flag": 1, "a/b": 1, "..": 1, "a:b": 1}
+    files = FrameFiles.create(tmp_path / "cache", 1, bodies, {})
+    names = [name for name, _count in files.bodies]
+    assert len({name.casefold() for name in names}) == 5
+    assert all((tmp_path / "cache" / name).is_file() for name in names)
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+@pytest.mark.parametrize("name", ["Flag.pc2", "Ball.pc2", "frame_000005.npz"])
+def test_a_file_cut_off_anywhere_gives_the_frames_before(tmp_path, name):
+    write(tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    kept = []
+    for length in range(0, len(whole), 5):
+        (tmp_path / name).write_bytes(whole[:length])
+        kept.append(sound_frames(tmp_path))
+        assert FrameFiles.open(tmp_path).damage == f"{4 - kept[-1]} of 4 frames are cut off or missing"
+    assert max(kept) < 4
+    assert kept == sorted(kept)
+
+
+def test_an_index_cut_off_anywhere_is_refused(tmp_path):
+    write(tmp_path)
+    whole = (tmp_path / "index.json").read_bytes()
+    for length in range(len(whole)):
+        (tmp_path / "index.json").write_bytes(whole[:length])
+        with pytest.raises(DamagedError, match="index"):
+            FrameFiles.open(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Flag.pc2", "Ball.pc2", "frame_000005.npz"])
+def test_a_changed_byte_is_noticed(tmp_path, name):
+    write(tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    start = pc2.Header(POINTS.get(name[:4], 0)).offset(2) if name.endswith("pc2") else 0
+    for place in range(start, len(whole), 11):
+        (tmp_path / name).write_bytes(whole[:place] + bytes([whole[place] ^ 64]) + whole[place + 1 :])
+        assert sound_frames(tmp_path) < 4, place
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "another"},
+        {"version": 2},
+        {"bodies": [["Flag.pc2"]]},
+        {"first": None},
+        {"frames": [[1, "x"]]},
+        {"about": 1},
+    ],
+)
+def test_an_index_of_something_else_is_refused(tmp_path, change):
+    write(tmp_path)
+    index = json.loads((tmp_path / "index.json").read_text())
+    (tmp_path / "index.json").write_text(json.dumps(index | change))
+    with pytest.raises(DamagedError):
+        FrameFiles.open(tmp_path)
+
+
+def test_a_frame_that_could_not_be_written_does_not_count(tmp_path):
+    files = write(tmp_path)
+    (tmp_path / "index.json.new").mkdir()
+    with pytest.raises(OSError):
+        append(files)
+    assert files.last == 6
+    assert sound_frames(tmp_path) == 4
+    (tmp_path / "index.json.new").rmdir()
+    append(files)
+    assert sound_frames(tmp_path) == 5
+
+
+WRITER = """
+import sys
+sys.path[:0] = {path!r}
+from pathlib import Path
+from test_frame_files import append, write
+files = write(Path(sys.argv[1]), 1)
+print("ready", flush=True)
+while True:
+    append(files)
+"""
+
+
+@pytest.mark.parametrize("milliseconds", [1, 4, 9, 17, 30, 61])
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_killed_writer_leaves_whole_frames(tmp_path, milliseconds):
+    program = WRITER.format(path=[str(ROOT), str(ROOT / "tests")])
+    writer = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "ready\n"
+    time.sleep(milliseconds / 1000.0)
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.wait()
+    writer.stdout.close()
+    files = FrameFiles.open(tmp_path)
+    assert files.damage == ""
+    count = sound_frames(tmp_path)
+    assert count == files.last - files.first + 1 >= 1
+    append(files)
+    assert sound_frames(tmp_path) == count + 1
