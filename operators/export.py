@@ -23,6 +23,7 @@ class OBJECT_OT_pbd_count_keys(FrameByFrame, bpy.types.Operator):
 
     bl_idname = "object.pbd_count_keys"
     bl_label = "Count Keys"
+    bl_options = {"REGISTER"}
 
     _verb = "count"
     _names: tuple[str, ...] = ()

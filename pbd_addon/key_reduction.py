@@ -108,18 +108,22 @@ class _Search:
 
     def fit(self, rank: int, enough: float) -> Reduction:
         """So many keys beside the offset; the search ends early where the error is small enough [m]."""
-        best = None
+        best, usual = None, self.sample
+        if rank == self.frames - 1:
+            self.sample = np.arange(self.vertices)  # as many keys as can be are exact for all of them
         for _round in range(ROUNDS):
             found = self._written(*self._minimax(rank, enough))
             errors = _distances(self.shapes, found)
             found = found._replace(error=float(errors.max()))
             if best is None or found.error < best.error:
                 best = found
-            is_whole = len(self.sample) == self.vertices or rank in (0, self.frames - 1)
+            is_whole = len(self.sample) == self.vertices or rank == 0
             if is_whole or best.error <= enough:
                 break
             self.sample = np.union1d(self.sample, np.argsort(errors.max(axis=0))[-JOINING:])
         assert best is not None
+        if rank == self.frames - 1:
+            self.sample = usual
         return best
 
     def _minimax(self, rank: int, enough: float) -> tuple[np.ndarray, np.ndarray]:
