@@ -66,7 +66,7 @@ def step(
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
     model.lay_paths(state, targets, dt)
-    model.touch.begin_frame(kernels, state.x, state.v, state.straying)
+    model.touch.begin_frame(kernels, state.x, state.straying)
     watch.lap(model.touch.name)
     state = state.copy()
     count = settings.substeps

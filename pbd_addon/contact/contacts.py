@@ -90,8 +90,7 @@ class ContactConstraints(Constraints):
     def forget(self) -> None:
         """Search for everything anew, also for tangles: the particles have been put somewhere else."""
         self._search_anew()
-        self._before: list[np.ndarray] = []
-        self._v: np.ndarray | None = None
+        self._before_that: np.ndarray | None = None
         self._goes_on = self._looked = self._squeezed = False
         self.is_separate = True
         self._touched = np.zeros((2, self.n), bool)
@@ -106,7 +105,7 @@ class ContactConstraints(Constraints):
     def go_back(self, fraction: float) -> None:
         """Be where the colliders were at a fraction of the frame: a substep from there is tried again."""
         self._search_anew()
-        self._goes_on, self._before, self._v = False, [], None
+        self._goes_on = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -180,7 +179,7 @@ class ContactConstraints(Constraints):
                 straying[surface.part], straying[self.n + number] = surface.straying[:-1], surface.straying[-1]
         return straying
 
-    def begin_frame(self, kernels: ModuleType, x: np.ndarray, v: np.ndarray, straying: np.ndarray) -> None:
+    def begin_frame(self, kernels: ModuleType, x: np.ndarray, straying: np.ndarray) -> None:
         """Forget what promises of moving bodies are left of the last frame, so that a frame depends on its state alone.
 
         Then look at what is tangled or sunken, if anything is or nothing is known yet.
@@ -188,7 +187,6 @@ class ContactConstraints(Constraints):
         Args:
             kernels: Module of kernels.
             x: Positions, (3, n) [m].
-            v: Velocities, (3, n) [m/s].
             straying: As it was at the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
         """
         for number, surface in enumerate(self.surfaces):
@@ -196,7 +194,7 @@ class ContactConstraints(Constraints):
                 surface.expire()
                 surface.recall(np.append(straying[surface.part], straying[self.n + number]))
         self.seconds_of_search = 0.0
-        self._goes_on, self._v = False, v
+        self._goes_on = False
         self._take_coefficients()
         self._touched = np.zeros((2, self.n), bool)
         if self._looked and not self._tangled.any() and not self._deep and not self._squeezed:
@@ -221,8 +219,7 @@ class ContactConstraints(Constraints):
             pair.seen = (-1, -1)
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        if h != self.h:
-            self._goes_on, self._before = False, []
+        self._goes_on &= h == self.h
         self.h = h
         if not all(self._still):
             self._x[:, self.n :] = self._p[:, self.n :]
@@ -236,12 +233,8 @@ class ContactConstraints(Constraints):
         if not np.isfinite(p).all():
             return  # the solver tries again
         if self._fresh:
-            if self._goes_on:
-                self._before = [self._x.copy(), *self._before[:1]]
-            elif self._v is not None:
-                self._before = [self._x.copy()]
-                self._before[0][:, : self.n] = x - self.h * self._v
-            self._goes_on, self._v = True, None
+            self._before_that = self._x.copy() if self._goes_on else None
+            self._goes_on = True
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         if self._find(kernels, False) or self._fresh:
             self._come_near(kernels)
@@ -385,7 +378,7 @@ class ContactConstraints(Constraints):
             astray = surface.strayed(self._p, self._room if last else 0.0)
             few = last and not collider and MANY < len(surface.vertices)
             if astray is None or len(astray[0]) > (FEW * len(surface.vertices) if few else 0):
-                surface.promise(self._x, self._p, self._before)
+                surface.promise(self._x, self._p, self._before_that)
             elif len(astray[0]):
                 self._p[:, astray[0]] = astray[1]
         stale = [pair for pair in self.pairs if pair.is_stale]
@@ -436,14 +429,14 @@ class ContactConstraints(Constraints):
         )
         self._near = near = near.chosen(close)._replace(share=share, normals=normals)
         self.multipliers = np.zeros(near.size)
-        self._gaps_before = self._gaps(kernels, self._x)
-        overlap = np.maximum(near.distance - self._gaps_before, 0.0)
+        self._before = self._gaps(kernels, self._x)
+        overlap = np.maximum(near.distance - self._before, 0.0)
         self._opening = np.minimum(RECOVERY * overlap, PUSH_SPEED * self.h)
         if self._tangled.any():
             # Beside a tangle, layers are held together by what goes through them: to push would only stretch them.
             self._opening[self._tangled.take(near.particles).any(axis=0)] = 0.0
         self._wanted = near.distance - overlap + self._opening
-        self._approach = self._gaps(kernels, self._p) - self._gaps_before
+        self._approach = self._gaps(kernels, self._p) - self._before
 
     def _gaps(self, kernels: ModuleType, positions: np.ndarray) -> np.ndarray:
         """How far the near rows are open at positions (3, N), (m,) [m]."""
@@ -456,10 +449,10 @@ class ContactConstraints(Constraints):
         start = self._x.copy()
         if len(some):
             rows = self._near.chosen(some)
-            wider = np.clip(self._gaps(kernels, self._p) - self._gaps_before, 0.0, self._opening)[some]
+            wider = np.clip(self._gaps(kernels, self._p) - self._before, 0.0, self._opening)[some]
             kernels.push_apart(
                 start, rows.particles, rows.share, rows.normals, self._w.take(rows.particles),
-                self._gaps_before[some] + wider, 1.0, np.zeros(rows.size),
+                self._before[some] + wider, 1.0, np.zeros(rows.size),
             )  # fmt: skip
         return (start - self._x)[:, : self.n]
 

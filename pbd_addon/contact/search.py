@@ -206,11 +206,9 @@ class Pair:
         way, other_way = (one.way, other.way) if together else (one.whole_way, other.whole_way)
         # Two surfaces promise for different times, and their mean motions may stray as well.
         loose = 0.0 if together else math.sqrt(3.0) * (one.drift_slack + other.drift_slack)
-        slack = one.slack_from(x)
-        other_slack = slack if together else other.slack_from(x)
         particles, share, normals, distance = kernels.rows_in_reach(
-            x, *pairs, kind, distance, one.part.start, other.part.start, slack, other_slack, way, other_way, loose,
-            together,
+            x, *pairs, kind, distance, one.part.start, other.part.start, one.slack, other.slack, way, other_way,
+            loose, together,
         )  # fmt: skip
         kinds = np.full(len(distance), kind, np.int8)
         self._less_for_neighbours(kernels, particles, kinds, distance)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -40,9 +38,6 @@ FORGET = 0.6
 
 MOST_SPOKES = 24
 """Edges around a vertex that are left out of a walk as neighbours; more would take the memory of their square."""
-
-CHANGE, BEND = 0.8, 0.05
-"""Share of the change of ways that is taken to go on, and how far most may bend away from a straight way, in edges."""
 
 DRIFT_SLACK = 0.03
 """How far the mean motion may stray, in edges; with `STRAYING` as for a vertex."""
@@ -127,25 +122,17 @@ class Surface:
         self._age += 1
         self.straying *= FORGET
 
-    def promise(self, x: np.ndarray, p: np.ndarray, before: Sequence[np.ndarray] = ()) -> None:
-        """Say where the vertices will be, from the way x -> p (3, N) of this substep and those before it.
+    def promise(self, x: np.ndarray, p: np.ndarray, before: np.ndarray | None = None) -> None:
+        """Say where the vertices will be, from the way x -> p (3, N) of this substep and that before, from `before`.
 
-        The mean of two ways, as constraints are solved to and fro where they pull hard, and how it changes.
-
-        Args:
-            x: Positions at the beginning of the substep, (3, N) [m].
-            p: Positions at its end.
-            before: Those at the beginnings of substeps before it, the latest first; two are of use.
+        The mean of two ways, as constraints are solved to and fro where they pull hard.
         """
         here = x[:, self.part]
-        way, change = self._motion(p[:, self.part], here, [earlier[:, self.part] for earlier in before])
-        speed = _norms(way - way.mean(axis=1, keepdims=True))
-        change -= change.mean(axis=1, keepdims=True)
-        turn = _norms(change)
-        most = max(float(np.percentile(turn, 95.0)), 1e-300)
-        change *= CHANGE * np.minimum(1.0, most / np.maximum(turn, most))
+        way = p[:, self.part] - here if self.exact or before is None else 0.5 * (p - before)[:, self.part]
+        self._mean_way = way.mean(axis=1, keepdims=True)
+        self._step = way - self._mean_way
+        speed = np.sqrt(np.einsum("im,im->m", self._step, self._step))
         ahead = LOOK_AHEAD / max(float(np.percentile(speed, 95.0)), 1e-9)
-        ahead = min(ahead, math.sqrt(8.0 * BEND / self.edge / most))
         if self.exact:
             self._lasts = self._substeps(ahead)
             self.slack, self.drift_slack = np.full_like(speed, EXACT * self.edge), EXACT * self.edge
@@ -153,14 +140,9 @@ class Surface:
             straying = STRAYING * self.straying[:-1]
             self._lasts = self._substeps(min(ahead, STRAY_AHEAD / max(float(np.percentile(straying, 90.0)), 1e-9)))
             stray = max(self._lasts, TO_AND_FRO) * np.maximum(straying, SPEED_SLACK * speed)
-            stray += self._lasts**2 / 8.0 * np.minimum(turn, most)
             self.slack = SLACK * self.edge + np.minimum(stray, MOST_SLACK * self.edge)
             drifting = max(self._lasts, TO_AND_FRO) * STRAYING * float(self.straying[-1])
             self.drift_slack = DRIFT_SLACK * self.edge + drifting
-        # The chord of a way that bends leaves it by an eighth of what it changes by.
-        way += 0.5 * (1 + self._lasts) * change
-        self._mean_way = way.mean(axis=1, keepdims=True)
-        self._step = way - self._mean_way
         self._age = 1
         self._origin = here.mean(axis=1)
         drift = self._lasts * self._mean_way[:, 0]
@@ -170,14 +152,6 @@ class Surface:
         self.way = self._lasts * self._step
         self.whole_way = self._lasts * way
         self.version += 1
-
-    def _motion(self, p: np.ndarray, x: np.ndarray, before: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Mean way of the last substeps and how much a way differs from the one before it, (3, n) [m] each."""
-        if self.exact or not before:
-            return p - x, np.zeros_like(x)
-        way = 0.5 * (p - before[0])
-        # Of two ways only, the difference is more trembling than change.
-        return way, 0.5 * (p - x - before[0] + before[1]) if len(before) > 1 else np.zeros_like(x)
 
     def _substeps(self, ahead: float) -> int:
         """How long a promise lasts whose vertices get away by an edge in 1 / ahead [1/m]."""
@@ -208,19 +182,6 @@ class Surface:
         astray = np.flatnonzero(square > (self.slack + room) ** 2)
         back = off[:, astray] * (0.99 * (self.slack[astray] + room) / np.sqrt(square[astray]) - 1.0)
         return astray + self.part.start, here[:, astray] + back
-
-    def slack_from(self, x: np.ndarray) -> np.ndarray:
-        """How far each vertex may stray from its way if that begins at x (3, N) [m], where the substep does, (n,) [m].
-
-        Where the promise is older than the substep, the vertex may have strayed to the other side before.
-        """
-        if self.exact or self._age == 1:
-            return self.slack
-        here = x[:, self.part]
-        off = here - self._start
-        off -= (self._age - 1) * self._step
-        off -= here.mean(axis=1, keepdims=True) - self._origin[:, None]
-        return self.slack + _norms(off)
 
     def ranges(self, drifting: bool) -> tuple[np.ndarray, np.ndarray]:
         """Between which corners each vertex stays while the promise holds.
@@ -261,7 +222,3 @@ class Surface:
         of_triangle = order % max(triangles, 1)
         self._left = of_triangle[starts]
         self._right = np.where(counts == 2, of_triangle[np.minimum(starts + 1, len(order) - 1)], -1)
-
-
-def _norms(vectors: np.ndarray) -> np.ndarray:
-    return np.asarray(np.sqrt(np.einsum("im,im->m", vectors, vectors)))
