@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pbd_addon.contact.box_tree import Boxes, BoxTree, halving_order, walk_without
-from pbd_addon.kernels import available, load
+from pbd_addon.contact.box_tree import Boxes, BoxTree, halving_order
 from pbd_addon.kernels.numpy_boxes import CHUNK
 
 Corners = tuple[np.ndarray, np.ndarray]
@@ -187,69 +186,3 @@ def test_neighbours_in_space_are_neighbours_in_the_tree():
     leaves = halving_order(np.outer(along, [0.1, -0.7, 0.2]))
     steps = np.diff(along[leaves])
     assert (steps == 1).all() or (steps == -1).all()
-
-
-def on_their_way(rng: np.random.Generator, count: int) -> tuple[Corners, Corners]:
-    """Boxes at the beginning and at the end: crowds that go together, each box a little in its own way."""
-    start = random_boxes(rng, count, 0.1)
-    way = rng.normal(0.0, 1.0, (8, 3))[rng.integers(0, 8, count)] + rng.normal(0.0, 0.05, (count, 3))
-    growth = rng.uniform(0.0, 0.05, (count, 3))
-    return start, (start[0] + way, start[1] + way + growth)
-
-
-def moving(boxes: tuple[Corners, Corners], kernels: str) -> Boxes:
-    (low, high), (low_then, high_then) = boxes
-    bounds = np.concatenate([low.T, -high.T, low_then.T, -high_then.T])
-    return BoxTree(low).fitted(bounds, kernels=load(kernels))
-
-
-def at(boxes: tuple[Corners, Corners], t: float) -> Corners:
-    """Where boxes are at a time between 0 and 1."""
-    (low, high), (low_then, high_then) = boxes
-    return low + t * (low_then - low), high + t * (high_then - high)
-
-
-@pytest.mark.parametrize("kernels", available())
-def test_boxes_that_move_find_who_meets_on_the_way(kernels):
-    """All that overlap at any time on their straight ways are found, and of those that go together few others."""
-    rng = np.random.default_rng(11)
-    one, other = on_their_way(rng, 300), on_their_way(rng, 200)
-    tree, others = moving(one, kernels), moving(other, kernels)
-    times = np.linspace(0.0, 1.0, 101)
-    expected = {pair for t in times for pair in brute_force(at(one, t), at(one, t)) if pair[0] < pair[1]}
-    assert expected <= found(tree, tree)
-    swept = [
-        (np.minimum(low, low_then), np.maximum(high, high_then)) for (low, high), (low_then, high_then) in (one, other)
-    ]
-    without_ways = {(i, j) for i, j in brute_force(swept[0], swept[0]) if i < j}
-    assert len(expected) <= len(found(tree, tree)) < 0.5 * len(without_ways)
-    expected = {pair for t in times for pair in brute_force(at(one, t), at(other, t))}
-    assert expected <= found(tree, others) <= brute_force(swept[0], swept[1], 1e-4)
-
-
-@pytest.mark.parametrize("kernels", available())
-@pytest.mark.parametrize("count", [1, 2, 9, 200])
-@pytest.mark.parametrize("other_count", [1, 3, 70])
-def test_a_walk_leaves_out_what_it_is_told(kernels, count, other_count):
-    """What overlaps and is not left out is found, once each, down trees of any depths; what is left out is not."""
-    rng = np.random.default_rng(100 * count + other_count)
-    (low, high), (other_low, other_high) = random_boxes(rng, count, 0.5), random_boxes(rng, other_count, 0.5)
-    tree, others = BoxTree(low), BoxTree(other_low)
-    one = tree.fitted(np.concatenate([low.T, -high.T]), kernels=load(kernels))
-    other = others.fitted(np.concatenate([other_low.T, -other_high.T]), kernels=load(kernels))
-    overlapping = brute_force((low, high), (other_low, other_high))
-    for share in (0.0, 0.3, 1.0):
-        first, second = np.nonzero(rng.random((count, other_count)) < share)
-        left_out = set(zip(first.tolist(), second.tolist()))
-        pairs = [(int(i), int(j)) for i, j in zip(*one.overlaps(other, walk_without(tree, others, first, second)))]
-        assert len(set(pairs)) == len(pairs)
-        assert overlapping - left_out <= set(pairs)
-        assert not left_out & set(pairs)
-        first, second = np.nonzero(np.triu(rng.random((count, count)) < share))
-        both = np.concatenate([first, second]), np.concatenate([second, first])
-        pairs = [(int(min(i, j)), int(max(i, j))) for i, j in zip(*one.overlaps(one, walk_without(tree, tree, *both)))]
-        assert len(set(pairs)) == len(pairs)
-        left_out = set(zip(first.tolist(), second.tolist()))
-        assert {(i, j) for i, j in brute_force((low, high), (low, high)) if i < j} - left_out <= set(pairs)
-        assert not left_out & set(pairs)
-        assert all(i != j for i, j in pairs)

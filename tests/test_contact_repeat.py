@@ -88,15 +88,3 @@ def test_a_cached_collider_is_where_it_was():
     for _ in range(12):
         simulation.step(DT)
     assert simulation.positions(body)[:, 2].mean() == pytest.approx(0.05 + 0.06 + 0.004, abs=0.001)
-
-
-def test_what_is_known_of_straying_goes_with_the_frame():
-    """Every frame in the cache holds how far each vertex strayed lately; from there it is stepped again."""
-    simulation, bodies, moving, corners = scene()
-    run_to(simulation, moving, corners, 3)
-    for back_to in (3, 2):
-        simulation.truncate(back_to)
-        known = simulation._state.straying
-        assert known.shape == (sum(len(body.vertices) for body in bodies) + len(bodies),)
-        assert np.isfinite(known).all()
-        assert len(np.unique(known)) > len(known) // 2

@@ -355,45 +355,6 @@ def test_gradients_of_rows_are_those_of_the_distance():
     assert kinds == {FACE, EDGES}
 
 
-def test_a_promise_goes_by_the_mean_of_two_ways():
-    """What trembles to and fro in every other substep, as what is pulled hard does, keeps a promise that what only
-    goes on by its last way breaks at once."""
-    flat, quads = grid(20, 20, 20 * EDGE, 20 * EDGE)
-    rng = np.random.default_rng(0)
-    way, tremble = motion(flat, rng, 0.05 * EDGE), 0.03 * EDGE * rng.choice([-1.0, 1.0], flat.shape)
-    places = [np.ascontiguousarray((flat + k * way + (-1) ** k * tremble).T) for k in range(9)]
-    kept = []
-    for before in (places[0], None):
-        surface = Mesh(flat, quads, 0).surface
-        surface.promise(places[1], places[2], before)
-        kept.append(0)
-        for place in places[2:]:
-            astray = surface.strayed(place)
-            if astray is None or len(astray[0]):
-                break
-            surface.age()
-            kept[-1] += 1
-    assert kept[0] >= 3 > kept[1]
-
-
-def test_contact_changes_nothing_where_nothing_touches():
-    """A sheet that hangs and swings, and comes near itself nowhere, moves to the bit as without contact; and what is
-    searched for holds for several substeps."""
-    vertices, quads = grid(23, 23, 1.0, 1.0)
-    frames, searches = [], []
-    for meets_itself in (True, False):
-        body = Body(vertices, quads, Material(), pins=[552, 575])
-        simulation = Simulation([body], substeps=20, self_collision=meets_itself)
-        for _ in range(6):
-            simulation.step(DT)
-            if meets_itself:
-                searches.append(find(simulation, "contact").pairs[0].one.version)
-        frames.append(np.concatenate([simulation.positions(body), simulation.velocities(body)]))
-        assert simulation.reports[6].self_contacts == 0
-    np.testing.assert_array_equal(*frames)
-    assert searches[-1] < 60
-
-
 def lying(collider: Collider) -> tuple[Simulation, Body]:
     body = Body(*grid(6, 6, 6 * EDGE, 6 * EDGE), Material(thickness=0.001))
     simulation = Simulation([body], [collider])

@@ -90,22 +90,19 @@ class ContactConstraints(Constraints):
     def forget(self) -> None:
         """Search for everything anew, also for tangles: the particles have been put somewhere else."""
         self._search_anew()
-        self._before_that: np.ndarray | None = None
-        self._goes_on = self._looked = self._squeezed = False
+        self._looked = self._squeezed = False
         self.is_separate = True
         self._touched = np.zeros((2, self.n), bool)
         self._tangled = np.zeros(0, bool)
         self._deep: dict[Pair, np.ndarray] = {}
         self._ways_out = no_rows()
         self._rows = self._near = no_rows()
-        self._nothing_near = False
         self.multipliers = np.zeros(0)
         self.h = 0.0
 
     def go_back(self, fraction: float) -> None:
         """Be where the colliders were at a fraction of the frame: a substep from there is tried again."""
         self._search_anew()
-        self._goes_on = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -194,7 +191,6 @@ class ContactConstraints(Constraints):
                 surface.expire()
                 surface.recall(np.append(straying[surface.part], straying[self.n + number]))
         self.seconds_of_search = 0.0
-        self._goes_on = False
         self._take_coefficients()
         self._touched = np.zeros((2, self.n), bool)
         if self._looked and not self._tangled.any() and not self._deep and not self._squeezed:
@@ -219,7 +215,6 @@ class ContactConstraints(Constraints):
             pair.seen = (-1, -1)
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self._goes_on &= h == self.h
         self.h = h
         if not all(self._still):
             self._x[:, self.n :] = self._p[:, self.n :]
@@ -232,15 +227,10 @@ class ContactConstraints(Constraints):
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():
             return  # the solver tries again
-        if self._fresh:
-            self._before_that = self._x.copy() if self._goes_on else None
-            self._goes_on = True
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         if self._find(kernels, False) or self._fresh:
             self._come_near(kernels)
             self._fresh = False
-        else:
-            self._nothing_near = False  # not known where the particles are now
         near = self._near
         if not near.size:
             return
@@ -260,10 +250,8 @@ class ContactConstraints(Constraints):
     def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         if not self._rows.size or not np.isfinite(p).all():
             return
-        touching = np.flatnonzero(self.multipliers > 0.0)
-        if self._nothing_near and np.array_equal(self._p[:, : self.n], p):
-            return  # nor has anything moved since promises and rows were looked at
         self._p[:, : self.n] = p
+        touching = np.flatnonzero(self.multipliers > 0.0)
         if len(touching):
             self._note_touches()
             self._rub_and_bounce(kernels, touching)
@@ -378,7 +366,7 @@ class ContactConstraints(Constraints):
             astray = surface.strayed(self._p, self._room if last else 0.0)
             few = last and not collider and MANY < len(surface.vertices)
             if astray is None or len(astray[0]) > (FEW * len(surface.vertices) if few else 0):
-                surface.promise(self._x, self._p, self._before_that)
+                surface.promise(self._x, self._p)
             elif len(astray[0]):
                 self._p[:, astray[0]] = astray[1]
         stale = [pair for pair in self.pairs if pair.is_stale]
@@ -423,7 +411,6 @@ class ContactConstraints(Constraints):
     def _come_near(self, kernels: ModuleType) -> None:
         """Take the near rows to work on, each with the plane between its closest points, and what they are to reach."""
         near = self._rows.chosen(self._near_rows(kernels, self._rows))
-        self._nothing_near = not near.size
         close, share, normals = kernels.planes_between(
             self._p, self._x, near.particles, near.kind, near.normals, near.distance, near.solid
         )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from ..mesh import TriMesh
-from .box_tree import BoxTree, Walk, walk_without
+from .box_tree import BoxTree
 
-LOOK_AHEAD, STRAY_AHEAD = 4.0, 0.15
+LOOK_AHEAD, STRAY_AHEAD = 0.8, 0.15
 """Way that most vertices may be promised to go, relative to their surface's mean, and to stray on it, in edges."""
 
 LONGEST = 40
@@ -24,20 +22,14 @@ STRAYING = 1.5
 SPEED_SLACK, MOST_SLACK = 0.1, 0.35
 """... or if it is fast, as share of its way in a substep; and the most of it all, in edges."""
 
-TO_AND_FRO = 3
-"""Substeps within which a vertex strays as far as in this many: it trembles, rather than going on and on."""
-
 UNKNOWN = 0.015
 """Straying that is expected in a substep where nothing is known of it, in edges."""
 
 EXACT = 1e-6
 """Slack of a collider, in edges: it goes exactly where it is said to, but for rounding."""
 
-FORGET = 0.6
+FORGET = 0.8
 """Share of what is known of a vertex's straying that is left a substep later."""
-
-MOST_SPOKES = 24
-"""Edges around a vertex that are left out of a walk as neighbours; more would take the memory of their square."""
 
 DRIFT_SLACK = 0.03
 """How far the mean motion may stray, in edges; with `STRAYING` as for a vertex."""
@@ -46,7 +38,7 @@ DRIFT_SLACK = 0.03
 class Surface:
     """One mesh among the particles of a scene, with a promise of where each of its vertices will be for a while.
 
-    A vertex is promised to go on as in two substeps, relative to the mean motion of the surface, and to stray no
+    A vertex is promised to go on as in one substep, relative to the mean motion of the surface, and to stray no
     farther from there than its slack. The mean motion is promised to stay in a box. While the promises hold, what a
     search found by them is all there is to find.
 
@@ -120,15 +112,11 @@ class Surface:
     def age(self) -> None:
         """A substep has begun."""
         self._age += 1
-        self.straying *= FORGET
 
-    def promise(self, x: np.ndarray, p: np.ndarray, before: np.ndarray | None = None) -> None:
-        """Say where the vertices will be, from the way x -> p (3, N) of this substep and that before, from `before`.
-
-        The mean of two ways, as constraints are solved to and fro where they pull hard.
-        """
+    def promise(self, x: np.ndarray, p: np.ndarray) -> None:
+        """Say where the vertices will be, from the way x -> p (3, N) of this substep."""
         here = x[:, self.part]
-        way = p[:, self.part] - here if self.exact or before is None else 0.5 * (p - before)[:, self.part]
+        way = p[:, self.part] - here
         self._mean_way = way.mean(axis=1, keepdims=True)
         self._step = way - self._mean_way
         speed = np.sqrt(np.einsum("im,im->m", self._step, self._step))
@@ -139,10 +127,9 @@ class Surface:
         else:
             straying = STRAYING * self.straying[:-1]
             self._lasts = self._substeps(min(ahead, STRAY_AHEAD / max(float(np.percentile(straying, 90.0)), 1e-9)))
-            stray = max(self._lasts, TO_AND_FRO) * np.maximum(straying, SPEED_SLACK * speed)
+            stray = self._lasts * np.maximum(straying, SPEED_SLACK * speed)
             self.slack = SLACK * self.edge + np.minimum(stray, MOST_SLACK * self.edge)
-            drifting = max(self._lasts, TO_AND_FRO) * STRAYING * float(self.straying[-1])
-            self.drift_slack = DRIFT_SLACK * self.edge + drifting
+            self.drift_slack = DRIFT_SLACK * self.edge + self._lasts * STRAYING * float(self.straying[-1])
         self._age = 1
         self._origin = here.mean(axis=1)
         drift = self._lasts * self._mean_way[:, 0]
@@ -151,6 +138,8 @@ class Surface:
         self._start = here.copy()
         self.way = self._lasts * self._step
         self.whole_way = self._lasts * way
+        self._low = here + np.minimum(self.way, 0.0) - self.slack
+        self._high = here + np.maximum(self.way, 0.0) + self.slack
         self.version += 1
 
     def _substeps(self, ahead: float) -> int:
@@ -167,52 +156,31 @@ class Surface:
         Returns:
             The particles (k,) and where the promise would let them be, (3, k); None if the promise is over for all.
         """
-        if not self.is_promised:
+        if self._age > self._lasts:
             return None
         here = p[:, self.part]
         drift = here.mean(axis=1) - self._origin
+        if (drift < self._drift_low).any() or (drift > self._drift_high).any():
+            return None
         away = np.abs(drift - self._age * self._mean_way[:, 0]).max()
         off = here - self._start
         off -= self._age * self._step
         off -= drift[:, None]
         square = np.einsum("im,im->m", off, off)
-        np.maximum(self.straying, np.append(np.sqrt(square), away) / max(self._age, TO_AND_FRO), out=self.straying)
-        if self._age > self._lasts or (drift < self._drift_low).any() or (drift > self._drift_high).any():
-            return None
+        self.straying *= FORGET
+        np.maximum(self.straying, np.append(np.sqrt(square), away) / self._age, out=self.straying)
         astray = np.flatnonzero(square > (self.slack + room) ** 2)
         back = off[:, astray] * (0.99 * (self.slack[astray] + room) / np.sqrt(square[astray]) - 1.0)
         return astray + self.part.start, here[:, astray] + back
 
     def ranges(self, drifting: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Between which corners each vertex stays while the promise holds.
+        """Between which corners each vertex stays while the promise holds, (3, n) [m] each.
 
-        drifting: whether to take in the mean motion: then corners are (3, n) [m] and hold all the time. Without it, as
-        where a surface meets itself, they are those at the beginning and at the end, (6, n), and go straight.
+        drifting: whether to take in the mean motion: not where a surface meets itself.
         """
-        end = self._start + self.way
         if drifting:
-            low, high = self._drift_low[:, None] - self.slack, self._drift_high[:, None] + self.slack
-            return np.minimum(self._start, end) + low, np.maximum(self._start, end) + high
-        ends = np.concatenate([self._start, end])
-        return ends - self.slack, ends + self.slack
-
-    @functools.cached_property
-    def vertex_triangle_walk(self) -> Walk:
-        """Down the trees of vertices and triangles, without vertices and triangles that have one in common."""
-        vertex = np.searchsorted(self.vertices, self.triangles.ravel())
-        triangle = np.tile(np.arange(self.triangles.shape[1]), 3)
-        return walk_without(self.vertex_tree, self.triangle_tree, vertex, triangle)
-
-    @functools.cached_property
-    def edge_walk(self) -> Walk:
-        """Down the tree of edges with itself, without those that have a vertex in common; at most `MOST_SPOKES`."""
-        count = self.edges.shape[1]
-        order = np.argsort(self.edges.ravel(), kind="stable")
-        ends, edge = self.edges.ravel()[order], order % count
-        spokes = [np.flatnonzero(ends[k:] == ends[:-k]) for k in range(1, min(MOST_SPOKES, len(ends)))]
-        first = np.concatenate([edge[at] for at in spokes])
-        second = np.concatenate([edge[at + k] for k, at in enumerate(spokes, 1)])
-        return walk_without(self.edge_tree, self.edge_tree, first, second)
+            return self._low + self._drift_low[:, None], self._high + self._drift_high[:, None]
+        return self._low, self._high
 
     def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
         """Note the two triangles of every edge, -1 where there are not two."""

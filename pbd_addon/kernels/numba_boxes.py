@@ -1,6 +1,6 @@
 """Trees of bounding boxes compiled by Numba: the functions of `numpy_boxes`, with the same arguments and meaning.
 
-Boxes are compared as they are, so that none counts that only almost overlaps. The numbers of a node lie together.
+Boxes are compared as they are, so that none counts that only almost overlaps. The six numbers of a node lie together.
 """
 
 from __future__ import annotations
@@ -13,31 +13,30 @@ from .numba_compile import helper, kernel
 @kernel("f8[:,::1](f8[:,:], f8[:,:], i8[:,:], f8[:])")
 def bounds_of(low: np.ndarray, high: np.ndarray, items: np.ndarray, margin: np.ndarray) -> np.ndarray:
     """As `numpy_boxes.bounds_of`."""
-    bounds = np.empty((2 * len(low), items.shape[1]))
-    for axis in range(len(low)):
-        row = axis + axis // 3 * 3
+    bounds = np.empty((6, items.shape[1]))
+    for axis in range(3):
         for item in range(items.shape[1]):
             i = np.uint64(items[0, item])
             lowest, highest = low[axis, i], high[axis, i]
             for corner in range(1, len(items)):
                 i = np.uint64(items[corner, item])
                 lowest, highest = min(lowest, low[axis, i]), max(highest, high[axis, i])
-            bounds[row, item], bounds[3 + row, item] = lowest - margin[item], -(highest + margin[item])
+            bounds[axis, item], bounds[3 + axis, item] = lowest - margin[item], -(highest + margin[item])
     return bounds
 
 
 @kernel("f8[::1,:](i8[:], f8[:,:])")
 def fit_boxes(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     """As `numpy_boxes.fit_boxes`."""
-    width, sides = len(leaves), len(bounds)
-    boxes = np.full((2 * width, sides), np.inf)
+    width = len(leaves)
+    boxes = np.full((2 * width, 6), np.inf)
     for leaf in range(width):
         item = leaves[leaf]
         if item >= 0:
-            for side in range(sides):
+            for side in range(6):
                 boxes[width + leaf, side] = bounds[side, item]
     for node in range(width - 1, 0, -1):
-        for side in range(sides):
+        for side in range(6):
             boxes[node, side] = min(boxes[2 * node, side], boxes[2 * node + 1, side])
     return boxes.T
 
@@ -55,58 +54,25 @@ def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int
     )
 
 
-@helper
-def _may_meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int) -> bool:
-    """Of boxes that move."""
-    i, j = np.uint64(node), np.uint64(other_node)
-    return (
-        ((boxes[i, 0] <= -other_boxes[j, 3]) | (boxes[i, 6] <= -other_boxes[j, 9]))
-        & ((boxes[i, 1] <= -other_boxes[j, 4]) | (boxes[i, 7] <= -other_boxes[j, 10]))
-        & ((boxes[i, 2] <= -other_boxes[j, 5]) | (boxes[i, 8] <= -other_boxes[j, 11]))
-        & ((other_boxes[j, 0] <= -boxes[i, 3]) | (other_boxes[j, 6] <= -boxes[i, 9]))
-        & ((other_boxes[j, 1] <= -boxes[i, 4]) | (other_boxes[j, 7] <= -boxes[i, 10]))
-        & ((other_boxes[j, 2] <= -boxes[i, 5]) | (other_boxes[j, 8] <= -boxes[i, 11]))
-    )
-
-
-@kernel("Tuple((i8[::1], i8[::1]))(i8[:], f8[:,:], i8[:], f8[:,:], b1, i8[:], i8[:])")
+@kernel("Tuple((i8[::1], i8[::1]))(i8[:], f8[:,:], i8[:], f8[:,:], b1)")
 def overlaps(
-    leaves: np.ndarray,
-    nodes: np.ndarray,
-    other_leaves: np.ndarray,
-    other_nodes: np.ndarray,
-    twins: bool,
-    starts: np.ndarray,
-    counts: np.ndarray,
+    leaves: np.ndarray, nodes: np.ndarray, other_leaves: np.ndarray, other_nodes: np.ndarray, twins: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `numpy_boxes.overlaps`, but exact."""
     boxes, other_boxes = np.ascontiguousarray(nodes.T), np.ascontiguousarray(other_nodes.T)
-    moving = len(nodes) == 12
     below, other_below = len(leaves), len(other_leaves)  # leaves below each node of the level
-    fan, other_fan = 1, 1
-    pairs, count, begun = np.empty((2, 1), np.int64), 0, 0
-    for step in range(len(counts)):
-        deeper, many = np.empty((2, fan * other_fan * count + counts[step] + 1), np.int64), 0
+    pairs, count = np.ones((2, 1), np.int64), int(_meet(boxes, 1, other_boxes, 1))
+    while below > 1 or other_below > 1:
+        # The tree with more levels left goes down alone, so that both end together.
+        fan, other_fan = 1 + (below >= other_below), 1 + (other_below >= below)
+        deeper, many = np.empty((2, fan * other_fan * count + 1), np.int64), 0
         for k in range(count):
             for node in range(fan * pairs[0, k], fan * pairs[0, k] + fan):
                 for other_node in range(other_fan * pairs[1, k], other_fan * pairs[1, k] + other_fan):
                     # Written first and then counted or not: to guess which is slower.
                     deeper[0, many], deeper[1, many] = node, other_node
-                    if moving:
-                        meet = _may_meet(boxes, node, other_boxes, other_node)
-                    else:
-                        meet = _meet(boxes, node, other_boxes, other_node)
-                    many += meet & (not twins or node <= other_node)
-        for k in range(begun, begun + counts[step]):
-            node, other_node = starts[k] >> 32, starts[k] & 0xFFFFFFFF
-            deeper[0, many], deeper[1, many] = node, other_node
-            if moving:
-                many += _may_meet(boxes, node, other_boxes, other_node)
-            else:
-                many += _meet(boxes, node, other_boxes, other_node)
-        pairs, count, begun = deeper, many, begun + counts[step]
-        # The tree with more levels left goes down alone, so that both end together.
-        fan, other_fan = 1 + (below >= other_below), 1 + (other_below >= below)
+                    many += _meet(boxes, node, other_boxes, other_node) & (not twins or node <= other_node)
+        pairs, count = deeper, many
         below, other_below = below // fan, other_below // other_fan
     first, second, many = np.empty(count, np.int64), np.empty(count, np.int64), 0
     for k in range(count):

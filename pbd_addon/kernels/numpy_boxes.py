@@ -4,7 +4,6 @@ A tree is perfect and binary: its root is node 1, the children of node i are 2 i
 
     leaves: The item in each leaf, -1 for none, (2**k,) int.
     nodes: Lower corner and negated upper corner of the box of each node, (6, 2 * 2**k) float64 [m]; inf for nothing.
-        Or of boxes that move: those at the beginning, then those at the end, (12, 2 * 2**k).
 """
 
 from __future__ import annotations
@@ -28,28 +27,18 @@ ROOM = SPARE + (STEPS + 2) * (1 << 42 | 1 << 21 | 1)
 
 
 def bounds_of(low: np.ndarray, high: np.ndarray, items: np.ndarray, margin: np.ndarray) -> np.ndarray:
-    """Boxes of items (k, m) whose particles are between low and high, in the form of `nodes`, (6, m) or (12, m).
+    """Boxes of items (k, m) whose particles are between low and high, (3, n) [m], in the form of `nodes`, (6, m).
 
-    low, high: (3, n) [m], or of boxes that move (6, n), at the beginning and at the end.
     margin (m,): added on every side [m].
     """
     lowest, highest = low.take(items, axis=1).min(axis=1), high.take(items, axis=1).max(axis=1)
-    lowest -= margin
-    highest += margin
-    np.negative(highest, out=highest)
-    if len(low) == 3:
-        return np.concatenate([lowest, highest])
-    return np.concatenate([lowest[:3], highest[:3], lowest[3:], highest[3:]])
+    return np.concatenate([lowest - margin, -(highest + margin)])
 
 
 def fit_boxes(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """The boxes of all nodes for those of the items, (6 or 12, m) in the form of `nodes`; about 40 ns an item and six.
-
-    A box of a node that moves straight holds those below it all the time, as the least of numbers that change evenly
-    is never below what changes evenly from the least at the beginning to the least at the end.
-    """
+    """The boxes of all nodes for those of the items, (6, m) in the form of `nodes`; about 40 ns an item."""
     width = len(leaves)
-    nodes = np.full((len(bounds), 2 * width), np.inf)
+    nodes = np.full((6, 2 * width), np.inf)
     used = np.flatnonzero(leaves >= 0)
     nodes[:, width + used] = bounds.take(leaves[used], axis=1)
     while width > 1:
@@ -60,45 +49,34 @@ def fit_boxes(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
 
 
 def overlaps(
-    leaves: np.ndarray,
-    nodes: np.ndarray,
-    other_leaves: np.ndarray,
-    other_nodes: np.ndarray,
-    twins: bool,
-    starts: np.ndarray,
-    counts: np.ndarray,
+    leaves: np.ndarray, nodes: np.ndarray, other_leaves: np.ndarray, other_nodes: np.ndarray, twins: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (item of a tree, item of another) whose boxes overlap, in any order; (k,) int each.
 
     With twins the trees are the same: each pair comes once and no (i, i). Boxes that are up to three millionths of
-    all the space apart may count as well. About 12 ns for each pair of nodes that is looked at, or 20 if they move. A
-    box with an infinite corner overlaps nothing. Boxes that move count if each side of one is beyond the facing side
-    of the other at the beginning or at the end; as both sides go straight, others never overlap.
-
-    starts (f,): pairs of nodes, as `LAST` says, at which the walk begins and goes down; counts (steps,): how many of
-    them are in each step from the roots to the leaves.
+    all the space apart may count as well. About 12 ns for each pair of nodes that is looked at. A box with an
+    infinite corner overlaps nothing.
     """
-    both = np.minimum(nodes[:, 1], other_nodes[:, 1]).reshape(-1, 6).min(axis=0)
-    low = np.concatenate([_words(moment, both) for moment in nodes.reshape(-1, 6, nodes.shape[1])], axis=1)
-    room = low
-    if not twins:
-        moments = other_nodes.reshape(-1, 6, other_nodes.shape[1])
-        room = np.concatenate([_words(moment, both) for moment in moments], axis=1)
-    room = ROOM - room[:, [1, 0, 3, 2][: room.shape[1]]]
-    left, other_left = len(leaves).bit_length() - 1, len(other_leaves).bit_length() - 1
-    pairs, begun, fan = np.zeros(0, np.int64), 0, (False, False)
-    for count in counts.tolist():
-        of_first, of_second = left >= other_left, other_left >= left
-        todo = [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
-        found = [_touching(low, room, children_of(some, *fan), twins) for some in todo]
-        found += [
-            _touching(low, room, starts[start : min(start + CHUNK, begun + count)], twins)
-            for start in range(begun, begun + count, CHUNK)
-        ]
-        pairs, begun = np.concatenate(found) if found else pairs[:0], begun + count
-        # The tree with more levels left goes down alone, so that both end together.
-        fan = of_first, of_second
-        left, other_left = left - of_first, other_left - of_second
+    ends = np.minimum(nodes[:, 1], other_nodes[:, 1])
+    low = _words(nodes, ends)
+    room = low if twins else _words(other_nodes, ends)
+    room = ROOM - room[:, ::-1]
+    levels, other_levels = len(leaves).bit_length() - 1, len(other_leaves).bit_length() - 1
+    found = []
+    waiting = [(levels, other_levels, _touching(low, room, np.array([1 << 32 | 1]), twins))]
+    while waiting:
+        left, other_left, pairs = waiting.pop()
+        if len(pairs) > CHUNK:
+            half = len(pairs) // 2
+            waiting += [(left, other_left, pairs[half:]), (left, other_left, pairs[:half])]
+        elif not left and not other_left:
+            found.append(pairs)
+        elif len(pairs):
+            # The tree with more levels left goes down alone, so that both end together.
+            pairs = _children(pairs, left >= other_left, other_left >= left)
+            deeper = left - (left >= other_left), other_left - (other_left >= left)
+            waiting.append((*deeper, _touching(low, room, pairs, twins)))
+    pairs = np.concatenate(found) if found else np.zeros(0, int)
     if twins:
         pairs = pairs[pairs >> 32 != pairs & LAST]
     return leaves[(pairs >> 32) - len(leaves)], other_leaves[(pairs & LAST) - len(other_leaves)]
@@ -123,7 +101,7 @@ def _words(nodes: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(words.T)
 
 
-def children_of(pairs: np.ndarray, of_first: bool, of_second: bool) -> np.ndarray:
+def _children(pairs: np.ndarray, of_first: bool, of_second: bool) -> np.ndarray:
     """The pairs of the children of both nodes, or of one node with the children of the other."""
     step = np.array([[0]])
     if of_first:
@@ -140,8 +118,6 @@ def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, twins: bool)
     first, second = pairs >> 32, pairs & LAST
     free = room.take(second, axis=0)
     free -= low.take(first, axis=0)
-    if free.shape[1] == 4:
-        free = free[:, :2] | free[:, 2:]
     free &= SPARE
     touching = (free == SPARE).view(np.int16)[:, 0] == 0x0101
     if twins:
