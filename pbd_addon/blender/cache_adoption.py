@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import Polygons
 from ..frame_files import DamagedError, FrameFiles, is_there
-from . import hand_placed, mesh_io, poses, raw_settings, surfaces, user_keys, watched_curves, world
+from . import hand_placed, mesh_io, poses, raw_settings, surfaces, user_keys, watched_curves
 from .disk_cache import (
     DiskCache,
     claim,
@@ -19,9 +19,11 @@ from .disk_cache import (
     weights_check,
 )
 from .errors import PBDError
+from .moments import Moment, Start, as_collider
 from .poses import Pose
+from .scene_objects import find, live_bodies
 from .surfaces import Surface
-from .world import Moment, Start, World, as_collider
+from .world import World
 
 
 def adopt(running, scene):
@@ -66,11 +68,11 @@ def _take_up(running, scene, files):
         moved = {uids[int(number)] for number in about["moved_by_hand"]}
     except (KeyError, ValueError, IndexError, TypeError) as error:
         raise DamagedError("the index does not say what it should") from error
-    objects = [world.find(scene, uid, "") for uid in members]
-    others = [obj.name for obj in world.live_bodies(scene) if obj.session_uid not in members]
+    objects = [find(scene, uid, "") for uid in members]
+    others = [obj.name for obj in live_bodies(scene) if obj.session_uid not in members]
     if others:
         raise PBDError(f"'{others[0]}' is not in it")
-    idle = [obj.name for obj in objects if obj not in world.live_bodies(scene)]
+    idle = [obj.name for obj in objects if obj not in live_bodies(scene)]
     if idle:
         raise PBDError(f"'{idle[0]}' is not simulated")
     _check_shapes(files, objects, fingerprints)

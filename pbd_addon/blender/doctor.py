@@ -10,7 +10,7 @@ from bpy.app.translations import pgettext_iface as iface
 from .. import Body
 from . import maps, mesh_io, poses, tangles, user_keys
 from .errors import PBDError
-from .world import live_bodies
+from .scene_objects import live_bodies
 
 SAME_PLACE = 1e-4
 """Vertices closer than this share of the usual edge are doubles."""

@@ -9,8 +9,9 @@ import os
 
 import bpy
 
-from . import animation, bake, baked_keys, handlers, mesh_cache, mesh_io, output_modifier, recording, user_keys, world
+from . import animation, bake, baked_keys, handlers, mesh_cache, mesh_io, output_modifier, recording, user_keys
 from .errors import PBDError
+from .scene_objects import find
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
 FORMAT_NAMES = {"ALEMBIC": "Alembic", "USD": "USD", "GLTF": "glTF"}
@@ -81,7 +82,7 @@ def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
             kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=True)
     scene = recording.find_scene(uid)
     layer = bpy.context.view_layer
-    objects = [world.find(scene, uid, name) for uid, name in chosen.items()]
+    objects = [find(scene, uid, name) for uid, name in chosen.items()]
     if None in objects:
         raise PBDError("An object was deleted during the export")
     frames = range(frame_start, frame_end + 1)

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import poses, session, shaping, user_keys, world
+from . import poses, session, shaping, user_keys
 from .errors import PBDError
+from .members import Member
 from .mesh_io import PIN_OFFSET, read_offsets
+from .scene_objects import find
 
 PINNED_SHARE = 0.5
 """What is held at least so firmly, compared with the middle of the grip, is pinned by the hand."""
@@ -23,7 +25,7 @@ NEW_GROUP = "Pin"
 class Hit(NamedTuple):
     """Where a ray meets cloth."""
 
-    member: world.Member
+    member: Member
     point: np.ndarray  # (3,)
     vertex: int  # the nearest corner
 
@@ -159,7 +161,7 @@ class Hand:
         hit, _normal, grab, ids, weights = self.held
         self.held = None
         grab.release()
-        obj = world.find(scene, hit.member.uid, hit.member.name)
+        obj = find(scene, hit.member.uid, hit.member.name)
         if not pin or obj is None or not self.is_valid:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
@@ -186,7 +188,7 @@ class Hand:
         """Take everything back that the hand has done."""
         self.let_go(scene)
         for uid, (name, group, weights, offsets) in self._pins.items():
-            obj = world.find(scene, uid, name)
+            obj = find(scene, uid, name)
             if obj is not None:
                 restore_pins(obj, group, weights, offsets)
         if self.changed and self.is_valid:

@@ -2,7 +2,8 @@
 
 from bpy.app.translations import pgettext_iface as iface
 
-from . import animation, poses, user_keys, world
+from . import animation, poses, user_keys
+from .scene_objects import find
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
@@ -36,7 +37,7 @@ def holding(running, scene):
 def _followed(running, scene):
     """What vertices are attached to, but for colliders."""
     bound = [member.attachment for member in running.world.members if member.attachment is not None]
-    found = [world.find(scene, one.uid, one.surface.name) for one in bound if one.uid not in running.world.obstacles]
+    found = [find(scene, one.uid, one.surface.name) for one in bound if one.uid not in running.world.obstacles]
     return [obj for obj in found if obj is not None]
 
 
@@ -61,7 +62,7 @@ def moves(running, scene):
         found.append((None, iface("there are other colliders")))
     for uid, stands in holding(running, scene).items():
         if running.pins_standing.get(uid, stands) != stands:
-            found.append((uid, was_moved(world.find(scene, uid, "").name)))
+            found.append((uid, was_moved(find(scene, uid, "").name)))
     return found
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from . import animation, maps, properties, world
-from .world import as_collider
+from . import animation, maps, properties
+from .moments import as_collider, raw_collider, read_last_moment
+from .scene_objects import find
 
 OF_SCENE = (
     *(((f"pbd.{name}",), "") for name in properties.SOLVER_FIELDS),
@@ -20,8 +21,8 @@ OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in (*properties.MATERIAL_FIELD
 
 def present_settings(running, scene):
     """Raw settings as they are now, before any frame was made with them."""
-    settings = world.read_last_moment(scene, [obj for _, obj in running.world.objects(scene)]).settings
-    settings.update((as_collider(obj.session_uid), world.raw_collider(obj)) for obj in running.obstacles(scene))
+    settings = read_last_moment(scene, [obj for _, obj in running.world.objects(scene)]).settings
+    settings.update((as_collider(obj.session_uid), raw_collider(obj)) for obj in running.obstacles(scene))
     return settings
 
 
@@ -49,7 +50,7 @@ def fields(scene, key):
 def owner_of(scene, key):
     """The scene or object that has the settings of a key, or None."""
     uid = key[1] if isinstance(key, tuple) else key
-    return scene if uid == scene.session_uid else world.find(scene, uid, "")
+    return scene if uid == scene.session_uid else find(scene, uid, "")
 
 
 def describe(scene, key, place):

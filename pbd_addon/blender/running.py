@@ -25,11 +25,13 @@ from . import (
     shaping,
     validity,
     watched_curves,
-    world,
 )
 from .errors import DamagedFrame, PBDError
+from .members import check_faces, check_fit
+from .moments import Start, read_deformed, read_moment, read_surroundings
+from .scene_objects import bodies, find, live_bodies
 from .validity import Loss
-from .world import Start, World, bodies, live_bodies
+from .world import World
 
 PATIENCE = math.inf if bpy.app.background else 10.0
 """How long a jump ahead may keep a window from drawing [s]."""
@@ -221,7 +223,7 @@ class Session:
             depsgraph.update()
         before, obstacles = self.world, self.obstacles(scene)
         cast = before.obstacles if before else {}
-        now = world.read_moment(scene, depsgraph, objects, obstacles)
+        now = read_moment(scene, depsgraph, objects, obstacles)
         try:
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         except DamagedFrame as error:
@@ -259,7 +261,7 @@ class Session:
         """The objects that the simulation collides with and that are still there."""
         known = self.world.obstacles if self.world else {}
         if len(known) < FEW:
-            found = (world.find(scene, uid, one.surface.name) for uid, one in known.items())
+            found = (find(scene, uid, one.surface.name) for uid, one in known.items())
             return [obj for obj in found if obj is not None]
         return [obj for obj in scene.objects if obj.session_uid in known]
 
@@ -268,7 +270,7 @@ class Session:
         first = frame_range(scene)[0]
         target = frame if self.bake else min(frame, last_live_frame(scene))
         if self.untouched:
-            here = world.read_moment(scene, depsgraph, live_bodies(scene))
+            here = read_moment(scene, depsgraph, live_bodies(scene))
             if not here.poses:
                 return now
             here = self._with_surroundings(scene, depsgraph, here, live_bodies(scene))
@@ -280,7 +282,7 @@ class Session:
             self.build(scene, Start(begin, here.completing(self.start.moment)), PATIENCE)
             now = here
         elif frame == first and self._must_restart(scene, depsgraph, frame, now):
-            here = world.read_moment(scene, depsgraph, live_bodies(scene))
+            here = read_moment(scene, depsgraph, live_bodies(scene))
             self._begin(scene, frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene)))
             return now
         if self.undone is not None:
@@ -292,7 +294,7 @@ class Session:
 
     def _with_surroundings(self, scene, depsgraph, moment, objects):
         """A moment with the colliders and the surfaces to follow; raises `PBDError`."""
-        full = world.read_surroundings(scene, depsgraph, moment, objects, self.surfaces)
+        full = read_surroundings(scene, depsgraph, moment, objects, self.surfaces)
         self.surfaces = full.surfaces
         return full
 
@@ -312,7 +314,7 @@ class Session:
             return True
         if depsgraph.mode == "RENDER":  # It may have other modifiers than what was simulated.
             return False
-        return not now._replace(deformed=world.read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
+        return not now._replace(deformed=read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
 
     def truncate(self, frame, why):
         """Forget all frames after `frame`, but for the first; `why` is the end of a sentence."""
@@ -340,7 +342,7 @@ class Session:
     def _step_to(self, scene, depsgraph, frame, target, now):
         """Step all missing frames up to `target`; what stands between then and now is interpolated."""
         for member, obj in self.world.objects(scene):
-            world.check_faces(member, obj)
+            check_faces(member, obj)
             if poses.is_flat(now.poses[member.uid].matrix):
                 raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
         if self.blocked:
@@ -423,7 +425,7 @@ class Session:
             if obj.pbd.baked:
                 continue
             try:
-                world.check_fit(member, obj)
+                check_fit(member, obj)
             except PBDError as error:
                 self.message = self.message or str(error)
                 continue
@@ -441,7 +443,7 @@ class Session:
 
     def show_again(self, scene, depsgraph):
         """Write the present frame into the live keys once more: it was changed in place."""
-        now = world.read_moment(scene, depsgraph, [obj for _, obj in self.world.objects(scene)])
+        now = read_moment(scene, depsgraph, [obj for _, obj in self.world.objects(scene)])
         self._write(scene, scene.frame_current_final, now, 0.0)
 
     def fits(self, scene):

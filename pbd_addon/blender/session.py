@@ -5,10 +5,11 @@ They live outside of Blender's data, so nothing of them is saved or undone, and 
 
 import bpy
 
-from . import cache_adoption, disk_cache, output, validity, world
+from . import cache_adoption, disk_cache, output, validity
 from .errors import PBDError
+from .moments import Start, read_last_moment, read_moment, read_surroundings
 from .running import BakeProgress, Session, frame_range
-from .world import Start, bodies, layer_of, live_bodies
+from .scene_objects import bodies, layer_of, live_bodies
 
 __all__ = [
     "BakeProgress",
@@ -57,8 +58,8 @@ def ensure(scene, depsgraph):
         objects = live_bodies(scene)
         if output.prepare(objects):
             depsgraph.update()
-        moment = world.read_moment(scene, depsgraph, objects)
-        moment = world.read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
+        moment = read_moment(scene, depsgraph, objects)
+        moment = read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
         found.build(scene, Start(scene.frame_current, moment))
     return found
 
@@ -98,7 +99,7 @@ def remember(scene):
     evaluated = depsgraph.scene_eval if depsgraph else None
     if evaluated is not None and evaluated.frame_subframe == 0.0:
         running = of(scene)
-        moment = world.read_last_moment(scene, objects, depsgraph, running.surfaces)
+        moment = read_last_moment(scene, objects, depsgraph, running.surfaces)
         if running.start is not None and running.start.frame == evaluated.frame_current:
             moment = moment.seeing(running.start.moment)
         running.start = Start(evaluated.frame_current, moment)

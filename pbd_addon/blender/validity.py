@@ -11,10 +11,12 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from . import deformed_input, hand_placed, raw_settings, surfaces, watched_curves, world
+from . import deformed_input, hand_placed, raw_settings, surfaces, watched_curves
 from .errors import PBDError
 from .hand_placed import is_free, is_still, pinned
-from .world import Moment
+from .members import fits, is_unedited
+from .moments import Moment, peek_deformed, read_deformed, read_surroundings
+from .scene_objects import find, layer_of
 
 PUT_ELSEWHERE = 1e-4
 """Pins that modifiers put so far from where they were had other animation then [m, object space]."""
@@ -44,7 +46,7 @@ def notice_moves(running, scene):
         return
     for uid in running.reshaped:
         if _has_other_shape(running, scene, uid):
-            why = iface("the shape of '{name}' changed").format(name=world.find(scene, uid, "").name)
+            why = iface("the shape of '{name}' changed").format(name=find(scene, uid, "").name)
             disturb(running, int(running.shown_frame), why)
     for uid, why in hand_placed.moves(running, scene):
         if uid is None:
@@ -56,9 +58,9 @@ def notice_moves(running, scene):
 
 def _has_other_shape(running, scene, uid):
     """Whether what cloth meets or follows, by uid, is shaped in another way than when the last frame was shown."""
-    obj, moment = world.find(scene, uid, ""), running.moments.get(running.shown_frame)
+    obj, moment = find(scene, uid, ""), running.moments.get(running.shown_frame)
     known = None if moment is None else moment.surfaces.get(uid)
-    depsgraph = world.layer_of(scene).depsgraph
+    depsgraph = layer_of(scene).depsgraph
     if obj is None or known is None or depsgraph is None:
         return False
     try:
@@ -140,10 +142,10 @@ def _notice_deformed(running, scene, depsgraph, frame):
     plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
     objects = [obj for obj in pinned(running, scene) if obj.session_uid not in running.moved_by_hand]
     if running.bake:
-        shapes = world.read_deformed(objects, depsgraph)
+        shapes = read_deformed(objects, depsgraph)
     else:
         quick = [obj for obj in objects if not (plays and deformed_input.is_subdivided(obj))]
-        shapes = world.peek_deformed(quick, depsgraph)
+        shapes = peek_deformed(quick, depsgraph)
     seen = running.world.held(known._replace(deformed=shapes)).deformed
     for obj in objects:
         now, before = seen.get(obj.session_uid), known.deformed.get(obj.session_uid)
@@ -198,8 +200,8 @@ def _stands_at(surface, matrix):
 def starts_like(running, scene, pins=False):
     """Whether the user's shapes, and on request the pins, are those that the simulation began with."""
     begin = running.moments[running.first_frame]
-    pairs = [(member, obj) for member, obj in running.world.objects(scene) if world.fits(member, obj)]
-    return all(world.is_unedited(member, obj, begin.poses[member.uid], pins) for member, obj in pairs)
+    pairs = [(member, obj) for member, obj in running.world.objects(scene) if fits(member, obj)]
+    return all(is_unedited(member, obj, begin.poses[member.uid], pins) for member, obj in pairs)
 
 
 def of_one_cast(running, scene):
@@ -217,13 +219,13 @@ def of_one_cast(running, scene):
 
 def _surrounded_as_at_first(running, scene):
     """Whether colliders, and what objects are attached to, are those of the first cached frame."""
-    depsgraph = world.layer_of(scene).depsgraph
+    depsgraph = layer_of(scene).depsgraph
     if depsgraph is None or scene.frame_current != running.first_frame:
         return True
     objects = [obj for _, obj in running.world.objects(scene)]
     begin = running.moments[running.first_frame]
     try:
-        now = world.read_surroundings(scene, depsgraph, Moment({}, {}), objects, begin.surfaces)
+        now = read_surroundings(scene, depsgraph, Moment({}, {}), objects, begin.surfaces)
     except PBDError:
         return False
     return now.surrounds_like(begin)
