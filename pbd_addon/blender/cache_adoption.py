@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import Polygons
 from ..frame_files import DamagedError, FrameFiles, is_there
-from . import hand_placed, mesh_io, poses, raw_settings, surfaces, user_keys, watched_curves
+from . import changed_settings, hand_placed, mesh_io, poses, surfaces, user_keys, watched_curves
 from .disk_cache import (
     DiskCache,
     claim,
@@ -19,8 +19,9 @@ from .disk_cache import (
     weights_check,
 )
 from .errors import PBDError
-from .moments import Moment, Start, as_collider
+from .moments import Moment, Start
 from .poses import Pose
+from .raw_settings import as_collider
 from .scene_objects import find, live_bodies
 from .surfaces import Surface
 from .world import World
@@ -136,7 +137,7 @@ def _check_painted(objects, painted):
 
 def _check_surroundings(running, scene, colliders):
     """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
-    changed = raw_settings.changed_by_hand(running, scene, raw_settings.present_settings(running, scene))
+    changed = changed_settings.changed_by_hand(running, scene, changed_settings.present_settings(running, scene))
     if changed:
         raise PBDError(changed)
     present = sorted(obj.name for obj in surfaces.colliders(scene))

@@ -16,7 +16,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ..model import Pace, State
-from . import maps, properties, raw_settings, surfaces, validity, watched_curves
+from . import changed_settings, maps, raw_settings, surfaces, validity, watched_curves
 from .errors import DamagedFrame, PBDError
 
 ROOT = "cache_pbd"
@@ -170,7 +170,7 @@ def shape_check(member):
 
 def painted(member, raw):
     """Checksums of the weights that its maps were made from, by vertex group, for its raw settings."""
-    names = maps.groups(properties.maps_from(raw))
+    names = maps.groups(raw_settings.maps_from(raw))
     return {names[kind]: weights_check(weights) for kind, weights in member.weights.items()}
 
 
@@ -262,8 +262,8 @@ def settle(running, scene):
         return
     validity.notice_moves(running, scene)
     watched_curves.notice(running, scene)
-    now = raw_settings.present_settings(running, scene)
-    why = raw_settings.changed_by_hand(running, scene, now)
+    now = changed_settings.present_settings(running, scene)
+    why = changed_settings.changed_by_hand(running, scene, now)
     if why and running.shown_frame is not None:
         running.truncate(int(running.shown_frame), why)
     running.settings.update(now)

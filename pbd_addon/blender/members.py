@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import Body
 from ..contact.surface_points import SurfacePoints
-from . import maps, mesh_io, output_choice, poses, properties, surfaces, user_keys
+from . import maps, mesh_io, output_choice, poses, raw_settings, surfaces, user_keys
 from .errors import PBDError
 from .surfaces import Surface
 
@@ -56,7 +56,7 @@ def read_member(obj, moment):
         attached_to=mesh_io.attached_to(obj),
         attachment=attachment(obj, body, moment),
         pin_offsets=mesh_io.read_offsets(obj.data)[body.pin_ids],
-        weights=maps.read(obj, maps.groups(properties.maps_from(moment.settings[obj.session_uid]))),
+        weights=maps.read(obj, maps.groups(raw_settings.maps_from(moment.settings[obj.session_uid]))),
     )
 
 
@@ -127,7 +127,7 @@ def is_unedited(member, obj, pose, pins):
         return False
     if not obj.pbd.baked and followed(obj) != member.follows:
         return False
-    painted = maps.read(obj, maps.groups(properties.maps_from(properties.raw_material(obj.pbd))))
+    painted = maps.read(obj, maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd))))
     if painted.keys() == member.weights.keys() and not all(
         np.array_equal(weights, member.weights[kind]) for kind, weights in painted.items()
     ):

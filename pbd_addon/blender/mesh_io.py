@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 
 from .. import Body, Polygons
-from . import output, poses, properties, surfaces, user_keys
+from . import output, poses, raw_settings, surfaces, user_keys
 from .errors import PBDError
 
 PIN_OFFSET = "pbd_pin_offset"
@@ -69,7 +69,7 @@ def read_body(obj, depsgraph=None, pose=None, masks=None, deformed=None):
         return Body(
             vertices,
             faces,
-            material=properties.read_material(obj),
+            material=raw_settings.read_material(obj),
             pins=read_pins(obj),
             rest_vertices=vertices if obj.pbd.rest_shape == "DEFORMED" else poses.to_world(shape, pose.matrix),
             edges=read_loose_edges(obj.data),

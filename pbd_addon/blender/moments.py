@@ -4,18 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import animation, deformed_input, mesh_io, poses, properties, surfaces
+from . import animation, deformed_input, mesh_io, poses, raw_settings, surfaces
 from .errors import PBDError
+from .raw_settings import Key, as_collider
 from .scene_objects import find
 from .surfaces import Surface
-
-Key = int | tuple[str, int]
-"""Whose settings: the uid of a simulated object or of the scene; of a collider, `as_collider` of its uid."""
-
-
-def as_collider(uid):
-    """The key of an object's settings as a collider; it may have others as a cloth."""
-    return ("collider", uid)
 
 
 class Moment(NamedTuple):
@@ -88,17 +81,17 @@ class Start(NamedTuple):
 
 def read_moment(scene, depsgraph, objects, obstacles=()):
     """The moment that `depsgraph` has evaluated, without surfaces; of `obstacles`, objects, only the settings."""
-    settings = {obj.session_uid: properties.raw_material(animation.animated(obj, depsgraph).pbd) for obj in objects}
-    settings[scene.session_uid] = properties.raw_scene(animation.animated(scene, depsgraph))
-    settings.update((as_collider(obj.session_uid), raw_collider(obj, depsgraph)) for obj in obstacles)
+    settings = {obj.session_uid: raw_settings.raw_material(animation.animated(obj, depsgraph).pbd) for obj in objects}
+    settings[scene.session_uid] = raw_settings.raw_scene(animation.animated(scene, depsgraph))
+    settings.update((as_collider(obj.session_uid), collider_settings(obj, depsgraph)) for obj in obstacles)
     return Moment({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings)
 
 
-def raw_collider(obj, depsgraph=None):
-    """The settings of an object as a collider: its own if it is marked as one, else the defaults."""
+def collider_settings(obj, depsgraph=None):
+    """The raw settings of an object as a collider: its own if it is marked as one, else the defaults."""
     if not obj.pbd_collider.enabled:
-        return properties.default_collider()
-    return properties.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
+        return raw_settings.default_collider()
+    return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
 
 
 def read_surroundings(scene, depsgraph, moment, objects, known):
@@ -126,7 +119,7 @@ def read_surroundings(scene, depsgraph, moment, objects, known):
         if surface is None:
             continue
         if len(surface.faces.starts) > 1:
-            found[uid], settings[as_collider(uid)] = surface, raw_collider(obj, depsgraph)
+            found[uid], settings[as_collider(uid)] = surface, collider_settings(obj, depsgraph)
         elif obj.pbd_collider.enabled:
             raise PBDError(f"'{obj.name}' has no faces to collide with: add faces, or remove the collider")
     for obj in objects:
@@ -183,13 +176,13 @@ def read_last_moment(scene, objects, depsgraph=None, known=None):
 
     Surfaces are there only with a `depsgraph`, the one that evaluated it, and if all of them can be read.
     """
-    settings = {obj.session_uid: properties.raw_material(obj.pbd) for obj in objects}
-    settings[scene.session_uid] = properties.raw_scene(scene)
+    settings = {obj.session_uid: raw_settings.raw_material(obj.pbd) for obj in objects}
+    settings[scene.session_uid] = raw_settings.raw_scene(scene)
     moment = Moment({obj.session_uid: poses.read_last_pose(obj) for obj in objects}, settings)
     if depsgraph is None:
         return moment
     around = {obj.session_uid: obj for obj in surfaces.colliders(scene)}
-    settings.update((as_collider(uid), raw_collider(obj)) for uid, obj in around.items())
+    settings.update((as_collider(uid), collider_settings(obj)) for uid, obj in around.items())
     targets = (obj.pbd.attach_object for obj in objects if mesh_io.attached_to(obj))
     around.update((obj.session_uid, obj) for obj in targets)
     try:

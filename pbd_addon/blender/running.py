@@ -14,13 +14,13 @@ from bpy.app.translations import pgettext_iface as iface
 from .. import UnstableError
 from . import (
     backends,
+    changed_settings,
     disk_cache,
     hand_placed,
     heat_map,
     mesh_io,
     output,
     poses,
-    properties,
     raw_settings,
     shaping,
     validity,
@@ -204,7 +204,7 @@ class Session:
     def _begin(self, scene, frame, here):
         """Start anew at a frame; settle at once what is to be settled."""
         self.begin_anew(Start(frame, here))
-        if properties.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
+        if raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
             self.build(scene, self.start, PATIENCE)
 
     def show(self, scene, depsgraph):
@@ -355,7 +355,7 @@ class Session:
         self.world.apply(scene, now.settings)
         self.settings.update(now.settings)
         self.notes = {**self.world.notes(), **self._newcomers(scene)}
-        seconds = properties.frame_seconds(now.settings[scene.session_uid])
+        seconds = raw_settings.frame_seconds(now.settings[scene.session_uid])
         simulation = self.world.simulation
         simulation.use_kernels(backends.choose(scene))
         origin = self.last_frame
@@ -365,7 +365,7 @@ class Session:
             self._make_room(scene)
             moment = now
             if step != frame:
-                settings = raw_settings.settings_at(self, scene, step, now.settings)
+                settings = changed_settings.settings_at(self, scene, step, now.settings)
                 moment = before.blend(now, (step - origin) / (frame - origin))._replace(settings=settings)
             self.world.apply(scene, moment.settings)
             try:
@@ -434,7 +434,7 @@ class Session:
                 output.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
                 if ahead:
-                    seconds = ahead * properties.frame_seconds(now.settings[scene.session_uid])
+                    seconds = ahead * raw_settings.frame_seconds(now.settings[scene.session_uid])
                     positions = simulation.coasting_positions(member.body, seconds)
                 else:
                     positions = simulation.cached_positions(member.body, shown)

@@ -12,7 +12,9 @@ import numpy as np
 from .. import Polygons
 from . import poses
 from .errors import PBDError
-from .properties import SURFACE_TYPES
+
+SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+"""Types of objects that Blender can turn into faces, so that cloth can collide with them."""
 
 
 class Surface(NamedTuple):

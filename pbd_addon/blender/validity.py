@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from . import deformed_input, hand_placed, raw_settings, surfaces, watched_curves
+from . import changed_settings, deformed_input, hand_placed, surfaces, watched_curves
 from .errors import PBDError
 from .hand_placed import is_free, is_still, pinned
 from .members import fits, is_unedited
@@ -34,7 +34,7 @@ def pending(running, scene):
     """The `Loss` that the next frame change will find, or None."""
     if running.untouched or running.undone is not None or running.shown_frame is None:
         return None
-    why = raw_settings.changed_by_hand(running, scene, raw_settings.present_settings(running, scene))
+    why = changed_settings.changed_by_hand(running, scene, changed_settings.present_settings(running, scene))
     why = why or next((sentence for _uid, sentence in hand_placed.moves(running, scene)), "")
     first = max(int(running.shown_frame), running.first_frame) + 1
     return Loss(first, running.last_frame, why) if why and first <= running.last_frame else None
@@ -88,11 +88,11 @@ def notice_changes(running, scene, depsgraph, frame, now):
         now: The `Moment` of the new frame.
     """
     if running.undone is not None:
-        still = raw_settings.places_that_stay(scene, now.settings)
+        still = changed_settings.places_that_stay(scene, now.settings)
         fitting = [
             known
             for known, moment in running.moments.items()
-            if raw_settings.agree(moment.settings, now.settings, still)
+            if changed_settings.agree(moment.settings, now.settings, still)
         ]
         if fitting:
             running.truncate(max(fitting), iface("settings were undone"))
@@ -100,7 +100,7 @@ def notice_changes(running, scene, depsgraph, frame, now):
         _notice_undone_pins(running, scene, now)
         _notice_undone_moves(running, scene, frame)
         running.undone = None
-    by_hand = raw_settings.changed_by_hand(running, scene, now.settings)
+    by_hand = changed_settings.changed_by_hand(running, scene, now.settings)
     if by_hand:
         running.truncate(frame if running.shown_frame is None else int(running.shown_frame), by_hand)
     running.settings.update(now.settings)
@@ -114,11 +114,11 @@ def notice_changes(running, scene, depsgraph, frame, now):
     for key, raw in now.settings.items():
         changed = [
             place
-            for place in raw_settings.places(known.settings.get(key, raw), raw)
-            if raw_settings.is_animated(scene, key, place)
+            for place in changed_settings.places(known.settings.get(key, raw), raw)
+            if changed_settings.is_animated(scene, key, place)
         ]
         if changed:
-            what = raw_settings.describe(scene, key, changed[0])
+            what = changed_settings.describe(scene, key, changed[0])
             running.truncate(frame - 1, iface("{what} is animated in another way").format(what=what))
             return
     for obj in pinned(running, scene):
@@ -212,8 +212,8 @@ def of_one_cast(running, scene):
     """
     if running.first_disturbed is not None or running.moved_by_hand or not _surrounded_as_at_first(running, scene):
         return False
-    still = raw_settings.places_that_stay(scene, running.settings)
-    same = all(raw_settings.agree(moment.settings, running.settings, still) for moment in running.moments.values())
+    still = changed_settings.places_that_stay(scene, running.settings)
+    same = all(changed_settings.agree(moment.settings, running.settings, still) for moment in running.moments.values())
     return same and running.first_guess is None and starts_like(running, scene, pins=True)
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from .. import Collider, FrameInputs, Plane, Simulation
-from . import maps, mesh_io, properties, tangles
+from . import maps, mesh_io, raw_settings, tangles
 from .errors import PBDError
 from .members import check_surface, read_member
-from .moments import as_collider
+from .raw_settings import as_collider
 from .scene_objects import find
 from .surfaces import Surface
 
@@ -51,8 +51,8 @@ class World:
         """
         self.members = [read_member(obj, moment) for obj in objects]
         raw = moment.settings[scene.session_uid]
-        settings = properties.settings_from(raw, scene.name)
-        floor = properties.floor_from(raw)
+        settings = raw_settings.settings_from(raw, scene.name)
+        floor = raw_settings.floor_from(raw)
         self.floor = Plane(self._floor_point(floor), UP, friction=floor[2])
         self.obstacles = {uid: obstacle(moment, uid) for uid in sorted(moment.cast)}
         self._placed: dict[int, tuple[Surface, np.ndarray]] = {}
@@ -98,7 +98,7 @@ class World:
     @staticmethod
     def _floor_point(floor):
         used, height, _friction = floor
-        return (0.0, 0.0, properties.clean(height) if used else FAR_BELOW)
+        return (0.0, 0.0, raw_settings.clean(height) if used else FAR_BELOW)
 
     def objects(self, scene):
         """The members that are still PBD objects of the scene, as pairs of member and object."""
@@ -123,28 +123,28 @@ class World:
         for member in self.members:
             raw = settings.get(member.uid)
             if raw is not None and raw != self.applied.get(member.uid):
-                self.simulation.set_material(member.body, properties.material_from(raw, member.name))
-                if properties.maps_from(raw) != properties.maps_from(self.applied[member.uid]):
+                self.simulation.set_material(member.body, raw_settings.material_from(raw, member.name))
+                if raw_settings.maps_from(raw) != raw_settings.maps_from(self.applied[member.uid]):
                     self._read_maps(scene, member, raw)
                     self._set_maps(member, raw)
                 self.applied[member.uid] = raw
         for uid, one in self.obstacles.items():
             raw = settings.get(as_collider(uid))
             if raw is not None and raw != self.applied.get(as_collider(uid)):
-                values = properties.collider_from(raw)
+                values = raw_settings.collider_from(raw)
                 for name in ("thickness", "friction", "static_friction", "restitution"):
                     setattr(one.collider, name, values[name])
                 self.applied[as_collider(uid)] = raw
         raw = settings[scene.session_uid]
         if raw != self.applied.get(scene.session_uid):
-            self.floor.friction = properties.floor_from(raw)[2]
-            self.simulation.set_settings(properties.settings_from(raw, scene.name))
+            self.floor.friction = raw_settings.floor_from(raw)[2]
+            self.simulation.set_settings(raw_settings.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw
 
     def _read_maps(self, scene, member, raw):
         """Read the weights of a member's maps again if other groups are theirs now; raises `PBDError`."""
-        names = maps.groups(properties.maps_from(raw))
-        if names == maps.groups(properties.maps_from(self.applied[member.uid])):
+        names = maps.groups(raw_settings.maps_from(raw))
+        if names == maps.groups(raw_settings.maps_from(self.applied[member.uid])):
             return
         read = maps.read(find(scene, member.uid, member.name), names)
         member.weights.clear()
@@ -152,7 +152,7 @@ class World:
 
     def _set_maps(self, member, raw):
         """Hand the maps to the simulation."""
-        factors = maps.factors(properties.maps_from(raw), member.weights)
+        factors = maps.factors(raw_settings.maps_from(raw), member.weights)
         if factors or self.simulation.maps(member.body):
             self.simulation.set_maps(member.body, factors)
 
@@ -169,7 +169,7 @@ class World:
     def _caps(self, member):
         """A sentence on the openings of a mesh under pressure."""
         count = len(member.body.mesh.boundary_loops)
-        material = properties.material_from(self.applied[member.uid], member.name)
+        material = raw_settings.material_from(self.applied[member.uid], member.name)
         if material.pressure_mode == "OFF" or not count:
             return ()
         note = "1 opening is closed by a virtual cap" if count == 1 else "{count} openings are closed by virtual caps"
@@ -204,7 +204,7 @@ class World:
             for uid, one in self.obstacles.items()
             if uid in moment.surfaces
         }
-        floor = properties.floor_from(moment.settings[scene.session_uid])
+        floor = raw_settings.floor_from(moment.settings[scene.session_uid])
         planes = {self.floor: (self._floor_point(floor), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
 
@@ -215,7 +215,7 @@ class World:
         """
         ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
         steps = self.simulation.last_frame - self.simulation.first_frame + 1 + self.rested
-        reach = PIN_SPEED * steps * properties.frame_seconds(moment.settings[scene.session_uid])
+        reach = PIN_SPEED * steps * raw_settings.frame_seconds(moment.settings[scene.session_uid])
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
@@ -229,7 +229,7 @@ class World:
 
 def obstacle(moment, uid):
     """The collider of that uid as it stands at a moment; raises `PBDError`."""
-    surface, values = moment.surfaces[uid], properties.collider_from(moment.settings[as_collider(uid)])
+    surface, values = moment.surfaces[uid], raw_settings.collider_from(moment.settings[as_collider(uid)])
     try:
         collider = Collider(surface.world(), surface.outward_faces(), name=surface.name, **values)
     except ValueError as error:
@@ -239,5 +239,5 @@ def obstacle(moment, uid):
 
 def still_fits(one, moment, uid):
     """Whether an obstacle can become by moving what it is at a moment."""
-    inside = properties.collider_from(moment.settings[as_collider(uid)])["inside"]
+    inside = raw_settings.collider_from(moment.settings[as_collider(uid)])["inside"]
     return one.inside == inside and one.surface.fits(moment.surfaces[uid])
