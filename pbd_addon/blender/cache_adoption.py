@@ -19,6 +19,7 @@ from .disk_cache import (
     weights_check,
 )
 from .errors import PBDError
+from .hand_placed import Shown
 from .moments import Moment, Start
 from .poses import Pose
 from .raw_settings import as_collider
@@ -95,9 +96,7 @@ def _take_up(running, scene, files):
     running.first_guess, running.first_disturbed, running.moved_by_hand = guess, disturbed, moved
     running.disturbed_by, running.settled, running.shaped, built.rested = disturbed_by, settled, shaped, rested
     running.notes = built.notes()
-    running.shown_frame = scene.frame_current_final
-    running.standing = hand_placed.standing(running.obstacles(scene))
-    running.pins_standing = hand_placed.holding(running, scene)
+    running.shown = Shown(running, scene, scene.frame_current_final, running.obstacles(scene))
     _check_surroundings(running, scene, colliders)
     watched_curves.watch(running, scene, max(files.last, scene.frame_end))
     changed = [name for name, check in curves.items() if curve_checks(running).get(name) != check]

@@ -264,8 +264,8 @@ def settle(running, scene):
     watched_curves.notice(running, scene)
     now = changed_settings.present_settings(running, scene)
     why = changed_settings.changed_by_hand(running, scene, now)
-    if why and running.shown_frame is not None:
-        running.truncate(int(running.shown_frame), why)
+    if why and running.shown is not None:
+        running.truncate(int(running.shown.frame), why)
     running.settings.update(now)
     if not (running.untouched or running.disk_failed):
         last = running.last_frame

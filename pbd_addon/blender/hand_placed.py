@@ -8,6 +8,25 @@ from .scene_objects import find
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
 
+class Shown:
+    """The frame that was shown last: where things stood at it, and what was edited since.
+
+    Attributes:
+        frame: The frame.
+        standing: Where colliders stood, by uid.
+        holding: Where objects with pins, and what vertices are attached to, stood, by uid.
+        recast: Whether there may be other colliders since.
+        reshaped: Uids of what was edited since and may have another shape.
+    """
+
+    def __init__(self, running, scene, frame, obstacles):
+        self.frame = frame
+        self.standing = standing(obstacles)
+        self.holding = holding(running, scene) if running.world else {}
+        self.recast = False
+        self.reshaped = set()
+
+
 def standing(objects):
     """Where a hand has put original objects, by uid: what is comparable of their transforms.
 
@@ -52,16 +71,16 @@ def moves(running, scene):
     The uid is None if it is a collider, or if there are other colliders. What animation has moved stands as it did
     when the frame was shown.
     """
-    found = []
+    found, shown = [], running.shown
     obstacles = running.obstacles(scene)
     now = standing(obstacles)
-    if now != running.standing:
-        moved = [obj.name for obj in obstacles if running.standing.get(obj.session_uid) != now[obj.session_uid]]
+    if now != shown.standing:
+        moved = [obj.name for obj in obstacles if shown.standing.get(obj.session_uid) != now[obj.session_uid]]
         found.append((None, was_moved(moved[0]) if moved else iface("there are other colliders")))
-    elif running.recast:
+    elif shown.recast:
         found.append((None, iface("there are other colliders")))
     for uid, stands in holding(running, scene).items():
-        if running.pins_standing.get(uid, stands) != stands:
+        if shown.holding.get(uid, stands) != stands:
             found.append((uid, was_moved(find(scene, uid, "").name)))
     return found
 

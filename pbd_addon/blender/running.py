@@ -16,7 +16,6 @@ from . import (
     backends,
     changed_settings,
     disk_cache,
-    hand_placed,
     heat_map,
     mesh_io,
     output,
@@ -27,6 +26,7 @@ from . import (
     watched_curves,
 )
 from .errors import DamagedFrame, PBDError
+from .hand_placed import Shown
 from .members import check_faces, check_fit
 from .moments import Start, read_deformed, read_moment, read_surroundings
 from .scene_objects import bodies, find, live_bodies
@@ -90,8 +90,7 @@ class Session:
             while the heat map showed contact.
         tangled: How many faces of an object went through others at the start, by object uid.
         surfaces: What was read last of other objects, by object uid.
-        standing, pins_standing: Where colliders, and objects with pins, stood when the last frame was shown, by uid.
-        reshaped: Uids of what was edited since then and may have another shape.
+        shown: `hand_placed.Shown`, the frame that was shown last, or None.
         moved_by_hand: Uids of objects with pins that were moved in the middle of the run.
         curves: The F-curves that the simulation depends on, as they were known last, or None.
         curves_edited: Whether F-curves may have been edited since.
@@ -117,7 +116,7 @@ class Session:
         self.stepping = self.exchange = 0.0
         self.moments = {}
         self.settings = {}
-        self.shown_frame = None
+        self.shown = None
         self.undone = None
         self.first_guess = None
         self.first_disturbed = None
@@ -128,10 +127,6 @@ class Session:
         self.held = []
         self.touched = {}
         self.tangled = {}
-        self.recast = False
-        self.reshaped = set()
-        self.standing = {}
-        self.pins_standing = {}
         self.moved_by_hand = set()
         self.curves = None
         self.curves_edited = False
@@ -232,12 +227,8 @@ class Session:
             else:
                 self.begin_anew(self.start)
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
-        self.shown_frame = frame
-        self.recast = False
-        self.reshaped.clear()
         same = self.world is before and (before is None or before.obstacles is cast)
-        self.standing = hand_placed.standing(obstacles if same else self.obstacles(scene))
-        self.pins_standing = hand_placed.holding(self, scene) if self.world else {}
+        self.shown = Shown(self, scene, frame, obstacles if same else self.obstacles(scene))
         disk_cache.keep(self, scene)
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping

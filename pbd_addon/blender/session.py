@@ -108,7 +108,8 @@ def remember(scene):
 def notice_colliders():
     """An object may have become a collider or stopped being one: frames after the present one are to go."""
     for found in _sessions.values():
-        found.recast = True
+        if found.shown is not None:
+            found.shown.recast = True
 
 
 def notice_edits(depsgraph):
@@ -119,8 +120,8 @@ def notice_edits(depsgraph):
         shapes = {one.session_uid for one in edited if isinstance(one, bpy.types.Object)}
     for found in _sessions.values():
         found.curves_edited |= curves
-        if found.undone is None:  # Undo marks everything as edited.
-            found.reshaped |= shapes
+        if found.undone is None and found.shown is not None:  # Undo marks everything as edited.
+            found.shown.reshaped |= shapes
 
 
 def notice_undo():

@@ -32,33 +32,34 @@ class Loss(NamedTuple):
 
 def pending(running, scene):
     """The `Loss` that the next frame change will find, or None."""
-    if running.untouched or running.undone is not None or running.shown_frame is None:
+    if running.untouched or running.undone is not None or running.shown is None:
         return None
     why = changed_settings.changed_by_hand(running, scene, changed_settings.present_settings(running, scene))
     why = why or next((sentence for _uid, sentence in hand_placed.moves(running, scene)), "")
-    first = max(int(running.shown_frame), running.first_frame) + 1
+    first = max(int(running.shown.frame), running.first_frame) + 1
     return Loss(first, running.last_frame, why) if why and first <= running.last_frame else None
 
 
 def notice_moves(running, scene):
     """Before a frame change: forget the frames that something which a hand has moved or changed has made wrong."""
-    if running.untouched or running.undone is not None or running.shown_frame is None:
+    if running.untouched or running.undone is not None or running.shown is None:
         return
-    for uid in running.reshaped:
-        if _has_other_shape(running, scene, uid):
+    shown = running.shown
+    for uid in shown.reshaped:
+        if _has_other_shape(running, scene, uid, shown.frame):
             why = iface("the shape of '{name}' changed").format(name=find(scene, uid, "").name)
-            disturb(running, int(running.shown_frame), why)
+            disturb(running, int(shown.frame), why)
     for uid, why in hand_placed.moves(running, scene):
         if uid is None:
-            disturb(running, int(running.shown_frame), why)
+            disturb(running, int(shown.frame), why)
         else:
             running.moved_by_hand.add(uid)
-            running.truncate(int(running.shown_frame), why)
+            running.truncate(int(shown.frame), why)
 
 
-def _has_other_shape(running, scene, uid):
-    """Whether what cloth meets or follows, by uid, is shaped in another way than when the last frame was shown."""
-    obj, moment = find(scene, uid, ""), running.moments.get(running.shown_frame)
+def _has_other_shape(running, scene, uid, frame):
+    """Whether what cloth meets or follows, by uid, is shaped in another way than at a frame."""
+    obj, moment = find(scene, uid, ""), running.moments.get(frame)
     known = None if moment is None else moment.surfaces.get(uid)
     depsgraph = layer_of(scene).depsgraph
     if obj is None or known is None or depsgraph is None:
@@ -102,7 +103,7 @@ def notice_changes(running, scene, depsgraph, frame, now):
         running.undone = None
     by_hand = changed_settings.changed_by_hand(running, scene, now.settings)
     if by_hand:
-        running.truncate(frame if running.shown_frame is None else int(running.shown_frame), by_hand)
+        running.truncate(frame if running.shown is None else int(running.shown.frame), by_hand)
     running.settings.update(now.settings)
     if running.curves_edited or bpy.app.background:
         watched_curves.notice(running, scene)

@@ -603,7 +603,7 @@ def test_another_shape_of_a_collider(session):
         bpy.ops.object.mode_set(mode=mode)
     bpy.context.view_layer.update()
     found = running_of(session)
-    assert ball.session_uid in found.reshaped
+    assert ball.session_uid in found.shown.reshaped
     go(9)
     assert found.last_frame == 15
     go(8)
