@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_tip as tip
 
-from ..pbd_addon.blender import hand, heat_map, output, output_modifier, session, shape_keys
+from ..pbd_addon.blender import heat_map, output, output_modifier, pins, session, shape_keys
 from . import body, checks
 
 RESULTS = (
@@ -47,7 +47,7 @@ def apply_base(obj):
     flat = np.empty_like(moved)
     positions.foreach_get("vector", flat)
     positions.foreach_set("vector", flat + moved)
-    hand.forget_offsets(obj.data)  # The mesh is there now.
+    pins.forget_offsets(obj.data)  # The mesh is there now.
     obj.data.update()
 
 
@@ -63,7 +63,7 @@ def apply_mesh(context, obj):
             copy.modifiers.remove(modifier)
     output_modifier.remove(copy)
     heat_map.remove(copy)
-    hand.forget_offsets(copy.data)
+    pins.forget_offsets(copy.data)
     body.forget_settings(copy)
     if shown is not None:
         copy.shape_key_clear()

@@ -7,7 +7,7 @@ import dataclasses
 import bpy
 from bpy.app.translations import pgettext_tip as tip
 
-from ..pbd_addon.blender import hand, handlers, heat_map, output, output_modifier
+from ..pbd_addon.blender import handlers, heat_map, output, output_modifier, pins
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
@@ -131,7 +131,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
             else:
                 output.remove(obj)
             heat_map.remove(obj)
-            hand.forget_offsets(obj.data)
+            pins.forget_offsets(obj.data)
             forget_settings(obj)
         handlers.arm_if_needed()
         if baked:
@@ -148,9 +148,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        source = context.object
-        if source is None or not source.pbd.enabled:
-            cls.poll_message_set("The active object is not PBD")
+        if not checks.is_active_body(cls, context):
             return False
         if len(checks.meshes(context)) < 2:
             cls.poll_message_set("Select other meshes too")

@@ -45,6 +45,15 @@ def has_body(cls, context):
     return True
 
 
+def is_active_body(cls, context):
+    """Poll: the active object is a PBD object."""
+    obj = context.object
+    if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
+        cls.poll_message_set("The active object is not PBD")
+        return False
+    return True
+
+
 def has_live_body(cls, context):
     """Poll: something of the scene is simulated live."""
     if not in_object_mode(cls, context):

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import Body
 from ..contact.surface_points import SurfacePoints
-from . import maps, mesh_io, output_choice, poses, raw_settings, surfaces, user_keys
+from . import maps, mesh_io, output_choice, pins, poses, raw_settings, surfaces, user_keys
 from .errors import PBDError
 from .surfaces import Surface
 
@@ -55,7 +55,7 @@ def read_member(obj, moment):
         follows=followed(obj),
         attached_to=mesh_io.attached_to(obj),
         attachment=attachment(obj, body, moment),
-        pin_offsets=mesh_io.read_offsets(obj.data)[body.pin_ids],
+        pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
         weights=maps.read(obj, maps.groups(raw_settings.maps_from(moment.settings[obj.session_uid]))),
     )
 

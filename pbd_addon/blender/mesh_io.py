@@ -8,9 +8,6 @@ from .. import Body, Polygons
 from . import output, poses, raw_settings, surfaces, user_keys
 from .errors import PBDError
 
-PIN_OFFSET = "pbd_pin_offset"
-"""Attribute of a mesh: how far from its place in the mesh a vertex is pinned, (x, y, z) in object space [m]."""
-
 
 def base_shape(obj, depsgraph=None, masks=None):
     """The shape (n, 3) float32 that the user made: mesh and own relative keys, without what is simulated."""
@@ -138,15 +135,6 @@ def read_attached(obj):
     if name not in obj.vertex_groups:
         raise PBDError(f"'{obj.name}' has no vertex group '{name}' to attach it: choose another attach group")
     return user_keys.read_weights(obj, name)
-
-
-def read_offsets(mesh):
-    """How far from their place in the mesh vertices are pinned, (n, 3) float32, object space [m]."""
-    offsets = np.zeros((len(mesh.vertices), 3), np.float32)
-    attribute = mesh.attributes.get(PIN_OFFSET)
-    if attribute is not None and (attribute.data_type, attribute.domain) == ("FLOAT_VECTOR", "POINT"):
-        attribute.data.foreach_get("vector", offsets.ravel())
-    return offsets
 
 
 def pin_targets(obj, body, pose, masks, held=None):
