@@ -463,10 +463,7 @@ def end():
         call(bpy.ops.object.pbd_remove)
     check()
     scenes.go(1)
-    timers = bpy.app.timers
-    if timers.is_registered(bridge("handlers").arm_if_needed):  # Blender runs no timers without a window
-        timers.unregister(bridge("handlers").arm_if_needed)
-        bridge("handlers").arm_if_needed()
+    bridge("handlers").arm_if_needed()  # the timer that calls it needs a window
     assert not bodies()
     for obj in meshes():
         keys = [block.name for block in obj.data.shape_keys.key_blocks] if obj.data.shape_keys else []
