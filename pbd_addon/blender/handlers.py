@@ -19,12 +19,14 @@ def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
     if not session.show(scene, depsgraph) and not bpy.app.timers.is_registered(arm_if_needed):
         bpy.app.timers.register(arm_if_needed)  # not here: the handler after one that goes is passed over
+    session.tell(scene)
 
 
 @persistent
-def on_edit(_scene, depsgraph):
+def on_edit(scene, depsgraph):
     """Something was edited, and no frame changed."""
     session.notice_edits(depsgraph)
+    session.tell(scene)
 
 
 @persistent
