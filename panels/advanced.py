@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import backends, session
-from .places import BodyPanel, columns, draw_sentence, in_both_places
+from .places import BodyPanel, columns, draw_rows, draw_sentence, in_both_places
 
 KERNEL_NAMES = {"numpy": "NumPy", "numba": "Numba"}
 
@@ -21,10 +21,7 @@ class Advanced(BodyPanel):
 
     def draw_settings(self, context, layout):
         settings = context.scene.pbd
-        flow = columns(layout)
-        flow.column().prop(settings, "method")
-        flow.column().prop(settings, "iterations")
-        flow.column().prop(settings, "kernels")
+        draw_rows(columns(layout), context, settings, "method", "iterations", "kernels")
         row = layout.row(align=True)
         row.prop(settings, "settle")
         row.operator("object.pbd_settle", text="", icon="FORCE_FORCE")

@@ -60,6 +60,8 @@ class SelfCollisions(BodyPanel):
         row = col.row()
         row.active = obj.pbd.self_collision
         row.prop(obj.pbd, "self_distance", text="Distance")
+        if obj.pbd.self_collision and obj.pbd.self_distance == 0.0:
+            draw_sentence(col, context, "0 m takes half of the usual edge", "INFO")
         running = session.get(context.scene)
         count = 0 if running is None else running.tangled.get(obj.session_uid, 0)
         if count:

@@ -30,11 +30,11 @@ class Stiffness(BodyPanel):
         settings = context.object.pbd
         flow = columns(layout)
         if context.scene.pbd.method == "PBD":
-            draw_rows(flow, context, settings, "k_stretch", "k_compression", "k_shear", "k_bend")
+            names = ["k_stretch", "k_compression", "k_shear", "k_bend"]
         else:
-            draw_rows(flow, context, settings, "stretch", "compression", "shear", "bend")
-        flow.column().prop(settings, "bend_model", text="Bend Model")
-        flow.column().prop(settings, "tethers")
+            names = ["stretch", "compression", "shear", "bend"]
+        draw_rows(flow, context, settings, *names)
+        draw_rows(flow, context, settings, "bend_model", "tethers")
 
 
 class Damping(BodyPanel):

@@ -6,14 +6,28 @@ import textwrap
 import types
 import unicodedata
 
+import blf
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 LETTER_WIDTH = 7.0
-"""Mean width of a letter in a panel at the interface scale 1 [pixels]."""
+"""Mean width of a letter in a sentence at the interface scale 1 [pixels]."""
 
 LABEL_SHARE = 0.36
-"""Part of a column that Blender's property split leaves to the label."""
+"""Part of a row that Blender's property split leaves to a label: two fifths of what is not the key frame's dot."""
+
+WIDE_LABEL = 0.48
+"""Part of a row that labels get which need more than Blender leaves to them, so that most fields stay in line."""
+
+WIDEST_LABEL = 0.6
+"""Part of a row that a label may take, so that its field still shows a number of eight digits."""
+
+MARGINS = 56.0
+"""What the tabs and borders of a region take from its rows [pixels at the interface scale 1]."""
+
+PADDING = 8.0
+ICON = 20.0
+"""What a text on a label or button has around it, and what an icon takes [pixels at the interface scale 1]."""
 
 TWO_COLUMNS = 600.0
 """From about this width on `columns` has two of them [pixels at the interface scale 1]."""
@@ -105,17 +119,74 @@ def columns(layout):
 
 
 def draw_rows(layout, context, owner, *names):
-    """Settings in rows of their own, with the units behind the labels where there is room for all of them.
+    """Settings in rows of their own, with the units behind the labels.
 
-    Where there is none the words stay whole and the tooltips show the units.
+    Where Blender leaves too little room to these labels, they get more, all the same. Where even that is not enough
+    the words stay whole and the tooltips show the units.
     """
-    labels = [iface(owner.bl_rna.properties[name].name) for name in names]
-    width = context.region.width / context.preferences.system.ui_scale
-    column = width / 2.0 if width > TWO_COLUMNS else width
-    if LETTER_WIDTH * max(map(letters, labels)) > LABEL_SHARE * column:
+    properties = [owner.bl_rna.properties[name] for name in names]
+    labels = [iface(field.name) for field in properties]
+    labelled = [label for field, label in zip(properties, labels, strict=True) if field.type != "BOOLEAN"]
+    share = label_share(context, labelled)
+    if share > WIDEST_LABEL:
         labels = [label.partition(" (")[0] for label in labels]
-    for name, label in zip(names, labels, strict=True):
-        layout.column().prop(owner, name, text=label, translate=False, slider=name.startswith("k_"))
+        share = label_share(context, [label.partition(" (")[0] for label in labelled])
+    for field, label in zip(properties, labels, strict=True):
+        row = layout.column()
+        slider = field.identifier.startswith("k_")
+        if share and field.type != "BOOLEAN":
+            row = beside_label(row, share, label)
+            row.prop(owner, field.identifier, text="", slider=slider)
+            if layout.use_property_decorate:
+                row.prop_decorator(owner, field.identifier)
+        elif field.type == "BOOLEAN":
+            draw_box(row, context, owner, field.identifier, label)
+        else:
+            row.prop(owner, field.identifier, text=label, translate=False, slider=slider)
+
+
+def draw_box(layout, context, owner, name, label):
+    """A check box in line with the fields, or with the labels if its own would be cut off there."""
+    needed = ICON + PADDING + text_width(context, label) + (ICON if layout.use_property_decorate else 0.0)
+    layout.use_property_split = needed <= 0.6 * row_width(context)
+    layout.prop(owner, name, text=label, translate=False)
+
+
+def label_share(context, labels):
+    """Part of a row that these labels get, or 0 if Blender's split has room for them."""
+    room = row_width(context)
+    needed = PADDING + max((text_width(context, label) for label in labels), default=0.0)
+    return 0.0 if needed <= LABEL_SHARE * room else max(needed / room, WIDE_LABEL)
+
+
+def beside_label(layout, share, label):
+    """Draw a label into its part of a row; returns the rest of the row."""
+    split = layout.split(factor=min(share, WIDEST_LABEL))
+    left = split.row()
+    left.alignment = "RIGHT"
+    left.label(text=label, translate=False)
+    right = split.row(align=True)
+    right.use_property_split = False
+    return right
+
+
+def row_of_buttons(layout, context, *labels, icon=False):
+    """A row for buttons with these English labels, or a column if they would be cut off side by side."""
+    needed = PADDING + max(text_width(context, iface(label, "Operator")) for label in labels)
+    fits = needed + (ICON if icon else 0.0) <= row_width(context) / len(labels)
+    return layout.row(align=True) if fits else layout.column(align=True)
+
+
+def row_width(context):
+    """Width of a row of a panel, or of one of two columns, at the interface scale 1 [pixels]."""
+    width = context.region.width / context.preferences.system.ui_scale
+    return max((width - MARGINS) / (2.0 if width > TWO_COLUMNS else 1.0), 1.0)
+
+
+def text_width(context, text):
+    """Width of a text in Blender's own font at the interface scale 1 [pixels]."""
+    blf.size(0, context.preferences.ui_styles[0].widget.points)
+    return blf.dimensions(0, text)[0]
 
 
 def draw_sentence(layout, context, sentence, icon):
