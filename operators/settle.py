@@ -30,6 +30,7 @@ class OBJECT_OT_pbd_settle(bpy.types.Operator):
     )
 
     _run: Generator | None = None
+    _running: session.Session | None = None
     _timer = None
     _before = 0
 
@@ -50,8 +51,8 @@ class OBJECT_OT_pbd_settle(bpy.types.Operator):
         session.drop(scene)
         scene.frame_set(session.frame_range(scene)[0])
         session.drop(scene)
-        running = session.ensure(scene, context.evaluated_depsgraph_get())
-        self._run = shaping.settling(running, scene, self.frames)
+        self._running = session.ensure(scene, context.evaluated_depsgraph_get())
+        self._run = shaping.settling(self._running, scene, self.frames)
 
     def done(self, context):
         """Show the result, and let the scene say how it came about."""
@@ -110,6 +111,8 @@ class OBJECT_OT_pbd_settle(bpy.types.Operator):
         stop = time.perf_counter() + TICK_SECONDS
         done = 0
         try:
+            if session.of(context.scene) is not self._running:
+                raise PBDError("The simulation was reset while it settled")
             while time.perf_counter() < stop:
                 done = next(self._run)
         except StopIteration:
@@ -118,7 +121,7 @@ class OBJECT_OT_pbd_settle(bpy.types.Operator):
         except PBDError as error:
             self.cancel(context)
             return self.fail(context, error)
-        session.of(context.scene).show_again(context.scene, context.evaluated_depsgraph_get())
+        self._running.show_again(context.scene, context.evaluated_depsgraph_get())
         line = iface("PBD settles: {done} of {frames} frames, Esc cancels")
         context.workspace.status_text_set(line.format(done=done, frames=self.frames))
         return {"RUNNING_MODAL"}
