@@ -49,7 +49,7 @@ def draw_range(context, layout):
     """The frames that are simulated: of the scene, or its own simulation range."""
     scene = context.scene
     col = layout.column(align=True)
-    draw_box(col.column(), context, scene, "use_custom_simulation_range", iface("Simulation Range"))
+    draw_box(col.column(), context, scene, "use_custom_simulation_range", text="Simulation Range")
     if scene.use_custom_simulation_range:
         col.prop(scene, "simulation_frame_start", text="Start")
         col.prop(scene, "simulation_frame_end", text="End")

@@ -19,18 +19,19 @@ LABEL_SHARE = 0.36
 WIDE_LABEL = 0.48
 """Part of a row that labels get which need more than Blender leaves to them, so that most fields stay in line."""
 
-WIDEST_LABEL = 0.6
-"""Part of a row that a label may take, so that its field still shows a number of eight digits."""
+FIELD = 90.0
+"""What is left to a field, so that it shows a number of eight digits [pixels at the interface scale 1]."""
 
-MARGINS = 56.0
-"""What the tabs and borders of a region take from its rows [pixels at the interface scale 1]."""
+MARGINS = 32.0
+TABS = 22.0
+"""What the borders of a region and the tabs of a sidebar take from its rows [pixels at the interface scale 1]."""
 
 PADDING = 8.0
 ICON = 20.0
 """What a text on a label or button has around it, and what an icon takes [pixels at the interface scale 1]."""
 
-TWO_COLUMNS = 600.0
-"""From about this width on `columns` has two of them [pixels at the interface scale 1]."""
+TWO_COLUMNS = 550.0
+"""From about this width of a row on `columns` has two of them [pixels at the interface scale 1]."""
 
 
 class Place:
@@ -128,7 +129,7 @@ def draw_rows(layout, context, owner, *names):
     labels = [iface(field.name) for field in properties]
     labelled = [label for field, label in zip(properties, labels, strict=True) if field.type != "BOOLEAN"]
     share = label_share(context, labelled)
-    if share > WIDEST_LABEL:
+    if share is None:
         labels = [label.partition(" (")[0] for label in labels]
         share = label_share(context, [label.partition(" (")[0] for label in labelled])
     for field, label in zip(properties, labels, strict=True):
@@ -140,28 +141,32 @@ def draw_rows(layout, context, owner, *names):
             if layout.use_property_decorate:
                 row.prop_decorator(owner, field.identifier)
         elif field.type == "BOOLEAN":
-            draw_box(row, context, owner, field.identifier, label)
+            draw_box(row, context, owner, field.identifier, field.name)
         else:
             row.prop(owner, field.identifier, text=label, translate=False, slider=slider)
 
 
-def draw_box(layout, context, owner, name, label):
-    """A check box in line with the fields, or with the labels if its own would be cut off there."""
-    needed = ICON + PADDING + text_width(context, label) + (ICON if layout.use_property_decorate else 0.0)
+def draw_box(layout, context, owner, name, text):
+    """A check box with an English text, in line with the fields, or with the labels if it would be cut off there."""
+    text = iface(text)
+    needed = ICON + PADDING + text_width(context, text) + (ICON if layout.use_property_decorate else 0.0)
     layout.use_property_split = needed <= 0.6 * row_width(context)
-    layout.prop(owner, name, text=label, translate=False)
+    layout.prop(owner, name, text=text, translate=False)
 
 
 def label_share(context, labels):
-    """Part of a row that these labels get, or 0 if Blender's split has room for them."""
+    """Part of a row that these labels get, 0 if Blender's split has room for them, or None if no split has."""
     room = row_width(context)
     needed = PADDING + max((text_width(context, label) for label in labels), default=0.0)
-    return 0.0 if needed <= LABEL_SHARE * room else max(needed / room, WIDE_LABEL)
+    if needed <= LABEL_SHARE * room:
+        return 0.0
+    share = max(needed / room, WIDE_LABEL)
+    return share if (1.0 - share) * room >= FIELD else None
 
 
 def beside_label(layout, share, label):
     """Draw a label into its part of a row; returns the rest of the row."""
-    split = layout.split(factor=min(share, WIDEST_LABEL))
+    split = layout.split(factor=share)
     left = split.row()
     left.alignment = "RIGHT"
     left.label(text=label, translate=False)
@@ -180,7 +185,8 @@ def row_of_buttons(layout, context, *labels, icon=False):
 def row_width(context):
     """Width of a row of a panel, or of one of two columns, at the interface scale 1 [pixels]."""
     width = context.region.width / context.preferences.system.ui_scale
-    return max((width - MARGINS) / (2.0 if width > TWO_COLUMNS else 1.0), 1.0)
+    width -= MARGINS + (TABS if context.region.type == "UI" else 0.0)
+    return max(width / 2.0 if width > TWO_COLUMNS else width, 1.0)
 
 
 def text_width(context, text):
