@@ -7,7 +7,8 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import background_bake, session
 from .export import draw_reduction
-from .places import BodyPanel, draw_box, draw_rows, draw_sentence, file_size, in_both_places, row_of_buttons
+from .places import BodyPanel, in_both_places
+from .rows import draw_box, draw_rows, draw_sentence, file_size, row_of_buttons
 
 BYTES_PER_VERTEX = 12
 """Of one frame: three 32-bit numbers."""

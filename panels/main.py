@@ -6,8 +6,9 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
-from .places import BodyPanel, columns, draw_rows, draw_sentence, file_size, in_both_places, is_live, row_of_buttons
+from .places import BodyPanel, in_both_places, is_live
 from .presets import draw_header_icon
+from .rows import columns, draw_rows, draw_sentence, file_size, row_of_buttons
 
 DISTURBED = {
     "COLLIDERS": "Colliders are others from frame {frame} on: Reset to start again",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from .places import BodyPanel, beside_label, in_both_places, label_share
+from .places import BodyPanel, in_both_places
+from .rows import beside_label, label_share
 
 
 class Maps(BodyPanel):
@@ -40,7 +41,7 @@ def draw_map(context, layout, kind):
 def draw_group(layout, context, obj, name, which=""):
     """A vertex group of the settings and, for a map or the pins, the brush that paints it."""
     label = iface(obj.pbd.bl_rna.properties[name].name)
-    share = label_share(context, [label])
+    share = label_share(context, label)
     row = beside_label(layout, share, label) if share else layout.row(align=True)
     row.prop_search(obj.pbd, name, obj, "vertex_groups", text="" if share else label, translate=False)
     if which:

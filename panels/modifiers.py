@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender import output_choice
-from .places import BodyPanel, draw_rows, draw_sentence, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import draw_rows, draw_sentence
 
 
 class Modifiers(BodyPanel):

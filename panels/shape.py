@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 
 from .maps import draw_group
-from .places import BodyPanel, draw_rows, draw_sentence, in_both_places, row_of_buttons
+from .places import BodyPanel, in_both_places
+from .rows import draw_rows, draw_sentence, row_of_buttons
 
 
 class Shape(BodyPanel):

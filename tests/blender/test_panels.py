@@ -215,27 +215,27 @@ SIDEBAR = 280.0
 
 @pytest.mark.parametrize("label", ["Compression (N/m)", "Pin Stiffness (N/m)", "Memory Limit (MB)", "Bending Model"])
 def test_the_sidebar_has_room_for_labels_with_their_units(extension, label):
-    places = module(extension, "places")
+    rows = module(extension, "rows")
     room = Room.of(SIDEBAR)
-    share = places.label_share(room, [label])
-    assert share >= places.WIDE_LABEL
-    assert places.text_width(room, label) < share * places.row_width(room)
-    assert places.text_width(room, "0.000010") < (1.0 - share) * places.row_width(room)
+    share = rows.label_share(room, label)
+    assert share >= rows.WIDE_LABEL
+    assert rows.text_width(room, label) < share * rows.row_width(room)
+    assert rows.text_width(room, "0.000010") < (1.0 - share) * rows.row_width(room)
 
 
 def test_where_blender_leaves_room_its_own_layout_is_kept(extension):
-    places = module(extension, "places")
-    assert places.label_share(Room.of(SIDEBAR), ["Density"]) == 0.0
-    assert places.label_share(Room.of(500.0), ["Compression (N/m)"]) == 0.0
+    rows = module(extension, "rows")
+    assert rows.label_share(Room.of(SIDEBAR), "Density") == 0.0
+    assert rows.label_share(Room.of(500.0), "Compression (N/m)") == 0.0
 
 
 def test_in_a_narrow_sidebar_the_number_comes_first(extension):
-    places = module(extension, "places")
-    assert places.label_share(Room.of(160.0), ["Compression (N/m)"]) is None
+    rows = module(extension, "rows")
+    assert rows.label_share(Room.of(160.0), "Compression (N/m)") is None
 
 
 def test_wide_editors_have_two_columns(extension):
-    row_width = module(extension, "places").row_width
+    row_width = module(extension, "rows").row_width
     assert row_width(Room.of(610.0)) < row_width(Room.of(590.0)) < row_width(Room.of(1500.0))
 
 
