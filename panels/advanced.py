@@ -27,10 +27,12 @@ class Advanced(BodyPanel):
         row.prop(settings, "settle")
         row.operator("object.pbd_settle", text="", icon="FORCE_FORCE")
         running = session.get(context.scene)
-        if running is not None and running.kernels_name:
-            line = iface("Computed by {kernels}").format(kernels=KERNEL_NAMES[running.kernels_name])
+        name = "" if running is None else running.kernels_name
+        if name:
+            line = iface("Computed by {kernels}").format(kernels=KERNEL_NAMES[name])
             layout.label(text=line, icon="SYSTEM", translate=False)
-        draw_sentence(layout, context, backends.status(context.scene), "INFO")
+        if name != "numba":
+            draw_sentence(layout, context, backends.status(context.scene), "INFO")
         layout.use_property_split = False
         layout.prop(context.scene.render, "use_lock_interface", text="Lock Interface in Renders")
         layout.operator("object.pbd_copy_to_selected", icon="COPYDOWN")
