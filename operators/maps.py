@@ -59,7 +59,10 @@ class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
         if obj.mode == "WEIGHT_PAINT" and group is not None and obj.vertex_groups.active == group:
             bpy.ops.object.mode_set(mode="OBJECT")
             return {"FINISHED"}
-        group = group or new_group(obj, self.map)
+        if group is None:
+            group = new_group(obj, self.map)
+            if self.map != PIN:
+                self.report({"INFO"}, f"'{group.name}' is 1 everywhere, which changes nothing: paint with less Weight")
         obj.vertex_groups.active_index = group.index
         bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
         return {"FINISHED"}

@@ -6,6 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session, shaping
+from ..pbd_addon.blender.errors import PBDError
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 
@@ -25,6 +26,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         soft_max=250,
     )
 
+    _running: session.Session | None = None
     _before = 0
 
     @classmethod
@@ -40,8 +42,8 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         session.drop(scene)
         scene.frame_set(session.frame_range(scene)[0])
         session.drop(scene)
-        running = session.ensure(scene, context.evaluated_depsgraph_get())
-        return shaping.settling(running, scene, self.frames)
+        self._running = session.ensure(scene, context.evaluated_depsgraph_get())
+        return shaping.settling(self._running, scene, self.frames)
 
     def done(self, context):
         """Show the result, and let the scene say how it came about."""
@@ -67,9 +69,12 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
 
     def tick(self, context):
         """Work for a moment, show the cloth as it hangs by now."""
+        if session.of(context.scene) is not self._running:
+            self.cancel(context)
+            return self._fail(context, PBDError("The simulation was reset while it settled"))
         result = super().tick(context)
         if result == {"RUNNING_MODAL"}:
-            session.of(context.scene).show_again(context.scene, context.evaluated_depsgraph_get())
+            self._running.show_again(context.scene, context.evaluated_depsgraph_get())
         return result
 
 

@@ -414,6 +414,11 @@ class Simulation:
     def leave_store(self) -> bool:
         """Read no more from a store; returns whether all frames are in memory."""
         self._cache.store = None
+        return self.is_in_memory
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether all cached frames are in memory, so that they need no store."""
         return len(self._cache.states()) == self._cache.last - self._cache.first + 1
 
     def release(self) -> None:

@@ -31,8 +31,8 @@ PANELS_MAY_IMPORT = (
     *("pbd_addon.blender.key_plan", "pbd_addon.blender.output_choice", "pbd_addon.blender.presets"),
     *("pbd_addon.blender.properties", "pbd_addon.blender.session"),
 )
-PANELS_MAY_CALL = {"get", "bodies", "frame_range"}
-"""What a panel may use of the module session: it reads, it never makes, steps or drops a simulation."""
+PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners"}
+"""What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 
 
 class Import(NamedTuple):

@@ -17,15 +17,18 @@ def before_frame_change(scene, _depsgraph):
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
-    if session.show(scene, depsgraph) or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
+    shown = session.show(scene, depsgraph)
+    session.tell(scene)
+    if shown or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
         return  # Without a window no timer runs, and one that waits can crash Blender when it ends.
     bpy.app.timers.register(arm_if_needed)  # not here: the handler after one that goes is passed over
 
 
 @persistent
-def on_edit(_scene, depsgraph):
+def on_edit(scene, depsgraph):
     """Something was edited, and no frame changed."""
     session.notice_edits(depsgraph)
+    session.tell(scene)
 
 
 @persistent

@@ -3,6 +3,8 @@
 They live outside of Blender's data, so nothing of them is saved or undone, and none outlives its file.
 """
 
+from collections.abc import Callable
+
 import bpy
 
 from . import cache_adoption, disk_cache, output, validity
@@ -26,8 +28,10 @@ __all__ = [
     "ensure",
     "frame_range",
     "get",
+    "listeners",
     "live_bodies",
     "load_from_disk",
+    "needs_disk",
     "notice_colliders",
     "notice_edits",
     "notice_undo",
@@ -35,9 +39,13 @@ __all__ = [
     "remember",
     "reset",
     "show",
+    "tell",
 ]
 
 _sessions: dict[int, Session] = {}
+
+listeners: list[Callable[[bpy.types.Scene], None]] = []
+"""Functions to call with a scene whose simulated frames may have become more or fewer."""
 
 
 def get(scene):
@@ -81,6 +89,12 @@ def show(scene, depsgraph):
     if found is None and live_bodies(scene):
         found = of(scene)
     return found is not None and found.show(scene, depsgraph)
+
+
+def tell(scene):
+    """Call the listeners: a frame of the scene is shown, or something was edited."""
+    for listener in listeners:
+        listener(scene)
 
 
 def remember(scene):
@@ -147,6 +161,12 @@ def load_from_disk(scene):
         return found.disk_note or "There is no cache on disk"
     _sessions[scene.session_uid] = found
     return ""
+
+
+def needs_disk(scene):
+    """Whether simulated frames are on disk and not in memory too."""
+    found = _sessions.get(scene.session_uid)
+    return found is None or found.world is None or not found.world.simulation.is_in_memory
 
 
 def delete_from_disk(scene):

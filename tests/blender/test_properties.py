@@ -84,3 +84,11 @@ def test_gravity_is_the_scenes(raw_settings):
     assert raw_settings.read_settings(scene).gravity == (0.0, 1.5, -3.7)
     scene.use_gravity = False
     assert raw_settings.read_settings(scene).gravity == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("name", "usual"), [("stretch", 5000.0), ("bend", 1e-5), ("density", 0.15)])
+def test_a_drag_changes_a_value_by_hundredths_of_a_usual_one(extension, name, usual):
+    """Blender's own step is 0.03 whatever the unit: nothing for Tension, three thousand times the whole of Bending."""
+    field = bpy.types.Object.bl_rna.properties["pbd"].fixed_type.properties[name]
+    assert field.default == pytest.approx(usual)
+    assert field.step / 100.0 == pytest.approx(usual / 100.0)
