@@ -58,7 +58,8 @@ def apply_mesh(context, obj):
     copy.name = f"{obj.name} Shape"
     copy.data = obj.data.copy()
     copy.data.name = copy.name
-    for collection in obj.users_collection:
+    own = [one for one in obj.users_collection if one.library is None and one.override_library is None]
+    for collection in own or [context.scene.collection]:
         collection.objects.link(copy)
     player = mesh_cache.find_modifier(copy) if obj.pbd.baked else None
     if player is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import maps
+from ..pbd_addon.blender import linked, maps
 from . import checks, pins
 
 PIN = "PIN"
@@ -49,7 +49,7 @@ class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
         if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
             cls.poll_message_set("The active object is not PBD")
             return False
-        if obj.library is not None or obj.data.library is not None:
+        if linked.problem(obj):
             cls.poll_message_set("The active object is linked: make a local copy (Object > Relations > Make Local)")
             return False
         return checks.in_object_mode(cls, context)

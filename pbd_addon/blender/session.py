@@ -5,7 +5,7 @@ They live outside of Blender's data, so nothing of them is saved or undone, and 
 
 import bpy
 
-from . import cache_adoption, disk_cache, output, validity, world
+from . import cache_adoption, disk_cache, linked, output, validity, world
 from .errors import PBDError
 from .running import BakeProgress, Session, frame_range
 from .world import Start, bodies, layer_of, live_bodies
@@ -163,6 +163,7 @@ def delete_from_disk(scene):
 
 def before_save():
     """The file is about to be saved."""
+    linked.before_save()
     for scene in bpy.data.scenes:
         found = _sessions.get(scene.session_uid)
         if found is not None:

@@ -12,7 +12,19 @@ from bpy.app.translations import pgettext_iface as iface
 
 from .. import Body, Collider, FrameInputs, Plane, Simulation
 from ..contact.surface_points import SurfacePoints
-from . import animation, deformed_input, maps, mesh_io, output_choice, poses, properties, surfaces, tangles, user_keys
+from . import (
+    animation,
+    deformed_input,
+    linked,
+    maps,
+    mesh_io,
+    output_choice,
+    poses,
+    properties,
+    surfaces,
+    tangles,
+    user_keys,
+)
 from .errors import PBDError
 from .surfaces import Surface
 
@@ -138,8 +150,9 @@ class Member(NamedTuple):
 
 
 def bodies(scene):
-    """The PBD objects of a scene that are switched on, baked or not."""
-    return [obj for obj in scene.objects if obj.type == "MESH" and obj.pbd.enabled and obj.pbd.active]
+    """The PBD objects of a scene that are switched on, baked or not; linked ones, which cannot be, if all are."""
+    found = [obj for obj in scene.objects if obj.type == "MESH" and obj.pbd.enabled and obj.pbd.active]
+    return [obj for obj in found if not linked.problem(obj)] or found
 
 
 def live_bodies(scene):
