@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import bpy
-from bpy.app.translations import pgettext_iface as iface
-from bpy.app.translations import pgettext_tip as tip
+from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
 from ..pbd_addon.blender import expected_cost, hand, handlers, heat_map, linked, output, output_modifier
 from ..pbd_addon.settings import PRESETS, Material

@@ -115,7 +115,7 @@ def test_new_mesh_of_a_bake(extension, tmp_path, mode, rigged):
 
 def test_new_mesh_of_a_bake_whose_file_is_gone(tmp_path):
     bpy.context.scene.frame_end, bpy.context.scene.pbd.bake_folder = 3, str(tmp_path)
-    obj = scenes.add_grid()
+    scenes.add_grid()
     bpy.ops.object.pbd_bake(mode="MESH_CACHE")
     next(tmp_path.iterdir()).unlink()
     with pytest.raises(RuntimeError, match="The file of the bake of 'Flag' cannot be read: No such file"):
