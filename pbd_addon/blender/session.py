@@ -112,7 +112,8 @@ def notice_colliders():
 
 def notice_edits(depsgraph):
     """Something was edited: F-curves perhaps, or the shape of what cloth meets."""
-    curves, shapes = depsgraph.id_type_updated("ACTION"), set()
+    curves = depsgraph.id_type_updated("ACTION") or any(has_rules(update.id) for update in depsgraph.updates)
+    shapes = set()
     if depsgraph.id_type_updated("OBJECT"):
         edited = (update.id.original for update in depsgraph.updates if update.is_updated_geometry)
         shapes = {one.session_uid for one in edited if isinstance(one, bpy.types.Object)}
@@ -120,6 +121,12 @@ def notice_edits(depsgraph):
         found.curves_edited |= curves
         if found.undone is None:  # Undo marks everything as edited.
             found.reshaped |= shapes
+
+
+def has_rules(one):
+    """Whether an ID has drivers or strips of the NLA, which may be what was edited."""
+    data = getattr(one, "animation_data", None)
+    return data is not None and bool(data.drivers or data.nla_tracks)
 
 
 def notice_undo():
