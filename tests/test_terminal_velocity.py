@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from meshes import icosphere
 
+from meshes import icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.settings import AIR_DENSITY
 
