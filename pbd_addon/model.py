@@ -233,8 +233,8 @@ class Model:
     def decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
 
-        Drag is a force on what has weight, drag · mass · v: the air that a balloon moves is only slow to follow, so that
-        every fall ends at g / drag.
+        Drag is a force on what has weight, drag · mass · v: the air that a balloon moves only slows the approach, so
+        that every fall ends at g / drag.
         """
         if self._decay[0] != h:
             self._decay = (h, np.exp(-h * self.drag * self.weighing), -np.expm1(-h * self.damping))
