@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 import bpy
-from bpy.app.translations import pgettext_tip as tip
+from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
-from ..pbd_addon.blender import handlers, heat_map, output, output_modifier, pins
+from ..pbd_addon.blender import expected_cost, handlers, heat_map, linked, output, output_modifier, pins
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
@@ -85,9 +85,24 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             return False
         return True
 
+    def invoke(self, context, event):
+        """Ask first where a window would stand still for long; Esc leaves all as it was."""
+        takes = expected_cost.sentence(context.scene, self.fit(context))
+        if not takes or bpy.app.background:
+            return self.execute(context)
+        return context.window_manager.invoke_confirm(
+            self, event, title=iface(self.bl_label), message=takes, confirm_text=iface("Add"), translate=False
+        )
+
+    @staticmethod
+    def fit(context):
+        """The objects that will be simulated."""
+        return [obj for obj in checks.meshes(context) if not (checks.mesh_problem(obj) or obj.pbd.baked)]
+
     def execute(self, context):
         problems = []
         done = 0
+        takes = expected_cost.sentence(context.scene, self.fit(context))
         for obj in checks.meshes(context):
             problem = checks.mesh_problem(obj)
             if not problem and obj.pbd.baked:
@@ -102,6 +117,8 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             return {"CANCELLED"}
         if problems:
             self.report({"WARNING"}, f"{len(problems)} left out: {problems[0]}")
+        if takes:
+            self.report({"INFO"}, takes)
         return {"FINISHED"}
 
 
@@ -124,6 +141,10 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
 
     def execute(self, context):
         baked = []
+        for obj in checks.bodies(context):
+            if obj.library is not None:
+                self.report({"ERROR"}, linked.problem(obj))
+                return {"CANCELLED"}
         for obj in checks.bodies(context):
             if obj.pbd.baked:
                 baked.append(obj)
@@ -159,7 +180,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
         source, *targets = checks.meshes(context)
         problems = []
         for target in targets:
-            problem = "" if target.pbd.enabled else checks.mesh_problem(target)
+            problem = linked.problem(target) or ("" if target.pbd.enabled else checks.mesh_problem(target))
             if problem:
                 problems.append(problem)
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..pbd_addon.blender import mesh_io, session
+from ..pbd_addon.blender import mesh_io, session, surfaces
 from ..pbd_addon.blender.errors import PBDError
 
 EDIT_MODE = "Leave Edit Mode first"
@@ -59,7 +59,7 @@ def has_live_body(cls, context):
     if not in_object_mode(cls, context):
         return False
     active = context.object  # Nearly always the answer, without a look at all objects of the scene.
-    if active is not None and active.pbd.enabled and active.pbd.active and not active.pbd.baked:
+    if active is not None and surfaces.is_simulated(active):
         return True
     found = session.bodies(context.scene)
     if all(obj.pbd.baked for obj in found):

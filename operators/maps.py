@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import maps, pins
+from ..pbd_addon.blender import linked, maps, pins
 from . import checks
 
 PIN = "PIN"
@@ -47,8 +47,7 @@ class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
     def poll(cls, context):
         if not checks.is_active_body(cls, context):
             return False
-        obj = context.object
-        if obj.library is not None or obj.data.library is not None:
+        if linked.problem(context.object):
             cls.poll_message_set("The active object is linked: make a local copy (Object > Relations > Make Local)")
             return False
         return checks.in_object_mode(cls, context)

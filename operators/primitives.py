@@ -7,10 +7,9 @@ import bpy
 import numpy as np
 from bpy_extras.object_utils import AddObjectHelper, object_data_add
 
+from ..pbd_addon.blender import expected_cost
 from ..pbd_addon.blender.pins import ensure_group
 from . import body, checks
-
-MANY_VERTICES = 50_000
 
 PINS = (
     ("NONE", "None", "Nothing is pinned: the cloth falls"),
@@ -101,9 +100,9 @@ def add_body(operator, context, mesh, kind):
     if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.
         bpy.ops.object.mode_set(mode="OBJECT")
     body.make_body(obj, kind)
-    count = len(mesh.vertices)
-    if count > MANY_VERTICES:
-        operator.report({"INFO"}, f"{count:,} vertices: expect slow playback".replace(",", " "))
+    takes = expected_cost.sentence(context.scene)
+    if takes:
+        operator.report({"INFO"}, takes)
     return obj
 
 

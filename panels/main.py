@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import session
+from ..pbd_addon.blender import expected_cost, linked, session
 from .places import BodyPanel, in_both_places, is_live
 from .presets import draw_header_icon
 from .rows import columns, draw_rows, draw_sentence, file_size, row_of_buttons
@@ -68,9 +68,16 @@ def draw_status(context, layout):
         line = iface("Baked, frames {first} to {last}").format(first=obj.pbd.bake_start, last=obj.pbd.bake_end)
         layout.label(text=line, icon="LOCKED", translate=False)
         return
+    foreign = linked.problem(obj)
+    if foreign:
+        draw_sentence(layout, context, foreign, "ERROR")
+        return
     running = session.get(context.scene)
     if running is None:
         draw_sentence(layout, context, "Press Space to simulate", "INFO")
+        takes = expected_cost.sentence(context.scene)
+        if takes:
+            draw_sentence(layout, context, takes, "TIME")
         return
     if running.message:
         col = layout.column()

@@ -191,6 +191,9 @@ def curve_checks(running):
         name = running.curves.owners[key[0]]
         drawn = running.curves.samples[key].keyframes + f"{key[1]} {key[2]}".encode()
         found[name] = zlib.crc32(drawn, found.get(name, 0))
+    rules = sorted((running.curves.owners[uid], said) for uid, said in running.curves.rules.items() if said)
+    for name, said in rules:
+        found[name] = zlib.crc32(said.encode(), found.get(name, 0))
     return found
 
 

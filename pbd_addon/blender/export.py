@@ -9,7 +9,18 @@ import os
 
 import bpy
 
-from . import animation, bake, baked_keys, handlers, mesh_cache, mesh_io, output_modifier, recording, user_keys
+from . import (
+    animation,
+    bake,
+    baked_keys,
+    handlers,
+    mesh_cache,
+    mesh_io,
+    output_modifier,
+    recording,
+    user_keys,
+    whole_files,
+)
 from .errors import PBDError
 from .scene_objects import find
 
@@ -100,11 +111,13 @@ def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
             undo.enter_context(recording.at_the_users_frame(scene))
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            WRITERS[file_format](path, frames)
+            if file_format != "GLTF":
+                whole_files.check_room(path, objects, len(frames))
+            with whole_files.replacing(path) as unfinished:
+                WRITERS[file_format](unfinished, frames)
         except (RuntimeError, OSError) as error:
-            # Errors of Blender's operators run over lines.
-            said = " ".join(str(error).removeprefix("Error: ").split())
-            raise PBDError(f"'{os.path.basename(path)}' could not be written: {said}") from error
+            why = whole_files.reason(error)
+            raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
 
 
 def _write_alembic(path, frames):

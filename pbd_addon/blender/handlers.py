@@ -66,6 +66,15 @@ def on_load(*_):
         session.adopt(scene)
 
 
+@persistent
+def on_import(*_):
+    """Something was linked or appended: cloth perhaps."""
+    arm_if_needed()
+
+
+IMPORTED = getattr(bpy.app.handlers, "blend_import_post", None)
+"""Since Blender 4.5; before, cloth that was appended moves after the next undo, edit of `PBD` or load."""
+
 ARMED = (
     (bpy.app.handlers.frame_change_pre, before_frame_change),
     (bpy.app.handlers.frame_change_post, on_frame_change),
@@ -110,6 +119,8 @@ def _remove(pairs):
 def register():
     """Watch for files with PBD objects; the present one may have some too."""
     ON_LOAD.append(on_load)
+    if IMPORTED is not None:
+        IMPORTED.append(on_import)
     properties.enabled_listeners.append(arm_if_needed)
     properties.collider_listeners.append(session.notice_colliders)
     # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
@@ -122,6 +133,8 @@ def unregister():
     properties.enabled_listeners.remove(arm_if_needed)
     properties.collider_listeners.remove(session.notice_colliders)
     _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
+    if IMPORTED is not None:
+        _remove(((IMPORTED, on_import),))
     if bpy.app.timers.is_registered(arm_if_needed):
         bpy.app.timers.unregister(arm_if_needed)
     doctor.forget()

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 
 from .. import Body, Polygons
-from . import output, poses, raw_settings, surfaces, user_keys
+from . import linked, output, poses, raw_settings, surfaces, user_keys
 from .errors import PBDError
 
 
@@ -16,9 +16,9 @@ def base_shape(obj, depsgraph=None, masks=None):
 
 def check_editable(obj):
     """Raise a `PBDError` if the object's shape keys cannot be written as it stands."""
-    mesh = obj.data
-    if mesh.library is not None or obj.library is not None:
-        raise PBDError(f"'{obj.name}' is linked: make a local copy (Object > Relations > Make Local)")
+    mesh, foreign = obj.data, linked.problem(obj)
+    if foreign:
+        raise PBDError(foreign)
     if obj.mode == "EDIT":
         raise PBDError(f"'{obj.name}' is in Edit Mode: leave it first")
     sharers = mesh.users - mesh.use_fake_user

@@ -157,24 +157,30 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
 
     # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
-    live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"})
-    made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"})
-    output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"})
-    baked: BoolProperty(name="Baked", options={"HIDDEN"})
-    baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"})
-    bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"})
-    bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"})
-    bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"})
-    bake_action: PointerProperty(name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"})
-    made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"})
-    bake_modifier: StringProperty(name="Modifier of the Bake", options={"HIDDEN"})
-    bake_file: StringProperty(name="File of the Bake", options={"HIDDEN"})
-    bake_switched_off: StringProperty(name="Modifiers Switched Off by the Bake", options={"HIDDEN"})
-    bake_parent_type: StringProperty(name="Parent Type Before the Bake", options={"HIDDEN"})
-    key_use_relative: BoolProperty(name="Relative Before the Bake", default=True, options={"HIDDEN"})
-    key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"})
-    color_before: StringProperty(name="Active Color Before the Heat Map", options={"HIDDEN"})
-    key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"})
+    live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"}, override=OVERRIDABLE)
+    made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"}, override=OVERRIDABLE)
+    output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"}, override=OVERRIDABLE)
+    baked: BoolProperty(name="Baked", options={"HIDDEN"}, override=OVERRIDABLE)
+    baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_action: PointerProperty(
+        name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_modifier: StringProperty(name="Modifier of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_file: StringProperty(name="File of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_switched_off: StringProperty(
+        name="Modifiers Switched Off by the Bake", options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    bake_parent_type: StringProperty(name="Parent Type Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    key_use_relative: BoolProperty(
+        name="Relative Before the Bake", default=True, options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    color_before: StringProperty(name="Active Color Before the Heat Map", options={"HIDDEN"}, override=OVERRIDABLE)
+    key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 class PBD_PG_collider(bpy.types.PropertyGroup):

@@ -6,10 +6,13 @@ Blender's objects come and go (undo makes new ones of all), so nothing keeps one
 
 import bpy
 
+from . import linked
+
 
 def bodies(scene):
-    """The PBD objects of a scene that are switched on, baked or not."""
-    return [obj for obj in scene.objects if obj.type == "MESH" and obj.pbd.enabled and obj.pbd.active]
+    """The PBD objects of a scene that are switched on, baked or not; linked ones, which cannot be, if all are."""
+    found = [obj for obj in scene.objects if obj.type == "MESH" and obj.pbd.enabled and obj.pbd.active]
+    return [obj for obj in found if not linked.problem(obj)] or found
 
 
 def live_bodies(scene):

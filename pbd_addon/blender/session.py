@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import bpy
 
-from . import cache_adoption, disk_cache, output, validity
+from . import cache_adoption, disk_cache, linked, output, validity
 from .errors import PBDError
 from .moments import Start, read_last_moment, read_moment, read_surroundings
 from .running import BakeProgress, Session, frame_range
@@ -128,7 +128,8 @@ def notice_colliders():
 
 def notice_edits(depsgraph):
     """Something was edited: F-curves perhaps, or the shape of what cloth meets."""
-    curves, shapes = depsgraph.id_type_updated("ACTION"), set()
+    curves = depsgraph.id_type_updated("ACTION") or any(has_rules(update.id) for update in depsgraph.updates)
+    shapes = set()
     if depsgraph.id_type_updated("OBJECT"):
         edited = (update.id.original for update in depsgraph.updates if update.is_updated_geometry)
         shapes = {one.session_uid for one in edited if isinstance(one, bpy.types.Object)}
@@ -136,6 +137,12 @@ def notice_edits(depsgraph):
         found.curves_edited |= curves
         if found.undone is None and found.shown is not None:  # Undo marks everything as edited.
             found.shown.reshaped |= shapes
+
+
+def has_rules(one):
+    """Whether an ID has drivers or strips of the NLA, which may be what was edited."""
+    data = getattr(one, "animation_data", None)
+    return data is not None and bool(data.drivers or data.nla_tracks)
 
 
 def notice_undo():
@@ -185,6 +192,7 @@ def delete_from_disk(scene):
 
 def before_save():
     """The file is about to be saved."""
+    linked.before_save()
     for scene in bpy.data.scenes:
         found = _sessions.get(scene.session_uid)
         if found is not None:

@@ -111,7 +111,7 @@ def notice_changes(running, scene, depsgraph, frame, now):
     guessed = running.first_guess is not None and frame >= running.first_guess
     if known is None or guessed or frame == running.first_frame:
         return
-    # Drivers and strips of the NLA have no keyframes to compare: what they do is seen where it is looked at.
+    # What a driver makes of values that nobody watches is seen where it is looked at.
     for key, raw in now.settings.items():
         changed = [
             place

@@ -390,6 +390,8 @@ TEXTS = {
     "Reduced keys, for games": "Reduzierte Schlüssel, für Spiele",
     "Pause": "Pause",
     "Play": "Wiedergabe",
+    "{count} vertices: the first frame takes about {first} s and {memory:.1f} GB of memory, each one after it {each} s or more": "{count} Punkte: Das erste Einzelbild braucht etwa {first} s und {memory:.1f} GB Speicher, jedes weitere {each} s oder mehr",
+    "Add": "Hinzufügen",
     "Press Space to simulate": "Leertaste drücken, um zu simulieren",
     "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it": "Beginnt von Hand geformt: Zurücksetzen vergisst es, Anwenden als Basis behält es",
     "Baked, frames {first} to {last}": "Gebacken, Einzelbilder {first} bis {last}",

@@ -390,6 +390,8 @@ TEXTS = {
     "Reduced keys, for games": "Claves reducidas, para juegos",
     "Pause": "Pausa",
     "Play": "Reproducir",
+    "{count} vertices: the first frame takes about {first} s and {memory:.1f} GB of memory, each one after it {each} s or more": "{count} vértices: el primer fotograma tarda unos {first} s y ocupa {memory:.1f} GB de memoria, cada uno de los siguientes {each} s o más",
+    "Add": "Añadir",
     "Press Space to simulate": "Pulsar Espacio para simular",
     "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it": "Empieza con la forma dada a mano: Restablecer la olvida, Aplicar como Base la conserva",
     "Baked, frames {first} to {last}": "Capturado, fotogramas {first} a {last}",

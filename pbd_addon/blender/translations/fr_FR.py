@@ -390,6 +390,8 @@ TEXTS = {
     "Reduced keys, for games": "Clés réduites, pour les jeux",
     "Pause": "Pause",
     "Play": "Lecture",
+    "{count} vertices: the first frame takes about {first} s and {memory:.1f} GB of memory, each one after it {each} s or more": "{count} sommets : la première frame prend environ {first} s et {memory:.1f} Go de mémoire, chacune des suivantes {each} s ou plus",
+    "Add": "Ajouter",
     "Press Space to simulate": "Appuyez sur Espace pour simuler",
     "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it": "Commence dans la forme donnée à la main : Réinitialiser l’oublie, Appliquer comme Base la garde",
     "Baked, frames {first} to {last}": "Précalculé, frames {first} à {last}",

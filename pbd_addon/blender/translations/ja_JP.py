@@ -390,6 +390,8 @@ TEXTS = {
     "Reduced keys, for games": "削減キー、ゲーム用",
     "Pause": "一時停止",
     "Play": "再生",
+    "{count} vertices: the first frame takes about {first} s and {memory:.1f} GB of memory, each one after it {each} s or more": "頂点 {count} 個: 最初のフレームに約 {first} 秒とメモリ {memory:.1f} GB、その後は 1 フレームに {each} 秒以上かかります",
+    "Add": "追加",
     "Press Space to simulate": "スペースキーでシミュレート",
     "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it": "手で整えた形状から始まります: 「リセット」で破棄、「ベース」として適用で保持します",
     "Baked, frames {first} to {last}": "ベイク済み、フレーム {first} から {last}",

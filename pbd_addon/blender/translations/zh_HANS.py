@@ -390,6 +390,8 @@ TEXTS = {
     "Reduced keys, for games": "精简形态键, 用于游戏",
     "Pause": "暂停",
     "Play": "播放",
+    "{count} vertices: the first frame takes about {first} s and {memory:.1f} GB of memory, each one after it {each} s or more": "{count} 个顶点：第一帧约需 {first} 秒和 {memory:.1f} GB 内存，之后每帧至少 {each} 秒",
+    "Add": "添加",
     "Press Space to simulate": "按空格键模拟",
     "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it": "以手动塑造的形状开始: 重置会忘记它, 应用为“基础”则保留",
     "Baked, frames {first} to {last}": "已烘焙, 第 {first} 到 {last} 帧",
