@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
+from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface
@@ -57,7 +58,7 @@ class FrameByFrame:
         """After an error or Esc: put back what closing the generator does not."""
         return {"CANCELLED"}
 
-    def status(self, progress) -> str:
+    def status(self, progress: Any) -> str:
         """How far it is, for the status bar; `progress` is None before anything is done."""
         work = iface(self._verb)
         if progress is None:

@@ -4,6 +4,8 @@ Blender saves no shape keys and no attributes that are added to an overridden me
 simulated. Its object may be an override.
 """
 
+from typing import Any
+
 import bpy
 
 
@@ -28,5 +30,6 @@ def before_save():
     """
     for obj in bpy.data.objects:
         if obj.override_library is not None:
-            for one in (obj, obj.override_library.reference):
+            reference: Any = obj.override_library.reference
+            for one in (obj, reference):
                 _ = one.pbd.enabled, one.pbd_collider.enabled

@@ -41,7 +41,7 @@ def properties():
     found: dict[str, object] = {}
     for kind in MAPS:
         target, low, typical = ABOUT[kind]
-        limits = {"min": LEAST if kind in ABOVE_ZERO else 0.0, "soft_max": 10.0, "override": OVERRIDABLE}
+        least = LEAST if kind in ABOVE_ZERO else 0.0
         found[f"{kind}_group"] = StringProperty(
             name=LABELS[kind],
             description=f"Vertex group that says where {target} counts more or less; none: the same everywhere",
@@ -53,7 +53,9 @@ def properties():
                 description=f"Factor on {target} where the weight is {weight}. {typical}",
                 default=default,
                 precision=3,
-                **limits,
+                min=least,
+                soft_max=10.0,
+                override=OVERRIDABLE,
             )
     return found
 
