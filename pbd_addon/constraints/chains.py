@@ -66,6 +66,17 @@ def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
     return [_join(members) for members in kept[:MAX_FAMILIES]]
 
 
+def only(family: Family, chosen: np.ndarray) -> Family:
+    """The chains of a family whose edges are chosen, (m,) bool over all distance constraints: all of a chain or none."""
+    taken = chosen[family.rows]
+    links = family.links[taken]
+    kept = np.zeros(len(family.vertices), bool)
+    kept[links] = kept[links + 1] = True
+    place = np.cumsum(kept) - 1
+    rings = family.rings[:, kept[family.rings[0]]]
+    return Family(family.vertices[kept], place[links], family.rows[taken], family.levels, place[rings])
+
+
 def runs_straight(pairs: np.ndarray, rest: np.ndarray) -> bool:
     """Whether most edges (m, 2) go straight on in another one, as in grids; rest (n, 3) [m]."""
     following = _continuations(pairs, rest)
