@@ -65,7 +65,8 @@ class State:
         colliders: Where the vertices of each collider were then, (3, m) [m] of each.
         strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
         straying: What contact knows of how far particles stray, see `ContactConstraints.straying`.
-        pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool.
+        pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool;
+            all as long as nothing is known.
         pace: How the last frame was stepped, for frames that choose their substeps.
     """
 
@@ -212,7 +213,7 @@ class Model:
         bodies = len(self.bodies)
         return State(
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
-            np.full(self.n + bodies, np.nan), np.zeros(bodies, bool), Pace(),
+            np.full(self.n + bodies, np.nan), np.ones(bodies, bool), Pace(),
         )  # fmt: skip
 
     def lay_paths(self, state: State, targets: Targets, dt: float) -> None:
@@ -233,7 +234,7 @@ class Model:
         return self.tethers.strain
 
     def pushed(self) -> np.ndarray:
-        """Which bodies volume, planes or contact, which come after stretch, pushed in the last substep, (bodies,) bool."""
+        """Which bodies volume, planes or contact pushed in the last substep, after stretch was solved, (bodies,) bool."""
         ids = np.concatenate([constraints.pushing() for constraints in self.constraints] or [np.zeros(0, int)])
         found = np.zeros(len(self.bodies), bool)
         found[np.searchsorted([part.stop for part in self.slices], ids, side="right")] = True

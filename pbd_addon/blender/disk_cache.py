@@ -71,7 +71,7 @@ class DiskCache:
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
-            straying=rest["straying"], pushed=rest.get("pushed", np.zeros(len(rest["strain"]), bool)),
+            straying=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
             pace=Pace(int(substeps), stretch_error),
         )  # fmt: skip
 

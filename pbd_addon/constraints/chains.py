@@ -2,7 +2,7 @@
 
 A sweep over the edges carries a pull on by one edge in each iteration. Along a chain, the exact answer of all its
 edges together is a tridiagonal system, so that a pull crosses the whole cloth in one go. Each edge keeps its own
-compliance and its own multiplier, which the sweep after it carries on: this is XPBD, only with a better order.
+compliance and its own multiplier, which further passes and the sweep carry on: this is XPBD, only with a better order.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
 
 
 def only(family: Family, chosen: np.ndarray) -> Family:
-    """The chains of a family whose edges are chosen, (m,) bool over all distance constraints: all of a chain or none."""
+    """The chains of a family whose edges are chosen, (m,) bool over all rows: all edges of a chain or none."""
     taken = chosen[family.rows]
     links = family.links[taken]
     kept = np.zeros(len(family.vertices), bool)
