@@ -17,8 +17,9 @@ def before_frame_change(scene, _depsgraph):
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
-    if not session.show(scene, depsgraph) and not bpy.app.timers.is_registered(arm_if_needed):
-        bpy.app.timers.register(arm_if_needed)  # not here: the handler after one that goes is passed over
+    if session.show(scene, depsgraph) or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
+        return  # Without a window no timer runs, and one that waits can crash Blender when it ends.
+    bpy.app.timers.register(arm_if_needed)  # not here: the handler after one that goes is passed over
 
 
 @persistent

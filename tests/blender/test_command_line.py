@@ -16,6 +16,7 @@ def command(extension):
 def file(tmp_path):
     """A saved file with two flags, and what they do."""
     bpy.context.scene.frame_end = 10
+    scenes.let_through()
     objects = [scenes.add_grid("One"), scenes.add_grid("Two", drag=3.0)]
     for obj in objects:
         scenes.pin(obj, [0, 4])
