@@ -234,7 +234,7 @@ class Model:
         return self.tethers.strain
 
     def pushed(self) -> np.ndarray:
-        """Which bodies volume, planes or contact pushed in the last substep, after stretch was solved, (bodies,) bool."""
+        """Which bodies volume, planes or contact pushed after stretch was solved in the last substep, (bodies,)."""
         ids = np.concatenate([constraints.pushing() for constraints in self.constraints] or [np.zeros(0, int)])
         found = np.zeros(len(self.bodies), bool)
         found[np.searchsorted([part.stop for part in self.slices], ids, side="right")] = True
