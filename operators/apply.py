@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_tip as tip
 
-from ..pbd_addon.blender import hand, heat_map, output, output_modifier, session, shape_keys
+from ..pbd_addon.blender import heat_map, mesh_cache, output, output_modifier, pins, session, shape_keys
+from ..pbd_addon.blender.errors import PBDError
 from . import body, checks
 
 RESULTS = (
@@ -47,7 +48,7 @@ def apply_base(obj):
     flat = np.empty_like(moved)
     positions.foreach_get("vector", flat)
     positions.foreach_set("vector", flat + moved)
-    hand.forget_offsets(obj.data)  # The mesh is there now.
+    pins.forget_offsets(obj.data)  # The mesh is there now.
     obj.data.update()
 
 
@@ -57,26 +58,47 @@ def apply_mesh(context, obj):
     copy.name = f"{obj.name} Shape"
     copy.data = obj.data.copy()
     copy.data.name = copy.name
-    shown = None if obj.pbd.baked else output_modifier.read(obj)
-    if shown is not None:
+    own = [one for one in obj.users_collection if one.library is None and one.override_library is None]
+    for collection in own or [context.scene.collection]:
+        collection.objects.link(copy)
+    player = mesh_cache.find_modifier(copy) if obj.pbd.baked else None
+    if player is not None:
+        shape = played_shape(context, copy, player)
+    elif obj.pbd.baked or output_modifier.read(obj) is None:
+        shape = None if obj.data.shape_keys is None else points(add_mixed_key(copy, KEY_NAME))
+    else:
+        shape = output_modifier.read(obj).ravel()
+    if player is not None:
+        copy.modifiers.remove(player)
+    if output_modifier.find(copy) is not None:
         for modifier in output_modifier.before(copy):
             copy.modifiers.remove(modifier)
     output_modifier.remove(copy)
     heat_map.remove(copy)
-    hand.forget_offsets(copy.data)
+    pins.forget_offsets(copy.data)
     body.forget_settings(copy)
-    if shown is not None:
-        copy.shape_key_clear()
-        copy.data.attributes["position"].data.foreach_set("vector", shown.ravel())
-        copy.data.update()
-    elif copy.data.shape_keys is not None:
-        shape = points(add_mixed_key(copy, KEY_NAME))
+    if shape is not None:
         copy.shape_key_clear()
         copy.data.attributes["position"].data.foreach_set("vector", shape)
         copy.data.update()
-    for collection in obj.users_collection:
-        collection.objects.link(copy)
     return copy
+
+
+def played_shape(context, obj, player):
+    """Coordinates of a mesh as the modifier that plays a bake leaves it: (3 n,) float32, object space [m]."""
+    later = list(obj.modifiers)[obj.modifiers.find(player.name) + 1 :]
+    shown = [modifier for modifier in later if modifier.show_viewport]
+    hidden = obj.hide_viewport
+    obj.hide_viewport = False
+    for modifier in shown:
+        modifier.show_viewport = False
+    mesh = obj.evaluated_get(context.evaluated_depsgraph_get()).data
+    shape = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", shape)
+    for modifier in shown:
+        modifier.show_viewport = True
+    obj.hide_viewport = hidden
+    return shape
 
 
 class OBJECT_OT_pbd_apply(bpy.types.Operator):
@@ -105,6 +127,11 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
             return f"'{obj.name}' is not simulated yet: play some frames first"
         if self.result != "MESH" and shape_keys.live_key(obj) is None:
             return f"'{obj.name}' is shown by a modifier, which other modifiers pose: apply its shape as a new mesh"
+        if obj.pbd.baked and mesh_cache.find_modifier(obj) is not None:
+            try:
+                mesh_cache.baked_shape(obj, bpy.context.scene.frame_current)
+            except PBDError as error:
+                return str(error)
         return checks.mesh_problem(obj) if self.result != "MESH" else ""
 
     def execute(self, context):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender import session, surfaces
-from . import checks
-
-NEW_GROUP = "Attach"
+from . import checks, pins
 
 
 def pair(context):
@@ -73,15 +71,7 @@ class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
         """Put the selected vertices into the attach group; the reason why not, or ""."""
         if obj.data.total_vert_sel == 0:
             return "Select the vertices to attach first"
-        name = obj.pbd.attach_group or NEW_GROUP
-        group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
-        obj.pbd.attach_group = group.name
-        obj.vertex_groups.active_index = group.index
-        tools = context.scene.tool_settings
-        weight_of_user = tools.vertex_group_weight
-        tools.vertex_group_weight = self.weight
-        bpy.ops.object.vertex_group_assign()
-        tools.vertex_group_weight = weight_of_user
+        pins.assign(context, obj, "attach_group", self.weight)
         return ""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 import bpy
-from bpy.app.translations import pgettext_tip as tip
+from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
-from ..pbd_addon.blender import hand, handlers, heat_map, output, output_modifier
+from ..pbd_addon.blender import expected_cost, handlers, heat_map, linked, output, output_modifier, pins
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
@@ -85,9 +85,24 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             return False
         return True
 
+    def invoke(self, context, event):
+        """Ask first where a window would stand still for long; Esc leaves all as it was."""
+        takes = expected_cost.sentence(context.scene, self.fit(context))
+        if not takes or bpy.app.background:
+            return self.execute(context)
+        return context.window_manager.invoke_confirm(
+            self, event, title=iface(self.bl_label), message=takes, confirm_text=iface("Add"), translate=False
+        )
+
+    @staticmethod
+    def fit(context):
+        """The objects that will be simulated."""
+        return [obj for obj in checks.meshes(context) if not (checks.mesh_problem(obj) or obj.pbd.baked)]
+
     def execute(self, context):
         problems = []
         done = 0
+        takes = expected_cost.sentence(context.scene, self.fit(context))
         for obj in checks.meshes(context):
             problem = checks.mesh_problem(obj)
             if not problem and obj.pbd.baked:
@@ -102,6 +117,8 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             return {"CANCELLED"}
         if problems:
             self.report({"WARNING"}, f"{len(problems)} left out: {problems[0]}")
+        if takes:
+            self.report({"INFO"}, takes)
         return {"FINISHED"}
 
 
@@ -125,13 +142,17 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
     def execute(self, context):
         baked = []
         for obj in checks.bodies(context):
+            if obj.library is not None:
+                self.report({"ERROR"}, linked.problem(obj))
+                return {"CANCELLED"}
+        for obj in checks.bodies(context):
             if obj.pbd.baked:
                 baked.append(obj)
                 output_modifier.remove(obj)
             else:
                 output.remove(obj)
             heat_map.remove(obj)
-            hand.forget_offsets(obj.data)
+            pins.forget_offsets(obj.data)
             forget_settings(obj)
         handlers.arm_if_needed()
         if baked:
@@ -148,9 +169,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        source = context.object
-        if source is None or not source.pbd.enabled:
-            cls.poll_message_set("The active object is not PBD")
+        if not checks.is_active_body(cls, context):
             return False
         if len(checks.meshes(context)) < 2:
             cls.poll_message_set("Select other meshes too")
@@ -161,7 +180,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
         source, *targets = checks.meshes(context)
         problems = []
         for target in targets:
-            problem = "" if target.pbd.enabled else checks.mesh_problem(target)
+            problem = linked.problem(target) or ("" if target.pbd.enabled else checks.mesh_problem(target))
             if problem:
                 problems.append(problem)
                 continue

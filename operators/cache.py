@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import disk_cache, session
 from ..pbd_addon.blender.errors import PBDError
@@ -95,7 +96,21 @@ class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
         return True
 
     def invoke(self, context, event):
-        return context.window_manager.invoke_confirm(self, event)
+        return context.window_manager.invoke_confirm(
+            self,
+            event,
+            title=iface("Delete the cache from the disk?"),
+            message=self.consequence(context.scene),
+            confirm_text=iface("Delete"),
+            translate=False,
+        )
+
+    @staticmethod
+    def consequence(scene):
+        """What becomes of the simulated frames."""
+        if session.needs_disk(scene):
+            return iface("The frames are there alone and have to be simulated again")
+        return iface("The frames in memory stay")
 
     def execute(self, context):
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..pbd_addon.blender import mesh_io, session
+from ..pbd_addon.blender import mesh_io, session, surfaces
 from ..pbd_addon.blender.errors import PBDError
 
 EDIT_MODE = "Leave Edit Mode first"
@@ -45,12 +45,21 @@ def has_body(cls, context):
     return True
 
 
+def is_active_body(cls, context):
+    """Poll: the active object is a PBD object."""
+    obj = context.object
+    if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
+        cls.poll_message_set("The active object is not PBD")
+        return False
+    return True
+
+
 def has_live_body(cls, context):
     """Poll: something of the scene is simulated live."""
     if not in_object_mode(cls, context):
         return False
     active = context.object  # Nearly always the answer, without a look at all objects of the scene.
-    if active is not None and active.pbd.enabled and active.pbd.active and not active.pbd.baked:
+    if active is not None and surfaces.is_simulated(active):
         return True
     found = session.bodies(context.scene)
     if all(obj.pbd.baked for obj in found):

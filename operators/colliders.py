@@ -5,15 +5,14 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender import surfaces
-from ..pbd_addon.blender.properties import SURFACE_TYPES
 from . import checks
 
 
 def solids(context):
     """The objects with a surface to act on: the active one, which the panels show, and the selected ones."""
     active = context.object
-    found = [active] if active is not None and active.type in SURFACE_TYPES else []
-    return found + [obj for obj in context.selected_objects if obj.type in SURFACE_TYPES and obj != active]
+    found = [active] if active is not None and active.type in surfaces.SURFACE_TYPES else []
+    return found + [obj for obj in context.selected_objects if obj.type in surfaces.SURFACE_TYPES and obj != active]
 
 
 def problem(obj):

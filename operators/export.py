@@ -72,6 +72,11 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
         return is_free(cls, context) and checks.in_object_mode(cls, context) and checks.has_body(cls, context)
 
     def invoke(self, context, _event):
+        try:
+            export.check_exporter(self.format)
+        except PBDError as error:  # before the user has chosen a file
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         if not self.filepath:
             stem = bpy.data.filepath.removesuffix(".blend") if bpy.data.filepath else ""
             self.filepath = export.with_extension(stem or bpy.path.clean_name(context.object.name), self.format)

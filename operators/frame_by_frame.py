@@ -38,7 +38,7 @@ def is_free(cls, context):
 
 
 class FrameByFrame:
-    """Base of operators whose work is a generator of `BakeProgress`."""
+    """Base of operators whose work is a generator, of `BakeProgress` where `status` is not overridden."""
 
     report: Callable[[set[str], str], None]
     _run: Generator | None = None
@@ -50,22 +50,33 @@ class FrameByFrame:
         raise NotImplementedError
 
     def done(self, context: bpy.types.Context) -> str:
-        """What was done, one sentence."""
+        """Finish, and say what was done, one sentence."""
         raise NotImplementedError
 
-    def fail(self, error: Exception) -> set[str]:
-        """Report why nothing came of it."""
-        self.report({"ERROR"}, str(error))
+    def give_up(self, _context: bpy.types.Context) -> set[str]:
+        """After an error or Esc: put back what closing the generator does not."""
         return {"CANCELLED"}
+
+    def status(self, progress) -> str:
+        """How far it is, for the status bar; `progress` is None before anything is done."""
+        work = iface(self._verb)
+        if progress is None:
+            return iface("PBD {work} starts, Esc cancels").format(work=work)
+        line = iface("PBD {work}: frame {frame} of {last}, {time} left, Esc cancels")
+        left = clock(progress.eta_seconds)
+        return line.format(work=work, frame=progress.frame, last=progress.end, time=left)
+
+    def stopped(self) -> str:
+        """What Esc leaves behind, one sentence."""
+        return f"{self._verb.capitalize()} cancelled; the frames simulated so far stay in the cache"
 
     def execute(self, context):
         try:
             for _progress in self.start(context):
                 pass
         except PBDError as error:
-            return self.fail(error)
-        self.report({"INFO"}, self.done(context))
-        return {"FINISHED"}
+            return self._fail(context, error)
+        return self._finish(context)
 
     def invoke(self, context, _event):
         if bpy.app.background:
@@ -75,19 +86,18 @@ class FrameByFrame:
         try:
             self._run = self.start(context)
         except PBDError as error:
-            return self.fail(error)
+            return self._fail(context, error)
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
         manager.modal_handler_add(self)
-        line = iface("PBD {work} starts, Esc cancels").format(work=iface(self._verb))
-        context.workspace.status_text_set(line)
+        context.workspace.status_text_set(self.status(None))
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
         if event.type == "ESC" and event.value == "PRESS":
             self.cancel(context)
-            self.report({"INFO"}, f"{self._verb.capitalize()} cancelled; the frames simulated so far stay in the cache")
-            return {"CANCELLED"}
+            self.report({"INFO"}, self.stopped())
+            return self.give_up(context)
         if event.type == "TIMER":
             return self.tick(context)
         # Looking around is free; a changed frame or setting in the middle would spoil it.
@@ -102,17 +112,12 @@ class FrameByFrame:
                 progress = next(self._run)
         except StopIteration:
             self.cancel(context)
-            self.report({"INFO"}, self.done(context))
-            return {"FINISHED"}
+            return self._finish(context)
         except PBDError as error:
             self.cancel(context)
-            return self.fail(error)
+            return self._fail(context, error)
         if progress is not None:
-            left = clock(progress.eta_seconds)
-            line = iface("PBD {work}: frame {frame} of {last}, {time} left, Esc cancels")
-            context.workspace.status_text_set(
-                line.format(work=iface(self._verb), frame=progress.frame, last=progress.end, time=left)
-            )
+            context.workspace.status_text_set(self.status(progress))
             redraw(context)
         return {"RUNNING_MODAL"}
 
@@ -126,3 +131,11 @@ class FrameByFrame:
             self._timer = None
             context.workspace.status_text_set(None)
         redraw(context)
+
+    def _finish(self, context):
+        self.report({"INFO"}, self.done(context))
+        return {"FINISHED"}
+
+    def _fail(self, context, error):
+        self.report({"ERROR"}, str(error))
+        return self.give_up(context)

@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import session
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.hand import Hand
 from . import checks
+from .frame_by_frame import is_free
 
 RADIUS = 0.15
 """Radius of the grip at first, as a share of the size of the cloth."""
@@ -98,11 +98,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        running = session.get(context.scene)
-        if running is not None and running.bake is not None:
-            cls.poll_message_set("A bake is running")
-            return False
-        return checks.has_live_body(cls, context)
+        return is_free(cls, context) and checks.has_live_body(cls, context)
 
     def execute(self, _context):
         self.report({"ERROR"}, "Grab works with the mouse in a 3D View")

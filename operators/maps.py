@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import maps
-from . import checks, pins
+from ..pbd_addon.blender import linked, maps, pins
+from . import checks
 
 PIN = "PIN"
 
@@ -23,7 +23,7 @@ def group_of(obj, which):
 def new_group(obj, which):
     """A new vertex group for it: of a map, with weight 1 everywhere, which changes nothing; of pins, empty."""
     if which == PIN:
-        return pins.pin_group(obj)
+        return pins.ensure_group(obj, "pin_group")
     kind = which.lower()
     name = getattr(obj.pbd, f"{kind}_group") or maps.LABELS[kind]
     group = obj.vertex_groups.new(name=name)
@@ -45,11 +45,9 @@ class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        obj = context.object
-        if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
-            cls.poll_message_set("The active object is not PBD")
+        if not checks.is_active_body(cls, context):
             return False
-        if obj.library is not None or obj.data.library is not None:
+        if linked.problem(context.object):
             cls.poll_message_set("The active object is linked: make a local copy (Object > Relations > Make Local)")
             return False
         return checks.in_object_mode(cls, context)
@@ -60,7 +58,10 @@ class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
         if obj.mode == "WEIGHT_PAINT" and group is not None and obj.vertex_groups.active == group:
             bpy.ops.object.mode_set(mode="OBJECT")
             return {"FINISHED"}
-        group = group or new_group(obj, self.map)
+        if group is None:
+            group = new_group(obj, self.map)
+            if self.map != PIN:
+                self.report({"INFO"}, f"'{group.name}' is 1 everywhere, which changes nothing: paint with less Weight")
         obj.vertex_groups.active_index = group.index
         bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
         return {"FINISHED"}

@@ -6,29 +6,29 @@ import bmesh
 import bpy
 
 from ..pbd_addon.blender import session
-from ..pbd_addon.blender.mesh_io import PIN_OFFSET
-
-NEW_GROUP = "Pin"
+from ..pbd_addon.blender.pins import PIN_OFFSET, ensure_group
+from . import checks
 
 
 def edited_body(cls, context):
     """Poll: a PBD object is in Edit Mode."""
-    obj = context.object
-    if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
-        cls.poll_message_set("The active object is not PBD")
+    if not checks.is_active_body(cls, context):
         return False
-    if obj.mode != "EDIT":
+    if context.object.mode != "EDIT":
         cls.poll_message_set("Select vertices in Edit Mode")
         return False
     return True
 
 
-def pin_group(obj):
-    """The object's pin group, made when there is none."""
-    name = obj.pbd.pin_group or NEW_GROUP
-    group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
-    obj.pbd.pin_group = group.name
-    return group
+def assign(context, obj, setting, weight):
+    """Put the selected vertices into the group that a setting names, see `ensure_group`."""
+    obj.vertex_groups.active_index = ensure_group(obj, setting).index
+    # Blender's own operator assigns in one go, which a script in Edit Mode can only do vertex by vertex.
+    tools = context.scene.tool_settings
+    weight_of_user = tools.vertex_group_weight
+    tools.vertex_group_weight = weight
+    bpy.ops.object.vertex_group_assign()
+    tools.vertex_group_weight = weight_of_user
 
 
 def forget_places(obj):
@@ -68,13 +68,7 @@ class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
         if count == 0:
             self.report({"ERROR"}, "Select the vertices to pin first")
             return {"CANCELLED"}
-        obj.vertex_groups.active_index = pin_group(obj).index
-        # Blender's own operator assigns in one go, which a script in Edit Mode can only do vertex by vertex.
-        tools = context.scene.tool_settings
-        weight_of_user = tools.vertex_group_weight
-        tools.vertex_group_weight = self.weight
-        bpy.ops.object.vertex_group_assign()
-        tools.vertex_group_weight = weight_of_user
+        assign(context, obj, "pin_group", self.weight)
         forget_places(obj)
         session.clear_cache(context.scene)
         self.report({"INFO"}, f"{count} vertices pinned in group '{obj.pbd.pin_group}'")

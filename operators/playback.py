@@ -7,6 +7,7 @@ import bpy
 from ..pbd_addon.blender import session
 from ..pbd_addon.blender.errors import PBDError
 from . import checks
+from .frame_by_frame import is_free
 
 
 class OBJECT_OT_pbd_step(bpy.types.Operator):
@@ -18,7 +19,7 @@ class OBJECT_OT_pbd_step(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return checks.has_live_body(cls, context)
+        return is_free(cls, context) and checks.has_live_body(cls, context)
 
     def execute(self, context):
         scene = context.scene
@@ -43,7 +44,7 @@ class OBJECT_OT_pbd_reset(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return checks.has_live_body(cls, context)
+        return is_free(cls, context) and checks.has_live_body(cls, context)
 
     def execute(self, context):
         scene = context.scene
@@ -67,10 +68,10 @@ class OBJECT_OT_pbd_clear_cache(bpy.types.Operator):
     @classmethod
     def poll(cls, context):
         running = session.get(context.scene)
-        if running is None or not running.cache_bytes:
+        if running is None or not (running.cache_bytes or running.disk_bytes):
             cls.poll_message_set("The cache is empty")
             return False
-        return True
+        return is_free(cls, context)
 
     def execute(self, context):
         session.clear_cache(context.scene)

@@ -6,6 +6,7 @@ import bpy
 from bl_operators.presets import AddPresetBase
 
 from ..pbd_addon.blender import presets
+from . import checks
 
 
 class AddMaterialPreset(AddPresetBase):
@@ -15,10 +16,7 @@ class AddMaterialPreset(AddPresetBase):
 
     @classmethod
     def poll(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-        if context.object is None or not context.object.pbd.enabled:
-            cls.poll_message_set("The active object is not PBD")
-            return False
-        return True
+        return checks.is_active_body(cls, context)
 
 
 class OBJECT_OT_pbd_cloth_preset_add(AddMaterialPreset, bpy.types.Operator):

@@ -7,9 +7,9 @@ import bpy
 import numpy as np
 from bpy_extras.object_utils import AddObjectHelper, object_data_add
 
-from . import body, checks, pins
-
-MANY_VERTICES = 50_000
+from ..pbd_addon.blender import expected_cost
+from ..pbd_addon.blender.pins import ensure_group
+from . import body, checks
 
 PINS = (
     ("NONE", "None", "Nothing is pinned: the cloth falls"),
@@ -70,6 +70,19 @@ def pinned_ids(pin: str, rx: int, ry: int) -> list[int]:
     return {"NONE": [], "CORNERS": ids[-1, [0, -1]].tolist(), "EDGE": ids[:, 0].tolist()}[pin]
 
 
+def vertices(name, axis):
+    """The property of a number of vertices along an axis."""
+    about = f"Vertices along {axis}. Usually 32, for fine folds 100"
+    return bpy.props.IntProperty(name=name, description=about, default=32, min=2, max=2000, soft_max=200)
+
+
+def length(name, description, default):
+    """The property of an extent or a radius [m]."""
+    return bpy.props.FloatProperty(
+        name=name, description=description, default=default, min=0.001, soft_max=100.0, subtype="DISTANCE"
+    )
+
+
 class AddBody(AddObjectHelper):
     """What the two primitives share: where the object stands, and when it can be added."""
 
@@ -87,9 +100,9 @@ def add_body(operator, context, mesh, kind):
     if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.
         bpy.ops.object.mode_set(mode="OBJECT")
     body.make_body(obj, kind)
-    count = len(mesh.vertices)
-    if count > MANY_VERTICES:
-        operator.report({"INFO"}, f"{count:,} vertices: expect slow playback".replace(",", " "))
+    takes = expected_cost.sentence(context.scene)
+    if takes:
+        operator.report({"INFO"}, takes)
     return obj
 
 
@@ -100,45 +113,17 @@ class MESH_OT_primitive_pbd_cloth_add(bpy.types.Operator, AddBody):
     bl_label = "Add Cloth Grid"
     bl_options = {"REGISTER", "UNDO"}
 
-    rx: bpy.props.IntProperty(
-        name="Vertices X",
-        description="Vertices along X. Usually 32, for fine folds 100",
-        default=32,
-        min=2,
-        max=2000,
-        soft_max=200,
-    )
-    ry: bpy.props.IntProperty(
-        name="Y",
-        description="Vertices along Y. Usually 32, for fine folds 100",
-        default=32,
-        min=2,
-        max=2000,
-        soft_max=200,
-    )
-    width: bpy.props.FloatProperty(
-        name="Width",
-        description="Extent along X. A curtain 2 m, a handkerchief 0.4 m",
-        default=2.0,
-        min=0.001,
-        soft_max=100.0,
-        subtype="DISTANCE",
-    )
-    height: bpy.props.FloatProperty(
-        name="Height",
-        description="Extent along Y. A curtain 2 m, a handkerchief 0.4 m",
-        default=2.0,
-        min=0.001,
-        soft_max=100.0,
-        subtype="DISTANCE",
-    )
+    rx: vertices("Vertices X", "X")
+    ry: vertices("Y", "Y")
+    width: length("Width", "Extent along X. A curtain 2 m, a handkerchief 0.4 m", 2.0)
+    height: length("Height", "Extent along Y. A curtain 2 m, a handkerchief 0.4 m", 2.0)
     pin: bpy.props.EnumProperty(name="Pin", description="Vertices that stay where they are", items=PINS, default="NONE")
 
     def execute(self, context):
         obj = add_body(self, context, grid_mesh("Cloth", self.rx, self.ry, self.width, self.height), "CLOTH")
         ids = pinned_ids(self.pin, self.rx, self.ry)
         if ids:
-            pins.pin_group(obj).add(ids, 1.0, "REPLACE")
+            ensure_group(obj, "pin_group").add(ids, 1.0, "REPLACE")
         return {"FINISHED"}
 
 
@@ -157,14 +142,7 @@ class MESH_OT_primitive_pbd_balloon_add(bpy.types.Operator, AddBody):
         max=8,
         soft_max=6,
     )
-    radius: bpy.props.FloatProperty(
-        name="Radius",
-        description="Radius of the ball. A party balloon 0.15 m, a beach ball 0.2 m",
-        default=1.0,
-        min=0.001,
-        soft_max=100.0,
-        subtype="DISTANCE",
-    )
+    radius: length("Radius", "Radius of the ball. A party balloon 0.15 m, a beach ball 0.2 m", 1.0)
 
     def execute(self, context):
         add_body(self, context, icosphere_mesh("Balloon", self.subdivisions, self.radius), "BALLOON")

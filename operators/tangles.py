@@ -48,11 +48,7 @@ class OBJECT_OT_pbd_select_intersections(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        obj = context.object
-        if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
-            cls.poll_message_set("The active object is not PBD")
-            return False
-        return True
+        return checks.is_active_body(cls, context)
 
     def execute(self, context):
         obj = context.object

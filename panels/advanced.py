@@ -6,7 +6,8 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import backends, session
-from .places import BodyPanel, columns, draw_sentence, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import columns, draw_rows, draw_sentence
 
 KERNEL_NAMES = {"numpy": "NumPy", "numba": "Numba"}
 
@@ -21,18 +22,17 @@ class Advanced(BodyPanel):
 
     def draw_settings(self, context, layout):
         settings = context.scene.pbd
-        flow = columns(layout)
-        flow.column().prop(settings, "method")
-        flow.column().prop(settings, "iterations")
-        flow.column().prop(settings, "kernels")
+        draw_rows(columns(layout), context, settings, "method", "iterations", "kernels")
         row = layout.row(align=True)
         row.prop(settings, "settle")
         row.operator("object.pbd_settle", text="", icon="FORCE_FORCE")
         running = session.get(context.scene)
-        if running is not None and running.kernels_name:
-            line = iface("Computed by {kernels}").format(kernels=KERNEL_NAMES[running.kernels_name])
+        name = "" if running is None else running.kernels_name
+        if name:
+            line = iface("Computed by {kernels}").format(kernels=KERNEL_NAMES[name])
             layout.label(text=line, icon="SYSTEM", translate=False)
-        draw_sentence(layout, context, backends.status(context.scene), "INFO")
+        if name != "numba":
+            draw_sentence(layout, context, backends.status(context.scene), "INFO")
         layout.use_property_split = False
         layout.prop(context.scene.render, "use_lock_interface", text="Lock Interface in Renders")
         layout.operator("object.pbd_copy_to_selected", icon="COPYDOWN")

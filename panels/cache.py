@@ -7,7 +7,8 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import background_bake, session
 from .export import draw_reduction
-from .places import BodyPanel, draw_sentence, file_size, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import draw_box, draw_rows, draw_sentence, file_size, row_of_buttons
 
 BYTES_PER_VERTEX = 12
 """Of one frame: three 32-bit numbers."""
@@ -49,7 +50,7 @@ def draw_range(context, layout):
     """The frames that are simulated: of the scene, or its own simulation range."""
     scene = context.scene
     col = layout.column(align=True)
-    col.prop(scene, "use_custom_simulation_range", text="Simulation Range")
+    draw_box(col.column(), context, scene, "use_custom_simulation_range", text="Simulation Range")
     if scene.use_custom_simulation_range:
         col.prop(scene, "simulation_frame_start", text="Start")
         col.prop(scene, "simulation_frame_end", text="End")
@@ -59,14 +60,15 @@ def draw_store(context, layout):
     """Where simulated frames are kept."""
     settings = context.scene.pbd
     col = layout.column()
-    col.prop(settings, "cache_limit")
-    col.prop(settings, "use_disk_cache")
+    draw_rows(col, context, settings, "cache_limit", "use_disk_cache")
     running = session.get(context.scene)
     if running is not None and running.disk_bytes:
         line = iface("{size} on disk").format(size=file_size(running.disk_bytes))
         draw_sentence(col, context, line, "DISK_DRIVE")
     if settings.use_disk_cache:
-        row = col.row(align=True)
+        if not bpy.data.filepath:
+            draw_sentence(col, context, "Save the file first: until then frames are kept in memory alone", "ERROR")
+        row = row_of_buttons(col, context, "Load", "Find", "Delete")
         row.operator("object.pbd_disk_cache_load", text="Load")
         row.operator("object.pbd_disk_cache_find", text="Find")
         row.operator("object.pbd_disk_cache_delete", text="Delete")
@@ -130,7 +132,7 @@ def draw_apply(context, layout):
     """Keep the shape of this frame."""
     col = layout.column(align=True)
     col.label(text="Apply the shape of this frame as")
-    row = col.row(align=True)
+    row = row_of_buttons(col, context, "Base", "Shape Key", "New Mesh")
     sub = row.row(align=True)
     sub.enabled = not context.object.pbd.baked
     sub.operator("object.pbd_apply", text="Base").result = "BASE"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .places import BodyPanel, columns, draw_rows, draw_sentence, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import columns, draw_rows, draw_sentence
 
 
 class Collider(BodyPanel):

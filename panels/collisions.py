@@ -6,7 +6,8 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
-from .places import BodyPanel, columns, draw_rows, draw_sentence, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import columns, draw_rows, draw_sentence
 
 
 class ObjectCollisions(BodyPanel):
@@ -60,6 +61,8 @@ class SelfCollisions(BodyPanel):
         row = col.row()
         row.active = obj.pbd.self_collision
         row.prop(obj.pbd, "self_distance", text="Distance")
+        if obj.pbd.self_collision and obj.pbd.self_distance == 0.0:
+            draw_sentence(col, context, "0 m takes half of the usual edge", "INFO")
         running = session.get(context.scene)
         count = 0 if running is None else running.tangled.get(obj.session_uid, 0)
         if count:

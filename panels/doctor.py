@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender import doctor
-from .places import BodyPanel, draw_sentence, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import draw_rows, draw_sentence
 
 
 class Doctor(BodyPanel):
@@ -44,7 +45,7 @@ class HeatMap(BodyPanel):
         row.operator("object.pbd_heat_map", text="Contact", depress=kind == "CONTACT").kind = "CONTACT"
         row = layout.row()
         row.active = kind == "STRAIN"
-        row.prop(context.scene.pbd, "heat_full")
+        draw_rows(row, context, context.scene.pbd, "heat_full")
 
 
 def draw_finding(context, layout, finding):

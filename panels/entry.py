@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 from bl_ui.properties_physics_common import PHYSICS_PT_add
 
-from .places import Sidebar, draw_sentence
+from .places import Sidebar
+from .rows import draw_sentence
 
 
 class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):

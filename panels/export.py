@@ -6,7 +6,8 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import key_plan
-from .places import BodyPanel, draw_sentence, file_size, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import draw_sentence, file_size
 
 BYTES_PER_VERTEX = 12
 """Of one morph target: three 32-bit numbers."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import session
-from .places import BodyPanel, columns, draw_sentence, file_size, in_both_places, is_live
+from ..pbd_addon.blender import expected_cost, linked, session
+from .places import BodyPanel, in_both_places, is_live
 from .presets import draw_header_icon
+from .rows import columns, draw_rows, draw_sentence, file_size, row_of_buttons
 
 DISTURBED = {
     "COLLIDERS": "Colliders are others from frame {frame} on: Reset to start again",
-    "HAND": "Changed by hand from frame {frame} on, which a bake will not be",
+    "HAND": "Changed by hand from frame {frame} on; a bake leaves that out",
     "SETTLE": "Frame {frame} is not settled to the end: press the button beside Settle",
 }
 """What makes the cached frames differ from a run in one go."""
@@ -47,17 +48,13 @@ def draw_body(context, layout):
     row = col.row(align=True)
     row.operator("object.pbd_add", text="Cloth", depress=settings.type == "CLOTH").type = "CLOTH"
     row.operator("object.pbd_add", text="Balloon", depress=settings.type == "BALLOON").type = "BALLOON"
-    flow = columns(col)
-    quality = flow.column()
-    quality.prop(context.scene.pbd, "substeps")
-    quality.prop(context.scene.pbd, "automatic")
-    flow.column().prop(context.scene.pbd, "speed")
+    draw_rows(columns(col), context, context.scene.pbd, "substeps", "automatic", "speed")
 
 
 def draw_playback(context, layout):
     """Play, step and reset."""
     playing = context.screen.is_animation_playing
-    row = layout.row(align=True)
+    row = row_of_buttons(layout, context, "Play", "Step", "Reset", icon=True)
     row.operator("screen.animation_play", text="Pause" if playing else "Play", icon="PAUSE" if playing else "PLAY")
     row.operator("object.pbd_step", icon="FRAME_NEXT")
     row.operator("object.pbd_reset", icon="LOOP_BACK")
@@ -71,9 +68,16 @@ def draw_status(context, layout):
         line = iface("Baked, frames {first} to {last}").format(first=obj.pbd.bake_start, last=obj.pbd.bake_end)
         layout.label(text=line, icon="LOCKED", translate=False)
         return
+    foreign = linked.problem(obj)
+    if foreign:
+        draw_sentence(layout, context, foreign, "ERROR")
+        return
     running = session.get(context.scene)
     if running is None:
-        layout.label(text="Press Space to simulate", icon="INFO")
+        draw_sentence(layout, context, "Press Space to simulate", "INFO")
+        takes = expected_cost.sentence(context.scene)
+        if takes:
+            draw_sentence(layout, context, takes, "TIME")
         return
     if running.message:
         col = layout.column()
@@ -99,7 +103,7 @@ def draw_status(context, layout):
         draw_sentence(layout, context, line, "FILE_CACHE")
     lost = running.lost_frames(context.scene)
     if lost is not None:
-        line = iface("Frame {first} on: {why}").format(first=lost.first, why=lost.why)
+        line = iface("From frame {first} on: {why}").format(first=lost.first, why=lost.why)
         draw_sentence(layout, context, line, "INFO")
     if running.disk_note:
         draw_sentence(layout, context, running.disk_note, "ERROR")

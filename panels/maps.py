@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface
 
 from .places import BodyPanel, in_both_places
+from .rows import beside_label, label_share
 
 
 class Maps(BodyPanel):
@@ -29,20 +31,25 @@ def draw_map(context, layout, kind):
     obj = context.object
     group = getattr(obj.pbd, f"{kind}_group")
     col = layout.column(align=True)
-    draw_group(col, obj, f"{kind}_group", kind.upper())
+    draw_group(col, context, obj, f"{kind}_group", kind.upper())
     if group:
         row = col.row(align=True)
         row.prop(obj.pbd, f"{kind}_low", text="Low, High")
         row.prop(obj.pbd, f"{kind}_high", text="")
 
 
-def draw_group(layout, obj, name, which):
-    """A vertex group of the settings and the brush that paints it."""
-    row = layout.row(align=True)
-    row.prop_search(obj.pbd, name, obj, "vertex_groups")
-    group = obj.vertex_groups.active
-    painted = obj.mode == "WEIGHT_PAINT" and group is not None and group.name == getattr(obj.pbd, name)
-    row.operator("object.pbd_paint_map", text="", icon="BRUSH_DATA", depress=painted).map = which
+def draw_group(layout, context, obj, name, which=""):
+    """A vertex group of the settings and, for a map or the pins, the brush that paints it."""
+    label = iface(obj.pbd.bl_rna.properties[name].name)
+    share = label_share(context, label)
+    row = beside_label(layout, share, label) if share else layout.row(align=True)
+    row.prop_search(obj.pbd, name, obj, "vertex_groups", text="" if share else label, translate=False)
+    if which:
+        group = obj.vertex_groups.active
+        painted = obj.mode == "WEIGHT_PAINT" and group is not None and group.name == getattr(obj.pbd, name)
+        row.operator("object.pbd_paint_map", text="", icon="BRUSH_DATA", depress=painted).map = which
+    if share and layout.use_property_decorate:
+        row.label(icon="BLANK1")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Maps))

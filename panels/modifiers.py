@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender import output_choice
-from .places import BodyPanel, draw_sentence, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import draw_rows, draw_sentence
 
 
 class Modifiers(BodyPanel):
@@ -19,11 +20,11 @@ class Modifiers(BodyPanel):
     def draw_settings(self, context, layout):
         obj = context.object
         choice = output_choice.choose(obj)
-        layout.prop(obj.pbd, "output")
+        draw_rows(layout, context, obj.pbd, "output")
         draw_sentence(layout, context, choice.reason, "INFO")
         row = layout.row()
         row.active = choice.modifier
-        row.prop(obj.pbd, "rest_shape")
+        draw_rows(row, context, obj.pbd, "rest_shape")
         if obj.pbd.bake_switched_off:
             sentence = "The bake has switched off modifiers up to 'PBD Output'; Delete Bake switches them on"
             draw_sentence(layout, context, sentence, "MODIFIER_OFF")

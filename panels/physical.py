@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .places import BodyPanel, columns, draw_rows, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import columns, draw_rows
 
 
 class Physical(BodyPanel):
@@ -30,11 +31,11 @@ class Stiffness(BodyPanel):
         settings = context.object.pbd
         flow = columns(layout)
         if context.scene.pbd.method == "PBD":
-            draw_rows(flow, context, settings, "k_stretch", "k_compression", "k_shear", "k_bend")
+            names = ["k_stretch", "k_compression", "k_shear", "k_bend"]
         else:
-            draw_rows(flow, context, settings, "stretch", "compression", "shear", "bend")
-        flow.column().prop(settings, "bend_model", text="Bend Model")
-        flow.column().prop(settings, "tethers")
+            names = ["stretch", "compression", "shear", "bend"]
+        draw_rows(flow, context, settings, *names)
+        draw_rows(flow, context, settings, "bend_model", "tethers")
 
 
 class Damping(BodyPanel):

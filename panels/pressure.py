@@ -6,7 +6,8 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
-from .places import BodyPanel, columns, draw_rows, draw_sentence, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import columns, draw_rows, draw_sentence
 
 
 class Pressure(BodyPanel):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 
 from .maps import draw_group
-from .places import BodyPanel, draw_rows, in_both_places
+from .places import BodyPanel, in_both_places
+from .rows import draw_rows, draw_sentence, row_of_buttons
 
 
 class Shape(BodyPanel):
@@ -17,21 +18,21 @@ class Shape(BodyPanel):
 
     def draw_settings(self, context, layout):
         obj = context.object
-        draw_group(layout, obj, "pin_group", "PIN")
+        draw_group(layout, context, obj, "pin_group", "PIN")
         row = layout.row()
         row.active = bool(obj.pbd.pin_group)
         draw_rows(row, context, obj.pbd, "pin_stiffness")
         if obj.mode == "EDIT":
-            row = layout.row(align=True)
+            row = row_of_buttons(layout, context, "Pin Selected", "Unpin Selected")
             row.operator("object.pbd_pin_selected")
             row.operator("object.pbd_unpin_selected")
         else:
-            layout.label(text="Pin vertices in Edit Mode", icon="PINNED")
+            draw_sentence(layout, context, "Pin vertices in Edit Mode", "PINNED")
         col = layout.column()
         col.prop(obj.pbd, "attach_object")
         row = col.row()
         row.active = obj.pbd.attach_object is not None
-        row.prop_search(obj.pbd, "attach_group", obj, "vertex_groups")
+        draw_group(row, context, obj, "attach_group")
         layout.operator("object.pbd_attach_selected", icon="LINKED")
 
 

@@ -28,6 +28,22 @@ def spans(scene):
     return parts if lost is None else [*parts, (lost.first, lost.last, OUTDATED)]
 
 
+def redraw(scene):
+    """Draw again if there are other frames than before: while it plays Blender moves the playhead alone."""
+    running = session.get(scene)
+    frames = None if running is None else (running.first_frame, running.last_frame)
+    if _drawn == [frames] or bpy.app.is_job_running("RENDER"):
+        return
+    _drawn[:] = [frames]
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "DOPESHEET_EDITOR":
+                area.tag_redraw()
+
+
+_drawn: list[tuple[int, int] | None] = []
+
+
 def draw():
     """Draw the strip into the region that is being drawn."""
     context = bpy.context
@@ -58,9 +74,11 @@ def register() -> None:
     """Draw from now on; without a window there is nothing to draw into."""
     if HANGS:
         _handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL"))
+        session.listeners.append(redraw)
 
 
 def unregister() -> None:
     """Undo `register`."""
     while _handles:
+        session.listeners.remove(redraw)
         bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handles.pop(), "WINDOW")

@@ -7,6 +7,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import session
 from .places import BodyPanel, in_both_places
+from .rows import draw_sentence
 
 
 class Times(BodyPanel):
@@ -20,7 +21,7 @@ class Times(BodyPanel):
     def draw_settings(self, context, layout):
         running = session.get(context.scene)
         if running is None or running.report is None:
-            layout.label(text="Press Space to simulate", icon="INFO")
+            draw_sentence(layout, context, "Press Space to simulate", "INFO")
             return
         layout.use_property_split = False
         report = running.report

@@ -9,8 +9,9 @@ from .body import Body
 from .constraints import Plane
 from .contact import Collider
 from .mesh import Polygons
+from .report import StepReport
 from .settings import PRESETS, Material, SolverSettings
-from .simulation import FrameInputs, Simulation, StepReport
+from .simulation import FrameInputs, Simulation
 from .solver import UnstableError
 
 __all__ = [

@@ -249,10 +249,17 @@ def delete(folder: str | Path) -> None:
 
 
 def copy(source: str | Path, target: str | Path) -> None:
-    """Copy the files that are ours into another folder, the index last; raises `OSError`."""
+    """Copy the files that are ours into another folder, the index last, or none of them; raises `OSError`."""
     os.makedirs(target, exist_ok=True)
-    for path in _ours(Path(source)):
-        shutil.copyfile(path, Path(target) / path.name)
+    begun: list[Path] = []
+    try:
+        for path in _ours(Path(source)):
+            begun.append(Path(target) / path.name)
+            shutil.copyfile(path, begun[-1])
+    except OSError:
+        for path in begun:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def _ours(folder: Path) -> list[Path]:

@@ -241,9 +241,13 @@ class Model:
         return found
 
     def decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
-        """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,)."""
+        """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
+
+        Drag is a force on what has weight, drag · mass · v: the air that a balloon moves only slows the approach, so
+        that every fall ends at g / drag.
+        """
         if self._decay[0] != h:
-            self._decay = (h, np.exp(-h * self.drag), -np.expm1(-h * self.damping))
+            self._decay = (h, np.exp(-h * self.drag * self.weighing), -np.expm1(-h * self.damping))
         return self._decay[1:]
 
     def owner(self, particle: int) -> tuple[Body, int]:

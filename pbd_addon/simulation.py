@@ -16,35 +16,10 @@ from .contact import Collider
 from .frame_cache import FrameCache, Store
 from .maps import checked_maps
 from .model import Model, State, Targets
+from .obstacles import planes_and_surfaces
+from .report import StepReport, make_report
 from .settings import Material, SolverSettings
 from .stopwatch import Stopwatch
-
-
-@dataclasses.dataclass(frozen=True)
-class StepReport:
-    """What a frame took and how well it came out.
-
-    Attributes:
-        seconds: Wall time [s].
-        substeps: Number of substeps: as set or chosen, or more where a pressure or a fast collider needs them.
-        strain_mean: Mean of |length / rest length - 1| over the edges.
-        strain_p95: Its 95th percentile.
-        strain_max: Its maximum.
-        contacts: Number of particles that touched an obstacle: a surface in the frame, a plane at its end.
-        self_contacts: Number of particles that touched cloth.
-        crossings: Edges that go through faces since the beginning; the solver makes none.
-        times: Where the wall time went [s]: "prediction", each kind of constraint by name, "contact search", "report".
-    """
-
-    seconds: float
-    substeps: int
-    strain_mean: float
-    strain_p95: float
-    strain_max: float
-    contacts: int
-    self_contacts: int = 0
-    crossings: int = 0
-    times: dict[str, float] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +88,7 @@ class Simulation:
         )
         self.use_kernels(kernels)
         self._materials = [body.material for body in bodies]
-        planes, surfaces = _obstacles(colliders)
+        planes, surfaces = planes_and_surfaces(colliders)
         self._model = Model(self.bodies, planes, surfaces, self.settings)
         self._number = {body: number for number, body in enumerate(self.bodies)}
         self._plane_number = {plane: number for number, plane in enumerate(planes)}
@@ -213,7 +188,7 @@ class Simulation:
             self._cache.replace_last(self._state)
         else:
             self._cache.append(self._state)
-        report = self._report(watch, count)
+        report = make_report(self._model, self._state, count, watch)
         self.reports[self._cache.last] = report
         return report
 
@@ -288,7 +263,7 @@ class Simulation:
         Raises:
             ValueError: Something is no obstacle, is there twice, or is a plane that was not there before.
         """
-        planes, surfaces = _obstacles(colliders)
+        planes, surfaces = planes_and_surfaces(colliders)
         if planes != self._model.planes:
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
@@ -439,6 +414,11 @@ class Simulation:
     def leave_store(self) -> bool:
         """Read no more from a store; returns whether all frames are in memory."""
         self._cache.store = None
+        return self.is_in_memory
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether all cached frames are in memory, so that they need no store."""
         return len(self._cache.states()) == self._cache.last - self._cache.first + 1
 
     def release(self) -> None:
@@ -459,35 +439,3 @@ class Simulation:
         self._model.touch.forget()
         self._state = state
         self._targets = Targets.of(state)
-
-    def _report(self, watch: Stopwatch, substeps: int) -> StepReport:
-        stretch = self._model.stretch
-        strain = stretch.strains(self._state.x)
-        mean, p95, largest = (
-            (float(strain.mean()), float(np.percentile(strain, 95.0)), float(strain.max()))
-            if len(strain)
-            else (0.0,) * 3
-        )
-        touch = self._model.touch
-        met = [contact.touching() for contact in self._model.contacts]
-        contacts = len(np.unique(np.concatenate([touch.touching(with_colliders=True), *met])))
-        layers = len(touch.touching(with_colliders=False))
-        watch.lap("report")
-        watch.rebook(touch.seconds_of_search, touch.name, "contact search")
-        seconds = sum(watch.seconds.values())
-        return StepReport(seconds, substeps, mean, p95, largest, contacts, layers, touch.crossings, dict(watch.seconds))
-
-
-def _obstacles(colliders: Sequence[Plane | Collider]) -> tuple[list[Plane], list[Collider]]:
-    """Planes and surfaces apart.
-
-    Raises:
-        ValueError: Something is neither, or is there twice.
-    """
-    for number, obstacle in enumerate(colliders):
-        if not isinstance(obstacle, (Plane, Collider)):
-            raise ValueError(f"colliders[{number}] must be a Collider or a Plane, not {type(obstacle).__name__}")
-        if any(obstacle is earlier for earlier in colliders[:number]):
-            raise ValueError(f"colliders[{number}] is there twice")
-    planes = [obstacle for obstacle in colliders if isinstance(obstacle, Plane)]
-    return planes, [obstacle for obstacle in colliders if isinstance(obstacle, Collider)]

@@ -29,10 +29,11 @@ PANELS_MAY_IMPORT = (
     "pbd_addon.settings",
     *("pbd_addon.blender.backends", "pbd_addon.blender.background_bake", "pbd_addon.blender.doctor"),
     *("pbd_addon.blender.key_plan", "pbd_addon.blender.output_choice", "pbd_addon.blender.presets"),
+    *("pbd_addon.blender.expected_cost", "pbd_addon.blender.linked"),
     *("pbd_addon.blender.properties", "pbd_addon.blender.session"),
 )
-PANELS_MAY_CALL = {"get", "bodies", "frame_range"}
-"""What a panel may use of the module session: it reads, it never makes, steps or drops a simulation."""
+PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners"}
+"""What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 
 
 class Import(NamedTuple):

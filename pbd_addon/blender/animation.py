@@ -34,14 +34,14 @@ def curves(owner):
     data = owner.animation_data
     if data is None or data.action is None:
         return None
+    return curves_of(data.action, data.action_slot if LAYERED else None)
+
+
+def curves_of(action, slot):
+    """The F-curve collection of an action for one of its slots, or None; before Blender 4.4 there is no slot."""
     if not LAYERED:
-        return data.action.fcurves
-    bags = (
-        strip.channelbag(data.action_slot)
-        for layer in data.action.layers
-        for strip in layer.strips
-        if data.action_slot is not None
-    )
+        return action.fcurves
+    bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips if slot is not None)
     bag = next((bag for bag in bags if bag is not None), None)
     return None if bag is None else bag.fcurves
 

@@ -18,9 +18,10 @@ from bpy.app.handlers import persistent
 from bpy.app.translations import pgettext_iface as iface
 
 from .. import pc2
-from . import bake, command_line, mesh_io, session, world
+from . import bake, command_line, mesh_io, session
 from .errors import PBDError
 from .recording import Recording, find_scene
+from .scene_objects import find
 
 INTERVAL = 0.25
 """How often the process is looked at [s]."""
@@ -208,7 +209,7 @@ def waits_for():
 def take_in(finished):
     """Write the result into the objects, as one undo step; raises `PBDError` and leaves all as it was."""
     scene = find_scene(finished.scene_uid)
-    objects = [world.find(scene, uid, name) for uid, name in finished.names.items()]
+    objects = [find(scene, uid, name) for uid, name in finished.names.items()]
     if None in objects:
         raise PBDError("Background bake: an object was deleted in the meantime, nothing is kept")
     for obj in objects:

@@ -1,8 +1,9 @@
 """Bake: step through a frame range, then write the shapes of all objects, or of none."""
 
 from .. import key_reduction
-from . import baked_keys, handlers, mesh_cache, mesh_io, output_modifier, recording, world
+from . import baked_keys, handlers, mesh_cache, mesh_io, output_modifier, recording
 from .errors import PBDError
+from .scene_objects import find
 
 SAME = 1e-5
 """Error below which shapes that were written with 32-bit numbers count as the same [m]."""
@@ -77,7 +78,7 @@ def write(scene, names, mode, frames, recordings):
     Raises:
         PBDError: Not all could be written.
     """
-    objects = [world.find(scene, uid, name) for uid, name in names.items()]
+    objects = [find(scene, uid, name) for uid, name in names.items()]
     if None in objects:
         raise PBDError("An object was deleted during the bake")
     paths = mesh_cache.choose_paths(scene, objects) if mode == "MESH_CACHE" else {}

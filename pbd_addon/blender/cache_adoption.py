@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import Polygons
 from ..frame_files import DamagedError, FrameFiles, is_there
-from . import hand_placed, mesh_io, poses, raw_settings, surfaces, user_keys, watched_curves, world
+from . import changed_settings, hand_placed, mesh_io, poses, surfaces, user_keys, watched_curves
 from .disk_cache import (
     DiskCache,
     claim,
@@ -19,9 +19,13 @@ from .disk_cache import (
     weights_check,
 )
 from .errors import PBDError
+from .hand_placed import Shown
+from .moments import Moment, Start
 from .poses import Pose
+from .raw_settings import as_collider
+from .scene_objects import find, live_bodies
 from .surfaces import Surface
-from .world import Moment, Start, World, as_collider
+from .world import World
 
 
 def adopt(running, scene):
@@ -66,11 +70,11 @@ def _take_up(running, scene, files):
         moved = {uids[int(number)] for number in about["moved_by_hand"]}
     except (KeyError, ValueError, IndexError, TypeError) as error:
         raise DamagedError("the index does not say what it should") from error
-    objects = [world.find(scene, uid, "") for uid in members]
-    others = [obj.name for obj in world.live_bodies(scene) if obj.session_uid not in members]
+    objects = [find(scene, uid, "") for uid in members]
+    others = [obj.name for obj in live_bodies(scene) if obj.session_uid not in members]
     if others:
         raise PBDError(f"'{others[0]}' is not in it")
-    idle = [obj.name for obj in objects if obj not in world.live_bodies(scene)]
+    idle = [obj.name for obj in objects if obj not in live_bodies(scene)]
     if idle:
         raise PBDError(f"'{idle[0]}' is not simulated")
     _check_shapes(files, objects, fingerprints)
@@ -92,9 +96,7 @@ def _take_up(running, scene, files):
     running.first_guess, running.first_disturbed, running.moved_by_hand = guess, disturbed, moved
     running.disturbed_by, running.settled, running.shaped, built.rested = disturbed_by, settled, shaped, rested
     running.notes = built.notes()
-    running.shown_frame = scene.frame_current_final
-    running.standing = hand_placed.standing(running.obstacles(scene))
-    running.pins_standing = hand_placed.holding(running, scene)
+    running.shown = Shown(running, scene, scene.frame_current_final, running.obstacles(scene))
     _check_surroundings(running, scene, colliders)
     watched_curves.watch(running, scene, max(files.last, scene.frame_end))
     changed = [name for name, check in curves.items() if curve_checks(running).get(name) != check]
@@ -134,7 +136,7 @@ def _check_painted(objects, painted):
 
 def _check_surroundings(running, scene, colliders):
     """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
-    changed = raw_settings.changed_by_hand(running, scene, raw_settings.present_settings(running, scene))
+    changed = changed_settings.changed_by_hand(running, scene, changed_settings.present_settings(running, scene))
     if changed:
         raise PBDError(changed)
     present = sorted(obj.name for obj in surfaces.colliders(scene))

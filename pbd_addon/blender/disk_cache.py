@@ -16,7 +16,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ..model import Pace, State
-from . import maps, properties, raw_settings, surfaces, validity, watched_curves
+from . import changed_settings, maps, raw_settings, surfaces, validity, watched_curves
 from .errors import DamagedFrame, PBDError
 
 ROOT = "cache_pbd"
@@ -172,7 +172,7 @@ def shape_check(member):
 
 def painted(member, raw):
     """Checksums of the weights that its maps were made from, by vertex group, for its raw settings."""
-    names = maps.groups(properties.maps_from(raw))
+    names = maps.groups(raw_settings.maps_from(raw))
     return {names[kind]: weights_check(weights) for kind, weights in member.weights.items()}
 
 
@@ -193,6 +193,9 @@ def curve_checks(running):
         name = running.curves.owners[key[0]]
         drawn = running.curves.samples[key].keyframes + f"{key[1]} {key[2]}".encode()
         found[name] = zlib.crc32(drawn, found.get(name, 0))
+    rules = sorted((running.curves.owners[uid], said) for uid, said in running.curves.rules.items() if said)
+    for name, said in rules:
+        found[name] = zlib.crc32(said.encode(), found.get(name, 0))
     return found
 
 
@@ -264,10 +267,10 @@ def settle(running, scene):
         return
     validity.notice_moves(running, scene)
     watched_curves.notice(running, scene)
-    now = raw_settings.present_settings(running, scene)
-    why = raw_settings.changed_by_hand(running, scene, now)
-    if why and running.shown_frame is not None:
-        running.truncate(int(running.shown_frame), why)
+    now = changed_settings.present_settings(running, scene)
+    why = changed_settings.changed_by_hand(running, scene, now)
+    if why and running.shown is not None:
+        running.truncate(int(running.shown.frame), why)
     running.settings.update(now)
     if not (running.untouched or running.disk_failed):
         last = running.last_frame

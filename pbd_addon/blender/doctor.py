@@ -8,9 +8,9 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from .. import Body
-from . import maps, mesh_io, poses, tangles, user_keys
+from . import linked, maps, mesh_io, poses, tangles, user_keys
 from .errors import PBDError
-from .world import live_bodies
+from .scene_objects import live_bodies
 
 SAME_PLACE = 1e-4
 """Vertices closer than this share of the usual edge are doubles."""
@@ -346,7 +346,7 @@ def check(scene):
     """Look at all live objects of a scene and keep what was found."""
     found = []
     for obj in live_bodies(scene):
-        if obj.mode == "EDIT" or obj.library is not None or obj.data.library is not None:
+        if obj.mode == "EDIT" or linked.problem(obj):
             continue
         patient = examine(obj)
         sentences = ((name, function(patient), action) for name, (function, action) in CHECKS.items())

@@ -9,8 +9,20 @@ import os
 
 import bpy
 
-from . import animation, bake, baked_keys, handlers, mesh_cache, mesh_io, output_modifier, recording, user_keys, world
+from . import (
+    animation,
+    bake,
+    baked_keys,
+    handlers,
+    mesh_cache,
+    mesh_io,
+    output_modifier,
+    recording,
+    user_keys,
+    whole_files,
+)
 from .errors import PBDError
+from .scene_objects import find
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
 FORMAT_NAMES = {"ALEMBIC": "Alembic", "USD": "USD", "GLTF": "glTF"}
@@ -81,7 +93,7 @@ def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
             kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=True)
     scene = recording.find_scene(uid)
     layer = bpy.context.view_layer
-    objects = [world.find(scene, uid, name) for uid, name in chosen.items()]
+    objects = [find(scene, uid, name) for uid, name in chosen.items()]
     if None in objects:
         raise PBDError("An object was deleted during the export")
     frames = range(frame_start, frame_end + 1)
@@ -99,11 +111,13 @@ def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
             undo.enter_context(recording.at_the_users_frame(scene))
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            WRITERS[file_format](path, frames)
+            if file_format != "GLTF":
+                whole_files.check_room(path, objects, len(frames))
+            with whole_files.replacing(path) as unfinished:
+                WRITERS[file_format](unfinished, frames)
         except (RuntimeError, OSError) as error:
-            # Errors of Blender's operators run over lines.
-            said = " ".join(str(error).removeprefix("Error: ").split())
-            raise PBDError(f"'{os.path.basename(path)}' could not be written: {said}") from error
+            why = whole_files.reason(error)
+            raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
 
 
 def _write_alembic(path, frames):

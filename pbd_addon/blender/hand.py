@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import poses, session, shaping, user_keys, world
+from . import pins, session, shaping, user_keys
 from .errors import PBDError
-from .mesh_io import PIN_OFFSET, read_offsets
+from .members import Member
+from .scene_objects import find
 
 PINNED_SHARE = 0.5
 """What is held at least so firmly, compared with the middle of the grip, is pinned by the hand."""
@@ -17,13 +18,11 @@ PINNED_SHARE = 0.5
 EDGE = 1e-9
 """So much beyond its edges a triangle is met, as a share of them: no ray slips between two by rounding."""
 
-NEW_GROUP = "Pin"
-
 
 class Hit(NamedTuple):
     """Where a ray meets cloth."""
 
-    member: world.Member
+    member: Member
     point: np.ndarray  # (3,)
     vertex: int  # the nearest corner
 
@@ -159,7 +158,7 @@ class Hand:
         hit, _normal, grab, ids, weights = self.held
         self.held = None
         grab.release()
-        obj = world.find(scene, hit.member.uid, hit.member.name)
+        obj = find(scene, hit.member.uid, hit.member.name)
         if not pin or obj is None or not self.is_valid:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
@@ -167,7 +166,8 @@ class Hand:
         self.running.held.append((scene.frame_current, fixed))
         self._remember_pins(obj)
         positions = self.simulation.positions(hit.member.body)[middle]
-        pin_where_they_are(obj, middle, positions, self.running.moments[self.running.last_frame].poses[hit.member.uid])
+        pose = self.running.moments[self.running.last_frame].poses[hit.member.uid]
+        pins.pin_where_they_are(obj, middle, positions, pose)
         return len(middle)
 
     def rest(self, scene, depsgraph):
@@ -186,9 +186,9 @@ class Hand:
         """Take everything back that the hand has done."""
         self.let_go(scene)
         for uid, (name, group, weights, offsets) in self._pins.items():
-            obj = world.find(scene, uid, name)
+            obj = find(scene, uid, name)
             if obj is not None:
-                restore_pins(obj, group, weights, offsets)
+                pins.restore(obj, group, weights, offsets)
         if self.changed and self.is_valid:
             shaping.go_back_to(self.running, self._before)
             self.running.show_again(scene, depsgraph)
@@ -197,46 +197,4 @@ class Hand:
         if obj.session_uid not in self._pins:
             group = obj.pbd.pin_group
             weights = user_keys.read_weights(obj, group) if group in obj.vertex_groups else None
-            self._pins[obj.session_uid] = obj.name, group, weights, read_offsets(obj.data)
-
-
-def pin_where_they_are(obj, ids, positions, pose):
-    """Pin vertices (m,) int firmly at world positions (m, 3), whatever their place in the mesh."""
-    name = obj.pbd.pin_group or NEW_GROUP
-    group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
-    obj.pbd.pin_group = group.name
-    group.add(ids.tolist(), 1.0, "REPLACE")
-    shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj))
-    offsets = read_offsets(obj.data)
-    offsets[ids] = poses.to_object(positions, pose.matrix) - shape[ids]
-    write_offsets(obj.data, offsets)
-
-
-def restore_pins(obj, name, weights, offsets):
-    """Give pins back their weights (n,), or None for no group, and their offsets (n, 3)."""
-    group = obj.vertex_groups.get(obj.pbd.pin_group)
-    if group is not None:
-        if weights is None:
-            obj.vertex_groups.remove(group)
-        else:
-            group.remove(np.flatnonzero(weights == 0.0).tolist())
-            for vertex in np.flatnonzero(weights).tolist():
-                group.add([vertex], float(weights[vertex]), "REPLACE")
-    obj.pbd.pin_group = name
-    write_offsets(obj.data, offsets)
-
-
-def write_offsets(mesh, offsets):
-    """Keep offsets (n, 3) with the mesh; none, if all are zero."""
-    if not offsets.any():
-        forget_offsets(mesh)
-        return
-    attribute = mesh.attributes.get(PIN_OFFSET) or mesh.attributes.new(PIN_OFFSET, "FLOAT_VECTOR", "POINT")
-    attribute.data.foreach_set("vector", np.ascontiguousarray(offsets, np.float32).ravel())
-
-
-def forget_offsets(mesh):
-    """Hold pins at their places in the mesh again."""
-    attribute = mesh.attributes.get(PIN_OFFSET)
-    if attribute is not None:
-        mesh.attributes.remove(attribute)
+            self._pins[obj.session_uid] = obj.name, group, weights, pins.read_offsets(obj.data)

@@ -2,9 +2,29 @@
 
 from bpy.app.translations import pgettext_iface as iface
 
-from . import animation, poses, user_keys, world
+from . import animation, poses, user_keys
+from .scene_objects import find
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
+
+class Shown:
+    """The frame that was shown last: where things stood at it, and what was edited since.
+
+    Attributes:
+        frame: The frame.
+        standing: Where colliders stood, by uid.
+        holding: Where objects with pins, and what vertices are attached to, stood, by uid.
+        recast: Whether there may be other colliders since.
+        reshaped: Uids of what was edited since and may have another shape.
+    """
+
+    def __init__(self, running, scene, frame, obstacles):
+        self.frame = frame
+        self.standing = standing(obstacles)
+        self.holding = holding(running, scene) if running.world else {}
+        self.recast = False
+        self.reshaped = set()
 
 
 def standing(objects):
@@ -36,7 +56,7 @@ def holding(running, scene):
 def _followed(running, scene):
     """What vertices are attached to, but for colliders."""
     bound = [member.attachment for member in running.world.members if member.attachment is not None]
-    found = [world.find(scene, one.uid, one.surface.name) for one in bound if one.uid not in running.world.obstacles]
+    found = [find(scene, one.uid, one.surface.name) for one in bound if one.uid not in running.world.obstacles]
     return [obj for obj in found if obj is not None]
 
 
@@ -51,17 +71,17 @@ def moves(running, scene):
     The uid is None if it is a collider, or if there are other colliders. What animation has moved stands as it did
     when the frame was shown.
     """
-    found = []
+    found, shown = [], running.shown
     obstacles = running.obstacles(scene)
     now = standing(obstacles)
-    if now != running.standing:
-        moved = [obj.name for obj in obstacles if running.standing.get(obj.session_uid) != now[obj.session_uid]]
+    if now != shown.standing:
+        moved = [obj.name for obj in obstacles if shown.standing.get(obj.session_uid) != now[obj.session_uid]]
         found.append((None, was_moved(moved[0]) if moved else iface("there are other colliders")))
-    elif running.recast:
+    elif shown.recast:
         found.append((None, iface("there are other colliders")))
     for uid, stands in holding(running, scene).items():
-        if running.pins_standing.get(uid, stands) != stands:
-            found.append((uid, was_moved(world.find(scene, uid, "").name)))
+        if shown.holding.get(uid, stands) != stands:
+            found.append((uid, was_moved(find(scene, uid, "").name)))
     return found
 
 

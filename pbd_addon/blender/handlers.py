@@ -17,15 +17,18 @@ def before_frame_change(scene, _depsgraph):
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
-    if session.show(scene, depsgraph) or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
+    shown = session.show(scene, depsgraph)
+    session.tell(scene)
+    if shown or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
         return  # Without a window no timer runs, and one that waits can crash Blender when it ends.
     bpy.app.timers.register(arm_if_needed)  # not here: the handler after one that goes is passed over
 
 
 @persistent
-def on_edit(_scene, depsgraph):
+def on_edit(scene, depsgraph):
     """Something was edited, and no frame changed."""
     session.notice_edits(depsgraph)
+    session.tell(scene)
 
 
 @persistent
@@ -62,6 +65,15 @@ def on_load(*_):
     for scene in bpy.data.scenes:
         session.adopt(scene)
 
+
+@persistent
+def on_import(*_):
+    """Something was linked or appended: cloth perhaps."""
+    arm_if_needed()
+
+
+IMPORTED = getattr(bpy.app.handlers, "blend_import_post", None)
+"""Since Blender 4.5; before, cloth that was appended moves after the next undo, edit of `PBD` or load."""
 
 ARMED = (
     (bpy.app.handlers.frame_change_pre, before_frame_change),
@@ -107,6 +119,8 @@ def _remove(pairs):
 def register():
     """Watch for files with PBD objects; the present one may have some too."""
     ON_LOAD.append(on_load)
+    if IMPORTED is not None:
+        IMPORTED.append(on_import)
     properties.enabled_listeners.append(arm_if_needed)
     properties.collider_listeners.append(session.notice_colliders)
     # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
@@ -119,6 +133,8 @@ def unregister():
     properties.enabled_listeners.remove(arm_if_needed)
     properties.collider_listeners.remove(session.notice_colliders)
     _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
+    if IMPORTED is not None:
+        _remove(((IMPORTED, on_import),))
     if bpy.app.timers.is_registered(arm_if_needed):
         bpy.app.timers.unregister(arm_if_needed)
     doctor.forget()

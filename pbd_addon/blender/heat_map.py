@@ -5,7 +5,7 @@ The colors are an attribute of the mesh, which Blender's viewport shows where it
 
 import numpy as np
 
-from . import world
+from .members import fits
 
 ATTRIBUTE = "pbd_strain"
 
@@ -79,7 +79,7 @@ def color(running, scene):
     for member, obj in running.world.objects(scene):
         if kind == "OFF" or obj.pbd.baked:
             remove(obj)
-        elif world.fits(member, obj):
+        elif fits(member, obj):
             share = np.zeros(len(member.body.vertices))
             if kind == "STRAIN":
                 x = simulation.cached_positions(member.body, shown)

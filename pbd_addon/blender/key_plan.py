@@ -5,7 +5,8 @@ Not saved, and forgotten as soon as the settings, the frames or the simulation a
 
 from typing import NamedTuple
 
-from . import bake, recording, session, world
+from . import bake, recording, session
+from .scene_objects import find
 
 
 class KeyPlan(NamedTuple):
@@ -37,7 +38,7 @@ def _run(scene, names, frame_start, frame_end):
         del scene
         kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=False)
         scene = recording.find_scene(uid)
-        for obj in (world.find(scene, uid, name) for uid, name in names.items()):
+        for obj in (find(scene, uid, name) for uid, name in names.items()):
             if obj is not None:
                 found = bake.reduce(obj, kept[obj.session_uid])
                 asked = _asked(scene, obj)

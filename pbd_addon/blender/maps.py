@@ -8,6 +8,7 @@ from bpy.props import FloatProperty, StringProperty
 from ..maps import ABOVE_ZERO, MAPS
 from . import user_keys
 from .errors import PBDError
+from .field_properties import OVERRIDABLE
 
 LABELS = {
     "stretch": "Stiffness",
@@ -35,16 +36,16 @@ FIELDS = tuple(f"{kind}_{part}" for kind in MAPS for part in ("group", "low", "h
 """Names of the properties, three a map."""
 
 
-def properties(overridable):
+def properties():
     """Blender properties by name: of each map a vertex group, and the factors at its weights 0 and 1."""
     found: dict[str, object] = {}
     for kind in MAPS:
         target, low, typical = ABOUT[kind]
-        limits = {"min": LEAST if kind in ABOVE_ZERO else 0.0, "soft_max": 10.0, "override": overridable}
+        limits = {"min": LEAST if kind in ABOVE_ZERO else 0.0, "soft_max": 10.0, "override": OVERRIDABLE}
         found[f"{kind}_group"] = StringProperty(
             name=LABELS[kind],
             description=f"Vertex group that says where {target} counts more or less; none: the same everywhere",
-            override=overridable,
+            override=OVERRIDABLE,
         )
         for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):
             found[f"{kind}_{part}"] = FloatProperty(

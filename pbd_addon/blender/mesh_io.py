@@ -5,11 +5,8 @@ import zlib
 import numpy as np
 
 from .. import Body, Polygons
-from . import output, poses, properties, surfaces, user_keys
+from . import linked, output, poses, raw_settings, surfaces, user_keys
 from .errors import PBDError
-
-PIN_OFFSET = "pbd_pin_offset"
-"""Attribute of a mesh: how far from its place in the mesh a vertex is pinned, (x, y, z) in object space [m]."""
 
 
 def base_shape(obj, depsgraph=None, masks=None):
@@ -19,9 +16,9 @@ def base_shape(obj, depsgraph=None, masks=None):
 
 def check_editable(obj):
     """Raise a `PBDError` if the object's shape keys cannot be written as it stands."""
-    mesh = obj.data
-    if mesh.library is not None or obj.library is not None:
-        raise PBDError(f"'{obj.name}' is linked: make a local copy (Object > Relations > Make Local)")
+    mesh, foreign = obj.data, linked.problem(obj)
+    if foreign:
+        raise PBDError(foreign)
     if obj.mode == "EDIT":
         raise PBDError(f"'{obj.name}' is in Edit Mode: leave it first")
     sharers = mesh.users - mesh.use_fake_user
@@ -69,7 +66,7 @@ def read_body(obj, depsgraph=None, pose=None, masks=None, deformed=None):
         return Body(
             vertices,
             faces,
-            material=properties.read_material(obj),
+            material=raw_settings.read_material(obj),
             pins=read_pins(obj),
             rest_vertices=vertices if obj.pbd.rest_shape == "DEFORMED" else poses.to_world(shape, pose.matrix),
             edges=read_loose_edges(obj.data),
@@ -138,15 +135,6 @@ def read_attached(obj):
     if name not in obj.vertex_groups:
         raise PBDError(f"'{obj.name}' has no vertex group '{name}' to attach it: choose another attach group")
     return user_keys.read_weights(obj, name)
-
-
-def read_offsets(mesh):
-    """How far from their place in the mesh vertices are pinned, (n, 3) float32, object space [m]."""
-    offsets = np.zeros((len(mesh.vertices), 3), np.float32)
-    attribute = mesh.attributes.get(PIN_OFFSET)
-    if attribute is not None and (attribute.data_type, attribute.domain) == ("FLOAT_VECTOR", "POINT"):
-        attribute.data.foreach_get("vector", offsets.ravel())
-    return offsets
 
 
 def pin_targets(obj, body, pose, masks, held=None):

@@ -1,6 +1,6 @@
 """Where the simulated shape is shown: in a shape key, before all modifiers, or by a modifier of ours among them."""
 
-from . import output_modifier, poses, shape_keys, surfaces
+from . import linked, output_modifier, poses, shape_keys, surfaces
 from .errors import PBDError
 from .output_choice import choose
 
@@ -41,7 +41,7 @@ def prepare(objects):
 
 def ensure(obj):
     """Give an object the output that it is to have, if it can be changed; whether its modifiers were changed."""
-    if obj.library is not None or obj.data.library is not None or obj.mode == "EDIT" or obj.pbd.baked:
+    if linked.problem(obj) or obj.mode == "EDIT" or obj.pbd.baked:
         return False
     if not choose(obj).modifier or any(modifier.type in output_modifier.FIRST for modifier in obj.modifiers):
         return output_modifier.remove(obj)

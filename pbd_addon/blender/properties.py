@@ -1,69 +1,25 @@
 """``Object.pbd``, ``Object.pbd_collider`` and ``Scene.pbd``: what a user can set.
 
-Most of it is made from the fields of ``settings.py``: labels, units, ranges and tooltips are written once, beside the
-physics they steer. Blender has no units for pressure, stiffness or density: those stand in brackets behind the label.
+Materials and solver settings are made from the fields of ``settings.py``, all else stands here.
 """
 
-import dataclasses
-import math
-import operator
 from collections.abc import Callable
-from typing import Any, Literal
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..settings import Material, SolverSettings
 from . import maps
-from .errors import PBDError
+from .field_properties import OVERRIDABLE, property_from, shown_fields
 
-OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 """Options of a path that may begin with //; until Blender 4.5 all paths may."""
-
-CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
-
-
-def shown_fields(settings):
-    """The fields of a settings dataclass that a user sees, in order."""
-    return tuple(field for field in dataclasses.fields(settings) if "label" in field.metadata)
-
-
-def property_from(field):
-    """A Blender property with the label, unit, range and tooltip of a settings field."""
-    about = field.metadata
-    options = {"name": about["label"], "description": about["description"], "default": field.default}
-    if about["choices"]:
-        items = [(choice, CHOICE_LABELS.get(choice, choice.capitalize()), "") for choice in about["choices"]]
-        return EnumProperty(items=items, override=OVERRIDABLE, **options)
-    if isinstance(field.default, bool):
-        return BoolProperty(override=OVERRIDABLE, **options)
-    limits = {"min": about["low"], "max": about["high"], "soft_max": about["soft_high"]}
-    options.update((name, limit) for name, limit in limits.items() if limit is not None)
-    if isinstance(field.default, int):
-        return IntProperty(override=OVERRIDABLE, **options)
-    if about["unit"] == "m":
-        return FloatProperty(subtype="DISTANCE", precision=4, override=OVERRIDABLE, **options)
-    if about["unit"]:
-        options["name"] += f" ({about['unit']})"
-    return FloatProperty(precision=decimals(field.default), override=OVERRIDABLE, **options)
-
-
-def decimals(value):
-    """Digits behind the point that show a default value in full, as many as Blender can."""
-    if value == 0.0:
-        return 3
-    return min(max(2, 1 - math.floor(math.log10(abs(value)))), 6)
-
 
 enabled_listeners: list[Callable[[], None]] = []
 """Functions without arguments to call when an object becomes PBD or stops being it."""
 
 collider_listeners: list[Callable[[], None]] = []
 """Functions without arguments to call when an object may have become a collider or stopped being one."""
-
-SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
-"""Types of objects that Blender can turn into faces, so that cloth can collide with them."""
 
 
 def on_enabled(_group, _context):
@@ -90,6 +46,11 @@ BAKE_MODES = (
     ("MESH_CACHE", "Mesh Cache", "A PC2 file that a Mesh Cache modifier plays: for long or large animations"),
 )
 """The ways to keep a bake, as items of an enumeration."""
+
+
+def coulomb(name, description):
+    """The property of a coefficient of friction."""
+    return FloatProperty(name=name, description=description, default=0.4, min=0.0, soft_max=2.0, override=OVERRIDABLE)
 
 
 class PBD_PG_object(bpy.types.PropertyGroup):
@@ -196,24 +157,30 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
 
     # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
-    live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"})
-    made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"})
-    output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"})
-    baked: BoolProperty(name="Baked", options={"HIDDEN"})
-    baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"})
-    bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"})
-    bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"})
-    bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"})
-    bake_action: PointerProperty(name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"})
-    made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"})
-    bake_modifier: StringProperty(name="Modifier of the Bake", options={"HIDDEN"})
-    bake_file: StringProperty(name="File of the Bake", options={"HIDDEN"})
-    bake_switched_off: StringProperty(name="Modifiers Switched Off by the Bake", options={"HIDDEN"})
-    bake_parent_type: StringProperty(name="Parent Type Before the Bake", options={"HIDDEN"})
-    key_use_relative: BoolProperty(name="Relative Before the Bake", default=True, options={"HIDDEN"})
-    key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"})
-    color_before: StringProperty(name="Active Color Before the Heat Map", options={"HIDDEN"})
-    key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"})
+    live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"}, override=OVERRIDABLE)
+    made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"}, override=OVERRIDABLE)
+    output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"}, override=OVERRIDABLE)
+    baked: BoolProperty(name="Baked", options={"HIDDEN"}, override=OVERRIDABLE)
+    baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_action: PointerProperty(
+        name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_modifier: StringProperty(name="Modifier of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_file: StringProperty(name="File of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_switched_off: StringProperty(
+        name="Modifiers Switched Off by the Bake", options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    bake_parent_type: StringProperty(name="Parent Type Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    key_use_relative: BoolProperty(
+        name="Relative Before the Bake", default=True, options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    color_before: StringProperty(name="Active Color Before the Heat Map", options={"HIDDEN"}, override=OVERRIDABLE)
+    key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 class PBD_PG_collider(bpy.types.PropertyGroup):
@@ -236,23 +203,14 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
         precision=4,
         override=OVERRIDABLE,
     )
-    friction: FloatProperty(
-        name="Friction",
-        description="Coulomb coefficient while cloth slides; the mean of this and the cloth's counts. "
-        "Ice 0.05, wood 0.4, rubber 1",
-        default=0.4,
-        min=0.0,
-        soft_max=2.0,
-        override=OVERRIDABLE,
+    friction: coulomb(
+        "Friction",
+        "Coulomb coefficient while cloth slides; the mean of this and the cloth's counts. Ice 0.05, wood 0.4, rubber 1",
     )
-    static_friction: FloatProperty(
-        name="Static Friction",
-        description="Coulomb coefficient that must be overcome before cloth begins to slide; "
+    static_friction: coulomb(
+        "Static Friction",
+        "Coulomb coefficient that must be overcome before cloth begins to slide; "
         "at least Friction counts. Wood 0.5, rubber 1.2",
-        default=0.4,
-        min=0.0,
-        soft_max=2.0,
-        override=OVERRIDABLE,
     )
     restitution: FloatProperty(
         name="Bounce",
@@ -362,117 +320,13 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         subtype="DISTANCE",
         override=OVERRIDABLE,
     )
-    floor_friction: FloatProperty(
-        name="Friction",
-        description="Coulomb coefficient of the floor. Ice 0.05, wood 0.4, rubber 1",
-        default=0.4,
-        min=0.0,
-        soft_max=2.0,
-        override=OVERRIDABLE,
-    )
+    floor_friction: coulomb("Friction", "Coulomb coefficient of the floor. Ice 0.05, wood 0.4, rubber 1")
 
 
 for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
     group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
 
-PBD_PG_object.__annotations__.update(maps.properties(OVERRIDABLE))
-
-MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
-SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
-
-raw_material = operator.attrgetter(*MATERIAL_FIELDS, *maps.FIELDS)
-"""The settings of material and maps of an ``Object.pbd`` as a tuple: quick to read, quick to compare."""
-
-COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
-raw_collider = operator.attrgetter(*COLLIDER_FIELDS)
-"""The settings of an ``Object.pbd_collider`` as a tuple: quick to read, quick to compare."""
-
-
-def default_collider():
-    """The settings of a collider that is not marked as one, as from `raw_collider`."""
-    known: Any = PBD_PG_collider.bl_rna.properties
-    return tuple(known[name].default for name in COLLIDER_FIELDS)
-
-
-def collider_from(raw):
-    """The settings of a tuple from `raw_collider` by the names that `Collider` gives them."""
-    values = dict(zip(COLLIDER_FIELDS, map(clean, raw), strict=True))
-    values["static_friction"] = max(values["static_friction"], values["friction"])
-    return values
-
-
-def raw_scene(scene):
-    """Everything of a scene that steers the solver, as a tuple: quick to read, quick to compare."""
-    pbd = scene.pbd
-    render = scene.render
-    return (
-        *(getattr(pbd, name) for name in SOLVER_FIELDS),
-        tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
-        pbd.settle,
-        (pbd.use_floor, pbd.floor_height, pbd.floor_friction),
-        clean(pbd.speed) * clean(render.fps_base) / render.fps,
-    )
-
-
-def settle_from(raw):
-    """Frames to settle before the first one, of a tuple from `raw_scene`."""
-    return raw[-3]
-
-
-def floor_from(raw):
-    """Whether there is a floor, its height [m] and its friction, of a tuple from `raw_scene`."""
-    return raw[-2]
-
-
-def frame_seconds(raw):
-    """Simulated time of one frame [s], of a tuple from `raw_scene`."""
-    return raw[-1]
-
-
-def clean(value):
-    """A setting as it was typed: Blender stores 0.15 as 0.15000000596, and a lower limit a hair below itself."""
-    return float(f"{value:.7g}") if isinstance(value, float) else value
-
-
-def material_from(raw, name):
-    """The material of a tuple from `raw_material`.
-
-    Raises:
-        PBDError: A value is outside of its range; the sentence names the object and the setting.
-    """
-    try:
-        return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=False)))
-    except ValueError as error:
-        raise PBDError(f"{name}: {error}") from error
-
-
-def maps_from(raw):
-    """The values of `maps.FIELDS` of a tuple from `raw_material`."""
-    return tuple(map(clean, raw[len(MATERIAL_FIELDS) :]))
-
-
-def settings_from(raw, name):
-    """The solver settings, with gravity [m/s²], of a tuple from `raw_scene`.
-
-    Raises:
-        PBDError: A value is outside of its range; the sentence names the scene and the setting.
-    """
-    values = dict(zip(SOLVER_FIELDS, map(clean, raw), strict=False))
-    try:
-        return SolverSettings(gravity=tuple(map(clean, raw[len(SOLVER_FIELDS)])), **values)
-    except ValueError as error:
-        raise PBDError(f"{name}: {error}") from error
-
-
-def read_material(obj):
-    """The material of an object, original or evaluated; raises `PBDError`."""
-    return material_from(raw_material(obj.pbd), obj.name)
-
-
-def read_settings(scene):
-    """The solver settings of a scene, with its gravity; raises `PBDError`."""
-    return settings_from(raw_scene(scene), scene.name)
-
+PBD_PG_object.__annotations__.update(maps.properties())
 
 register_classes, unregister_classes = bpy.utils.register_classes_factory(
     (PBD_PG_object, PBD_PG_collider, PBD_PG_scene)

@@ -1,102 +1,126 @@
-"""Raw settings, tuples of plain values by key: what each of them is called, and which are animated."""
+"""Raw settings: tuples of values as Blender stores them, quick to read and to compare; and what they stand for."""
 
-import numpy as np
-from bpy.app.translations import pgettext_iface as iface
+import operator
+from typing import Any
 
-from . import animation, maps, properties, world
-from .world import as_collider
+from ..settings import Material, SolverSettings
+from . import maps
+from .errors import PBDError
+from .field_properties import shown_fields
+from .properties import PBD_PG_collider
+
+Key = int | tuple[str, int]
+"""Whose settings: the uid of a simulated object or of the scene; of a collider, `as_collider` of its uid."""
+
+
+def as_collider(uid):
+    """The key of an object's settings as a collider; it may have others as a cloth."""
+    return ("collider", uid)
+
+
+MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
+SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
+COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
 
 OF_SCENE = (
-    *(((f"pbd.{name}",), "") for name in properties.SOLVER_FIELDS),
+    *(((f"pbd.{name}",), "") for name in SOLVER_FIELDS),
     (("gravity", "use_gravity"), "Gravity"),
     (("pbd.settle",), ""),
     (("pbd.use_floor", "pbd.floor_height", "pbd.floor_friction"), "Floor"),
     (("pbd.speed", "render.fps", "render.fps_base"), "Speed or frame rate"),
 )
-OF_COLLIDER = tuple(((f"pbd_collider.{name}",), "") for name in properties.COLLIDER_FIELDS)
-OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in (*properties.MATERIAL_FIELDS, *maps.FIELDS))
+OF_COLLIDER = tuple(((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS)
+OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS))
 """Of raw settings, in their order: the paths that make a value, and its name if it is not that of its property."""
 
+raw_material = operator.attrgetter(*MATERIAL_FIELDS, *maps.FIELDS)
+"""The settings of material and maps of an ``Object.pbd`` as a tuple."""
 
-def present_settings(running, scene):
-    """Raw settings as they are now, before any frame was made with them."""
-    settings = world.read_last_moment(scene, [obj for _, obj in running.world.objects(scene)]).settings
-    settings.update((as_collider(obj.session_uid), world.raw_collider(obj)) for obj in running.obstacles(scene))
-    return settings
-
-
-def changed_by_hand(running, scene, settings):
-    """What of raw settings is not what it was and is not animated, as the end of a sentence, or ""."""
-    for key, raw in settings.items():
-        for place in places(running.settings.get(key, raw), raw):
-            if not is_animated(scene, key, place):
-                return iface("{what} changed").format(what=describe(scene, key, place))
-    return ""
+raw_collider = operator.attrgetter(*COLLIDER_FIELDS)
+"""The settings of an ``Object.pbd_collider`` as a tuple."""
 
 
-def places(before, now):
-    """Where two tuples of raw settings differ."""
-    return [] if before == now else [place for place, pair in enumerate(zip(before, now)) if pair[0] != pair[1]]
+def default_collider():
+    """The settings of a collider that is not marked as one, as from `raw_collider`."""
+    known: Any = PBD_PG_collider.bl_rna.properties
+    return tuple(known[name].default for name in COLLIDER_FIELDS)
 
 
-def fields(scene, key):
-    """What the raw settings of a key are made from, in their order."""
-    if isinstance(key, tuple):
-        return OF_COLLIDER
-    return OF_SCENE if key == scene.session_uid else OF_OBJECT
+def raw_scene(scene):
+    """Everything of a scene that steers the solver, as a tuple."""
+    pbd = scene.pbd
+    render = scene.render
+    return (
+        *(getattr(pbd, name) for name in SOLVER_FIELDS),
+        tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        pbd.settle,
+        (pbd.use_floor, pbd.floor_height, pbd.floor_friction),
+        clean(pbd.speed) * clean(render.fps_base) / render.fps,
+    )
 
 
-def owner_of(scene, key):
-    """The scene or object that has the settings of a key, or None."""
-    uid = key[1] if isinstance(key, tuple) else key
-    return scene if uid == scene.session_uid else world.find(scene, uid, "")
+def clean(value):
+    """A setting as it was typed: Blender stores 0.15 as 0.15000000596, and a lower limit a hair below itself."""
+    return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
-def describe(scene, key, place):
-    """A setting for a sentence: "Tension of 'Flag'"."""
-    paths, name = fields(scene, key)[place]
-    owner = owner_of(scene, key)
-    if owner is None:
-        return iface("Something that is gone")
-    if not name:
-        group, _, prop = paths[0].partition(".")
-        name = getattr(owner, group).bl_rna.properties[prop].name
-    name = iface(name).partition(" (")[0]
-    return name if owner == scene else iface("{setting} of '{owner}'").format(setting=name, owner=owner.name)
+def material_from(raw, name):
+    """The material of a tuple from `raw_material`.
+
+    Raises:
+        PBDError: A value is outside of its range; the sentence names the object and the setting.
+    """
+    try:
+        return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=False)))
+    except ValueError as error:
+        raise PBDError(f"{name}: {error}") from error
 
 
-def is_animated(scene, key, place):
-    """Whether one of the settings of a key is animated: then each frame has its own value."""
-    owner = owner_of(scene, key)
-    return owner is not None and animation.animates(owner, fields(scene, key)[place][0])
+def maps_from(raw):
+    """The values of `maps.FIELDS` of a tuple from `raw_material`."""
+    return tuple(map(clean, raw[len(MATERIAL_FIELDS) :]))
 
 
-def places_that_stay(scene, settings):
-    """Of raw settings by key: the places of those that are not animated."""
-    return {key: [at for at in range(len(raw)) if not is_animated(scene, key, at)] for key, raw in settings.items()}
+def collider_from(raw):
+    """The settings of a tuple from `raw_collider` by the names that `Collider` gives them."""
+    values = dict(zip(COLLIDER_FIELDS, map(clean, raw), strict=True))
+    values["static_friction"] = max(values["static_friction"], values["friction"])
+    return values
 
 
-def agree(settings, others, still):
-    """Whether raw settings are the same in these places, where both are known."""
-    return all(settings[key][at] == others[key][at] for key in settings.keys() & still.keys() for at in still[key])
+def settings_from(raw, name):
+    """The solver settings, with gravity [m/s²], of a tuple from `raw_scene`.
+
+    Raises:
+        PBDError: A value is outside of its range; the sentence names the scene and the setting.
+    """
+    values = dict(zip(SOLVER_FIELDS, map(clean, raw), strict=False))
+    try:
+        return SolverSettings(gravity=tuple(map(clean, raw[len(SOLVER_FIELDS)])), **values)
+    except ValueError as error:
+        raise PBDError(f"{name}: {error}") from error
 
 
-def settings_at(running, scene, frame, settings):
-    """Raw settings with what F-curves make of numbers and switches at a frame that playback has jumped over."""
-    found = {}
-    for key, raw in settings.items():
-        owner, values = owner_of(scene, key), list(raw)
-        for place, (paths, _name) in enumerate(fields(scene, key)):
-            curve = None if owner is None else running.curves.samples.get((owner.session_uid, paths[0], 0))
-            if curve is None or len(paths) > 1 or isinstance(raw[place], str):
-                continue
-            group, _, name = paths[0].partition(".")
-            rna = getattr(owner, group).bl_rna.properties[name]
-            value = curve.values[min(frame - running.first_frame, len(curve.values) - 1)]
-            if isinstance(raw[place], bool):
-                values[place] = bool(value > 0.5)
-            else:
-                limited = min(max(value, rna.hard_min), rna.hard_max)
-                values[place] = round(limited) if isinstance(raw[place], int) else float(np.float32(limited))
-        found[key] = tuple(values)
-    return found
+def settle_from(raw):
+    """Frames to settle before the first one, of a tuple from `raw_scene`."""
+    return raw[-3]
+
+
+def floor_from(raw):
+    """Whether there is a floor, its height [m] and its friction, of a tuple from `raw_scene`."""
+    return raw[-2]
+
+
+def frame_seconds(raw):
+    """Simulated time of one frame [s], of a tuple from `raw_scene`."""
+    return raw[-1]
+
+
+def read_material(obj):
+    """The material of an object, original or evaluated; raises `PBDError`."""
+    return material_from(raw_material(obj.pbd), obj.name)
+
+
+def read_settings(scene):
+    """The solver settings of a scene, with its gravity; raises `PBDError`."""
+    return settings_from(raw_scene(scene), scene.name)

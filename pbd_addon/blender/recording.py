@@ -7,8 +7,9 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from . import handlers, mesh_cache, poses, session, user_keys, world
+from . import handlers, mesh_cache, poses, session, user_keys
 from .errors import PBDError
+from .scene_objects import find
 from .session import BakeProgress
 
 
@@ -86,7 +87,7 @@ def find_scene(uid):
 
 def _objects(scene, names):
     """The objects of these uids, all of which must be there."""
-    found = [world.find(scene, uid, name) for uid, name in names.items()]
+    found = [find(scene, uid, name) for uid, name in names.items()]
     if None in found:
         raise PBDError("An object was deleted during the bake")
     return found

@@ -14,22 +14,24 @@ from bpy.app.translations import pgettext_iface as iface
 from .. import UnstableError
 from . import (
     backends,
+    changed_settings,
     disk_cache,
-    hand_placed,
     heat_map,
     mesh_io,
     output,
     poses,
-    properties,
     raw_settings,
     shaping,
     validity,
     watched_curves,
-    world,
 )
 from .errors import DamagedFrame, PBDError
+from .hand_placed import Shown
+from .members import check_faces, check_fit
+from .moments import Start, read_deformed, read_moment, read_surroundings
+from .scene_objects import bodies, find, live_bodies
 from .validity import Loss
-from .world import Start, World, bodies, live_bodies
+from .world import World
 
 PATIENCE = math.inf if bpy.app.background else 10.0
 """How long a jump ahead may keep a window from drawing [s]."""
@@ -88,8 +90,7 @@ class Session:
             while the heat map showed contact.
         tangled: How many faces of an object went through others at the start, by object uid.
         surfaces: What was read last of other objects, by object uid.
-        standing, pins_standing: Where colliders, and objects with pins, stood when the last frame was shown, by uid.
-        reshaped: Uids of what was edited since then and may have another shape.
+        shown: `hand_placed.Shown`, the frame that was shown last, or None.
         moved_by_hand: Uids of objects with pins that were moved in the middle of the run.
         curves: The F-curves that the simulation depends on, as they were known last, or None.
         curves_edited: Whether F-curves may have been edited since.
@@ -115,7 +116,7 @@ class Session:
         self.stepping = self.exchange = 0.0
         self.moments = {}
         self.settings = {}
-        self.shown_frame = None
+        self.shown = None
         self.undone = None
         self.first_guess = None
         self.first_disturbed = None
@@ -126,10 +127,6 @@ class Session:
         self.held = []
         self.touched = {}
         self.tangled = {}
-        self.recast = False
-        self.reshaped = set()
-        self.standing = {}
-        self.pins_standing = {}
         self.moved_by_hand = set()
         self.curves = None
         self.curves_edited = False
@@ -202,7 +199,7 @@ class Session:
     def _begin(self, scene, frame, here):
         """Start anew at a frame; settle at once what is to be settled."""
         self.begin_anew(Start(frame, here))
-        if properties.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
+        if raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
             self.build(scene, self.start, PATIENCE)
 
     def show(self, scene, depsgraph):
@@ -221,7 +218,7 @@ class Session:
             depsgraph.update()
         before, obstacles = self.world, self.obstacles(scene)
         cast = before.obstacles if before else {}
-        now = world.read_moment(scene, depsgraph, objects, obstacles)
+        now = read_moment(scene, depsgraph, objects, obstacles)
         try:
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         except DamagedFrame as error:
@@ -230,12 +227,8 @@ class Session:
             else:
                 self.begin_anew(self.start)
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
-        self.shown_frame = frame
-        self.recast = False
-        self.reshaped.clear()
         same = self.world is before and (before is None or before.obstacles is cast)
-        self.standing = hand_placed.standing(obstacles if same else self.obstacles(scene))
-        self.pins_standing = hand_placed.holding(self, scene) if self.world else {}
+        self.shown = Shown(self, scene, frame, obstacles if same else self.obstacles(scene))
         disk_cache.keep(self, scene)
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
@@ -259,7 +252,7 @@ class Session:
         """The objects that the simulation collides with and that are still there."""
         known = self.world.obstacles if self.world else {}
         if len(known) < FEW:
-            found = (world.find(scene, uid, one.surface.name) for uid, one in known.items())
+            found = (find(scene, uid, one.surface.name) for uid, one in known.items())
             return [obj for obj in found if obj is not None]
         return [obj for obj in scene.objects if obj.session_uid in known]
 
@@ -268,7 +261,7 @@ class Session:
         first = frame_range(scene)[0]
         target = frame if self.bake else min(frame, last_live_frame(scene))
         if self.untouched:
-            here = world.read_moment(scene, depsgraph, live_bodies(scene))
+            here = read_moment(scene, depsgraph, live_bodies(scene))
             if not here.poses:
                 return now
             here = self._with_surroundings(scene, depsgraph, here, live_bodies(scene))
@@ -280,7 +273,7 @@ class Session:
             self.build(scene, Start(begin, here.completing(self.start.moment)), PATIENCE)
             now = here
         elif frame == first and self._must_restart(scene, depsgraph, frame, now):
-            here = world.read_moment(scene, depsgraph, live_bodies(scene))
+            here = read_moment(scene, depsgraph, live_bodies(scene))
             self._begin(scene, frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene)))
             return now
         if self.undone is not None:
@@ -292,7 +285,7 @@ class Session:
 
     def _with_surroundings(self, scene, depsgraph, moment, objects):
         """A moment with the colliders and the surfaces to follow; raises `PBDError`."""
-        full = world.read_surroundings(scene, depsgraph, moment, objects, self.surfaces)
+        full = read_surroundings(scene, depsgraph, moment, objects, self.surfaces)
         self.surfaces = full.surfaces
         return full
 
@@ -312,7 +305,7 @@ class Session:
             return True
         if depsgraph.mode == "RENDER":  # It may have other modifiers than what was simulated.
             return False
-        return not now._replace(deformed=world.read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
+        return not now._replace(deformed=read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
 
     def truncate(self, frame, why):
         """Forget all frames after `frame`, but for the first; `why` is the end of a sentence."""
@@ -340,7 +333,7 @@ class Session:
     def _step_to(self, scene, depsgraph, frame, target, now):
         """Step all missing frames up to `target`; what stands between then and now is interpolated."""
         for member, obj in self.world.objects(scene):
-            world.check_faces(member, obj)
+            check_faces(member, obj)
             if poses.is_flat(now.poses[member.uid].matrix):
                 raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
         if self.blocked:
@@ -353,7 +346,7 @@ class Session:
         self.world.apply(scene, now.settings)
         self.settings.update(now.settings)
         self.notes = {**self.world.notes(), **self._newcomers(scene)}
-        seconds = properties.frame_seconds(now.settings[scene.session_uid])
+        seconds = raw_settings.frame_seconds(now.settings[scene.session_uid])
         simulation = self.world.simulation
         simulation.use_kernels(backends.choose(scene))
         origin = self.last_frame
@@ -363,7 +356,7 @@ class Session:
             self._make_room(scene)
             moment = now
             if step != frame:
-                settings = raw_settings.settings_at(self, scene, step, now.settings)
+                settings = changed_settings.settings_at(self, scene, step, now.settings)
                 moment = before.blend(now, (step - origin) / (frame - origin))._replace(settings=settings)
             self.world.apply(scene, moment.settings)
             try:
@@ -423,7 +416,7 @@ class Session:
             if obj.pbd.baked:
                 continue
             try:
-                world.check_fit(member, obj)
+                check_fit(member, obj)
             except PBDError as error:
                 self.message = self.message or str(error)
                 continue
@@ -432,7 +425,7 @@ class Session:
                 output.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
                 if ahead:
-                    seconds = ahead * properties.frame_seconds(now.settings[scene.session_uid])
+                    seconds = ahead * raw_settings.frame_seconds(now.settings[scene.session_uid])
                     positions = simulation.coasting_positions(member.body, seconds)
                 else:
                     positions = simulation.cached_positions(member.body, shown)
@@ -441,7 +434,7 @@ class Session:
 
     def show_again(self, scene, depsgraph):
         """Write the present frame into the live keys once more: it was changed in place."""
-        now = world.read_moment(scene, depsgraph, [obj for _, obj in self.world.objects(scene)])
+        now = read_moment(scene, depsgraph, [obj for _, obj in self.world.objects(scene)])
         self._write(scene, scene.frame_current_final, now, 0.0)
 
     def fits(self, scene):

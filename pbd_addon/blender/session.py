@@ -3,12 +3,15 @@
 They live outside of Blender's data, so nothing of them is saved or undone, and none outlives its file.
 """
 
+from collections.abc import Callable
+
 import bpy
 
-from . import cache_adoption, disk_cache, output, validity, world
+from . import cache_adoption, disk_cache, linked, output, validity
 from .errors import PBDError
+from .moments import Start, read_last_moment, read_moment, read_surroundings
 from .running import BakeProgress, Session, frame_range
-from .world import Start, bodies, layer_of, live_bodies
+from .scene_objects import bodies, layer_of, live_bodies
 
 __all__ = [
     "BakeProgress",
@@ -25,8 +28,10 @@ __all__ = [
     "ensure",
     "frame_range",
     "get",
+    "listeners",
     "live_bodies",
     "load_from_disk",
+    "needs_disk",
     "notice_colliders",
     "notice_edits",
     "notice_undo",
@@ -34,9 +39,13 @@ __all__ = [
     "remember",
     "reset",
     "show",
+    "tell",
 ]
 
 _sessions: dict[int, Session] = {}
+
+listeners: list[Callable[[bpy.types.Scene], None]] = []
+"""Functions to call with a scene whose simulated frames may have become more or fewer."""
 
 
 def get(scene):
@@ -57,8 +66,8 @@ def ensure(scene, depsgraph):
         objects = live_bodies(scene)
         if output.prepare(objects):
             depsgraph.update()
-        moment = world.read_moment(scene, depsgraph, objects)
-        moment = world.read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
+        moment = read_moment(scene, depsgraph, objects)
+        moment = read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
         found.build(scene, Start(scene.frame_current, moment))
     return found
 
@@ -82,6 +91,12 @@ def show(scene, depsgraph):
     return found is not None and found.show(scene, depsgraph)
 
 
+def tell(scene):
+    """Call the listeners: a frame of the scene is shown, or something was edited."""
+    for listener in listeners:
+        listener(scene)
+
+
 def remember(scene):
     """Before a frame change: note how the scene stood, in case the simulation begins there.
 
@@ -98,7 +113,7 @@ def remember(scene):
     evaluated = depsgraph.scene_eval if depsgraph else None
     if evaluated is not None and evaluated.frame_subframe == 0.0:
         running = of(scene)
-        moment = world.read_last_moment(scene, objects, depsgraph, running.surfaces)
+        moment = read_last_moment(scene, objects, depsgraph, running.surfaces)
         if running.start is not None and running.start.frame == evaluated.frame_current:
             moment = moment.seeing(running.start.moment)
         running.start = Start(evaluated.frame_current, moment)
@@ -107,19 +122,27 @@ def remember(scene):
 def notice_colliders():
     """An object may have become a collider or stopped being one: frames after the present one are to go."""
     for found in _sessions.values():
-        found.recast = True
+        if found.shown is not None:
+            found.shown.recast = True
 
 
 def notice_edits(depsgraph):
     """Something was edited: F-curves perhaps, or the shape of what cloth meets."""
-    curves, shapes = depsgraph.id_type_updated("ACTION"), set()
+    curves = depsgraph.id_type_updated("ACTION") or any(has_rules(update.id) for update in depsgraph.updates)
+    shapes = set()
     if depsgraph.id_type_updated("OBJECT"):
         edited = (update.id.original for update in depsgraph.updates if update.is_updated_geometry)
         shapes = {one.session_uid for one in edited if isinstance(one, bpy.types.Object)}
     for found in _sessions.values():
         found.curves_edited |= curves
-        if found.undone is None:  # Undo marks everything as edited.
-            found.reshaped |= shapes
+        if found.undone is None and found.shown is not None:  # Undo marks everything as edited.
+            found.shown.reshaped |= shapes
+
+
+def has_rules(one):
+    """Whether an ID has drivers or strips of the NLA, which may be what was edited."""
+    data = getattr(one, "animation_data", None)
+    return data is not None and bool(data.drivers or data.nla_tracks)
 
 
 def notice_undo():
@@ -147,6 +170,12 @@ def load_from_disk(scene):
     return ""
 
 
+def needs_disk(scene):
+    """Whether simulated frames are on disk and not in memory too."""
+    found = _sessions.get(scene.session_uid)
+    return found is None or found.world is None or not found.world.simulation.is_in_memory
+
+
 def delete_from_disk(scene):
     """Delete the frames on disk and write no more there; those in memory stay. Raises `OSError`."""
     scene.pbd.use_disk_cache = False
@@ -163,6 +192,7 @@ def delete_from_disk(scene):
 
 def before_save():
     """The file is about to be saved."""
+    linked.before_save()
     for scene in bpy.data.scenes:
         found = _sessions.get(scene.session_uid)
         if found is not None:

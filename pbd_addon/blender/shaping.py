@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .. import UnstableError
 from ..model import State
-from . import backends, disk_cache, heat_map, properties, raw_settings
+from . import backends, changed_settings, disk_cache, heat_map, raw_settings
 from .errors import PBDError
 
 UNDOABLE = 16
@@ -35,7 +35,7 @@ def settle_first(running, scene, patience=math.inf):
         PBDError: It cannot be done, or takes longer than `patience` seconds.
     """
     deadline = time.monotonic() + patience
-    frames = properties.settle_from(running.start.moment.settings[scene.session_uid])
+    frames = raw_settings.settle_from(running.start.moment.settings[scene.session_uid])
     for done in settling(running, scene, frames):
         if done < frames and time.monotonic() > deadline:
             running.first_disturbed, running.disturbed_by = running.first_frame, "SETTLE"
@@ -52,10 +52,10 @@ def settling(running, scene, frames):
 
 def settles_anew(running, scene, now):
     """Whether the first frame, or what is to become it, is settled and was made with other settings."""
-    if not (running.settled or properties.settle_from(now.settings[scene.session_uid])):
+    if not (running.settled or raw_settings.settle_from(now.settings[scene.session_uid])):
         return False
     known = running.moments[running.first_frame].settings
-    return any(raw_settings.places(known.get(key, raw), raw) for key, raw in now.settings.items())
+    return any(changed_settings.places(known.get(key, raw), raw) for key, raw in now.settings.items())
 
 
 def rest(running, scene):
@@ -66,7 +66,7 @@ def rest(running, scene):
     simulation.use_kernels(backends.choose(scene))
     try:
         simulation.take_inputs(running.world.inputs(scene, moment))
-        running.report = simulation.step(properties.frame_seconds(moment.settings[scene.session_uid]), in_place=True)
+        running.report = simulation.step(raw_settings.frame_seconds(moment.settings[scene.session_uid]), in_place=True)
     except UnstableError as error:
         raise PBDError(str(error)) from error
     disk_cache.truncate(running, frame - 1)
@@ -75,7 +75,7 @@ def rest(running, scene):
 
 def take_settings_of_first(running, scene):
     """Let the settings that the scene has now be those that the first frame was made with."""
-    raw = properties.raw_scene(scene)
+    raw = raw_settings.raw_scene(scene)
     running.settings[scene.session_uid] = running.world.applied[scene.session_uid] = raw
     running.moments[running.first_frame].settings[scene.session_uid] = raw
 

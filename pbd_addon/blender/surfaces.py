@@ -10,9 +10,11 @@ import bpy
 import numpy as np
 
 from .. import Polygons
-from . import poses
+from . import linked, poses
 from .errors import PBDError
-from .properties import SURFACE_TYPES
+
+SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+"""Types of objects that Blender can turn into faces, so that cloth can collide with them."""
 
 
 class Surface(NamedTuple):
@@ -150,7 +152,7 @@ def _faces(mesh, known):
 
 def is_simulated(obj):
     """Whether the object is a PBD object that is stepped: switched on and not baked."""
-    return obj.pbd.enabled and obj.pbd.active and not obj.pbd.baked
+    return obj.pbd.enabled and obj.pbd.active and not obj.pbd.baked and not linked.problem(obj)
 
 
 def colliders(scene):

@@ -11,10 +11,12 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from . import deformed_input, hand_placed, raw_settings, surfaces, watched_curves, world
+from . import changed_settings, deformed_input, hand_placed, surfaces, watched_curves
 from .errors import PBDError
 from .hand_placed import is_free, is_still, pinned
-from .world import Moment
+from .members import fits, is_unedited
+from .moments import Moment, peek_deformed, read_deformed, read_surroundings
+from .scene_objects import find, layer_of
 
 PUT_ELSEWHERE = 1e-4
 """Pins that modifiers put so far from where they were had other animation then [m, object space]."""
@@ -30,35 +32,36 @@ class Loss(NamedTuple):
 
 def pending(running, scene):
     """The `Loss` that the next frame change will find, or None."""
-    if running.untouched or running.undone is not None or running.shown_frame is None:
+    if running.untouched or running.undone is not None or running.shown is None:
         return None
-    why = raw_settings.changed_by_hand(running, scene, raw_settings.present_settings(running, scene))
+    why = changed_settings.changed_by_hand(running, scene, changed_settings.present_settings(running, scene))
     why = why or next((sentence for _uid, sentence in hand_placed.moves(running, scene)), "")
-    first = max(int(running.shown_frame), running.first_frame) + 1
+    first = max(int(running.shown.frame), running.first_frame) + 1
     return Loss(first, running.last_frame, why) if why and first <= running.last_frame else None
 
 
 def notice_moves(running, scene):
     """Before a frame change: forget the frames that something which a hand has moved or changed has made wrong."""
-    if running.untouched or running.undone is not None or running.shown_frame is None:
+    if running.untouched or running.undone is not None or running.shown is None:
         return
-    for uid in running.reshaped:
-        if _has_other_shape(running, scene, uid):
-            why = iface("the shape of '{name}' changed").format(name=world.find(scene, uid, "").name)
-            disturb(running, int(running.shown_frame), why)
+    shown = running.shown
+    for uid in shown.reshaped:
+        if _has_other_shape(running, scene, uid, shown.frame):
+            why = iface("the shape of '{name}' changed").format(name=find(scene, uid, "").name)
+            disturb(running, int(shown.frame), why)
     for uid, why in hand_placed.moves(running, scene):
         if uid is None:
-            disturb(running, int(running.shown_frame), why)
+            disturb(running, int(shown.frame), why)
         else:
             running.moved_by_hand.add(uid)
-            running.truncate(int(running.shown_frame), why)
+            running.truncate(int(shown.frame), why)
 
 
-def _has_other_shape(running, scene, uid):
-    """Whether what cloth meets or follows, by uid, is shaped in another way than when the last frame was shown."""
-    obj, moment = world.find(scene, uid, ""), running.moments.get(running.shown_frame)
+def _has_other_shape(running, scene, uid, frame):
+    """Whether what cloth meets or follows, by uid, is shaped in another way than at a frame."""
+    obj, moment = find(scene, uid, ""), running.moments.get(frame)
     known = None if moment is None else moment.surfaces.get(uid)
-    depsgraph = world.layer_of(scene).depsgraph
+    depsgraph = layer_of(scene).depsgraph
     if obj is None or known is None or depsgraph is None:
         return False
     try:
@@ -86,11 +89,11 @@ def notice_changes(running, scene, depsgraph, frame, now):
         now: The `Moment` of the new frame.
     """
     if running.undone is not None:
-        still = raw_settings.places_that_stay(scene, now.settings)
+        still = changed_settings.places_that_stay(scene, now.settings)
         fitting = [
             known
             for known, moment in running.moments.items()
-            if raw_settings.agree(moment.settings, now.settings, still)
+            if changed_settings.agree(moment.settings, now.settings, still)
         ]
         if fitting:
             running.truncate(max(fitting), iface("settings were undone"))
@@ -98,9 +101,9 @@ def notice_changes(running, scene, depsgraph, frame, now):
         _notice_undone_pins(running, scene, now)
         _notice_undone_moves(running, scene, frame)
         running.undone = None
-    by_hand = raw_settings.changed_by_hand(running, scene, now.settings)
+    by_hand = changed_settings.changed_by_hand(running, scene, now.settings)
     if by_hand:
-        running.truncate(frame if running.shown_frame is None else int(running.shown_frame), by_hand)
+        running.truncate(frame if running.shown is None else int(running.shown.frame), by_hand)
     running.settings.update(now.settings)
     if running.curves_edited or bpy.app.background:
         watched_curves.notice(running, scene)
@@ -108,15 +111,15 @@ def notice_changes(running, scene, depsgraph, frame, now):
     guessed = running.first_guess is not None and frame >= running.first_guess
     if known is None or guessed or frame == running.first_frame:
         return
-    # Drivers and strips of the NLA have no keyframes to compare: what they do is seen where it is looked at.
+    # What a driver makes of values that nobody watches is seen where it is looked at.
     for key, raw in now.settings.items():
         changed = [
             place
-            for place in raw_settings.places(known.settings.get(key, raw), raw)
-            if raw_settings.is_animated(scene, key, place)
+            for place in changed_settings.places(known.settings.get(key, raw), raw)
+            if changed_settings.is_animated(scene, key, place)
         ]
         if changed:
-            what = raw_settings.describe(scene, key, changed[0])
+            what = changed_settings.describe(scene, key, changed[0])
             running.truncate(frame - 1, iface("{what} is animated in another way").format(what=what))
             return
     for obj in pinned(running, scene):
@@ -140,10 +143,10 @@ def _notice_deformed(running, scene, depsgraph, frame):
     plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
     objects = [obj for obj in pinned(running, scene) if obj.session_uid not in running.moved_by_hand]
     if running.bake:
-        shapes = world.read_deformed(objects, depsgraph)
+        shapes = read_deformed(objects, depsgraph)
     else:
         quick = [obj for obj in objects if not (plays and deformed_input.is_subdivided(obj))]
-        shapes = world.peek_deformed(quick, depsgraph)
+        shapes = peek_deformed(quick, depsgraph)
     seen = running.world.held(known._replace(deformed=shapes)).deformed
     for obj in objects:
         now, before = seen.get(obj.session_uid), known.deformed.get(obj.session_uid)
@@ -198,8 +201,8 @@ def _stands_at(surface, matrix):
 def starts_like(running, scene, pins=False):
     """Whether the user's shapes, and on request the pins, are those that the simulation began with."""
     begin = running.moments[running.first_frame]
-    pairs = [(member, obj) for member, obj in running.world.objects(scene) if world.fits(member, obj)]
-    return all(world.is_unedited(member, obj, begin.poses[member.uid], pins) for member, obj in pairs)
+    pairs = [(member, obj) for member, obj in running.world.objects(scene) if fits(member, obj)]
+    return all(is_unedited(member, obj, begin.poses[member.uid], pins) for member, obj in pairs)
 
 
 def of_one_cast(running, scene):
@@ -210,20 +213,20 @@ def of_one_cast(running, scene):
     """
     if running.first_disturbed is not None or running.moved_by_hand or not _surrounded_as_at_first(running, scene):
         return False
-    still = raw_settings.places_that_stay(scene, running.settings)
-    same = all(raw_settings.agree(moment.settings, running.settings, still) for moment in running.moments.values())
+    still = changed_settings.places_that_stay(scene, running.settings)
+    same = all(changed_settings.agree(moment.settings, running.settings, still) for moment in running.moments.values())
     return same and running.first_guess is None and starts_like(running, scene, pins=True)
 
 
 def _surrounded_as_at_first(running, scene):
     """Whether colliders, and what objects are attached to, are those of the first cached frame."""
-    depsgraph = world.layer_of(scene).depsgraph
+    depsgraph = layer_of(scene).depsgraph
     if depsgraph is None or scene.frame_current != running.first_frame:
         return True
     objects = [obj for _, obj in running.world.objects(scene)]
     begin = running.moments[running.first_frame]
     try:
-        now = world.read_surroundings(scene, depsgraph, Moment({}, {}), objects, begin.surfaces)
+        now = read_surroundings(scene, depsgraph, Moment({}, {}), objects, begin.surfaces)
     except PBDError:
         return False
     return now.surrounds_like(begin)

@@ -1,11 +1,13 @@
-"""The F-curves that a simulation depends on: which they are, and from which frame on they have other values."""
+"""The animation that a simulation depends on: F-curves, and from which frame on they have other values; drivers and
+strips of the NLA, and whether they do something else.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from . import animation, mesh_io
+from . import animation, animation_rules, mesh_io
 from .hand_placed import pinned
 
 REFERENCES = ("object", "object_from", "object_to", "target", "pole_target")
@@ -24,6 +26,7 @@ class Curves(NamedTuple):
 
     owners: dict[int, str]  # what is moved or set, by uid of what may have curves
     samples: dict[tuple[int, str, int], Samples]  # by that uid, data path and array index
+    rules: dict[int, str]  # by that uid: what its drivers and strips do
 
 
 def watch(running, scene, last):
@@ -39,6 +42,8 @@ def read(running, scene, last):
     objects += [obj.pbd.attach_object for obj in simulated if mesh_io.attached_to(obj)]
     owners = {owner.session_uid: (owner, obj.name) for obj in objects for owner in _owners_of(obj)}
     owners.update((one.session_uid, (one, one.name)) for one in (*simulated, scene))
+    driving = [target for owner, _name in owners.values() for target in animation_rules.targets(owner)]
+    owners = {one.session_uid: (one, one.name) for one in driving} | owners
     samples = {}
     known = running.curves.samples if running.curves else {}
     for uid, (owner, _name) in owners.items():
@@ -51,7 +56,8 @@ def read(running, scene, last):
                 samples[key] = Samples(drawn, np.array(values))
             else:
                 samples[key] = old
-    return Curves({uid: name for uid, (_owner, name) in owners.items()}, samples)
+    rules = {uid: animation_rules.read(owner) for uid, (owner, _name) in owners.items()}
+    return Curves({uid: name for uid, (_owner, name) in owners.items()}, samples, rules)
 
 
 def _owners_of(obj):
@@ -71,7 +77,10 @@ def _owners_of(obj):
 
 
 def notice(running, scene):
-    """Forget the frames from the first on at which an F-curve has another value than before."""
+    """Forget the frames from the first on at which an F-curve has another value than before.
+
+    Where drivers or strips do something else, that is the first frame.
+    """
     before, first = running.curves, running.first_frame
     watch(running, scene, max([running.last_frame, *(first + len(one.values) - 1 for one in before.samples.values())]))
     now, changes = running.curves, []
@@ -86,6 +95,8 @@ def notice(running, scene):
             differ = np.append(differ, old.keyframes != new.keyframes and len(new.values) > len(old.values))
         if differ.any():
             changes.append((first + int(np.argmax(differ)), now.owners[key[0]]))
+    both = before.rules.keys() & now.rules.keys()
+    changes += [(first, now.owners[uid]) for uid in both if before.rules[uid] != now.rules[uid]]
     if changes:
         frame, owner = min(changes)
         running.truncate(frame - 1, iface("animation of '{name}' changed").format(name=owner))

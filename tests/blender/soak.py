@@ -374,8 +374,9 @@ def ask_the_doctor(rng):
 @action(2)
 def bake(rng):
     choose(rng, bodies())
-    bpy.context.scene.frame_end = rng.randint(3, LAST_FRAME)
-    call(bpy.ops.object.pbd_bake, mode=rng.choice(("ABSOLUTE", "RELATIVE")))
+    scene = bpy.context.scene
+    scene.frame_end, scene.pbd.bake_folder = rng.randint(3, LAST_FRAME), str(folder / "bakes")
+    call(bpy.ops.object.pbd_bake, mode=rng.choice(("ABSOLUTE", "RELATIVE", "REDUCED", "MESH_CACHE")))
 
 
 @action(1)
@@ -394,6 +395,55 @@ def bake_until_esc(rng):
 def delete_the_bake(rng):
     choose(rng, [obj for obj in bodies() if obj.pbd.baked])
     call(bpy.ops.object.pbd_delete_bake)
+
+
+@action(1)
+def export(rng):
+    """What an export changes for as long as it writes is as it was afterwards."""
+    obj = choose(rng, bodies())
+    obj.pbd.reduce_by, obj.pbd.reduce_error = "ERROR", 0.01
+    bpy.context.scene.frame_end = rng.randint(2, 6)
+    if rng.random() < 0.2:
+        call(bpy.ops.object.pbd_count_keys)
+        return
+    file_format = rng.choice(("ALEMBIC", "USD", "GLTF"))
+    call(bpy.ops.object.pbd_export, format=file_format, filepath=str(folder / "soak.out"))
+
+
+@action(1)
+def color_the_cloth(rng):
+    leave_mode()
+    call(bpy.ops.object.pbd_heat_map, kind=rng.choice(("OFF", "STRAIN", "CONTACT")))
+
+
+@action(2)
+def keep_frames_on_disk(rng):
+    leave_mode()
+    scene = bpy.context.scene
+    what = rng.choice(("on", "on", "off", "load", "delete", "save"))
+    if what in ("on", "off"):
+        scene.pbd.use_disk_cache = what == "on"
+    elif what == "save":
+        bpy.ops.wm.save_as_mainfile(filepath=str(folder / rng.choice(("soak.blend", "other.blend"))))
+    else:
+        call(bpy.ops.object.pbd_disk_cache_load if what == "load" else bpy.ops.object.pbd_disk_cache_delete)
+
+
+@action(1)
+def animate(rng):
+    """A driver, or a strip of the NLA, that moves or shapes something; or one less."""
+    obj = choose(rng, meshes())
+    data = obj.animation_data
+    if data is not None and data.drivers and rng.random() < 0.5:
+        data.drivers[0].driver.expression = f"{rng.uniform(-0.05, 0.05):.3f} * frame"
+    elif data is not None and data.nla_tracks:
+        data.nla_tracks[0].strips[0].influence = rng.random()
+    elif rng.random() < 0.5:
+        obj.driver_add("location", 0).driver.expression = "0.01 * frame"
+    else:
+        action = bpy.data.actions.new("Sway")
+        strip = obj.animation_data_create().nla_tracks.new().strips.new("Sway", 1, action)
+        strip.repeat = rng.choice((1.0, 2.0))
 
 
 @action(1)
@@ -470,6 +520,8 @@ def end():
         keys = [block.name for block in obj.data.shape_keys.key_blocks] if obj.data.shape_keys else []
         ours = [name for name in keys if name.startswith("PBD") and not name.startswith(KEPT)]
         assert not ours or KEPT in obj.data, f"{obj.name} keeps {ours}"
+        left = [one.name for one in obj.data.attributes if one.name.startswith("pbd_")]
+        assert not left, f"{obj.name} keeps {left}"
     left = ours_among(bpy.app.handlers.frame_change_pre) + ours_among(bpy.app.handlers.frame_change_post)
     assert not left, f"handlers are left: {left}"
 

@@ -83,3 +83,41 @@ def test_new_mesh(cloth):
     bpy.ops.ed.undo_push(message="Applied")
     bpy.ops.ed.undo()
     assert [obj.name for obj in bpy.data.objects] == ["Flag"]
+
+
+@pytest.mark.parametrize("rigged", [False, True])
+@pytest.mark.parametrize("mode", ["MESH_CACHE", "ABSOLUTE"])
+def test_new_mesh_of_a_bake(extension, tmp_path, mode, rigged):
+    scene = bpy.context.scene
+    scene.frame_end, scene.pbd.bake_folder = 6, str(tmp_path)
+    obj = scenes.add_grid(rx=6, ry=6, width=0.5, height=0.5)
+    if mode == "MESH_CACHE":
+        obj.shape_key_add(name="Basis")
+        obj.shape_key_add(name="Mine").value = 0.5
+    if rigged:
+        lattice = bpy.data.objects.new("Lattice", bpy.data.lattices.new("Lattice"))
+        scene.collection.objects.link(lattice)
+        lattice.location.x = 0.1
+        obj.modifiers.new("Lattice", "LATTICE").object = lattice
+    obj.modifiers.new("Finer", "SUBSURF").levels = 1
+    assert bpy.ops.object.pbd_bake(mode=mode) == {"FINISHED"}
+    go(4, 0.5)
+    seen = shown(obj)
+    assert bpy.ops.object.pbd_apply(result="MESH") == {"FINISHED"}
+    copy = bpy.context.view_layer.objects.active
+    assert copy != obj and [modifier.name for modifier in copy.modifiers] == ["Finer"]
+    assert copy.modifiers["Finer"].show_viewport and copy.data.shape_keys is None
+    for frame in (4, 6):
+        go(frame)
+        assert np.abs(shown(copy) - seen).max() < 1e-6, frame
+    assert np.abs(shown(obj) - seen).max() > 1e-3
+
+
+def test_new_mesh_of_a_bake_whose_file_is_gone(tmp_path):
+    bpy.context.scene.frame_end, bpy.context.scene.pbd.bake_folder = 3, str(tmp_path)
+    scenes.add_grid()
+    bpy.ops.object.pbd_bake(mode="MESH_CACHE")
+    next(tmp_path.iterdir()).unlink()
+    with pytest.raises(RuntimeError, match="The file of the bake of 'Flag' cannot be read: No such file"):
+        bpy.ops.object.pbd_apply(result="MESH")
+    assert [one.name for one in bpy.data.objects] == ["Flag"]

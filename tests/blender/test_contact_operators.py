@@ -106,7 +106,7 @@ def test_every_collider_setting_can_be_animated_and_overridden(extension):
     plate = add_plate()
     collider = extension.module("pbd_addon").Collider
     defaults = collider([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
-    for name in extension.bridge("properties").COLLIDER_FIELDS:
+    for name in extension.bridge("raw_settings").COLLIDER_FIELDS:
         prop = plate.pbd_collider.bl_rna.properties[name]
         assert prop.is_animatable and prop.is_overridable
         assert len(prop.description) > 20
@@ -117,8 +117,8 @@ def test_every_collider_setting_can_be_animated_and_overridden(extension):
 def test_static_friction_is_at_least_friction(extension):
     plate = add_plate()
     plate.pbd_collider.friction = 0.9
-    properties = extension.bridge("properties")
-    values = properties.collider_from(properties.raw_collider(plate.pbd_collider))
+    raw_settings = extension.bridge("raw_settings")
+    values = raw_settings.collider_from(raw_settings.raw_collider(plate.pbd_collider))
     assert values["static_friction"] == values["friction"] == 0.9
 
 

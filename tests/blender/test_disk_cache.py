@@ -394,6 +394,26 @@ def test_delete_takes_the_files_of_this_blend_alone(session, stage):
     assert list(files_of(copy)) == ["notes.txt"]
 
 
+def test_delete_says_before_what_becomes_of_the_frames(extension, session, stage):
+    """A frame that was read when the file was loaded is on disk alone, and is not shown any more without it."""
+    consequence = extension.module("operators.cache").OBJECT_OT_pbd_disk_cache_delete.consequence
+    seen = simulate(session, stage, 3)
+    assert consequence(bpy.context.scene) == "The frames in memory stay"
+    load(stage)
+    assert consequence(bpy.context.scene) == "The frames are there alone and have to be simulated again"
+    assert np.array_equal(shown(flag()), seen[3][0])
+    bpy.ops.object.pbd_disk_cache_delete()
+    assert not np.array_equal(shown(flag()), seen[3][0])
+
+
+def test_clear_cache_takes_frames_that_are_on_disk_alone(session, stage):
+    simulate(session, stage, 3)
+    load(stage)
+    assert running(session).cache_bytes == 0
+    assert bpy.ops.object.pbd_clear_cache() == {"FINISHED"}
+    assert running(session) is None
+
+
 def test_delete_leaves_no_empty_folders(session, stage):
     simulate(session, stage, 3)
     load(stage)

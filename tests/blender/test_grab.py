@@ -217,12 +217,12 @@ def test_pinning_in_edit_mode_forgets_where_a_hand_was(hand, extension):
     drag(worker, (0.0, 0.0, 0.4))
     worker.let_go(bpy.context.scene, pin=True)
     worker.finish(bpy.context.scene)
-    assert extension.bridge("mesh_io").read_offsets(obj.data).any()
+    assert extension.bridge("pins").read_offsets(obj.data).any()
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.object.pbd_unpin_selected()
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert not extension.bridge("mesh_io").read_offsets(obj.data).any()
+    assert not extension.bridge("pins").read_offsets(obj.data).any()
 
 
 def test_undo_takes_cloth_and_pins_back_in_one_step(hand, session, extension):

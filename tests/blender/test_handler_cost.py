@@ -65,7 +65,7 @@ def test_a_frame_from_disk_of_ten_thousand_vertices(extension, tmp_path):
 
 def test_a_still_collider_costs_next_to_nothing(extension):
     """Of 100,000 vertices: reading it, seeing that it stands still, and placing it, at a frame that is stepped."""
-    world, session = extension.bridge("world"), extension.bridge("session")
+    moments, session = extension.bridge("moments"), extension.bridge("session")
     scene = bpy.context.scene
     ground = scenes.add_grid("Ground", rx=316, ry=316, pbd=False)
     ground.pbd_collider.enabled = True
@@ -74,10 +74,10 @@ def test_a_still_collider_costs_next_to_nothing(extension):
     go(1), go(2)
     running = session.get(scene)
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    moment = world.read_moment(scene, depsgraph, [obj])
+    moment = moments.read_moment(scene, depsgraph, [obj])
 
     def read(_):
-        full = world.read_surroundings(scene, depsgraph, moment, [obj], running.surfaces)
+        full = moments.read_surroundings(scene, depsgraph, moment, [obj], running.surfaces)
         running.world.inputs(scene, full)
 
     print(f"still collider of 100,000 vertices: {1e3 * least_seconds(read):.3f} ms")

@@ -623,3 +623,14 @@ def test_scene_without_bodies_costs_nothing(extension, session):
     handlers = extension.bridge("handlers")
     assert handlers.on_frame_change not in bpy.app.handlers.frame_change_post
     assert not obj.pbd.enabled
+
+
+def test_nothing_else_goes_through_the_frames_while_a_bake_runs(extension):
+    bake = extension.bridge("bake").start(bpy.context.scene, [add_cloth()], "ABSOLUTE", 1, FRAMES)
+    next(bake)
+    others = [getattr(bpy.ops.object, f"pbd_{name}") for name in ("step", "reset", "clear_cache", "grab", "settle")]
+    try:
+        assert not any(operator.poll() for operator in others)
+    finally:
+        bake.close()
+    assert all(operator.poll() for operator in others)

@@ -7,6 +7,7 @@ Blender can show, and, from the sources, that each property and operator they na
 import ast
 import inspect
 import sys
+from typing import NamedTuple
 
 import bpy
 import pytest
@@ -92,8 +93,8 @@ def drawn_properties(extension):
             if isinstance(call.args[1], ast.Constant):
                 yield where, owner_of(function, call.args[0]), call.args[1].value
         for call in calls(function, "draw_group"):
-            if isinstance(call.args[2], ast.Constant):
-                yield where, "context.object.pbd", call.args[2].value
+            if isinstance(call.args[3], ast.Constant):
+                yield where, "context.object.pbd", call.args[3].value
         for call in calls(function, "draw_map"):
             for part in ("group", "low", "high"):
                 yield where, "context.object.pbd", f"{call.args[2].value}_{part}"
@@ -180,6 +181,62 @@ def test_preset_menus_name_their_operators(extension):
         category, operator = menu.preset_add_operator.split(".")
         assert getattr(getattr(bpy.ops, category), operator).get_rna_type() is not None
         assert menu.preset_subdir == f"pbd_{kind}"
+
+
+class Region(NamedTuple):
+    width: float
+    type: str = "UI"
+
+
+class System(NamedTuple):
+    ui_scale: float
+
+
+class Preferences(NamedTuple):
+    system: System
+    ui_styles: bpy.types.bpy_prop_collection
+
+
+class Room(NamedTuple):
+    """What the drawings ask of a context about the room that they have; without a window Blender has none."""
+
+    region: Region
+    preferences: Preferences
+
+    @classmethod
+    def of(cls, width, scale=1.25):
+        """A region of this width [pixels at the interface scale 1]."""
+        return cls(Region(width * scale), Preferences(System(scale), bpy.context.preferences.ui_styles))
+
+
+SIDEBAR = 280.0
+"""Width of Blender's sidebar as it is at first [pixels at the interface scale 1]."""
+
+
+@pytest.mark.parametrize("label", ["Compression (N/m)", "Pin Stiffness (N/m)", "Memory Limit (MB)", "Bending Model"])
+def test_the_sidebar_has_room_for_labels_with_their_units(extension, label):
+    rows = module(extension, "rows")
+    room = Room.of(SIDEBAR)
+    share = rows.label_share(room, label)
+    assert share >= rows.WIDE_LABEL
+    assert rows.text_width(room, label) < share * rows.row_width(room)
+    assert rows.text_width(room, "0.000010") < (1.0 - share) * rows.row_width(room)
+
+
+def test_where_blender_leaves_room_its_own_layout_is_kept(extension):
+    rows = module(extension, "rows")
+    assert rows.label_share(Room.of(SIDEBAR), "Density") == 0.0
+    assert rows.label_share(Room.of(500.0), "Compression (N/m)") == 0.0
+
+
+def test_in_a_narrow_sidebar_the_number_comes_first(extension):
+    rows = module(extension, "rows")
+    assert rows.label_share(Room.of(160.0), "Compression (N/m)") is None
+
+
+def test_wide_editors_have_two_columns(extension):
+    row_width = module(extension, "rows").row_width
+    assert row_width(Room.of(610.0)) < row_width(Room.of(590.0)) < row_width(Room.of(1500.0))
 
 
 def test_entries_in_blenders_own_panels(extension):

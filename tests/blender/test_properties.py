@@ -8,8 +8,8 @@ import scenes
 
 
 @pytest.fixture
-def properties(extension):
-    return extension.bridge("properties")
+def raw_settings(extension):
+    return extension.bridge("raw_settings")
 
 
 def material_class(extension):
@@ -35,24 +35,24 @@ def test_units_stand_where_blender_has_none(extension):
     assert of["floor_height"].unit == "LENGTH"
 
 
-def test_an_untouched_object_reads_as_the_default_material(extension, properties):
-    assert properties.read_material(scenes.add_grid()) == material_class(extension)()
+def test_an_untouched_object_reads_as_the_default_material(extension, raw_settings):
+    assert raw_settings.read_material(scenes.add_grid()) == material_class(extension)()
 
 
-def test_every_preset_is_read_back_exactly(extension, properties):
+def test_every_preset_is_read_back_exactly(extension, raw_settings):
     obj = scenes.add_grid()
     for name, material in extension.module("pbd_addon.settings").PRESETS.items():
         for field in dataclasses.fields(material):
             setattr(obj.pbd, field.name, getattr(material, field.name))
-        assert properties.read_material(obj) == material, name
+        assert raw_settings.read_material(obj) == material, name
 
 
-def test_the_lower_limit_itself_is_legal(extension, properties):
+def test_the_lower_limit_itself_is_legal(extension, raw_settings):
     obj = scenes.add_grid()
     obj.pbd.density = -1.0
-    assert properties.read_material(obj).density == 1e-4
+    assert raw_settings.read_material(obj).density == 1e-4
     bpy.context.scene.pbd.substeps = 0
-    assert properties.read_settings(bpy.context.scene).substeps == 1
+    assert raw_settings.read_settings(bpy.context.scene).substeps == 1
 
 
 def test_automatic_quality_reaches_the_solver(extension):
@@ -71,16 +71,24 @@ def test_automatic_quality_reaches_the_solver(extension):
     assert extension.bridge("session").get(scene).report.substeps == scene.pbd.substeps
 
 
-def test_what_is_no_number_is_refused_by_name(extension, properties):
+def test_what_is_no_number_is_refused_by_name(extension, raw_settings):
     obj = scenes.add_grid("Sail", bend=float("nan"))
     error = extension.bridge("errors").PBDError
     with pytest.raises(error, match=r"^Sail: Material\.bend must be a finite number"):
-        properties.read_material(obj)
+        raw_settings.read_material(obj)
 
 
-def test_gravity_is_the_scenes(properties):
+def test_gravity_is_the_scenes(raw_settings):
     scene = bpy.context.scene
     scene.gravity = (0.0, 1.5, -3.7)
-    assert properties.read_settings(scene).gravity == (0.0, 1.5, -3.7)
+    assert raw_settings.read_settings(scene).gravity == (0.0, 1.5, -3.7)
     scene.use_gravity = False
-    assert properties.read_settings(scene).gravity == (0.0, 0.0, 0.0)
+    assert raw_settings.read_settings(scene).gravity == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("name", "usual"), [("stretch", 5000.0), ("bend", 1e-5), ("density", 0.15)])
+def test_a_drag_changes_a_value_by_hundredths_of_a_usual_one(extension, name, usual):
+    """Blender's own step is 0.03 whatever the unit: nothing for Tension, three thousand times the whole of Bending."""
+    field = bpy.types.Object.bl_rna.properties["pbd"].fixed_type.properties[name]
+    assert field.default == pytest.approx(usual)
+    assert field.step / 100.0 == pytest.approx(usual / 100.0)

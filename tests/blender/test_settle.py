@@ -146,9 +146,9 @@ def test_esc_takes_it_back(extension, session):
         report = staticmethod(lambda *_: None)
 
     tool = Tool()
-    settle.start(tool, bpy.context)
+    run = settle.start(tool, bpy.context)
     for _ in range(10):
-        next(tool._run)
+        next(run)
     assert settle.give_up(tool, bpy.context) == {"CANCELLED"}
     assert scene.pbd.settle == 3
     assert session.get(scene) is None

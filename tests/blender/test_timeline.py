@@ -34,9 +34,30 @@ def test_an_edit_at_the_first_frame(timeline):
     assert timeline.spans(bpy.context.scene) == [(1, 1, timeline.SIMULATED), (2, 5, timeline.OUTDATED)]
 
 
-def test_without_a_window_nothing_is_hung_up(timeline):
+def test_the_strip_hears_of_each_frame_and_of_a_cleared_cache(extension):
+    """After it was simulated, not before: the strip would lag behind."""
+    heard = []
+    session = extension.bridge("session")
+
+    def listen(scene):
+        running = session.get(scene)
+        heard.append(None if running is None else running.last_frame)
+
+    session.listeners.append(listen)
+    try:
+        play([scenes.add_grid()], 1, 3)
+        assert heard[-2:] == [2, 3]
+        bpy.ops.object.pbd_clear_cache()
+        bpy.context.view_layer.update()
+        assert heard[-1] is None
+    finally:
+        session.listeners.remove(listen)
+
+
+def test_without_a_window_nothing_is_hung_up(extension, timeline):
     assert bpy.app.background
     assert timeline._handles == []
+    assert timeline.redraw not in extension.bridge("session").listeners
 
 
 def test_with_a_window_it_is_taken_down_again(extension, timeline, monkeypatch):
@@ -44,8 +65,12 @@ def test_with_a_window_it_is_taken_down_again(extension, timeline, monkeypatch):
     monkeypatch.setattr(timeline, "HANGS", True)
     timeline.register()
     (handle,) = timeline._handles
+    listeners = extension.bridge("session").listeners
+    assert timeline.redraw in listeners
+    go(1)
     timeline.unregister()
     assert timeline._handles == []
+    assert timeline.redraw not in listeners
     with pytest.raises(ValueError):
         bpy.types.SpaceDopeSheetEditor.draw_handler_remove(handle, "WINDOW")
 

@@ -1,0 +1,138 @@
+"""What panels are made of: rows that know how wide their labels are, sentences, sizes."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+
+import blf
+from bpy.app.translations import pgettext_iface as iface
+
+LETTER_WIDTH = 7.0
+"""Mean width of a letter in a sentence at the interface scale 1 [pixels]."""
+
+LABEL_SHARE = 0.36
+"""Part of a row that Blender's property split leaves to a label: two fifths of what is not the key frame's dot."""
+
+WIDE_LABEL = 0.48
+"""Part of a row that labels get which need more than Blender leaves to them, so that most fields stay in line."""
+
+FIELD = 90.0
+"""What is left to a field, so that it shows a number of eight digits [pixels at the interface scale 1]."""
+
+MARGINS = 32.0
+TABS = 22.0
+"""What the borders of a region and the tabs of a sidebar take from its rows [pixels at the interface scale 1]."""
+
+PADDING = 8.0
+ICON = 20.0
+"""What a text on a label or button has around it, and what an icon takes [pixels at the interface scale 1]."""
+
+TWO_COLUMNS = 550.0
+"""From about this width of a row on `columns` has two of them [pixels at the interface scale 1]."""
+
+
+def columns(layout):
+    """Rows that stand in two columns where the editor is wide, as in Blender's own physics panels."""
+    return layout.grid_flow(row_major=False, columns=0, even_columns=True, even_rows=False, align=True)
+
+
+def draw_rows(layout, context, owner, *names):
+    """Settings in rows of their own, with the units behind the labels.
+
+    Where Blender leaves too little room to these labels, they get more, all the same. Where even that is not enough
+    the words stay whole and the tooltips show the units.
+    """
+    fields = [owner.bl_rna.properties[name] for name in names]
+    labels = {field.identifier: iface(field.name) for field in fields if field.type != "BOOLEAN"}
+    share = label_share(context, *labels.values())
+    if share is None:
+        labels = {name: label.partition(" (")[0] for name, label in labels.items()}
+        share = label_share(context, *labels.values())
+    for field in fields:
+        name, row = field.identifier, layout.column()
+        slider = name.startswith("k_")
+        if name not in labels:
+            draw_box(row, context, owner, name, field.name)
+        elif share:
+            row = beside_label(row, share, labels[name])
+            row.prop(owner, name, text="", slider=slider)
+            if layout.use_property_decorate:
+                row.prop_decorator(owner, name)
+        else:
+            row.prop(owner, name, text=labels[name], translate=False, slider=slider)
+
+
+def draw_box(layout, context, owner, name, text):
+    """A check box with an English text, in line with the fields, or with the labels if it would be cut off there."""
+    text = iface(text)
+    needed = ICON + PADDING + text_width(context, text) + (ICON if layout.use_property_decorate else 0.0)
+    layout.use_property_split = needed <= 0.6 * row_width(context)
+    layout.prop(owner, name, text=text, translate=False)
+
+
+def label_share(context, *labels):
+    """Part of a row that these labels get, 0 if Blender's split has room for them, or None if no split has."""
+    room = row_width(context)
+    needed = PADDING + max((text_width(context, label) for label in labels), default=0.0)
+    if needed <= LABEL_SHARE * room:
+        return 0.0
+    share = max(needed / room, WIDE_LABEL)
+    return share if (1.0 - share) * room >= FIELD else None
+
+
+def beside_label(layout, share, label):
+    """Draw a label into its part of a row; returns the rest of the row."""
+    split = layout.split(factor=share)
+    left = split.row()
+    left.alignment = "RIGHT"
+    left.label(text=label, translate=False)
+    right = split.row(align=True)
+    right.use_property_split = False
+    return right
+
+
+def row_of_buttons(layout, context, *labels, icon=False):
+    """A row for buttons with these English labels, or a column if they would be cut off side by side."""
+    needed = PADDING + max(text_width(context, iface(label, "Operator")) for label in labels)
+    fits = needed + (ICON if icon else 0.0) <= row_width(context) / len(labels)
+    return layout.row(align=True) if fits else layout.column(align=True)
+
+
+def row_width(context):
+    """Width of a row of a panel, or of one of two columns, at the interface scale 1 [pixels]."""
+    width = context.region.width / context.preferences.system.ui_scale
+    width -= MARGINS + (TABS if context.region.type == "UI" else 0.0)
+    return max(width / 2.0 if width > TWO_COLUMNS else width, 1.0)
+
+
+def text_width(context, text):
+    """Width of a text in Blender's own font at the interface scale 1 [pixels]."""
+    blf.size(0, context.preferences.ui_styles[0].widget.points)
+    return blf.dimensions(0, text)[0]
+
+
+def draw_sentence(layout, context, sentence, icon):
+    """A sentence of any length, broken to the width of the region, with an icon on its first line.
+
+    One without figures is translated here, one with figures where they are put in.
+    """
+    sentence = iface(sentence)
+    room = int(context.region.width / (LETTER_WIDTH * context.preferences.system.ui_scale)) - 6
+    col = layout.column(align=True)
+    col.scale_y = 0.8
+    for line in textwrap.wrap(sentence, max(room, 16) * len(sentence) // max(letters(sentence), 1)):
+        col.label(text=line, icon=icon, translate=False)
+        icon = "BLANK1"
+
+
+def letters(text: str) -> int:
+    """Width of a text in Latin letters: Chinese and Japanese characters are twice as wide."""
+    return len(text) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+
+
+def file_size(count: float) -> str:
+    """A number of bytes for a label: "24 KB", "3.1 MB", "150 MB"."""
+    if count < 1e6:
+        return f"{count / 1e3:.0f} KB"
+    return f"{count / 1e6:.1f} MB" if count < 1e7 else f"{count / 1e6:.0f} MB"

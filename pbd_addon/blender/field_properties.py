@@ -1,0 +1,49 @@
+"""Blender properties made from the fields of ``settings.py``.
+
+Labels, units, ranges and tooltips are written once, beside the physics they steer. Blender has no units for pressure,
+stiffness or density: those stand in brackets behind the label.
+"""
+
+import dataclasses
+import math
+from typing import Literal
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
+
+CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
+
+
+def shown_fields(settings):
+    """The fields of a settings dataclass that a user sees, in order."""
+    return tuple(field for field in dataclasses.fields(settings) if "label" in field.metadata)
+
+
+def property_from(field):
+    """A Blender property with the label, unit, range and tooltip of a settings field."""
+    about = field.metadata
+    options = {"name": about["label"], "description": about["description"], "default": field.default}
+    if about["choices"]:
+        items = [(choice, CHOICE_LABELS.get(choice, choice.capitalize()), "") for choice in about["choices"]]
+        return EnumProperty(items=items, override=OVERRIDABLE, **options)
+    if isinstance(field.default, bool):
+        return BoolProperty(override=OVERRIDABLE, **options)
+    limits = {"min": about["low"], "max": about["high"], "soft_max": about["soft_high"]}
+    options.update((name, limit) for name, limit in limits.items() if limit is not None)
+    if isinstance(field.default, int):
+        return IntProperty(override=OVERRIDABLE, **options)
+    # A pixel of a drag, or a click on an arrow, is worth a hundredth of a usual value, be it 1e-5 N·m or 5000 N/m.
+    options["step"] = field.default or about["soft_high"] or 1.0
+    if about["unit"] == "m":
+        return FloatProperty(subtype="DISTANCE", precision=4, override=OVERRIDABLE, **options)
+    if about["unit"]:
+        options["name"] += f" ({about['unit']})"
+    return FloatProperty(precision=decimals(field.default), override=OVERRIDABLE, **options)
+
+
+def decimals(value):
+    """Digits behind the point that show a default value in full, as many as Blender can."""
+    if value == 0.0:
+        return 3
+    return min(max(2, 1 - math.floor(math.log10(abs(value)))), 6)

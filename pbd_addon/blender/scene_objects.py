@@ -1,0 +1,33 @@
+"""The objects of a scene that take part, and how to find one again.
+
+Blender's objects come and go (undo makes new ones of all), so nothing keeps one: they are found by name and checked by
+`session_uid`.
+"""
+
+import bpy
+
+from . import linked
+
+
+def bodies(scene):
+    """The PBD objects of a scene that are switched on, baked or not; linked ones, which cannot be, if all are."""
+    found = [obj for obj in scene.objects if obj.type == "MESH" and obj.pbd.enabled and obj.pbd.active]
+    return [obj for obj in found if not linked.problem(obj)] or found
+
+
+def live_bodies(scene):
+    """The PBD objects of a scene that are simulated: switched on and not baked."""
+    return [obj for obj in bodies(scene) if not obj.pbd.baked]
+
+
+def find(scene, uid, name):
+    """The object of that uid in the scene, or None; `name` is where to look first."""
+    obj = scene.objects.get(name)
+    if obj is not None and obj.session_uid == uid:
+        return obj
+    return next((obj for obj in scene.objects if obj.session_uid == uid), None)
+
+
+def layer_of(scene):
+    """The view layer of a scene that is shown."""
+    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
