@@ -65,6 +65,8 @@ class State:
         colliders: Where the vertices of each collider were then, (3, m) [m] of each.
         strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
         straying: What contact knows of how far particles stray, see `ContactConstraints.straying`.
+        pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool;
+            all as long as nothing is known.
         pace: How the last frame was stepped, for frames that choose their substeps.
     """
 
@@ -75,13 +77,14 @@ class State:
     colliders: list[np.ndarray]
     strain: np.ndarray
     straying: np.ndarray
+    pushed: np.ndarray
     pace: Pace
 
     def copy(self) -> State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.straying.copy(), self.pace,
+            self.strain.copy(), self.straying.copy(), self.pushed.copy(), self.pace,
         )  # fmt: skip
 
 
@@ -210,7 +213,7 @@ class Model:
         bodies = len(self.bodies)
         return State(
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
-            np.full(self.n + bodies, np.nan), Pace(),
+            np.full(self.n + bodies, np.nan), np.ones(bodies, bool), Pace(),
         )  # fmt: skip
 
     def lay_paths(self, state: State, targets: Targets, dt: float) -> None:
@@ -229,6 +232,13 @@ class Model:
             return before
         self.tethers.strain = self.levels.strain = self.tethers.follow(before, self.stretch)
         return self.tethers.strain
+
+    def pushed(self) -> np.ndarray:
+        """Which bodies volume, planes or contact pushed after stretch was solved in the last substep, (bodies,)."""
+        ids = np.concatenate([constraints.pushing() for constraints in self.constraints] or [np.zeros(0, int)])
+        found = np.zeros(len(self.bodies), bool)
+        found[np.searchsorted([part.stop for part in self.slices], ids, side="right")] = True
+        return found
 
     def decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).

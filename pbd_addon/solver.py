@@ -69,6 +69,7 @@ def step(
     model.touch.begin_frame(kernels, state.x, state.straying)
     watch.lap(model.touch.name)
     state = state.copy()
+    model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
     count = settings.substeps
     for k in range(count):
         _advance(model, state, settings, k / count, (k + 1) / count, dt / count, kernels, watch, RETRIES)
@@ -128,6 +129,8 @@ def _advance(
     if sound and (model.touch.is_separate or retries <= RETRIES - CONTACT_RETRIES):
         state.x, state.v = x, v
         state.strain = model.remember_strain(before)
+        state.pushed = state.pushed | model.pushed()
+        model.stretch.pushed = model.stretch.pushed | state.pushed
         return
     if not retries:
         worst = int(np.argmax(np.nan_to_num(np.abs(v), nan=np.inf).max(axis=0)))

@@ -71,7 +71,8 @@ class DiskCache:
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
-            straying=rest["straying"], pace=Pace(int(substeps), stretch_error),
+            straying=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
+            pace=Pace(int(substeps), stretch_error),
         )  # fmt: skip
 
     def write(self, scene, state, moment):
@@ -82,6 +83,7 @@ class DiskCache:
             "planes": np.array(state.planes).reshape(-1, 2, 3),
             "strain": state.strain,
             "straying": state.straying,
+            "pushed": state.pushed,
             "pace": np.array(state.pace),
         }
         stood = {

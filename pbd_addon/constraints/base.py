@@ -123,6 +123,13 @@ class Constraints:
         Where an overlap was opened, x (3, n) is moved along: what is pushed out gets no speed from it.
         """
 
+    def pushing(self) -> np.ndarray:
+        """Particles of bodies that were pushed, in the last substep, off where the springs had them, (k,) int.
+
+        Some of each body do. Kinds that come before stretch push nothing off.
+        """
+        return np.zeros(0, int)
+
     def values(self, x: np.ndarray) -> np.ndarray:
         """C of every row at positions x, (n, 3) [m] of all bodies; (m,)."""
         raise NotImplementedError

@@ -2,7 +2,7 @@
 
 A sweep over the edges carries a pull on by one edge in each iteration. Along a chain, the exact answer of all its
 edges together is a tridiagonal system, so that a pull crosses the whole cloth in one go. Each edge keeps its own
-compliance and its own multiplier, which the sweep after it carries on: this is XPBD, only with a better order.
+compliance and its own multiplier, which further passes and the sweep carry on: this is XPBD, only with a better order.
 """
 
 from __future__ import annotations
@@ -64,6 +64,17 @@ def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
     large = sorted(families.values(), key=lambda members: -sum(len(rows) for _, rows in members))
     kept = [members for members in large if sum(len(rows) for _, rows in members) >= MIN_SHARE * len(pairs)]
     return [_join(members) for members in kept[:MAX_FAMILIES]]
+
+
+def only(family: Family, chosen: np.ndarray) -> Family:
+    """The chains of a family whose edges are chosen, (m,) bool over all rows: all edges of a chain or none."""
+    taken = chosen[family.rows]
+    links = family.links[taken]
+    kept = np.zeros(len(family.vertices), bool)
+    kept[links] = kept[links + 1] = True
+    place = np.cumsum(kept) - 1
+    rings = family.rings[:, kept[family.rings[0]]]
+    return Family(family.vertices[kept], place[links], family.rows[taken], family.levels, place[rings])
 
 
 def runs_straight(pairs: np.ndarray, rest: np.ndarray) -> bool:

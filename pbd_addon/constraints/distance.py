@@ -9,8 +9,8 @@ import numpy as np
 
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
-from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
-from .chains import Family, find_families
+from .base import NO_STIFFNESS, Constraints, compliances, find_layouts, relaxation, sort_rows
+from .chains import Family, find_families, only
 
 BLOWN_UP = 1.1
 """Multiple of the rest volume from which on a skin counts as inflated."""
@@ -30,6 +30,11 @@ class DistanceConstraints(Constraints):
         compliance: Compliance of each row that overrides the material, (m,) [m/N]; NaN where it does not.
         chains_through: Rest positions (n, 3) [m] to look for chains in, which are solved before the sweep; None for
             a sweep alone.
+
+    Attributes:
+        in_chains: Whether all edges of a body are in chains, (bodies,) bool.
+        pushed: Whether something that comes later may push it, (bodies,) bool. Then a sweep ends the solve, as it does
+            for edges that are in no chain; else the families are gone through there and back instead.
     """
 
     def __init__(
@@ -55,6 +60,8 @@ class DistanceConstraints(Constraints):
         self.chains_through = chains_through
         self.chained: tuple[bool, ...] = ()
         self.families: list[Family] = []
+        self.in_chains = np.zeros(0, bool)
+        self.pushed = np.zeros(0, bool)
         self.relaxed = False
         self.h = 0.0
 
@@ -68,6 +75,7 @@ class DistanceConstraints(Constraints):
         self.compliance = np.stack([self._compliance(materials, field) for field in self.fields])
         damping_times = np.array([m.stretch_damping for m in materials])[self.rows.body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
+        self.pushed = np.zeros(len(materials), bool)
         self.k = np.ones((1, 1))
         self.relaxed = settings.method == "PBD"
         if self.relaxed:
@@ -94,6 +102,10 @@ class DistanceConstraints(Constraints):
         rows = np.flatnonzero(np.array(chained)[self.rows.body])
         found = find_families(self.rows.indices[:, rows].T, self.chains_through)
         self.families = [family._replace(rows=rows[family.rows]) for family in found]
+        outside = np.ones(len(self.rest_lengths), bool)
+        for family in self.families:
+            outside[family.rows] = False
+        self.in_chains = np.bincount(self.rows.body[outside], minlength=len(materials)) == 0
 
     def _compliance(self, materials: Sequence[Material], field: str) -> np.ndarray:
         stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body] * self.geometry
@@ -110,6 +122,31 @@ class DistanceConstraints(Constraints):
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
             families = [] if self.relaxed else self.families
             self.chains = [self._chain_arrays(family) for family in families]
+            self.both_ways: np.ndarray | None = None
+        both_ways = self.in_chains & ~self.pushed if len(self.chains) else np.zeros_like(self.pushed)
+        if self.both_ways is None or not np.array_equal(both_ways, self.both_ways):
+            self._divide(both_ways)
+
+    def _divide(self, both_ways: np.ndarray) -> None:
+        """Go back along the chains of these bodies, (bodies,) bool, and sweep over the edges of the others."""
+        self.both_ways = both_ways
+        back = both_ways[self.rows.body] if len(both_ways) else np.zeros(len(self.rest_lengths), bool)
+        self.way_back = self.chains[::-1]
+        self.swept: slice | np.ndarray | None = None
+        if back.all() and len(back):
+            return
+        self.swept, starts, layouts = slice(None), self.rows.starts, self.rows.layouts
+        if back.any():
+            self.swept = np.flatnonzero(~back)
+            starts = np.searchsorted(self.swept, starts)
+            layouts = find_layouts(self.rows.indices[:, self.swept], starts)
+        families = [only(family, back) for family, _ in self.way_back]
+        self.way_back = [self._chain_arrays(family) for family in families if len(family.rows)]
+        gamma = self.gamma[self.swept] if len(self.gamma) else self.gamma
+        self.sweep = (
+            self.rows.indices[:, self.swept], starts, layouts, self.weights[:, self.swept],
+            self.rest_lengths[self.swept], self.alpha[:, self.swept], self.scale[:, self.swept], gamma,
+        )  # fmt: skip
 
     def _chain_arrays(self, family: Family) -> tuple[Family, tuple[np.ndarray, ...]]:
         rows, links = family.rows, family.links
@@ -126,12 +163,12 @@ class DistanceConstraints(Constraints):
         return np.where(self.rows.indices[0, rows] == particles, self.weights[0, rows], self.weights[1, rows])
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
-        for family, arrays in self.chains:
+        for family, arrays in [*self.chains, *self.way_back]:
             kernels.project_chains(p, x, *family, *arrays, self.multipliers)
-        kernels.project_distance(
-            p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.weights, self.rest_lengths,
-            self.alpha, self.scale, self.gamma, self.multipliers,
-        )  # fmt: skip
+        if self.swept is not None:
+            multipliers = self.multipliers[self.swept]
+            kernels.project_distance(p, x, *self.sweep, multipliers)
+            self.multipliers[self.swept] = multipliers
 
     def values(self, x: np.ndarray) -> np.ndarray:
         i, j = self.rows.indices
@@ -194,3 +231,6 @@ class PairConstraints(DistanceConstraints):
         self.k = np.ones((1, 1))
         self.active = len(self.rest_lengths) > 0
         self.h = 0.0
+
+    def pushing(self) -> np.ndarray:
+        return np.unique(self.rows.indices[:, self.multipliers != 0.0])

@@ -129,6 +129,9 @@ class PlaneConstraints(Constraints):
             rise = self.normal @ (p.take(ids, axis=1) - self.point[:, None]) - before[opened]
             x[:, ids] += np.outer(self.normal, np.clip(rise, 0.0, (self.thickness - before)[opened]))
 
+    def pushing(self) -> np.ndarray:
+        return self.touching()
+
     def touching(self) -> np.ndarray:
         """Particles that touched the plane in the last substep, (k,) int."""
         return self.particles[self.multipliers > 0.0]

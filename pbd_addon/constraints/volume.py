@@ -151,6 +151,10 @@ class VolumeConstraints(Constraints):
                 gradients[axis] += np.bincount(self.rims, shares[axis][self.rim_caps], self.n)
         return self.side * volumes, gradients * self.side[self.piece_of_particle]
 
+    def pushing(self) -> np.ndarray:
+        firsts = np.array([piece.triangles[0, 0] for piece in self.pieces], int)
+        return firsts[self.multipliers != 0.0]
+
     def values(self, x: np.ndarray) -> np.ndarray:
         """V - target of every piece, (pieces,) [m³]; where a pressure is set instead, V - V0."""
         volumes = self.measure(numpy_kernels, np.ascontiguousarray(x.T))[0]

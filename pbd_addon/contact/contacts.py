@@ -261,6 +261,10 @@ class ContactConstraints(Constraints):
         if len(touching):
             x += self._opened(kernels)
 
+    def pushing(self) -> np.ndarray:
+        hit = np.unique(self._near.particles[:, self.multipliers > 0.0])
+        return hit[hit < self.n]
+
     def touching(self, with_colliders: bool) -> np.ndarray:
         """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
         return np.flatnonzero(self._touched[int(with_colliders)])
