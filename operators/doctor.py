@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import doctor, remedies, session
+from ..pbd_addon.blender import doctor, mesh_findings, remedies, session
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.patient import count_in, examine
 from . import checks, tangles
 
 
@@ -16,7 +17,7 @@ def show(context, finding, obj):
     if finding == "intersections":
         tangles.select(context, obj, "FACE", tangles.intersecting(context.scene, obj))
     else:
-        tangles.select(context, obj, "EDGE", np.flatnonzero(doctor.faces_of_edges(doctor.examine(obj)) > 2))
+        tangles.select(context, obj, "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(examine(obj)) > 2))
 
 
 class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
@@ -32,7 +33,7 @@ class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
 
     def execute(self, context):
         count = len(doctor.check(context.scene))
-        said = doctor.count_in(count, "{count} finding", "{count} findings")
+        said = count_in(count, "{count} finding", "{count} findings")
         self.report({"INFO"}, said or "Nothing wrong was found")
         return {"FINISHED"}
 
@@ -63,7 +64,7 @@ class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
             return {"CANCELLED"}
         find, action = doctor.CHECKS[self.check]
         try:
-            if not find(doctor.examine(obj)):
+            if not find(examine(obj)):
                 self.report({"INFO"}, "It is mended already")
             elif action == doctor.SHOW:
                 show(context, self.check, obj)

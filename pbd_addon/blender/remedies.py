@@ -5,8 +5,9 @@ import bpy
 import mathutils
 import numpy as np
 
-from . import doctor, shape_keys
+from . import mesh_findings, setup_findings, shape_keys
 from .errors import PBDError
+from .patient import examine
 
 HALF = 0.5
 """Share of the usual edge that a distance is set to."""
@@ -51,10 +52,7 @@ def uneven_scale(obj):
 
 def doubles(obj):
     """Merge them."""
-    edit(
-        obj,
-        lambda geometry: bmesh.ops.weld_verts(geometry, targetmap=doctor.double_targets(obj.data, geometry)),
-    )
+    edit(obj, lambda geometry: bmesh.ops.weld_verts(geometry, targetmap=mesh_findings.double_targets(geometry)))
 
 
 def no_area(obj):
@@ -63,7 +61,7 @@ def no_area(obj):
     def dissolve(geometry):
         lengths = [edge.calc_length() for edge in geometry.edges]
         bmesh.ops.dissolve_degenerate(
-            geometry, edges=geometry.edges, dist=doctor.SAME_PLACE * float(np.median(lengths))
+            geometry, edges=geometry.edges, dist=mesh_findings.SAME_PLACE * float(np.median(lengths))
         )
 
     edit(obj, dissolve)
@@ -86,7 +84,7 @@ def opposed_normals(obj):
 
 def wide_distance(obj):
     """Half of the usual edge."""
-    obj.pbd.thickness = HALF * doctor.examine(obj).usual_edge
+    obj.pbd.thickness = HALF * examine(obj).usual_edge
 
 
 def wide_self_distance(obj):
@@ -101,7 +99,7 @@ def lost_pins(obj):
 
 def lost_maps(obj):
     """No group for these maps."""
-    for kind in doctor.missing_maps(obj):
+    for kind in setup_findings.missing_maps(obj):
         obj.pbd.property_unset(f"{kind}_group")
 
 
@@ -115,7 +113,7 @@ def all_held(obj):
 
 def second_simulation(obj):
     """Switch Blender's own simulation off."""
-    found = doctor.first_modifier(obj, doctor.SIMULATE)
+    found = setup_findings.first_modifier(obj, setup_findings.SIMULATE)
     found.show_viewport = found.show_render = False
 
 
@@ -124,7 +122,7 @@ def added_geometry(obj):
     shape_keys.remove_live_key(obj)
     if obj.data.shape_keys is not None:
         raise PBDError(f"'{obj.name}' has shape keys, so that no modifier can be applied: apply it before adding keys")
-    found = doctor.first_modifier(obj, doctor.ADD_GEOMETRY)
+    found = setup_findings.first_modifier(obj, setup_findings.ADD_GEOMETRY)
     if any(one.show_viewport for one in obj.modifiers[: obj.modifiers.find(found.name)]):
         raise PBDError(f"Modifiers before '{found.name}' come first: apply those you want to keep, or remove it")
     with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):

@@ -1,0 +1,48 @@
+"""An object as the doctor looks at it, read once for all checks."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import Body
+from . import mesh_io, poses
+from .errors import PBDError
+
+
+class Patient(NamedTuple):
+    """An object as the checks look at it."""
+
+    obj: Any
+    world: np.ndarray  # (n, 3) float64 [m], the user's shape
+    edges: np.ndarray  # (e, 2) int32
+    polygons: Any
+    body: Body | None  # None where none can be made
+
+    @property
+    def usual_edge(self):
+        """Median length of an edge [m]; 0 without edges."""
+        ends = self.world[self.edges]
+        return float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))) if len(ends) else 0.0
+
+    @property
+    def is_flat(self):
+        """Whether its transform squeezes it to a plane, a line or a point."""
+        return poses.is_flat(poses.read_last_pose(self.obj).matrix)
+
+
+def examine(obj):
+    """Read an object in Object Mode, as a `Patient`."""
+    mesh = obj.data
+    edges = np.empty((len(mesh.edges), 2), np.int32)
+    mesh.edges.foreach_get("vertices", edges.ravel())
+    world = poses.to_world(mesh_io.base_shape(obj), poses.read_last_pose(obj).matrix)
+    try:
+        body = mesh_io.read_body(obj)
+    except PBDError:
+        body = None
+    return Patient(obj, world, edges, mesh_io.read_polygons(mesh), body)
+
+
+def count_in(count, one, many):
+    """The sentence that fits a number, with that in it; "" for none."""
+    return (one if count == 1 else many).format(count=count) if count else ""
