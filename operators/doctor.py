@@ -5,19 +5,22 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import doctor, mesh_findings, remedies, session
+from ..pbd_addon.blender import doctor, mesh_findings, misplaced, remedies, session
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.patient import count_in, examine
 from . import checks, tangles
 
 
-def show(context, finding, obj):
+def show(context, finding, patient):
     """Select what was found in Edit Mode."""
+    obj = patient.obj
     context.view_layer.objects.active = obj
     if finding == "intersections":
         tangles.select(context, obj, "FACE", tangles.intersecting(context.scene, obj))
+    elif finding == "wrong_side":
+        tangles.select(context, obj, "VERT", misplaced.find(obj, patient.beginning).ids)
     else:
-        tangles.select(context, obj, "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(examine(obj)) > 2))
+        tangles.select(context, obj, "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(patient) > 2))
 
 
 class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
@@ -64,10 +67,11 @@ class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
             return {"CANCELLED"}
         find, action = doctor.CHECKS[self.check]
         try:
-            if not find(examine(obj)):
+            patient = examine(obj, misplaced.beginning(scene))
+            if not find(patient):
                 self.report({"INFO"}, "It is mended already")
             elif action == doctor.SHOW:
-                show(context, self.check, obj)
+                show(context, self.check, patient)
                 return {"FINISHED"}
             else:
                 remedies.BY_NAME[self.check](obj)

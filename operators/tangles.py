@@ -26,13 +26,13 @@ def intersecting(scene, obj):
 
 
 def select(context, obj, domain, ids):
-    """Go into Edit Mode with only these edges or faces selected, (k,) int; the object is active."""
-    context.scene.tool_settings.mesh_select_mode = (False, domain == "EDGE", domain == "FACE")
+    """Go into Edit Mode with only these vertices, edges or faces selected, (k,) int; the object is active."""
+    context.scene.tool_settings.mesh_select_mode = (domain == "VERT", domain == "EDGE", domain == "FACE")
     # Deselected by the edit mode: Blender 5.0 crashes where edges that never were selected are written to.
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
     bpy.ops.object.mode_set(mode="OBJECT")
-    items = obj.data.polygons if domain == "FACE" else obj.data.edges
+    items = {"VERT": obj.data.vertices, "EDGE": obj.data.edges, "FACE": obj.data.polygons}[domain]
     chosen = np.zeros(len(items), bool)
     chosen[ids] = True
     items.foreach_set("select", chosen)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bpy.app.translations import pgettext_iface as iface
 
-from . import linked, mesh_findings, setup_findings
+from . import linked, mesh_findings, misplaced, setup_findings
 from .patient import Patient, examine
 from .scene_objects import live_bodies
 
@@ -36,6 +36,7 @@ CHECKS: dict[str, tuple[Callable[[Patient], str], str]] = {
         (mesh_findings.crowded_edges, SHOW),
         (mesh_findings.opposed_normals, FIX),
         (mesh_findings.intersections, SHOW),
+        (setup_findings.wrong_side, SHOW),
         (setup_findings.wide_distance, FIX),
         (setup_findings.wide_self_distance, FIX),
         (setup_findings.lost_pins, FIX),
@@ -56,10 +57,11 @@ _findings: dict[int, tuple[Finding, ...]] = {}
 def check(scene):
     """Look at all live objects of a scene and keep what was found."""
     found = []
+    beginning = misplaced.beginning(scene)
     for obj in live_bodies(scene):
         if obj.mode == "EDIT" or linked.problem(obj):
             continue
-        patient = examine(obj)
+        patient = examine(obj, beginning)
         sentences = ((name, function(patient), action) for name, (function, action) in CHECKS.items())
         found += [Finding(name, obj.name, sentence, action) for name, sentence, action in sentences if sentence]
     if live_bodies(scene) and not scene.render.use_lock_interface:

@@ -7,6 +7,7 @@ import numpy as np
 from .. import Body
 from . import mesh_io, poses
 from .errors import PBDError
+from .moments import Moment
 
 
 class Patient(NamedTuple):
@@ -17,6 +18,7 @@ class Patient(NamedTuple):
     edges: np.ndarray  # (e, 2) int32
     polygons: Any
     body: Body | None  # None where none can be made
+    beginning: Moment | None  # when the simulation begins
 
     @property
     def usual_edge(self):
@@ -30,8 +32,8 @@ class Patient(NamedTuple):
         return poses.is_flat(poses.read_last_pose(self.obj).matrix)
 
 
-def examine(obj):
-    """Read an object in Object Mode, as a `Patient`."""
+def examine(obj, beginning=None):
+    """Read an object in Object Mode, as a `Patient`; without the `Moment` when it begins, what is around is unknown."""
     mesh = obj.data
     edges = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", edges.ravel())
@@ -40,7 +42,7 @@ def examine(obj):
         body = mesh_io.read_body(obj)
     except PBDError:
         body = None
-    return Patient(obj, world, edges, mesh_io.read_polygons(mesh), body)
+    return Patient(obj, world, edges, mesh_io.read_polygons(mesh), body, beginning)
 
 
 def count_in(count, one, many):

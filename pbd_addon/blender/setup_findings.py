@@ -3,7 +3,7 @@
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from . import maps, user_keys
+from . import maps, misplaced, user_keys
 
 SMALL, LARGE = 0.01, 50.0
 """What is smaller or larger than this was hardly modelled in metres [m]."""
@@ -103,6 +103,20 @@ def all_held(patient):
         if name in obj.vertex_groups:
             weights = np.maximum(weights, user_keys.read_weights(obj, name))
     return iface("All vertices are held: nothing can move") if len(weights) and (weights >= 1.0).all() else ""
+
+
+def wrong_side(patient):
+    """What begins inside of a solid collider is pushed out, often through other cloth."""
+    found = misplaced.find(patient.obj, patient.beginning) if patient.beginning else None
+    if found is None:
+        return ""
+    if found.is_container:
+        one = iface("{count} vertex begins outside of '{name}', which keeps cloth inside")
+        many = iface("{count} vertices begin outside of '{name}', which keeps cloth inside")
+    else:
+        one = iface("{count} vertex begins inside of '{name}' and will be pushed out")
+        many = iface("{count} vertices begin inside of '{name}' and will be pushed out")
+    return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.collider)
 
 
 def second_simulation(patient):

@@ -2,7 +2,7 @@
 
 from .collider import Collider
 from .contacts import ContactConstraints
-from .crossings import crossing_faces
+from .crossings import crossing_faces, inside
 from .surface import Surface
 
-__all__ = ["Collider", "ContactConstraints", "Surface", "crossing_faces"]
+__all__ = ["Collider", "ContactConstraints", "Surface", "crossing_faces", "inside"]

@@ -183,7 +183,9 @@ def test_every_check_is_provoked(extension):
     doctor, remedies = extension.bridge("doctor"), extension.bridge("remedies")
     fixed = {name for name, (_check, action) in doctor.CHECKS.items() if action == doctor.FIX}
     assert fixed == set(remedies.BY_NAME) == set(MENDED) - {"empty_pins"}
-    assert set(doctor.CHECKS) - fixed == {"no_faces", "unusual_size", "crowded_edges", "intersections"}
+    assert set(doctor.CHECKS) - fixed == {
+        *("no_faces", "unusual_size", "crowded_edges", "intersections", "wrong_side"),
+    }
 
 
 def test_sound_cloth_has_no_findings(extension):
@@ -268,6 +270,109 @@ def test_intersections_are_shown(extension):
     fix("intersections", obj)
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [polygon.select for polygon in obj.data.polygons] == [True, False, False]
+
+
+def add_collider(size=1.0, **settings):
+    """A closed cube around the origin."""
+    bpy.ops.mesh.primitive_cube_add(size=size)
+    obj = bpy.context.object
+    obj.name = "Box"
+    obj.pbd_collider.enabled = True
+    for name, value in settings.items():
+        setattr(obj.pbd_collider, name, value)
+    return obj
+
+
+def half_inside():
+    """A grid whose ten left vertices are inside of a cube that reaches as far as x = 0.1."""
+    obj = scenes.add_grid()
+    obj.location = (0.475, 0.0, 0.0)
+    box = add_collider(1.0)
+    box.scale = (0.2, 1.0, 1.0)
+    bpy.context.view_layer.update()
+    return obj, box
+
+
+def test_vertices_inside_of_a_collider_are_counted_and_shown(extension):
+    obj, box = half_inside()
+    assert found() == ["wrong_side"]
+    assert sentence("wrong_side") == "4 vertices begin inside of 'Box' and will be pushed out"
+    assert [finding.action for finding in findings()] == ["Show"]
+    fix("wrong_side", obj)
+    assert (obj.mode, tuple(bpy.context.tool_settings.mesh_select_mode)) == ("EDIT", (True, False, False))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [vertex.index for vertex in obj.data.vertices if vertex.select] == [0, 5, 10, 15]
+    box.location.x = -2.0
+    assert found() == []
+
+
+def test_vertices_outside_of_a_container_are_told(extension):
+    obj = scenes.add_grid(width=1.2)
+    box = add_collider(1.0, inside=True)
+    assert found() == ["wrong_side"]
+    assert sentence("wrong_side") == "8 vertices begin outside of 'Box', which keeps cloth inside"
+    box.scale = (1.3, 1.0, 1.0)
+    assert found() == []
+
+
+def test_what_is_held_may_be_inside_of_a_body(extension):
+    """Waistbands are often pinned a little under the skin; they go where the skin goes."""
+    obj, _box = half_inside()
+    scenes.pin(obj, [0, 5, 10])
+    assert found() == ["wrong_side"]
+    assert sentence("wrong_side") == "1 vertex begins inside of 'Box' and will be pushed out"
+    scenes.pin(obj, [15])
+    assert found() == []
+
+
+def test_open_or_touching_colliders_have_no_inside(extension):
+    obj, box = half_inside()
+    corners = [vertex.co.copy() for vertex in box.data.vertices]
+    faces = [tuple(polygon.vertices) for polygon in box.data.polygons]
+    box.data.clear_geometry()
+    box.data.from_pydata(corners, [], faces[1:])
+    assert found() == []
+    bpy.data.objects.remove(box)
+    ball = add_ball()
+    ball.pbd.enabled = False
+    ball.pbd_collider.enabled = True
+    skin = scenes.add_mesh("Skin", [v.co for v in ball.data.vertices], [p.vertices for p in ball.data.polygons])
+    bpy.data.objects.remove(obj)
+    assert found() == []
+    skin.scale = (0.9, 0.9, 0.9)
+    assert found() == ["wrong_side"]
+
+
+def test_a_shape_that_modifiers_pose_begins_where_they_put_it(extension):
+    obj, box = half_inside()
+    hook = bpy.data.objects.new("Hook", None)
+    bpy.context.scene.collection.objects.link(hook)
+    bpy.context.view_layer.update()
+    modifier = obj.modifiers.new("Hook", "HOOK")
+    modifier.object = hook
+    modifier.vertex_indices_set(range(20))
+    bpy.context.view_layer.update()
+    assert found() == ["wrong_side"]
+    hook.location.z = 3.0
+    assert found() == []
+    box.location.z = 3.0
+    assert found() == ["wrong_side"]
+    assert sentence("wrong_side").startswith("4 ")
+
+
+def test_later_frames_are_looked_at_as_the_simulation_began(extension):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    box = add_collider(0.4)
+    box.location.z = 2.0
+    scenes.animate_location(box, 1, 5, (0.0, 0.0, -2.0))
+    for frame in range(1, 6):
+        go(frame)
+    assert found() == []
+    box.animation_data_clear()
+    box.location.z = 0.0
+    go(1)
+    assert found() == ["wrong_side"]
 
 
 def test_the_interface_is_locked_for_renders(extension):
