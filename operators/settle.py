@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import session, shaping
+from ..pbd_addon.blender import handlers, session, shaping
 from ..pbd_addon.blender.errors import PBDError
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
@@ -27,7 +27,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
     )
 
     _running: session.Session | None = None
-    _before = 0
+    _before: tuple[int, int, float, session.Session | None] = (0, 1, 0.0, None)
 
     @classmethod
     def poll(cls, context):
@@ -36,10 +36,10 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
     def start(self, context):
         """Begin anew at the first frame, unsettled; raises `PBDError`."""
         scene = context.scene
-        self._before = scene.pbd.settle
-        self.frames = self.frames or self._before or 50
+        frame = scene.frame_current, scene.frame_subframe
+        self._before = (scene.pbd.settle, *frame, session.take_away(scene))
+        self.frames = self.frames or scene.pbd.settle or 50
         scene.pbd.settle = 0
-        session.drop(scene)
         scene.frame_set(session.frame_range(scene)[0])
         session.drop(scene)
         self._running = session.ensure(scene, context.evaluated_depsgraph_get())
@@ -48,6 +48,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
     def done(self, context):
         """Show the result, and let the scene say how it came about."""
         scene = context.scene
+        self._forget_earlier()
         scene.pbd.settle = self.frames
         running = session.of(scene)
         shaping.take_settings_of_first(running, scene)
@@ -55,10 +56,20 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         return f"Settled for {self.frames} frames"
 
     def give_up(self, context):
-        """Everything as it was before."""
-        session.clear_cache(context.scene)
-        context.scene.pbd.settle = self._before
+        """Everything as it was before: frame, simulated frames, and what an earlier Settle has made."""
+        scene = context.scene
+        scene.pbd.settle, frame, subframe, earlier = self._before
+        session.clear_cache(scene)
+        handlers.disarm()  # Nothing is to be simulated on the way.
+        scene.frame_set(frame, subframe=subframe)
+        handlers.arm_if_needed()
+        if earlier is not None and earlier.world is not None:
+            session.put_back(scene, earlier)
         return {"CANCELLED"}
+
+    def _forget_earlier(self):
+        """The simulation before this one is not wanted any more; Blender keeps operators for a while."""
+        self._before = (*self._before[:3], None)
 
     def status(self, progress):
         line = iface("PBD settles: {done} of {frames} frames, Esc cancels")
@@ -71,6 +82,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         """Work for a moment, show the cloth as it hangs by now."""
         if session.of(context.scene) is not self._running:
             self.cancel(context)
+            self._forget_earlier()
             return self._fail(context, PBDError("The simulation was reset while it settled"))
         result = super().tick(context)
         if result == {"RUNNING_MODAL"}:

@@ -36,9 +36,11 @@ __all__ = [
     "notice_edits",
     "notice_undo",
     "of",
+    "put_back",
     "remember",
     "reset",
     "show",
+    "take_away",
     "tell",
 ]
 
@@ -218,6 +220,17 @@ def clear_cache(scene):
 def drop(scene):
     """Forget the simulation of a scene."""
     _sessions.pop(scene.session_uid, None)
+
+
+def take_away(scene):
+    """Forget the simulation of a scene for a while; returns it, or None, for `put_back`."""
+    return _sessions.pop(scene.session_uid, None)
+
+
+def put_back(scene, found):
+    """Let a simulation that was taken away be that of the scene again, and show its present frame."""
+    _sessions[scene.session_uid] = found
+    found.show_again(scene, layer_of(scene).depsgraph)
 
 
 def drop_all():

@@ -307,7 +307,7 @@ def test_vertices_inside_of_a_collider_are_counted_and_shown(extension):
 
 
 def test_vertices_outside_of_a_container_are_told(extension):
-    obj = scenes.add_grid(width=1.2)
+    scenes.add_grid(width=1.2)
     box = add_collider(1.0, inside=True)
     assert found() == ["wrong_side"]
     assert sentence("wrong_side") == "8 vertices begin outside of 'Box', which keeps cloth inside"

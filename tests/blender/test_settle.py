@@ -139,17 +139,56 @@ def test_esc_takes_it_back(extension, session):
     scene.pbd.settle = 3
     settle = extension.module("operators.settle").OBJECT_OT_pbd_settle
 
+    begin_and_press_esc(settle)
+    assert scene.pbd.settle == 3
+    assert session.get(scene) is None
+    assert np.allclose(shown(obj)[:, 2], 0.0)
+
+
+def begin_and_press_esc(settle):
+    """What the operator does until Esc is pressed after ten frames, and then."""
+
     class Tool:
         """Blender makes no operators by hand; the functions that Esc calls need only these."""
 
-        frames, _before = 50, 0
+        frames = 50
         report = staticmethod(lambda *_: None)
 
     tool = Tool()
     run = settle.start(tool, bpy.context)
     for _ in range(10):
         next(run)
+    run.close()
     assert settle.give_up(tool, bpy.context) == {"CANCELLED"}
-    assert scene.pbd.settle == 3
-    assert session.get(scene) is None
+
+
+def test_esc_in_a_second_settle_gives_back_the_first(extension, session):
+    obj = curtain()
+    scene = bpy.context.scene
+    bpy.ops.object.pbd_settle(frames=30)
+    first = shown(obj)
+    assert first[:7, 2].mean() < -0.2
+    for frame in range(2, 5):
+        go(frame)
+    before, running, steps = shown(obj), session.get(scene), scenes.count_steps(session.get(scene))
+    begin_and_press_esc(extension.module("operators.settle").OBJECT_OT_pbd_settle)
+    assert (scene.frame_current, scene.pbd.settle) == (4, 30)
+    assert session.get(scene) is running
+    assert np.allclose(shown(obj), before, atol=1e-6)
+    go(1)
+    assert np.allclose(shown(obj), first, atol=1e-6)
+    go(4)
+    assert np.allclose(shown(obj), before, atol=1e-6)
+    assert steps == []
+    go(5)
+    assert steps == [5]
+
+
+def test_esc_goes_back_to_the_users_frame_and_simulates_nothing(extension, session):
+    obj = curtain()
+    go(30)
+    bpy.ops.object.pbd_clear_cache()
+    begin_and_press_esc(extension.module("operators.settle").OBJECT_OT_pbd_settle)
+    assert bpy.context.scene.frame_current == 30
+    assert session.get(bpy.context.scene) is None
     assert np.allclose(shown(obj)[:, 2], 0.0)
