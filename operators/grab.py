@@ -88,6 +88,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         min=0.0,
         soft_max=1.0,
         subtype="DISTANCE",
+        precision=4,
     )
 
     hand: Hand | None = None

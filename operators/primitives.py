@@ -79,7 +79,7 @@ def vertices(name, axis):
 def length(name, description, default):
     """The property of an extent or a radius [m]."""
     return bpy.props.FloatProperty(
-        name=name, description=description, default=default, min=0.001, soft_max=100.0, subtype="DISTANCE"
+        name=name, description=description, default=default, min=0.001, soft_max=100.0, subtype="DISTANCE", precision=4
     )
 
 

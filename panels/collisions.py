@@ -60,7 +60,7 @@ class SelfCollisions(BodyPanel):
         col.active = layout.active and context.scene.pbd.collisions != "OFF"
         row = col.row()
         row.active = obj.pbd.self_collision
-        row.prop(obj.pbd, "self_distance", text="Distance")
+        row.prop(obj.pbd, "self_distance", text="Distance", slider=True)
         if obj.pbd.self_collision and obj.pbd.self_distance == 0.0:
             draw_sentence(col, context, "0 m takes half of the usual edge", "INFO")
         running = session.get(context.scene)

@@ -43,7 +43,7 @@ def draw_reduction(context, layout):
     if settings.reduce_by == "COUNT":
         col.prop(settings, "reduce_count")
     else:
-        col.prop(settings, "reduce_error")
+        col.prop(settings, "reduce_error", slider=True)
     if settings.baked:
         return
     plan = key_plan.get(context.scene, obj)

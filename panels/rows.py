@@ -24,6 +24,9 @@ MARGINS = 32.0
 TABS = 22.0
 """What the borders of a region and the tabs of a sidebar take from its rows [pixels at the interface scale 1]."""
 
+SHORT = 0.1
+"""Lengths that end here are in millimetres [m]."""
+
 PADDING = 8.0
 ICON = 20.0
 """What a text on a label or button has around it, and what an icon takes [pixels at the interface scale 1]."""
@@ -51,7 +54,7 @@ def draw_rows(layout, context, owner, *names):
         share = label_share(context, *labels.values())
     for field in fields:
         name, row = field.identifier, layout.column()
-        slider = name.startswith("k_")
+        slider = is_slider(field)
         if name not in labels:
             draw_box(row, context, owner, name, field.name)
         elif share:
@@ -61,6 +64,14 @@ def draw_rows(layout, context, owner, *names):
                 row.prop_decorator(owner, name)
         else:
             row.prop(owner, name, text=labels[name], translate=False, slider=slider)
+
+
+def is_slider(field):
+    """Whether a setting is drawn as a slider: a share, or a length that is dragged through millimetres.
+
+    As a plain number Blender would drag a length by a whole millimetre or centimetre for each pixel.
+    """
+    return field.identifier.startswith("k_") or (field.unit == "LENGTH" and field.soft_max <= SHORT)
 
 
 def draw_box(layout, context, owner, name, text):

@@ -223,7 +223,7 @@ class Material(_Checked):
         "How far the cloth stays away from obstacles. Cotton 0.001 m, velvet 0.002 m",
         unit="m",
         low=0.0,
-        soft_high=0.05,
+        soft_high=0.02,
     )
     friction: float = setting(
         0.4,
@@ -244,7 +244,7 @@ class Material(_Checked):
         "less than a fifth of an edge cannot be held for certain",
         unit="m",
         low=0.0,
-        soft_high=0.05,
+        soft_high=0.02,
     )
     k_stretch: float = setting(
         0.9,

@@ -33,10 +33,10 @@ def property_from(field):
     options.update((name, limit) for name, limit in limits.items() if limit is not None)
     if isinstance(field.default, int):
         return IntProperty(override=OVERRIDABLE, **options)
-    # A pixel of a drag, or a click on an arrow, is worth a hundredth of a usual value, be it 1e-5 N·m or 5000 N/m.
-    options["step"] = field.default or about["soft_high"] or 1.0
     if about["unit"] == "m":
         return FloatProperty(subtype="DISTANCE", precision=4, override=OVERRIDABLE, **options)
+    # A pixel of a drag, or a click on an arrow, is worth a hundredth of a usual value, be it 1e-5 N·m or 5000 N/m.
+    options["step"] = field.default or about["soft_high"] or 1.0
     if about["unit"]:
         options["name"] += f" ({about['unit']})"
     return FloatProperty(precision=decimals(field.default), override=OVERRIDABLE, **options)

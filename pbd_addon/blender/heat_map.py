@@ -83,7 +83,8 @@ def color(running, scene):
             share = np.zeros(len(member.body.vertices))
             if kind == "STRAIN":
                 x = simulation.cached_positions(member.body, shown)
-                share = strain_of_vertices(member.body, simulation.maps(member.body), x) / scene.pbd.heat_full
+                strain = strain_of_vertices(member.body, simulation.maps(member.body), x)
+                share = 100.0 * strain / scene.pbd.heat_full
             else:
                 share[running.touched.get(int(shown), {}).get(member.uid, [])] = 1.0
             write(obj, share)

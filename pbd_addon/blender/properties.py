@@ -50,7 +50,9 @@ BAKE_MODES = (
 
 def coulomb(name, description):
     """The property of a coefficient of friction."""
-    return FloatProperty(name=name, description=description, default=0.4, min=0.0, soft_max=2.0, override=OVERRIDABLE)
+    return FloatProperty(
+        name=name, description=description, default=0.4, min=0.0, soft_max=2.0, step=0.4, override=OVERRIDABLE
+    )
 
 
 class PBD_PG_object(bpy.types.PropertyGroup):
@@ -137,7 +139,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         "Close to the camera 0.001 m, cloth in a game 0.005 m to 0.02 m",
         default=0.005,
         min=1e-5,
-        soft_max=0.05,
+        soft_max=0.02,
         subtype="DISTANCE",
         precision=4,
         override=OVERRIDABLE,
@@ -198,7 +200,7 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
         "Skin 0.002 m, rough ground 0.01 m",
         default=0.002,
         min=0.0,
-        soft_max=0.05,
+        soft_max=0.02,
         subtype="DISTANCE",
         precision=4,
         override=OVERRIDABLE,
@@ -237,6 +239,7 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         default=1.0,
         min=0.001,
         soft_max=4.0,
+        step=1,
         override=OVERRIDABLE,
     )
     collider_collection: PointerProperty(
@@ -305,11 +308,12 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
     )
     heat_full: FloatProperty(
         name="Full Scale",
-        description="Strain that is shown in red. Woven cloth 0.02, knitwear 0.1, a balloon 1",
-        default=0.05,
-        min=1e-4,
-        soft_max=1.0,
-        precision=3,
+        description="Strain that is shown in red. Woven cloth 2 %, knitwear 10 %, a balloon 100 %",
+        default=5.0,
+        min=0.01,
+        soft_max=20.0,
+        subtype="PERCENTAGE",
+        precision=1,
         override=OVERRIDABLE,
     )
     shading_before: StringProperty(name="Color of Solid Shading Before the Heat Map", options={"HIDDEN"})
@@ -318,6 +322,7 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         name="Height",
         description="Height of the floor. The ground of most scenes is at 0 m",
         subtype="DISTANCE",
+        precision=4,
         override=OVERRIDABLE,
     )
     floor_friction: coulomb("Friction", "Coulomb coefficient of the floor. Ice 0.05, wood 0.4, rubber 1")

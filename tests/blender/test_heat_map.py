@@ -27,7 +27,7 @@ def test_red_is_where_it_is_stretched(extension):
     scenes.pin(obj, range(72, 81))
     obj.rotation_euler = (np.pi / 2, 0.0, 0.0)
     bpy.context.view_layer.update()
-    bpy.context.scene.pbd.heat_full = 0.05
+    bpy.context.scene.pbd.heat_full = 5.0
     play([obj], 1, 8)
     assert colors(obj) is None
     switch("STRAIN")
@@ -45,10 +45,15 @@ def test_red_is_where_it_is_stretched(extension):
     assert np.allclose(seen, extension.bridge("heat_map").colors(share), atol=2e-3)
 
 
+def test_full_scale_is_in_percent_as_the_strain_beside_it(extension):
+    field = bpy.types.Scene.bl_rna.properties["pbd"].fixed_type.properties["heat_full"]
+    assert (field.subtype, field.default) == ("PERCENTAGE", 5.0)
+
+
 def test_colors_follow_the_frame_also_backwards(extension):
     obj = scenes.add_grid()
     scenes.pin(obj, [15, 19])
-    bpy.context.scene.pbd.heat_full = 0.001
+    bpy.context.scene.pbd.heat_full = 0.1
     go(1)
     switch("STRAIN")
     seen = {frame: (go(frame), colors(obj))[1] for frame in range(1, 7)}

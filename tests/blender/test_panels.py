@@ -159,6 +159,20 @@ def test_every_setting_is_drawn(extension, owner):
     assert settings - NOT_ROWS == drawn - NOT_ROWS
 
 
+def test_short_lengths_are_drawn_as_sliders_everywhere(extension):
+    """`draw_rows` sees to it itself."""
+    is_slider, found = module(extension, "rows").is_slider, set()
+    for where, function in functions(extension):
+        for call in calls(function, "prop"):
+            if len(call.args) != 2 or not isinstance(call.args[1], ast.Constant):
+                continue
+            owner, name = OWNERS.get(owner_of(function, call.args[0])), call.args[1].value
+            if owner is not None and is_slider(owner().properties[name]):
+                assert any(key.arg == "slider" and ast.unparse(key.value) == "True" for key in call.keywords), where
+                found.add(name)
+    assert found == {"self_distance", "reduce_error"}
+
+
 def test_every_button_has_an_operator(extension):
     named = set()
     for where, function in functions(extension):

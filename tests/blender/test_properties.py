@@ -86,6 +86,43 @@ def test_gravity_is_the_scenes(raw_settings):
     assert raw_settings.read_settings(scene).gravity == (0.0, 0.0, 0.0)
 
 
+SHORT_LENGTHS = [
+    ("Object", "pbd", "thickness"),
+    ("Object", "pbd", "self_distance"),
+    ("Object", "pbd", "reduce_error"),
+    ("Object", "pbd_collider", "thickness"),
+]
+
+
+def floats():
+    """All settings that are dragged, as (owner, group, property)."""
+    for owner, name in (("Object", "pbd"), ("Object", "pbd_collider"), ("Scene", "pbd")):
+        for field in getattr(bpy.types, owner).bl_rna.properties[name].fixed_type.properties:
+            if field.type == "FLOAT" and not field.is_hidden:
+                yield owner, name, field
+
+
+def test_short_lengths_are_sliders(extension):
+    """Blender drags lengths by 1 mm or 1 cm a pixel whatever their step, but a slider by its range over its width."""
+    is_slider = extension.module("panels.rows").is_slider
+    sliders = [(owner, name, field.identifier) for owner, name, field in floats() if is_slider(field)]
+    assert sorted(known for known in sliders if not known[2].startswith("k_")) == sorted(SHORT_LENGTHS)
+    for owner, name, field in floats():
+        if (owner, name, field.identifier) in SHORT_LENGTHS:
+            assert field.soft_min == pytest.approx(0.0, abs=1e-4)
+            assert field.soft_max == pytest.approx(0.02)
+            assert field.precision >= 4
+
+
+def test_a_pixel_is_a_small_part_of_a_usual_value(extension):
+    """Of numbers without a slider; lengths go by what Blender thinks of their unit."""
+    for owner, name, field in floats():
+        if field.unit == "NONE" and field.subtype not in {"FACTOR", "PERCENTAGE"}:
+            usual = field.default or min(field.soft_max, 1.0)
+            assert field.step / 100.0 <= 0.051 * usual, f"{owner}.{name}.{field.identifier}"
+            assert field.step / 100.0 >= 0.002 * usual, f"{owner}.{name}.{field.identifier}"
+
+
 @pytest.mark.parametrize(("name", "usual"), [("stretch", 5000.0), ("bend", 1e-5), ("density", 0.15)])
 def test_a_drag_changes_a_value_by_hundredths_of_a_usual_one(extension, name, usual):
     """Blender's own step is 0.03 whatever the unit: nothing for Tension, three thousand times the whole of Bending."""

@@ -174,7 +174,7 @@ TEXTS = {
     "Contact": "Kontakt",
     "Where vertices have touched an obstacle or cloth": "Wo Punkte ein Hindernis oder Gewebe berührt haben",
     "Full Scale": "Vollausschlag",
-    "Strain that is shown in red. Woven cloth 0.02, knitwear 0.1, a balloon 1": "Dehnung, die rot gezeigt wird. Gewobenes 0.02, Strickware 0.1, ein Ballon 1",
+    "Strain that is shown in red. Woven cloth 2 %, knitwear 10 %, a balloon 100 %": "Dehnung, die rot gezeigt wird. Gewobenes 2 %, Strickware 10 %, ein Ballon 100 %",
     "Floor": "Boden",
     "A horizontal floor without end": "Ein waagrechter Boden ohne Ende",
     "Height": "Höhe",

@@ -174,7 +174,7 @@ TEXTS = {
     "Contact": "Contacto",
     "Where vertices have touched an obstacle or cloth": "Dónde los vértices han tocado un obstáculo o tela",
     "Full Scale": "Escala completa",
-    "Strain that is shown in red. Woven cloth 0.02, knitwear 0.1, a balloon 1": "Deformación que se muestra en rojo. Tejido 0.02, punto 0.1, un globo 1",
+    "Strain that is shown in red. Woven cloth 2 %, knitwear 10 %, a balloon 100 %": "Deformación que se muestra en rojo. Tejido 2 %, punto 10 %, un globo 100 %",
     "Floor": "Piso",
     "A horizontal floor without end": "Un piso horizontal sin fin",
     "Height": "Altura",

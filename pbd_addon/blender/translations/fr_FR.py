@@ -174,7 +174,7 @@ TEXTS = {
     "Contact": "Contact",
     "Where vertices have touched an obstacle or cloth": "Où des sommets ont touché un obstacle ou du tissu",
     "Full Scale": "Pleine échelle",
-    "Strain that is shown in red. Woven cloth 0.02, knitwear 0.1, a balloon 1": "Déformation montrée en rouge. Tissé 0.02, tricot 0.1, un ballon 1",
+    "Strain that is shown in red. Woven cloth 2 %, knitwear 10 %, a balloon 100 %": "Déformation montrée en rouge. Tissé 2 %, tricot 10 %, un ballon 100 %",
     "Floor": "Plancher",
     "A horizontal floor without end": "Un plancher horizontal sans fin",
     "Height": "Hauteur",

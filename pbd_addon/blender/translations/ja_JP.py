@@ -174,7 +174,7 @@ TEXTS = {
     "Contact": "接触",
     "Where vertices have touched an obstacle or cloth": "頂点が障害物や布に触れた所",
     "Full Scale": "フルスケール",
-    "Strain that is shown in red. Woven cloth 0.02, knitwear 0.1, a balloon 1": "赤で示すひずみ。織物 0.02、ニット 0.1、風船 1",
+    "Strain that is shown in red. Woven cloth 2 %, knitwear 10 %, a balloon 100 %": "赤で示すひずみ。織物 2 %、ニット 10 %、風船 100 %",
     "Floor": "床",
     "A horizontal floor without end": "無限に広がる水平な床",
     "Height": "高さ",

@@ -174,7 +174,7 @@ TEXTS = {
     "Contact": "接触",
     "Where vertices have touched an obstacle or cloth": "顶点接触过障碍物或布料的位置",
     "Full Scale": "满刻度",
-    "Strain that is shown in red. Woven cloth 0.02, knitwear 0.1, a balloon 1": "以红色显示的应变. 机织布 0.02, 针织 0.1, 气球 1",
+    "Strain that is shown in red. Woven cloth 2 %, knitwear 10 %, a balloon 100 %": "以红色显示的应变. 机织布 2 %, 针织 10 %, 气球 100 %",
     "Floor": "基面",
     "A horizontal floor without end": "无限延伸的水平地面",
     "Height": "高度",
