@@ -90,8 +90,9 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
         takes = expected_cost.sentence(context.scene, self.fit(context))
         if not takes or bpy.app.background:
             return self.execute(context)
+        title = iface("Add Balloon" if self.type == "BALLOON" else "Add Cloth")
         return context.window_manager.invoke_confirm(
-            self, event, title=iface(self.bl_label), message=takes, confirm_text=iface("Add"), translate=False
+            self, event, title=title, message=takes, confirm_text=iface("Add", "Operator"), translate=False
         )
 
     @staticmethod
