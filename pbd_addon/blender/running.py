@@ -27,7 +27,7 @@ from . import (
 )
 from .errors import DamagedFrame, PBDError
 from .hand_placed import Shown
-from .members import check_faces, check_fit
+from .members import check_faces, check_fit, suits_output
 from .moments import Start, read_deformed, read_moment, read_surroundings
 from .scene_objects import bodies, find, live_bodies
 from .validity import Loss
@@ -298,6 +298,8 @@ class Session:
             return bool(live_bodies(scene))
         if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
             return True
+        if any(self._other_output(member, obj) for member, obj in pairs):
+            return True
         if frame != self.first_frame:
             return False
         begin = self.moments[frame]
@@ -334,6 +336,9 @@ class Session:
         """Step all missing frames up to `target`; what stands between then and now is interpolated."""
         for member, obj in self.world.objects(scene):
             check_faces(member, obj)
+            other = self._other_output(member, obj)
+            if other:
+                raise PBDError(other)
             if poses.is_flat(now.poses[member.uid].matrix):
                 raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
         if self.blocked:
@@ -379,6 +384,12 @@ class Session:
             if step < target and time.monotonic() > deadline:
                 raise PBDError(f"Simulated up to frame {step} of {target} in {PATIENCE:.0f} s: go on from there")
 
+    def _other_output(self, member, obj):
+        """What to do if the frames were made for another output than an object has now, one sentence, or ""."""
+        if suits_output(member, obj, self.moments.values()):
+            return ""
+        return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
+
     def _make_room(self, scene):
         """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
         simulation, limit = self.world.simulation, scene.pbd.cache_limit * 1e6
@@ -421,7 +432,9 @@ class Session:
                 self.message = self.message or str(error)
                 continue
             pose = now.poses.get(member.uid)
-            if shown < self.first_frame or not obj.pbd.active:
+            other = self._other_output(member, obj)
+            self.message = self.message or other
+            if other or shown < self.first_frame or not obj.pbd.active:
                 output.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
                 if ahead:
