@@ -4,6 +4,7 @@ It is built when the first frame has to be stepped. As long as no step was taken
 edits at the first frame are seen.
 """
 
+import contextlib
 import math
 import time
 from typing import NamedTuple
@@ -222,10 +223,7 @@ class Session:
         try:
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         except DamagedFrame as error:
-            if error.frame > self.first_frame:
-                self.truncate(error.frame - 1, iface("the cache on disk is damaged"))
-            else:
-                self.begin_anew(self.start)
+            self._forget_damaged(error.frame)
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         same = self.world is before and (before is None or before.obstacles is cast)
         self.shown = Shown(self, scene, frame, obstacles if same else self.obstacles(scene))
@@ -233,6 +231,14 @@ class Session:
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
         return bool(objects)
+
+    def _forget_damaged(self, frame):
+        """Forget a frame that cannot be read, and those after it; begin anew if that is the first one."""
+        if self.world is None or frame == self.first_frame:
+            self.begin_anew(self.start)
+            return
+        with contextlib.suppress(DamagedFrame):  # It has begun anew then.
+            self.truncate(frame - 1, iface("the cache on disk is damaged"))
 
     def _reach_and_write(self, scene, depsgraph, frame, now, objects):
         """Step to a frame if need be, and write its live keys. Returns its moment."""
@@ -310,7 +316,11 @@ class Session:
         return not now._replace(deformed=read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
 
     def truncate(self, frame, why):
-        """Forget all frames after `frame`, but for the first; `why` is the end of a sentence."""
+        """Forget all frames after `frame`, but for the first; `why` is the end of a sentence.
+
+        Raises:
+            DamagedFrame: Nothing is left that could be gone on from, so that all is forgotten and begins anew.
+        """
         self.blocked = ""
         frame = max(frame, self.first_frame)
         shaping.let_go_after(self, frame)
@@ -319,10 +329,10 @@ class Session:
             try:
                 self.world.simulation.truncate(frame)
             except DamagedFrame:
-                if frame > self.first_frame:
-                    self.truncate(frame - 1, why)
-                else:
+                if frame == self.first_frame:
                     self.begin_anew(self.start)
+                    raise
+                self.truncate(frame - 1, why)
                 return
             disk_cache.truncate(self, frame)
             heat_map.forget_after(self, frame)

@@ -46,7 +46,11 @@ def pending(running, scene):
 
 
 def notice_moves(running, scene):
-    """Before a frame change: forget the frames that something which a hand has moved or changed has made wrong."""
+    """Before a frame change: forget the frames that something which a hand has moved or changed has made wrong.
+
+    Raises:
+        DamagedFrame: As `Session.truncate`.
+    """
     if running.untouched or running.undone is not None or running.shown is None:
         return
     shown = running.shown
