@@ -129,6 +129,18 @@ def disarm():
     _remove(ARMED)
 
 
+def sleep():
+    """Simulate nothing until `wake`, whatever comes into the file."""
+    _remove((*ARMED, *ON_IMPORT))
+
+
+def wake():
+    """Undo `sleep`."""
+    for handlers, function in ON_IMPORT:
+        handlers.append(function)
+    arm_if_needed()
+
+
 def is_needed():
     """Whether this file has a cloth or balloon that is not baked."""
     return any(obj.pbd.enabled and not obj.pbd.baked for obj in bpy.data.objects)

@@ -10,7 +10,6 @@ import re
 import shutil
 import tempfile
 import zipfile
-from urllib.parse import unquote
 
 import bpy
 
@@ -108,16 +107,13 @@ def _check(path):
 
 def is_whole(path):
     """Whether a file, with those that it names, is there to its end, as far as its format tells."""
-    extension = os.path.splitext(path)[1].lower()
+    stem, extension = os.path.splitext(path)
     try:
-        if extension == ".gltf":
+        if extension.lower() == ".gltf":
             with open(path, encoding="utf-8") as file:
                 buffers = json.load(file).get("buffers", ())
-            folder = os.path.dirname(path)
-            return all(
-                os.path.getsize(os.path.join(folder, unquote(one["uri"]))) == one["byteLength"] for one in buffers
-            )
-        if extension == ".usdz":
+            return all(os.path.getsize(f"{stem}.bin") == one["byteLength"] for one in buffers)
+        if extension.lower() == ".usdz":
             with zipfile.ZipFile(path) as packed, packed.open(packed.infolist()[0]) as layer:
                 return _is_whole(layer.read(24), packed.infolist()[0].file_size)
     except (ValueError, KeyError, IndexError, FileNotFoundError, zipfile.BadZipFile):

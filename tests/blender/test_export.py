@@ -113,11 +113,11 @@ def test_files_that_name_others_come_back(extension, tmp_path, suffix):
     obj.pbd.reduce_error = 0.001
     seen = stage(obj)
     rest = np.array([vertex.co for vertex in obj.data.vertices], np.float32)
-    path, file_format = tmp_path / f"flag.{suffix}", "USD" if suffix == "usdz" else "GLTF"
+    path, file_format = tmp_path / f"my flag.{suffix}", "USD" if suffix == "usdz" else "GLTF"
     for _ in range(2):
         assert bpy.ops.object.pbd_export(format=file_format, filepath=str(path)) == {"FINISHED"}
         names = sorted(entry.name for entry in tmp_path.iterdir())
-        assert names == (["flag.usdz"] if suffix == "usdz" else ["flag.bin", "flag.gltf"])
+        assert names == (["my flag.usdz"] if suffix == "usdz" else ["my flag.bin", "my flag.gltf"])
     back = read_back(extension, path)
     if suffix == "usdz":
         assert off(back, seen) < SHARED
