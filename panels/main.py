@@ -100,7 +100,8 @@ def draw_status(context, layout):
         line = iface("Frames {first} to {last} simulated, {size} in memory").format(
             first=first, last=last, size=file_size(running.cache_bytes)
         )
-        draw_sentence(layout, context, line, "FILE_CACHE")
+        if first <= last:
+            draw_sentence(layout, context, line, "FILE_CACHE")
     lost = running.lost_frames(context.scene)
     if lost is not None:
         line = iface("From frame {first} on: {why}").format(first=lost.first, why=lost.why)

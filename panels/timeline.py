@@ -24,7 +24,7 @@ def spans(scene):
         return []
     first, last = running.valid_frames(scene)
     lost = running.lost_frames(scene)
-    parts = [(first, last, SIMULATED)]
+    parts = [(first, last, SIMULATED)] if first <= last else []
     return parts if lost is None else [*parts, (lost.first, lost.last, OUTDATED)]
 
 

@@ -50,4 +50,5 @@ def make_report(model: Model, state: State, substeps: int, watch: Stopwatch) -> 
     watch.lap("report")
     watch.rebook(touch.seconds_of_search, touch.name, "contact search")
     seconds = sum(watch.seconds.values())
-    return StepReport(seconds, substeps, mean, p95, largest, contacts, layers, touch.crossings, dict(watch.seconds))
+    crossings = touch.recovery.crossings
+    return StepReport(seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds))

@@ -265,12 +265,15 @@ def settle(running, scene):
         scene.pbd.frames_on_disk = 0
     if not scene.pbd.use_disk_cache or running.world is None or running.untouched:
         return
-    validity.notice_moves(running, scene)
-    watched_curves.notice(running, scene)
-    now = changed_settings.present_settings(running, scene)
-    why = changed_settings.changed_by_hand(running, scene, now)
-    if why and running.shown is not None:
-        running.truncate(int(running.shown.frame), why)
+    try:
+        validity.notice_moves(running, scene)
+        watched_curves.notice(running, scene)
+        now = changed_settings.present_settings(running, scene)
+        why = changed_settings.changed_by_hand(running, scene, now)
+        if why and running.shown is not None:
+            running.truncate(int(running.shown.frame), why)
+    except DamagedFrame:  # It has begun anew.
+        return
     running.settings.update(now)
     if not (running.untouched or running.disk_failed):
         last = running.last_frame

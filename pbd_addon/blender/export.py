@@ -195,12 +195,12 @@ def _range(scene, frames):
 def _asleep(scene):
     """Nothing is simulated, and the scene is back at its frame before anything is again."""
     frame, subframe = scene.frame_current, scene.frame_subframe
-    handlers.disarm()
+    handlers.sleep()
     try:
         yield
     finally:
         scene.frame_set(frame, subframe=subframe)
-        handlers.arm_if_needed()
+        handlers.wake()
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Blender's application handlers, registered only while a scene has something to simulate."""
 
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 
 from . import doctor, properties, session
@@ -72,8 +73,34 @@ def on_import(*_):
     arm_if_needed()
 
 
-IMPORTED = getattr(bpy.app.handlers, "blend_import_post", None)
-"""Since Blender 4.5; before, cloth that was appended moves after the next undo, edit of `PBD` or load."""
+_newest = [0]
+"""The highest `session_uid` of an object that was looked at while nothing was armed: new objects have higher ones."""
+
+
+@persistent
+def on_maybe_import(*_):
+    """Something was edited, or a frame is about to change, in a Blender that does not tell of imports."""
+    if before_frame_change in bpy.app.handlers.frame_change_pre:
+        return
+    uids = np.zeros(len(bpy.data.objects), np.int32)
+    bpy.data.objects.foreach_get("session_uid", uids)
+    newest = int(uids.max(initial=0))
+    if newest > _newest[0]:
+        _newest[0] = newest
+        if is_needed():
+            arm()
+
+
+_imported = getattr(bpy.app.handlers, "blend_import_post", None)
+ON_IMPORT = (
+    ((_imported, on_import),)
+    if _imported is not None
+    else (
+        (bpy.app.handlers.depsgraph_update_post, on_maybe_import),
+        (bpy.app.handlers.frame_change_pre, on_maybe_import),
+    )
+)
+"""Since Blender 4.5 there is one for this alone."""
 
 ARMED = (
     (bpy.app.handlers.frame_change_pre, before_frame_change),
@@ -102,9 +129,26 @@ def disarm():
     _remove(ARMED)
 
 
+def sleep():
+    """Simulate nothing until `wake`, whatever comes into the file."""
+    _remove((*ARMED, *ON_IMPORT))
+
+
+def wake():
+    """Undo `sleep`."""
+    for handlers, function in ON_IMPORT:
+        handlers.append(function)
+    arm_if_needed()
+
+
+def is_needed():
+    """Whether this file has a cloth or balloon that is not baked."""
+    return any(obj.pbd.enabled and not obj.pbd.baked for obj in bpy.data.objects)
+
+
 def arm_if_needed():
     """Arm if a scene of this file has a cloth or balloon that is not baked, else disarm."""
-    if any(obj.pbd.enabled and not obj.pbd.baked for obj in bpy.data.objects):
+    if is_needed():
         arm()
     else:
         disarm()
@@ -119,8 +163,8 @@ def _remove(pairs):
 def register():
     """Watch for files with PBD objects; the present one may have some too."""
     ON_LOAD.append(on_load)
-    if IMPORTED is not None:
-        IMPORTED.append(on_import)
+    for handlers, function in ON_IMPORT:
+        handlers.append(function)
     properties.enabled_listeners.append(arm_if_needed)
     properties.collider_listeners.append(session.notice_colliders)
     # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
@@ -132,9 +176,7 @@ def unregister():
     """Undo `register`, and forget all simulations."""
     properties.enabled_listeners.remove(arm_if_needed)
     properties.collider_listeners.remove(session.notice_colliders)
-    _remove((*ARMED, *KEPT, (ON_LOAD, on_load)))
-    if IMPORTED is not None:
-        _remove(((IMPORTED, on_import),))
+    _remove((*ARMED, *KEPT, *ON_IMPORT, (ON_LOAD, on_load)))
     if bpy.app.timers.is_registered(arm_if_needed):
         bpy.app.timers.unregister(arm_if_needed)
     doctor.forget()

@@ -30,6 +30,7 @@ class Member(NamedTuple):
     masks: dict[str, np.ndarray]
     undeformed: np.ndarray  # (n, 3) float64, the user's shape at the start, without modifiers, world space [m]
     follows: tuple  # as from `followed`
+    posed_after: bool  # as from `output_choice.is_posed_after`
     attached_to: tuple[int, str] | None = None  # as the object said
     attachment: Attachment | None = None
     pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
@@ -53,6 +54,7 @@ def read_member(obj, moment):
         masks=masks,
         undeformed=body.vertices if deformed is None else user_world(obj, pose, masks),
         follows=followed(obj),
+        posed_after=output_choice.is_posed_after(obj),
         attached_to=mesh_io.attached_to(obj),
         attachment=attachment(obj, body, moment),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
@@ -64,6 +66,19 @@ def followed(obj):
     """What decides of the shape in which a simulation of an object begins: whether of modifiers, and the rest shape."""
     follows = output_choice.choose(obj).modifier
     return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
+
+
+def suits_output(member, obj, moments):
+    """Whether the output that an object has now shows the frames of these moments deformed once, as they were made.
+
+    A frame that was made in the pose would be posed again behind a shape key, one that was made to be posed behind it
+    would not be posed by our modifier.
+    """
+    if obj.pbd.baked:
+        return True
+    if output_choice.choose(obj).modifier:
+        return not member.posed_after
+    return not output_choice.is_posed_after(obj) or all(member.uid not in moment.deformed for moment in moments)
 
 
 def attachment(obj, body, moment):

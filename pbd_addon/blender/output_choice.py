@@ -35,3 +35,9 @@ def choose(obj):
         reason = iface("By modifier: pins follow {poser}, which does not deform the cloth a second time")
         return Choice(True, reason.format(poser=poser))
     return Choice(False, iface("By shape key, as no modifier poses this mesh"))
+
+
+def is_posed_after(obj):
+    """Whether the simulated shape stands before what poses the mesh, so that it is posed once it is simulated."""
+    posed = bool(output_modifier.movers(obj)) or output_modifier.is_bound_to_parent(obj)
+    return posed and not choose(obj).modifier

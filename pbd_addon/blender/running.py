@@ -4,6 +4,7 @@ It is built when the first frame has to be stepped. As long as no step was taken
 edits at the first frame are seen.
 """
 
+import contextlib
 import math
 import time
 from typing import NamedTuple
@@ -27,7 +28,7 @@ from . import (
 )
 from .errors import DamagedFrame, PBDError
 from .hand_placed import Shown
-from .members import check_faces, check_fit
+from .members import check_faces, check_fit, suits_output
 from .moments import Start, read_deformed, read_moment, read_surroundings
 from .scene_objects import bodies, find, live_bodies
 from .validity import Loss
@@ -222,10 +223,7 @@ class Session:
         try:
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         except DamagedFrame as error:
-            if error.frame > self.first_frame:
-                self.truncate(error.frame - 1, iface("the cache on disk is damaged"))
-            else:
-                self.begin_anew(self.start)
+            self._forget_damaged(error.frame)
             now = self._reach_and_write(scene, depsgraph, frame, now, objects)
         same = self.world is before and (before is None or before.obstacles is cast)
         self.shown = Shown(self, scene, frame, obstacles if same else self.obstacles(scene))
@@ -233,6 +231,14 @@ class Session:
         if self.stepping:
             self.exchange = time.monotonic() - began - self.stepping
         return bool(objects)
+
+    def _forget_damaged(self, frame):
+        """Forget a frame that cannot be read, and those after it; begin anew if that is the first one."""
+        if self.world is None or frame == self.first_frame:
+            self.begin_anew(self.start)
+            return
+        with contextlib.suppress(DamagedFrame):  # It has begun anew then.
+            self.truncate(frame - 1, iface("the cache on disk is damaged"))
 
     def _reach_and_write(self, scene, depsgraph, frame, now, objects):
         """Step to a frame if need be, and write its live keys. Returns its moment."""
@@ -298,6 +304,8 @@ class Session:
             return bool(live_bodies(scene))
         if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
             return True
+        if any(self._other_output(member, obj) for member, obj in pairs):
+            return True
         if frame != self.first_frame:
             return False
         begin = self.moments[frame]
@@ -308,7 +316,11 @@ class Session:
         return not now._replace(deformed=read_deformed([obj for _, obj in pairs], depsgraph)).deforms_like(begin)
 
     def truncate(self, frame, why):
-        """Forget all frames after `frame`, but for the first; `why` is the end of a sentence."""
+        """Forget all frames after `frame`, but for the first; `why` is the end of a sentence.
+
+        Raises:
+            DamagedFrame: Nothing is left that could be gone on from, so that all is forgotten and begins anew.
+        """
         self.blocked = ""
         frame = max(frame, self.first_frame)
         shaping.let_go_after(self, frame)
@@ -317,10 +329,10 @@ class Session:
             try:
                 self.world.simulation.truncate(frame)
             except DamagedFrame:
-                if frame > self.first_frame:
-                    self.truncate(frame - 1, why)
-                else:
+                if frame == self.first_frame:
                     self.begin_anew(self.start)
+                    raise
+                self.truncate(frame - 1, why)
                 return
             disk_cache.truncate(self, frame)
             heat_map.forget_after(self, frame)
@@ -334,6 +346,9 @@ class Session:
         """Step all missing frames up to `target`; what stands between then and now is interpolated."""
         for member, obj in self.world.objects(scene):
             check_faces(member, obj)
+            other = self._other_output(member, obj)
+            if other:
+                raise PBDError(other)
             if poses.is_flat(now.poses[member.uid].matrix):
                 raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
         if self.blocked:
@@ -379,6 +394,12 @@ class Session:
             if step < target and time.monotonic() > deadline:
                 raise PBDError(f"Simulated up to frame {step} of {target} in {PATIENCE:.0f} s: go on from there")
 
+    def _other_output(self, member, obj):
+        """What to do if the frames were made for another output than an object has now, one sentence, or ""."""
+        if suits_output(member, obj, self.moments.values()):
+            return ""
+        return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
+
     def _make_room(self, scene):
         """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
         simulation, limit = self.world.simulation, scene.pbd.cache_limit * 1e6
@@ -421,7 +442,9 @@ class Session:
                 self.message = self.message or str(error)
                 continue
             pose = now.poses.get(member.uid)
-            if shown < self.first_frame or not obj.pbd.active:
+            other = self._other_output(member, obj)
+            self.message = self.message or other
+            if other or shown < self.first_frame or not obj.pbd.active:
                 output.show_user_shape(obj)
             elif pose is not None and not poses.is_flat(pose.matrix):
                 if ahead:

@@ -3,12 +3,13 @@
 They live outside of Blender's data, so nothing of them is saved or undone, and none outlives its file.
 """
 
+import contextlib
 from collections.abc import Callable
 
 import bpy
 
 from . import cache_adoption, disk_cache, linked, output, validity
-from .errors import PBDError
+from .errors import DamagedFrame, PBDError
 from .moments import Start, read_last_moment, read_moment, read_surroundings
 from .running import BakeProgress, Session, frame_range
 from .scene_objects import bodies, layer_of, live_bodies
@@ -107,7 +108,8 @@ def remember(scene):
     """
     found = _sessions.get(scene.session_uid)
     if found is not None:
-        validity.notice_moves(found, scene)
+        with contextlib.suppress(DamagedFrame):  # It has begun anew then.
+            validity.notice_moves(found, scene)
         if not found.untouched:
             return
     objects = live_bodies(scene)

@@ -14,7 +14,7 @@ from bpy.app.translations import pgettext_iface as iface
 from . import changed_settings, deformed_input, hand_placed, surfaces, watched_curves
 from .errors import PBDError
 from .hand_placed import is_free, is_still, pinned
-from .members import fits, is_unedited
+from .members import fits, is_unedited, suits_output
 from .moments import Moment, peek_deformed, read_deformed, read_surroundings
 from .scene_objects import find, layer_of
 
@@ -34,6 +34,11 @@ def pending(running, scene):
     """The `Loss` that the next frame change will find, or None."""
     if running.untouched or running.undone is not None or running.shown is None:
         return None
+    pairs, moments = running.world.objects(scene), running.moments.values()
+    other = next((obj.name for member, obj in pairs if not suits_output(member, obj, moments)), None)
+    if other is not None:
+        what = iface("{setting} of '{owner}'").format(setting=iface("Output"), owner=other)
+        return Loss(running.first_frame, running.last_frame, iface("{what} changed").format(what=what))
     why = changed_settings.changed_by_hand(running, scene, changed_settings.present_settings(running, scene))
     why = why or next((sentence for _uid, sentence in hand_placed.moves(running, scene)), "")
     first = max(int(running.shown.frame), running.first_frame) + 1
@@ -41,7 +46,11 @@ def pending(running, scene):
 
 
 def notice_moves(running, scene):
-    """Before a frame change: forget the frames that something which a hand has moved or changed has made wrong."""
+    """Before a frame change: forget the frames that something which a hand has moved or changed has made wrong.
+
+    Raises:
+        DamagedFrame: As `Session.truncate`.
+    """
     if running.untouched or running.undone is not None or running.shown is None:
         return
     shown = running.shown

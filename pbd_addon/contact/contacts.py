@@ -10,8 +10,9 @@ import numpy as np
 
 from ..constraints import Constraints
 from ..settings import Material, SolverSettings
-from . import recovery
 from .collider import Collider
+from .friction import read_coefficients
+from .recovery import Recovery
 from .rows import Rows, joined, no_rows
 from .search import SMOOTH_SHARE, Pair
 from .separation import frames, keep_separate
@@ -83,19 +84,16 @@ class ContactConstraints(Constraints):
         self._path = self._p[:, self.n :], self._p[:, self.n :]
         self._still = [False] * len(obstacles)
         self.pairs: list[Pair] = []
-        self.crossings = 0
+        self.recovery = Recovery()
         self.seconds_of_search = 0.0
         self.forget()
 
     def forget(self) -> None:
         """Search for everything anew, also for tangles: the particles have been put somewhere else."""
         self._search_anew()
-        self._looked = self._squeezed = False
+        self.recovery.forget()
         self.is_separate = True
         self._touched = np.zeros((2, self.n), bool)
-        self._tangled = np.zeros(0, bool)
-        self._deep: dict[Pair, np.ndarray] = {}
-        self._ways_out = no_rows()
         self._rows = self._near = no_rows()
         self.multipliers = np.zeros(0)
         self.h = 0.0
@@ -147,7 +145,7 @@ class ContactConstraints(Constraints):
         if [pair.alike for pair in pairs] != [pair.alike for pair in self.pairs]:
             self.pairs = pairs
             self._rows = self._near = no_rows()
-            self._looked = False
+            self.recovery.known = False
         self.active = bool(self.pairs)
         self.is_separate = True
         self._room = 0.4 * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
@@ -191,28 +189,11 @@ class ContactConstraints(Constraints):
                 surface.expire()
                 surface.recall(np.append(straying[surface.part], straying[self.n + number]))
         self.seconds_of_search = 0.0
-        self._take_coefficients()
+        self._take_figures()
         self._touched = np.zeros((2, self.n), bool)
-        if self._looked and not self._tangled.any() and not self._deep and not self._squeezed:
-            return
-        self._x[:, : self.n] = x
-        # A tangle with a solid collider is undone by pushing the cloth out.
-        meeting = [pair for pair in self.pairs if not pair.is_solid and not pair.points_only]
-        marked, self.crossings = recovery.tangled(self._x, meeting)
-        self._tangled = marked | (self._w == 0.0) & marked.any()
-        before, self._deep, parts = self._deep, {}, [no_rows()]
-        for pair in self.pairs:
-            if pair.is_solid:
-                known = self._looked and not self._squeezed
-                candidates = before.get(pair, np.zeros(0, int)) if known else pair.one.vertices
-                deep = recovery.sunken(self._x, pair, candidates)
-                if len(deep):
-                    self._deep[pair] = deep
-                    parts.append(recovery.ways_out(kernels, self._x, pair, deep))
-        self._ways_out = joined(parts)
-        self._looked, self._squeezed = True, False
-        for pair in self.pairs:
-            pair.seen = (-1, -1)
+        if self.recovery.is_due:
+            self._x[:, : self.n] = x
+            self.recovery.look(kernels, self._x, self._w, self.pairs)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
@@ -279,7 +260,7 @@ class ContactConstraints(Constraints):
         """Friction and restitution of the near rows that push, (k,) int."""
         rows, multipliers = self._near.chosen(touching), self.multipliers[touching]
         weights = self._w.take(rows.particles)
-        sticking, sliding = self._coefficients(rows)
+        sticking, sliding = self._coefficients.friction(rows)
         rubbed = np.zeros((3, len(touching)))
         for _ in range(len(RELAXATIONS)):
             kernels.rub_contacts(
@@ -304,13 +285,13 @@ class ContactConstraints(Constraints):
             if not unknown.any():
                 break
             found = [pair.sudden(kernels, self._x, self._p, unknown) for pair in self.pairs if not pair.points_only]
-            rows = joined([rows, self._without_tangles(joined(found))])
+            rows = joined([rows, self.recovery.free(joined(found))])
             searched |= unknown
             low = np.minimum(self._x, self._p) - ROUNDING * self._room
             high = np.maximum(self._x, self._p) + ROUNDING * self._room
         else:
             self.is_separate = False
-        self._squeezed |= not self.is_separate
+        self.recovery.squeezed |= not self.is_separate
 
     def values(self, x: np.ndarray) -> np.ndarray:
         positions = np.concatenate([x, self._p[:, self.n :].T])
@@ -331,29 +312,13 @@ class ContactConstraints(Constraints):
         for surface in self._all_surfaces():
             surface.expire()
 
-    def _take_coefficients(self) -> None:
-        """Distance, friction at rest and in motion, and restitution of each pair: a collider's may change."""
-        figures = []
+    def _take_figures(self) -> None:
+        """Distance, friction and restitution of each pair: a collider's may change."""
         for pair, (mine, other) in zip(self.pairs, self._contacts_of):
             if isinstance(other, Collider) and pair.distance != mine.thickness + other.thickness:
                 pair.distance, pair.seen = mine.thickness + other.thickness, (-1, -1)
-            static = other.static_friction if isinstance(other, Collider) else other.friction
-            sliding = 0.5 * (mine.friction + other.friction)
-            restitution = other.restitution if isinstance(other, Collider) else 0.0
-            figures.append((max(sliding, 0.5 * (mine.friction + static)), sliding, restitution))
-        self._sticking, self._sliding, self._bounce = np.array(figures).reshape(-1, 3).T
-        if self._factors is not None:
-            of_bodies = self._frictions * self._factors
-            own = [np.tile([[one.static_friction], [one.friction]], len(one.vertices)) for one in self.colliders]
-            self._rough = np.concatenate([np.stack([of_bodies, of_bodies]), *own], axis=1)
-
-    def _coefficients(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Friction at rest and in motion of rows, (k,) each: with a map, at the points that touch."""
-        if self._factors is None:
-            return self._sticking[rows.pair], self._sliding[rows.pair]
-        halves = 0.5 * np.abs(rows.share)
-        sticking, sliding = np.einsum("jm,ijm->im", halves, self._rough.take(rows.particles, axis=1))
-        return np.maximum(sticking, sliding), sliding
+        of_bodies = None if self._factors is None else self._frictions * self._factors
+        self._coefficients = read_coefficients(self._contacts_of, self.colliders, of_bodies)
 
     def _find(self, kernels: ModuleType, last: bool) -> bool:
         """Make sure that the rows hold all that the present ways can bring together; whether there are new ones.
@@ -379,21 +344,9 @@ class ContactConstraints(Constraints):
         began = time.perf_counter()
         for pair in stale:
             pair.search(kernels, self._x)
-        self._rows = self._without_tangles(joined([pair.rows for pair in self.pairs]))
+        self._rows = self.recovery.free(joined([pair.rows for pair in self.pairs]))
         self.seconds_of_search += time.perf_counter() - began
         return True
-
-    def _without_tangles(self, rows: Rows) -> Rows:
-        """Rows without those that would lock what is tangled or sunken already."""
-        if self._tangled.any():
-            locked = self._tangled.take(rows.particles).all(axis=0)
-            rows = rows.chosen(np.flatnonzero(~locked))
-        for pair, deep in self._deep.items():
-            lost = np.zeros(self._x.shape[1], bool)
-            lost[deep] = True
-            locked = (rows.pair == pair.number) & lost.take(rows.particles).any(axis=0)
-            rows = rows.chosen(np.flatnonzero(~locked))
-        return joined([self._ways_out, rows]) if self._ways_out.size else rows
 
     def _stray(self) -> np.ndarray:
         """Particles that are too far from where they were promised to be for what was found to hold, (N,) bool."""
@@ -423,9 +376,10 @@ class ContactConstraints(Constraints):
         self._before = self._gaps(kernels, self._x)
         overlap = np.maximum(near.distance - self._before, 0.0)
         self._opening = np.minimum(RECOVERY * overlap, PUSH_SPEED * self.h)
-        if self._tangled.any():
+        tangled = self.recovery.tangled
+        if tangled.any():
             # Beside a tangle, layers are held together by what goes through them: to push would only stretch them.
-            self._opening[self._tangled.take(near.particles).any(axis=0)] = 0.0
+            self._opening[tangled.take(near.particles).any(axis=0)] = 0.0
         self._wanted = near.distance - overlap + self._opening
         self._approach = self._gaps(kernels, self._p) - self._before
 
@@ -436,7 +390,8 @@ class ContactConstraints(Constraints):
 
     def _opened(self, kernels: ModuleType) -> np.ndarray:
         """How far particles were moved to open overlaps, (3, n) [m]."""
-        some = np.flatnonzero((self.multipliers > 0.0) & (self._opening > 0.0) & (self._bounce[self._near.pair] == 0.0))
+        bounces = self._coefficients.restitution[self._near.pair] > 0.0
+        some = np.flatnonzero((self.multipliers > 0.0) & (self._opening > 0.0) & ~bounces)
         start = self._x.copy()
         if len(some):
             rows = self._near.chosen(some)
@@ -449,7 +404,7 @@ class ContactConstraints(Constraints):
 
     def _bounce_off(self, kernels: ModuleType, rows: Rows, weights: np.ndarray, approach: np.ndarray) -> None:
         """Give back the share of the approach (k,) [m] of this substep that colliders return."""
-        restitution = self._bounce[rows.pair]
+        restitution = self._coefficients.restitution[rows.pair]
         if not restitution.any():
             return
         # What only lies there has fallen for one substep.

@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import FACE
 from .box_tree import BoxTree
 from .crossings import crossing_pairs, inside
-from .rows import Rows, no_rows
+from .rows import Rows, joined, no_rows
 from .search import Pair
 
 ON = 1e-5
@@ -17,6 +17,69 @@ ON = 1e-5
 
 CLOSER = 12
 """Doublings of the distance at which the nearest face is looked for."""
+
+
+class Recovery:
+    """What is tangled or sunken, and which rows would lock it there.
+
+    Attributes:
+        crossings: Edges that go through faces, as counted last.
+        known: Whether it was looked for since the particles were put where they are.
+        squeezed: Whether colliders left cloth no place since it was looked for.
+        tangled: Particles of edges and faces that cross each other, (N,) bool; (0,) before the first look.
+    """
+
+    def __init__(self) -> None:
+        self.crossings = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is known: the particles have been put somewhere else."""
+        self.known = self.squeezed = False
+        self.tangled = np.zeros(0, bool)
+        self._deep: dict[Pair, np.ndarray] = {}
+        self._ways_out = no_rows()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to look: something is tangled or sunken, or nothing is known."""
+        return not self.known or self.squeezed or bool(self._deep) or bool(self.tangled.any())
+
+    def look(self, kernels: ModuleType, x: np.ndarray, w: np.ndarray, pairs: list[Pair]) -> None:
+        """See what is tangled and what is sunken; every pair is to be searched anew.
+
+        Args:
+            kernels: Module of kernels.
+            x: Positions, (3, N) [m].
+            w: Inverse masses, (N,) [1/kg].
+            pairs: All pairs of surfaces.
+        """
+        # A tangle with a solid collider is undone by pushing the cloth out.
+        marked, self.crossings = tangled(x, [pair for pair in pairs if not pair.is_solid and not pair.points_only])
+        self.tangled = marked | (w == 0.0) & marked.any()
+        before, self._deep, parts = self._deep, {}, [no_rows()]
+        for pair in pairs:
+            if pair.is_solid:
+                known = self.known and not self.squeezed
+                deep = sunken(x, pair, before.get(pair, np.zeros(0, int)) if known else pair.one.vertices)
+                if len(deep):
+                    self._deep[pair] = deep
+                    parts.append(ways_out(kernels, x, pair, deep))
+            pair.seen = (-1, -1)
+        self._ways_out = joined(parts)
+        self.known, self.squeezed = True, False
+
+    def free(self, rows: Rows) -> Rows:
+        """Rows without those that would lock what is tangled or sunken already, and with the ways out."""
+        if self.tangled.any():
+            locked = self.tangled.take(rows.particles).all(axis=0)
+            rows = rows.chosen(np.flatnonzero(~locked))
+        for pair, deep in self._deep.items():
+            lost = np.zeros(len(self.tangled), bool)
+            lost[deep] = True
+            locked = (rows.pair == pair.number) & lost.take(rows.particles).any(axis=0)
+            rows = rows.chosen(np.flatnonzero(~locked))
+        return joined([self._ways_out, rows]) if self._ways_out.size else rows
 
 
 def tangled(x: np.ndarray, pairs: list[Pair]) -> tuple[np.ndarray, int]:

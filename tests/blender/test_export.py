@@ -39,7 +39,7 @@ def read_back(extension, path):
     bpy.ops.wm.read_homefile(use_empty=True)
     if path.suffix == ".abc":
         bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
-    elif path.suffix == ".usdc":
+    elif path.suffix in (".usdc", ".usdz"):
         bpy.ops.wm.usd_import(filepath=str(path))
     else:
         bpy.ops.import_scene.gltf(filepath=str(path))
@@ -104,6 +104,26 @@ def test_gltf_comes_back_within_the_error(extension, bake, tmp_path, how):
     assert 2 < len(keys) - 1 < LAST
     if how == "REDUCED":
         assert len(keys) == baked
+
+
+@pytest.mark.parametrize("suffix", ["usdz", "gltf"])
+def test_files_that_name_others_come_back(extension, tmp_path, suffix):
+    """They are written elsewhere first; the second time there are old ones to replace."""
+    obj = flag()
+    obj.pbd.reduce_error = 0.001
+    seen = stage(obj)
+    rest = np.array([vertex.co for vertex in obj.data.vertices], np.float32)
+    path, file_format = tmp_path / f"my flag.{suffix}", "USD" if suffix == "usdz" else "GLTF"
+    for _ in range(2):
+        assert bpy.ops.object.pbd_export(format=file_format, filepath=str(path)) == {"FINISHED"}
+        names = sorted(entry.name for entry in tmp_path.iterdir())
+        assert names == (["my flag.usdz"] if suffix == "usdz" else ["my flag.bin", "my flag.gltf"])
+    back = read_back(extension, path)
+    if suffix == "usdz":
+        assert off(back, seen) < SHARED
+    else:
+        points = np.array([point.co for point in back.data.shape_keys.key_blocks[0].points], np.float32)
+        assert off(back, seen, -FIRST, counterparts(points, rest)) < 0.001 + SHARED
 
 
 def test_gltf_of_a_cloth_with_keys_of_its_own(extension, tmp_path):

@@ -52,6 +52,75 @@ def test_an_export_that_does_not_fit(flag, tmp_path, file_format, extension_of):
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
+def paint(obj):
+    """Give an object an image, which is exported beside or with it."""
+    material = bpy.data.materials.new("Cloth")
+    if bpy.app.version < (5, 0, 0):  # Later it has them anyway, and it is deprecated to say so.
+        material.use_nodes = True
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+    texture = nodes.new("ShaderNodeTexImage")
+    texture.image = bpy.data.images.new("Weave", 16, 16)
+    shader = next(node for node in nodes if node.type == "BSDF_PRINCIPLED")
+    links.new(texture.outputs["Color"], shader.inputs["Base Color"])
+    obj.data.materials.append(material)
+    if not obj.data.uv_layers:
+        obj.data.uv_layers.new()
+
+
+PARTS = {".gltf": ["Weave.png", "flag.bin", "flag.gltf"], ".usdz": ["flag.usdz"]}
+"""The files of an export, by the extension of the one that was asked for."""
+
+
+def names(folder):
+    return sorted(str(entry.relative_to(folder)) for entry in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("size", [500, 10_000, 60_000, 0.98])
+@pytest.mark.parametrize(("file_format", "extension_of"), [("USD", ".usdz"), ("GLTF", ".gltf")])
+def test_an_export_of_parts_that_does_not_fit(flag, tmp_path, file_format, extension_of, size):
+    """At a share of its size the largest file alone does not fit, after others were written whole."""
+    path = tmp_path / f"flag{extension_of}"
+    paint(flag)
+    play([flag], 1, 8)
+    export = {"format": file_format, "filepath": str(path)}
+    if size < 1:
+        assert bpy.ops.object.pbd_export(**export) == {"FINISHED"}
+        size = int(size * max(entry.stat().st_size for entry in tmp_path.iterdir()))
+    for name in PARTS[extension_of]:
+        (tmp_path / name).write_bytes(OLD)
+    with files_of_at_most(size), pytest.raises(RuntimeError, match=f"'{path.name}' could not be written: ") as said:
+        bpy.ops.object.pbd_export(**export)
+    assert len(str(said.value).strip().splitlines()) == 1 and "Traceback" not in str(said.value)
+    assert names(tmp_path) == PARTS[extension_of]
+    assert all((tmp_path / name).read_bytes() == OLD for name in PARTS[extension_of])
+    assert bpy.ops.object.pbd_export(**export) == {"FINISHED"}
+    assert names(tmp_path) == PARTS[extension_of]
+    assert all((tmp_path / name).read_bytes() != OLD for name in PARTS[extension_of])
+
+
+@pytest.mark.parametrize("blocked", ["flag.gltf", "flag.bin", "Weave.png"])
+def test_a_part_that_cannot_be_replaced_takes_none_of_the_others(flag, tmp_path, blocked):
+    """A folder is in the way of one of them."""
+    path = tmp_path / "flag.gltf"
+    paint(flag)
+    for name in PARTS[".gltf"]:
+        (tmp_path / name).mkdir() if name == blocked else (tmp_path / name).write_bytes(OLD)
+    (tmp_path / blocked / "mine").write_bytes(OLD)
+    with pytest.raises(RuntimeError, match=r"'flag\.gltf' could not be written: "):
+        bpy.ops.object.pbd_export(format="GLTF", filepath=str(path))
+    files = [entry for entry in tmp_path.rglob("*") if entry.is_file()]
+    assert len(files) == 3 and all(file.read_bytes() == OLD for file in files)
+
+
+@pytest.mark.parametrize("blocked", ["flag.bin", "Weave.png"])
+def test_of_an_export_that_fails_nothing_is_left(flag, tmp_path, blocked):
+    paint(flag)
+    (tmp_path / blocked).mkdir()
+    with pytest.raises(RuntimeError, match=r"'flag\.gltf' could not be written: "):
+        bpy.ops.object.pbd_export(format="GLTF", filepath=str(tmp_path / "flag.gltf"))
+    assert names(tmp_path) == [blocked]
+
+
 def test_an_export_asks_for_room_first(extension, flag, tmp_path):
     """Alembic's exporter ends Blender when the disk is full, so that it must not begin."""
     check, frames = extension.bridge("whole_files").check_room, 10**12

@@ -24,7 +24,6 @@ def library(extension, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.context.scene.frame_end = 6
-    extension.bridge("handlers").arm()  # As Blender before 4.5 does not tell what is linked.
     return path
 
 
@@ -135,9 +134,42 @@ def test_a_new_mesh_goes_where_something_can_be_added(library):
     assert np.abs(shown(bpy.context.object) - seen).max() < 1e-6
 
 
-def test_cloth_that_was_appended_moves_at_once(extension, library):
-    if not hasattr(bpy.app.handlers, "blend_import_post"):
-        pytest.skip("this Blender does not tell that something was imported")
-    extension.bridge("handlers").disarm()
+def append(library):
+    """As File › Append."""
     bpy.ops.wm.append(directory=f"{library}/Object/", filename="Flag")
-    assert play([find("Flag")], 1, 4)[4][0][:, 2].mean() < -0.05
+
+
+def append_by_script(library):
+    """Blender is not told that the scene has a new object before the frame changes."""
+    with bpy.data.libraries.load(library) as (_there, here):
+        here.objects = ["Flag"]
+    bpy.context.scene.collection.objects.link(here.objects[0])
+
+
+def append_in_exchange(library):
+    """There are as many objects afterwards as before."""
+    other = scenes.add_grid("Other", pbd=False)
+    go(1)
+    bpy.data.objects.remove(other)
+    append_by_script(library)
+
+
+@pytest.mark.parametrize("bring_in", [append, append_by_script, append_in_exchange])
+def test_cloth_that_was_appended_moves_at_once(extension, library, bring_in):
+    extension.bridge("handlers").disarm()
+    go(1)
+    bring_in(library)
+    for frame in range(2, 6):
+        go(frame)
+    assert shown(find("Flag"))[:, 2].mean() < -0.05
+    assert extension.bridge("session").get(bpy.context.scene).first_frame == 1
+
+
+def test_plain_objects_arm_nothing(extension, library):
+    handlers = extension.bridge("handlers")
+    handlers.disarm()
+    scenes.add_grid("Other", pbd=False)
+    bpy.ops.wm.append(directory=f"{library}/Object/", filename="Plate")
+    for frame in (2, 3):
+        go(frame)
+    assert handlers.before_frame_change not in bpy.app.handlers.frame_change_pre
