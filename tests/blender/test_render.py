@@ -47,7 +47,7 @@ def test_a_render_of_cached_frames_is_that_of_the_bake(extension, tmp_path):
     play([obj], 1, LAST)
     go(1)
     live = render(scene, tmp_path, "live")
-    list(extension.bridge("bake").start(scene, [obj], "ABSOLUTE", 1, LAST))
+    list(extension.bridge("baking.bake").start(scene, [obj], "ABSOLUTE", 1, LAST))
     baked = render(scene, tmp_path, "baked")
     assert len(np.unique(live.mean(axis=1))) == LAST
     assert np.abs(live - baked).max() < 1e-3
@@ -59,7 +59,7 @@ def test_a_render_simulates_what_is_missing(extension, tmp_path):
     scene.render.use_motion_blur = False
     go(1)
     render(scene, tmp_path, "live")
-    running = extension.bridge("session").get(scene)
+    running = extension.bridge("live.session").get(scene)
     assert (running.message, running.first_frame, running.last_frame) == ("", 1, LAST)
     assert obj.data.shape_keys is not None
 
@@ -80,7 +80,7 @@ def test_a_render_meets_the_colliders_of_the_viewport(extension, tmp_path):
     ghost.hide_viewport = True
     go(1)
     render(scene, tmp_path, "live")
-    session = extension.bridge("session")
+    session = extension.bridge("live.session")
     running = session.get(scene)
     assert (running.message, running.last_frame) == ("", LAST)
     assert {one.surface.name for one in running.world.obstacles.values()} == {"Body", "Proxy"}
@@ -142,7 +142,7 @@ def test_motion_blur_of_a_live_render_goes_on_beyond_the_last_frame(extension, t
     go(1)
     live = render(scene, tmp_path, "live")
     cached = render(scene, tmp_path, "cached")
-    extension.bridge("session").drop(scene)
+    extension.bridge("live.session").drop(scene)
     go(1)
     simulation = extension.module("pbd_addon.simulation").Simulation
     coast = simulation.coasting_positions
@@ -170,6 +170,6 @@ def test_a_render_of_a_loaded_file_reads_its_disk_cache(extension, tmp_path, mon
     steps = steps_of_all_simulations(extension, monkeypatch)
     second = render(bpy.context.scene, tmp_path, "second")
     assert np.abs(first - second).max() < 1e-3
-    assert extension.bridge("command_line").main([path]) == 0
+    assert extension.bridge("baking.command_line").main([path]) == 0
     assert bpy.data.objects["Flag"].pbd.baked
     assert steps == []
