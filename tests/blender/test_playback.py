@@ -299,7 +299,7 @@ def test_an_edit_at_the_first_frame_starts_anew(session):
 def test_a_long_jump_gives_the_window_back(extension, session, monkeypatch):
     obj = scenes.add_grid(**FREE)
     go(1)
-    monkeypatch.setattr(extension.bridge("live.running"), "PATIENCE", 0.0)
+    monkeypatch.setattr(extension.bridge("live.stepping"), "PATIENCE", 0.0)
     go(10)
     running = session.get(bpy.context.scene)
     assert running.message == "Simulated up to frame 2 of 10 in 0 s: go on from there"

@@ -9,26 +9,22 @@ import math
 import time
 from typing import NamedTuple
 
-import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ... import UnstableError
-from ..cache import changed_settings, disk_cache, validity, watched_curves
+from ..cache import disk_cache, validity, watched_curves
 from ..cache.hand_placed import Shown
 from ..cache.validity import Loss
 from ..errors import DamagedFrame, PBDError
 from ..input import mesh_io
-from ..input.members import check_faces, check_fit, suits_output
+from ..input.members import check_fit, suits_output
 from ..input.moments import Start, read_deformed, read_moment, read_surroundings
 from ..input.world import World
 from ..output import output
 from ..scene import poses
 from ..scene.scene_objects import bodies, find, live_bodies
+from ..scene.simulated_range import frame_range, last_live_frame
 from ..settings import raw_settings
-from . import backends, heat_map, shaping
-
-PATIENCE = math.inf if bpy.app.background else 10.0
-"""How long a jump ahead may keep a window from drawing [s]."""
+from . import heat_map, shaping, stepping
 
 FEW = 4
 """So many objects are found sooner by their names than by a look at all objects of a scene."""
@@ -41,22 +37,6 @@ class BakeProgress(NamedTuple):
     start: int
     end: int
     eta_seconds: float
-
-
-def frame_range(scene):
-    """First and last frame of the simulation: its own range if the scene has one, else what is played."""
-    if scene.use_custom_simulation_range:
-        return scene.simulation_frame_start, scene.simulation_frame_end
-    if scene.use_preview_range:
-        return scene.frame_preview_start, scene.frame_preview_end
-    return scene.frame_start, scene.frame_end
-
-
-def last_live_frame(scene):
-    """The last frame that is stepped; from there on the shape stays."""
-    if scene.use_custom_simulation_range:
-        return scene.simulation_frame_end
-    return max(scene.frame_end, scene.frame_preview_end) if scene.use_preview_range else scene.frame_end
 
 
 class Session:
@@ -194,7 +174,7 @@ class Session:
         """Start anew at a frame; settle at once what is to be settled."""
         self.begin_anew(Start(frame, here))
         if raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
-            self.build(scene, self.start, PATIENCE)
+            self.build(scene, self.start, stepping.PATIENCE)
 
     def show(self, scene, depsgraph):
         """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
@@ -263,26 +243,26 @@ class Session:
             here = read_moment(scene, depsgraph, live_bodies(scene))
             if not here.poses:
                 return now
-            here = self._with_surroundings(scene, depsgraph, here, live_bodies(scene))
+            here = self.with_surroundings(scene, depsgraph, here, live_bodies(scene))
             begin = max(self.start.frame, min(first, frame)) if self.start else frame
             if target <= begin:
                 if self.world is None or frame != self.first_frame:
                     self._begin(scene, frame, here)
                 return now
-            self.build(scene, Start(begin, here.completing(self.start.moment)), PATIENCE)
+            self.build(scene, Start(begin, here.completing(self.start.moment)), stepping.PATIENCE)
             now = here
         elif frame == first and self._must_restart(scene, depsgraph, frame, now):
             here = read_moment(scene, depsgraph, live_bodies(scene))
-            self._begin(scene, frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene)))
+            self._begin(scene, frame, self.with_surroundings(scene, depsgraph, here, live_bodies(scene)))
             return now
         if self.undone is not None:
             shaping.notice_undo(self, scene)
         validity.notice_changes(self, scene, depsgraph, frame, now)
         if self.first_frame <= target and target > self.last_frame:
-            self._step_to(scene, depsgraph, frame, target, now)
+            stepping.step_to(self, scene, depsgraph, frame, target, now)
         return now
 
-    def _with_surroundings(self, scene, depsgraph, moment, objects):
+    def with_surroundings(self, scene, depsgraph, moment, objects):
         """A moment with the colliders and the surfaces to follow; raises `PBDError`."""
         full = read_surroundings(scene, depsgraph, moment, objects, self.surfaces)
         self.surfaces = full.surfaces
@@ -297,7 +277,7 @@ class Session:
             return bool(live_bodies(scene))
         if any(mesh_io.attached_to(obj) != member.attached_to for member, obj in pairs if not obj.pbd.baked):
             return True
-        if any(self._other_output(member, obj) for member, obj in pairs):
+        if any(self.other_output(member, obj) for member, obj in pairs):
             return True
         if frame != self.first_frame:
             return False
@@ -335,83 +315,11 @@ class Session:
             if self.first_disturbed is not None:
                 self.first_disturbed = min(self.first_disturbed, frame + 1)
 
-    def _step_to(self, scene, depsgraph, frame, target, now):
-        """Step all missing frames up to `target`; what stands between then and now is interpolated."""
-        for member, obj in self.world.objects(scene):
-            check_faces(member, obj)
-            other = self._other_output(member, obj)
-            if other:
-                raise PBDError(other)
-            if poses.is_flat(now.poses[member.uid].matrix):
-                raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
-        if self.blocked:
-            raise PBDError(self.blocked)
-        objects = [obj for _, obj in self.world.objects(scene)]
-        now = self._with_surroundings(scene, depsgraph, now, objects)
-        cast = self.world.obstacles.keys()
-        if self.world.recast(now) and self.world.obstacles.keys() != cast:
-            validity.disturb(self, self.last_frame, "there are other colliders")
-        self.world.apply(scene, now.settings)
-        self.settings.update(now.settings)
-        self.notes = {**self.world.notes(), **self._newcomers(scene)}
-        seconds = raw_settings.frame_seconds(now.settings[scene.session_uid])
-        simulation = self.world.simulation
-        simulation.use_kernels(backends.choose(scene))
-        origin = self.last_frame
-        before, now = self.world.held(self.moments[origin]), self.world.held(now)
-        deadline = time.monotonic() + PATIENCE
-        for step in range(origin + 1, target + 1):
-            self._make_room(scene)
-            moment = now
-            if step != frame:
-                settings = changed_settings.settings_at(self, scene, step, now.settings)
-                moment = before.blend(now, (step - origin) / (frame - origin))._replace(settings=settings)
-            self.world.apply(scene, moment.settings)
-            try:
-                report = simulation.advance_to(step, lambda _frame, at=moment: self.world.inputs(scene, at), seconds)
-            except UnstableError as error:
-                self.blocked = f"{error}; frame {step - 1} is kept"
-                raise PBDError(self.blocked) from error
-            except ValueError as error:
-                raise PBDError(str(error)) from error
-            self.report = report or self.report
-            self.stepping += report.seconds if report else 0.0
-            self.moments[step] = moment
-            heat_map.note_touching(self, scene, step)
-            disk_cache.keep(self, scene)
-            if step == self.first_frame + 1 and report is not None and report.crossings:
-                self.tangled = self.world.count_tangled()
-            still = before.stands_like(now) and before.surrounds_like(now)
-            if step != frame and self.first_guess is None and not still:
-                self.first_guess = step
-            if step < target and time.monotonic() > deadline:
-                raise PBDError(f"Simulated up to frame {step} of {target} in {PATIENCE:.0f} s: go on from there")
-
-    def _other_output(self, member, obj):
+    def other_output(self, member, obj):
         """What to do if the frames were made for another output than an object has now, one sentence, or ""."""
         if suits_output(member, obj, self.moments.values()):
             return ""
         return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
-
-    def _make_room(self, scene):
-        """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
-        simulation, limit = self.world.simulation, scene.pbd.cache_limit * 1e6
-        if simulation.cache_bytes + simulation.frame_bytes <= limit:
-            return
-        if self.disk is not None and self.disk.files.last == self.last_frame:
-            simulation.release()
-            return
-        raise PBDError(
-            f"The cache is full: frames {self.first_frame} to {self.last_frame} take the {scene.pbd.cache_limit} MB "
-            "that it may have. Raise Memory Limit, or switch on Disk Cache"
-        )
-
-    def _newcomers(self, scene):
-        """Tell objects that became PBD in the middle when they will join, by uid."""
-        members = {member.uid for member in self.world.members}
-        note, first = iface("'{name}' joins the simulation at frame {frame}, or on Reset"), frame_range(scene)[0]
-        new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
-        return {obj.session_uid: (note.format(name=obj.name, frame=first),) for obj in new}
 
     def _write(self, scene, frame, now, ahead):
         """Write what is known of a frame into the live keys: simulated, or as the user made it.
@@ -435,7 +343,7 @@ class Session:
                 self.message = self.message or str(error)
                 continue
             pose = now.poses.get(member.uid)
-            other = self._other_output(member, obj)
+            other = self.other_output(member, obj)
             self.message = self.message or other
             if other or shown < self.first_frame or not obj.pbd.active:
                 output.show_user_shape(obj)

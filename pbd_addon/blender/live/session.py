@@ -14,7 +14,8 @@ from ..input.moments import Start, read_last_moment, read_moment, read_surroundi
 from ..output import output
 from ..scene import linked
 from ..scene.scene_objects import bodies, layer_of, live_bodies
-from .running import BakeProgress, Session, frame_range
+from ..scene.simulated_range import frame_range
+from .running import BakeProgress, Session
 
 __all__ = [
     "BakeProgress",
