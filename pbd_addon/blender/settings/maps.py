@@ -53,7 +53,7 @@ def properties():
                 description=f"Factor on {target} where the weight is {weight}. {typical}",
                 default=default,
                 precision=3,
-                step=0.5,
+                step=0.5,  # type: ignore[arg-type]  # Blender takes fractions; its stubs know whole numbers only.
                 min=least,
                 soft_max=10.0,
                 override=OVERRIDABLE,

@@ -51,7 +51,13 @@ BAKE_MODES = (
 def coulomb(name, description):
     """The property of a coefficient of friction."""
     return FloatProperty(
-        name=name, description=description, default=0.4, min=0.0, soft_max=2.0, step=0.4, override=OVERRIDABLE
+        name=name,
+        description=description,
+        default=0.4,
+        min=0.0,
+        soft_max=2.0,
+        step=0.4,  # type: ignore[arg-type]  # As in maps.py.
+        override=OVERRIDABLE,
     )
 
 
