@@ -16,6 +16,9 @@ DEFAULT_QUALITY = 5
 PEER = f"quality {DEFAULT_QUALITY} (default)"
 """Setting of Blender's Cloth that ratios are against."""
 
+AUTOMATIC = "automatic substeps"
+"""Setting of ours."""
+
 ORIGINAL = "5 substeps × 15 (default)"
 """Setting of Cloth Dynamics as it comes."""
 
@@ -55,14 +58,16 @@ class Contestant:
         return f"{self.solver}, {self.setting}"
 
 
-def ours(kernels: str, self_collision: bool, substeps: int = DEFAULT_SUBSTEPS) -> Contestant:
+def ours(kernels: str, self_collision: bool, substeps: int = DEFAULT_SUBSTEPS, automatic: bool = False) -> Contestant:
     """Our solver."""
     words = [BACKENDS[kernels]]
     if substeps != DEFAULT_SUBSTEPS:
         words.append(f"{substeps} substeps")
+    if automatic:
+        words.append(AUTOMATIC)
     if self_collision:
         words.append("self-collision")
-    options = {"kernels": kernels, "self_collision": self_collision, "substeps": substeps}
+    options = {"kernels": kernels, "self_collision": self_collision, "substeps": substeps, "automatic": automatic}
     default = self_collision and kernels == "numpy" and substeps == DEFAULT_SUBSTEPS
     return Contestant(OURS, ", ".join(words) + " (default)" * default, "benchmarks.ours:Ours", options)
 
@@ -72,6 +77,7 @@ def of_the_curtain(n: int, substeps: tuple[int, ...] = ()) -> list[Contestant]:
     enough = round(ENOUGH * n)
     return [
         *(ours(kernels, self_collision) for self_collision in (False, True) for kernels in BACKENDS),
+        *(ours(kernels, False, automatic=True) for kernels in BACKENDS),
         *(ours(kernels, False, count) for count in substeps for kernels in BACKENDS),
         Contestant(CLOTH, PEER, "benchmarks.blender_cloth:BlenderCloth", {"quality": DEFAULT_QUALITY}),
         Contestant(CLOTH, "quality 2", "benchmarks.blender_cloth:BlenderCloth", {"quality": 2}),

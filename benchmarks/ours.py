@@ -25,10 +25,13 @@ def need(kernels: str) -> None:
         raise LeftOut(str(error)) from error
 
 
-def hung(curtain: Curtain, kernels: str, self_collision: bool, substeps: int) -> tuple[Body, Simulation]:
+def hung(
+    curtain: Curtain, kernels: str, self_collision: bool, substeps: int, automatic: bool = False
+) -> tuple[Body, Simulation]:
     """The curtain of cotton in our solver, the rest at its defaults."""
     body = Body(curtain.vertices, curtain.faces, material=PRESETS[FABRIC], pins=curtain.pins, name="Curtain")
-    return body, Simulation([body], substeps=substeps, kernels=kernels, self_collision=self_collision)
+    settings = {"substeps": substeps, "automatic": automatic}
+    return body, Simulation([body], kernels=kernels, self_collision=self_collision, **settings)
 
 
 class Ours:
@@ -39,16 +42,19 @@ class Ours:
         kernels: Backend.
         self_collision: Whether the curtain meets itself, as it does by default.
         substeps: Of a frame.
+        automatic: Whether they are chosen for each frame, from a quarter to four times as many.
 
     A step also hands the positions to a mesh in Blender and lets Blender update its scene: the modifier that we are
     compared with pays for that too.
     """
 
-    def __init__(self, curtain: Curtain, kernels: str, self_collision: bool, substeps: int) -> None:
+    def __init__(
+        self, curtain: Curtain, kernels: str, self_collision: bool, substeps: int, automatic: bool = False
+    ) -> None:
         need(kernels)
         self.stage = Stage(curtain.vertices, curtain.faces)
         start = time.process_time()
-        self.body, self.simulation = hung(curtain, kernels, self_collision, substeps)
+        self.body, self.simulation = hung(curtain, kernels, self_collision, substeps, automatic)
         self.setup = time.process_time() - start
 
     def step(self, frame: int) -> None:
