@@ -50,6 +50,11 @@ class BakeProgress(NamedTuple):
     eta_seconds: float
 
 
+def patience_of(depsgraph):
+    """How long what evaluates the scene may wait for a frame [s]: a picture has to show it, however long it takes."""
+    return math.inf if depsgraph.mode == "RENDER" else PATIENCE
+
+
 def frame_range(scene):
     """First and last frame of the simulation: its own range if the scene has one, else what is played."""
     if scene.use_custom_simulation_range:
@@ -197,11 +202,11 @@ class Session:
         watched_curves.watch(self, scene, max(last_live_frame(scene), start.frame))
         shaping.settle_first(self, scene, patience)
 
-    def _begin(self, scene, frame, here):
-        """Start anew at a frame; settle at once what is to be settled."""
+    def _begin(self, scene, frame, here, patience):
+        """Start anew at a frame; settle at once what is to be settled, if it takes no longer than `patience` seconds."""
         self.begin_anew(Start(frame, here))
         if raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
-            self.build(scene, self.start, PATIENCE)
+            self.build(scene, self.start, patience)
 
     def show(self, scene, depsgraph):
         """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
@@ -274,13 +279,14 @@ class Session:
             begin = max(self.start.frame, min(first, frame)) if self.start else frame
             if target <= begin:
                 if self.world is None or frame != self.first_frame:
-                    self._begin(scene, frame, here)
+                    self._begin(scene, frame, here, patience_of(depsgraph))
                 return now
-            self.build(scene, Start(begin, here.completing(self.start.moment)), PATIENCE)
+            self.build(scene, Start(begin, here.completing(self.start.moment)), patience_of(depsgraph))
             now = here
         elif frame == first and self._must_restart(scene, depsgraph, frame, now):
             here = read_moment(scene, depsgraph, live_bodies(scene))
-            self._begin(scene, frame, self._with_surroundings(scene, depsgraph, here, live_bodies(scene)))
+            here = self._with_surroundings(scene, depsgraph, here, live_bodies(scene))
+            self._begin(scene, frame, here, patience_of(depsgraph))
             return now
         if self.undone is not None:
             shaping.notice_undo(self, scene)
@@ -366,7 +372,8 @@ class Session:
         simulation.use_kernels(backends.choose(scene))
         origin = self.last_frame
         before, now = self.world.held(self.moments[origin]), self.world.held(now)
-        deadline = time.monotonic() + PATIENCE
+        patience = patience_of(depsgraph)
+        deadline = time.monotonic() + patience
         for step in range(origin + 1, target + 1):
             self._make_room(scene)
             moment = now
@@ -392,7 +399,7 @@ class Session:
             if step != frame and self.first_guess is None and not still:
                 self.first_guess = step
             if step < target and time.monotonic() > deadline:
-                raise PBDError(f"Simulated up to frame {step} of {target} in {PATIENCE:.0f} s: go on from there")
+                raise PBDError(f"Simulated up to frame {step} of {target} in {patience:.0f} s: go on from there")
 
     def _other_output(self, member, obj):
         """What to do if the frames were made for another output than an object has now, one sentence, or ""."""

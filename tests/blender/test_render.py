@@ -133,6 +133,22 @@ def test_a_live_render_steps_each_frame_once(extension, tmp_path, monkeypatch):
     assert steps == [2, 3, 4]
 
 
+def test_a_render_waits_for_a_frame_far_ahead(extension, tmp_path, monkeypatch):
+    """In a window a jump ahead stops after a while, and goes on from there; a picture has no second try."""
+    scene = lit_stage()
+    scene.render.use_motion_blur = False
+    scene.use_custom_simulation_range = True
+    scene.simulation_frame_start, scene.simulation_frame_end, scene.pbd.settle = 1, 12, 3
+    scenes.add_grid(rx=8, ry=8)
+    go(1)
+    monkeypatch.setattr(extension.bridge("running"), "PATIENCE", 0.0)
+    scene.frame_start = scene.frame_end = 12
+    scene.render.filepath = str(tmp_path / "far")
+    bpy.ops.render.render(animation=True)
+    running = extension.bridge("session").get(scene)
+    assert (running.message, running.last_frame, running.settled) == ("", 12, 3)
+
+
 def test_motion_blur_of_a_live_render_goes_on_beyond_the_last_frame(extension, tmp_path, monkeypatch):
     """Free fall in front of the camera: pictures are those of cached frames but for half of gravity times dt²."""
     scene = lit_stage()
