@@ -100,6 +100,7 @@ class Session:
         moved_by_hand: Uids of objects with pins that were moved in the middle of the run.
         curves: The F-curves that the simulation depends on, as they were known last, or None.
         curves_edited: Whether F-curves may have been edited since.
+        loaded: The frame at which the file was loaded, until something else is shown, or None.
         loss: The frames that were forgotten last, `Loss`, or None.
         disk: `DiskCache` while the frames are on disk too, else None.
         disk_note: What is to be said of the cache on disk, one sentence, or "".
@@ -114,6 +115,7 @@ class Session:
     def begin_anew(self, start):
         """Forget what was simulated; the next step begins at `start`, if that is known."""
         self.start = start
+        self.loaded = None
         self.world = None
         self.message = ""
         self.blocked = ""
@@ -203,7 +205,7 @@ class Session:
         shaping.settle_first(self, scene, patience)
 
     def _begin(self, scene, frame, here, patience):
-        """Start anew at a frame; settle at once what is to be settled, if it takes no longer than `patience` seconds."""
+        """Start anew at a frame; settle what is to be settled, if that takes no longer than `patience` [s]."""
         self.begin_anew(Start(frame, here))
         if raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
             self.build(scene, self.start, patience)
@@ -247,6 +249,8 @@ class Session:
 
     def _reach_and_write(self, scene, depsgraph, frame, now, objects):
         """Step to a frame if need be, and write its live keys. Returns its moment."""
+        if self._is_as_loaded(scene, frame):
+            return now
         if frame.is_integer() and objects:
             try:
                 now = self._reach(scene, depsgraph, int(frame), now)
@@ -258,6 +262,12 @@ class Session:
         ahead = frame - self.last_frame if coasts and 0.0 < frame - self.last_frame < 1.0 else 0.0
         self._write(scene, frame, now, ahead)
         return now
+
+    def _is_as_loaded(self, scene, frame):
+        """Whether nothing is simulated yet and this is the frame of the loaded file: cloth was saved in its shape."""
+        if self.world is not None or self.loaded is None:
+            return False
+        return abs(frame - self.loaded) < 1.0 and self.loaded != frame_range(scene)[0]
 
     def obstacles(self, scene):
         """The objects that the simulation collides with and that are still there."""
