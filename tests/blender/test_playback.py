@@ -544,6 +544,7 @@ def test_what_the_panel_says_of_the_frames(session):
     found = running_of(session)
     go(12)
     assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 20), None)
+    assert 0 <= found.cache_bytes - 28 * 20 * 20 < 20 * 64  # bytes a vertex, and a little a frame
     obj.pbd.stretch = 4000.0
     assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 12), (13, 20, "Tension of 'Flag' changed"))
     obj.pbd.stretch = 5000.0
