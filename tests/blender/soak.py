@@ -541,7 +541,8 @@ def end():
         assert not left, f"{obj.name} keeps {left}"
         left = [one.name for one in obj.modifiers if one.name.startswith("PBD")]
         assert not left or KEPT in obj.data, f"{obj.name} keeps {left}"
-    left = ours_among(bpy.app.handlers.frame_change_pre) + ours_among(bpy.app.handlers.frame_change_post)
+    armed = {function.__qualname__ for _, function in bridge("handlers").ARMED}
+    left = armed & {*ours_among(bpy.app.handlers.frame_change_pre), *ours_among(bpy.app.handlers.frame_change_post)}
     assert not left, f"handlers are left: {left}"
 
 
