@@ -6,8 +6,11 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_tip as tip
 
-from ..pbd_addon.blender import heat_map, mesh_cache, output, output_modifier, pins, session, shape_keys
+from ..pbd_addon.blender.baking import mesh_cache
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.input import pins
+from ..pbd_addon.blender.live import heat_map, session
+from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from . import body, checks
 
 RESULTS = (

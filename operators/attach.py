@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import session, surfaces
+from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.scene import surfaces
 from . import checks, pins
 
 

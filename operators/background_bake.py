@@ -6,8 +6,9 @@ import os
 
 import bpy
 
-from ..pbd_addon.blender import background_bake, properties
+from ..pbd_addon.blender.baking import background_bake
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.settings import properties
 from .bake import can_bake, frames_to_bake, to_bake
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import bake, properties, session
+from ..pbd_addon.blender.baking import bake
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.settings import properties
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 

@@ -7,7 +7,11 @@ import dataclasses
 import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
-from ..pbd_addon.blender import expected_cost, handlers, heat_map, linked, output, output_modifier, pins
+from ..pbd_addon.blender import handlers
+from ..pbd_addon.blender.input import pins
+from ..pbd_addon.blender.live import expected_cost, heat_map
+from ..pbd_addon.blender.output import output, output_modifier
+from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 

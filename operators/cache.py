@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import disk_cache, session
+from ..pbd_addon.blender.cache import disk_cache
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.live import session
 
 
 def has_saved_file(cls):

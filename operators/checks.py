@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ..pbd_addon.blender import mesh_io, session, surfaces
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.input import mesh_io
+from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.scene import surfaces
 
 EDIT_MODE = "Leave Edit Mode first"
 

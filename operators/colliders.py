@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import surfaces
+from ..pbd_addon.blender.scene import surfaces
 from . import checks
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import doctor, mesh_findings, misplaced, remedies, session
+from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, remedies
+from ..pbd_addon.blender.doctor.patient import count_in, examine
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.patient import count_in, examine
+from ..pbd_addon.blender.live import session
 from . import checks, tangles
 
 

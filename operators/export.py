@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_tip as tip
 
-from ..pbd_addon.blender import export, key_plan, properties
+from ..pbd_addon.blender.baking import export, key_plan
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.settings import properties
 from . import checks
 from .bake import can_bake, frames_to_bake, to_bake
 from .frame_by_frame import FrameByFrame, is_free

@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import session
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.live import session
 
 TICK_SECONDS = 0.05
 """Longest work between two redraws of the window; a longer single frame is not cut."""

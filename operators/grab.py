@@ -7,7 +7,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.hand import Hand
+from ..pbd_addon.blender.live.hand import Hand
 from . import checks
 from .frame_by_frame import is_free
 

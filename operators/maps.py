@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import linked, maps, pins
+from ..pbd_addon.blender.input import pins
+from ..pbd_addon.blender.scene import linked
+from ..pbd_addon.blender.settings import maps
 from . import checks
 
 PIN = "PIN"

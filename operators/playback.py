@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import session
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.live import session
 from . import checks
 from .frame_by_frame import is_free
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bl_operators.presets import AddPresetBase
 
-from ..pbd_addon.blender import presets
+from ..pbd_addon.blender.settings import presets
 from . import checks
 
 

@@ -7,8 +7,8 @@ import bpy
 import numpy as np
 from bpy_extras.object_utils import AddObjectHelper, object_data_add
 
-from ..pbd_addon.blender import expected_cost
-from ..pbd_addon.blender.pins import ensure_group
+from ..pbd_addon.blender.input.pins import ensure_group
+from ..pbd_addon.blender.live import expected_cost
 from . import body, checks
 
 PINS = (

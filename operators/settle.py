@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import handlers, session, shaping
+from ..pbd_addon.blender import handlers
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.live import session, shaping
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import mesh_io, session, tangles
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.input import mesh_io, tangles
+from ..pbd_addon.blender.live import session
 from . import checks
 
 

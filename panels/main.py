@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import expected_cost, linked, session
+from ..pbd_addon.blender.live import expected_cost, session
+from ..pbd_addon.blender.scene import linked
 from .places import BodyPanel, in_both_places, is_live
 from .presets import draw_header_icon
 from .rows import columns, draw_rows, draw_sentence, file_size, row_of_buttons

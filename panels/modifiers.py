@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import output_choice
+from ..pbd_addon.blender.output import output_choice
 from .places import BodyPanel, in_both_places
 from .rows import draw_rows, draw_sentence
 

@@ -7,7 +7,7 @@ import os
 import bpy
 from bl_ui.utils import PresetPanel
 
-from ..pbd_addon.blender import presets
+from ..pbd_addon.blender.settings import presets
 
 
 class MaterialPresets(PresetPanel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import session
+from ..pbd_addon.blender.live import session
 
 HEIGHT = 4.0
 """Of the strip, at the interface scale 1 [pixels]."""

@@ -2,7 +2,8 @@
 
     __init__ → operators, panels → pbd_addon.blender → pbd_addon → numpy
 
-Ruff bans Blender's modules where they do not belong; this test sees the arrows between our own modules.
+Within pbd_addon.blender, `BRIDGE` is the order. Ruff bans Blender's modules where they do not belong; this test sees
+the arrows between our own modules.
 """
 
 from __future__ import annotations
@@ -24,13 +25,19 @@ BLENDER_MODULES = {
 FORBIDDEN_MODULES = {"threading", "queue", "pip", "ensurepip", "pickle", "socket", "urllib", "requests"}
 """Refused by Blender's extension platform, or able to run what a file holds."""
 
+BRIDGE = (
+    *("errors", "scene", "settings", "output", "input"),
+    *("cache", "live", "doctor", "handlers", "baking", "translations"),
+)
+"""The parts of the bridge: each imports only from itself and from those before it."""
+
 PANELS_MAY_IMPORT = (
     "panels",
     "pbd_addon.settings",
-    *("pbd_addon.blender.backends", "pbd_addon.blender.background_bake", "pbd_addon.blender.doctor"),
-    *("pbd_addon.blender.key_plan", "pbd_addon.blender.output_choice", "pbd_addon.blender.presets"),
-    *("pbd_addon.blender.expected_cost", "pbd_addon.blender.linked"),
-    *("pbd_addon.blender.properties", "pbd_addon.blender.session"),
+    *("pbd_addon.blender.scene.linked", "pbd_addon.blender.settings.presets", "pbd_addon.blender.settings.properties"),
+    *("pbd_addon.blender.output.output_choice", "pbd_addon.blender.doctor.doctor"),
+    *("pbd_addon.blender.live.backends", "pbd_addon.blender.live.expected_cost", "pbd_addon.blender.live.session"),
+    *("pbd_addon.blender.baking.background_bake", "pbd_addon.blender.baking.key_plan"),
 )
 PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners"}
 """What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
@@ -40,7 +47,7 @@ class Import(NamedTuple):
     """One imported module."""
 
     name: str
-    """Dotted name, from the repository's root where it is ours, "pbd_addon.blender.session"."""
+    """Dotted name, from the repository's root where it is ours, "pbd_addon.blender.live.session"."""
     line: int
     ours: bool
     top_level: bool
@@ -100,6 +107,23 @@ def layer(name: str) -> str:
     return "root"
 
 
+def part_of_bridge(name: str) -> str:
+    """The part of the bridge that a module of it lies in, "live"; "" for the bridge itself."""
+    return name.removeprefix("pbd_addon.blender").lstrip(".").partition(".")[0]
+
+
+def wrong_in_bridge(importer: str, imported: str) -> str:
+    """Why a module of the bridge may not import another one, or ""."""
+    part, other = part_of_bridge(importer), part_of_bridge(imported)
+    if not part:
+        return ""  # The bridge itself registers its parts.
+    if part not in BRIDGE:
+        return f"{part} has no place in BRIDGE yet"
+    if not other:
+        return "the bridge registers its parts; they do not import it"
+    return f"{other} stands above {part} in BRIDGE" if other in BRIDGE[BRIDGE.index(part) + 1 :] else ""
+
+
 def wrong_import(importer: str, imported: Import) -> str:
     """Why this import is not allowed, or ""."""
     floor = layer(importer)
@@ -124,6 +148,8 @@ def wrong_import(importer: str, imported: Import) -> str:
         return "the physics does not know the bridge, the operators or the panels"
     if floor == "pbd_addon.blender" and not inside(name, "pbd_addon"):
         return "the bridge does not know the operators or the panels"
+    if floor == "pbd_addon.blender" and inside(name, "pbd_addon.blender"):
+        return wrong_in_bridge(importer, name)
     if floor == "operators" and inside(name, "panels"):
         return "operators do not know the panels"
     if floor == "panels" and not inside(name, *PANELS_MAY_IMPORT):
@@ -200,6 +226,11 @@ def test_the_shipped_files_are_seen():
     assert len(list((ROOT / "pbd_addon").rglob("*.py"))) > 3
 
 
+def test_the_order_of_the_bridge_names_all_that_is_there():
+    there = {path.stem for path in (ROOT / "pbd_addon" / "blender").iterdir() if not path.name.startswith("__")}
+    assert there == set(BRIDGE)
+
+
 def test_no_package_files_in_tests():
     # With one, pytest would take the root's __init__.py for the tests' package and import the extension.
     assert not list((ROOT / "tests").rglob("__init__.py"))
@@ -215,18 +246,24 @@ def test_no_package_files_in_tests():
         ("pbd_addon/kernels/numba_kernels.py", "import numba", "only numba_compile"),
         ("pbd_addon/solver.py", "import pickle", "runs what a file holds"),
         ("pbd_addon/__init__.py", "from . import blender", "does not know the bridge"),
-        ("pbd_addon/solver.py", "from .blender.session import get", "does not know the bridge"),
+        ("pbd_addon/solver.py", "from .blender.live.session import get", "does not know the bridge"),
         ("pbd_addon/solver.py", "from pbd_addon.mesh import TriMesh", "relatively"),
         ("pbd_addon/solver.py", "from .mesh import TriMesh\nimport sys\nsys.path.append('.')", "sys.path"),
         ("pbd_addon/mesh.py", "from .solver import step", "circular import"),
         ("pbd_addon/kernels/numpy_kernels.py", "from ..mesh import TriMesh", "they get arrays"),
-        ("pbd_addon/blender/session.py", "from ...operators import bake", "does not know the operators"),
+        ("pbd_addon/blender/live/session.py", "from ....operators import bake", "does not know the operators"),
+        ("pbd_addon/blender/live/session.py", "from .. import handlers", "handlers stands above live"),
+        ("pbd_addon/blender/live/session.py", "from ..baking.bake import run", "baking stands above live"),
+        ("pbd_addon/blender/live/session.py", "def f():\n    from ..baking import bake", "baking stands above live"),
+        ("pbd_addon/blender/errors.py", "from . import live", "live stands above errors"),
+        ("pbd_addon/blender/live/session.py", "from ...blender import register", "they do not import it"),
+        ("pbd_addon/blender/elsewhere.py", "from .errors import PBDError", "no place in BRIDGE"),
         ("operators/bake.py", "from ..panels import sidebar", "do not know the panels"),
         ("operators/bake.py", "import threading", "platform refuses"),
         ("panels/sidebar.py", "from ..pbd_addon import solver", "panels draw"),
         ("panels/sidebar.py", "from ..pbd_addon.blender import handlers", "panels draw"),
         ("panels/sidebar.py", "from ..operators import bake", "panels draw"),
-        ("panels/sidebar.py", "from ..pbd_addon.blender import session\nsession.drop_all()", "only read"),
+        ("panels/sidebar.py", "from ..pbd_addon.blender.live import session\nsession.drop_all()", "only read"),
         ("panels/sidebar.py", "from ....other_addon import thing", "relatively"),
         ("__init__.py", "from . import panels", "inside register()"),
         ("operators/bake.py", "exec('1')", "refused"),
@@ -236,9 +273,9 @@ def test_disorder_is_found(tmp_path, file, source, complaint):
     clean = {
         "__init__.py": "def register():\n    from . import operators, panels",
         "operators/__init__.py": "from . import bake",
-        "operators/bake.py": "import bpy\nfrom ..pbd_addon.blender import session\nsession.drop_all()",
+        "operators/bake.py": "import bpy\nfrom ..pbd_addon.blender.live import session\nsession.drop_all()",
         "panels/__init__.py": "from . import sidebar",
-        "panels/sidebar.py": "import bpy\nfrom ..pbd_addon.blender import session\nsession.get(1).report",
+        "panels/sidebar.py": "import bpy\nfrom ..pbd_addon.blender.live import session\nsession.get(1).report",
         "pbd_addon/__init__.py": "from .solver import step",
         "pbd_addon/mesh.py": "import math\nimport numpy as np\nclass TriMesh: pass",
         "pbd_addon/solver.py": "from .kernels import load\nfrom .mesh import TriMesh\ndef step(): pass",
@@ -246,9 +283,13 @@ def test_disorder_is_found(tmp_path, file, source, complaint):
         "pbd_addon/kernels/numpy_kernels.py": "import numpy as np",
         "pbd_addon/kernels/numba_compile.py": "import numba",
         "pbd_addon/kernels/numba_kernels.py": "from .numba_compile import kernel",
-        "pbd_addon/blender/__init__.py": "from . import handlers, session",
-        "pbd_addon/blender/session.py": "import bpy\nfrom ..solver import step\ndef get(scene): pass",
-        "pbd_addon/blender/handlers.py": "import bpy\nfrom . import session",
+        "pbd_addon/blender/__init__.py": "from . import handlers\nfrom .live import session",
+        "pbd_addon/blender/errors.py": "class PBDError(Exception): pass",
+        "pbd_addon/blender/live/__init__.py": "",
+        "pbd_addon/blender/live/session.py": "import bpy\nfrom ...solver import step\nfrom ..errors import PBDError",
+        "pbd_addon/blender/handlers.py": "import bpy\nfrom .live import session",
+        "pbd_addon/blender/baking/__init__.py": "",
+        "pbd_addon/blender/baking/bake.py": "from .. import handlers\nfrom ..live import session\ndef run(): pass",
     }
     for name, text in clean.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

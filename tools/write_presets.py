@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pbd_addon.blender import presets
+from pbd_addon.blender.settings import presets
 from pbd_addon.settings import PRESETS, Material
 
 FOLDER = Path(presets.__file__).parent / "presets"

@@ -1,6 +1,9 @@
 """The bridge: everything of the add-on that talks to Blender, but for operators and panels."""
 
-from . import backends, background_bake, command_line, handlers, presets, properties, translations
+from . import handlers, translations
+from .baking import background_bake, command_line
+from .live import backends
+from .settings import presets, properties
 
 PARTS = (translations, properties, presets, backends, handlers, command_line, background_bake)
 

@@ -4,7 +4,9 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from . import doctor, properties, session
+from .doctor import doctor
+from .live import session
+from .settings import properties
 
 ON_LOAD = bpy.app.handlers.load_post
 

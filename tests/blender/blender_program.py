@@ -11,7 +11,7 @@ import bpy
 _, background, addons, package, command, name, *arguments = sys.argv
 assert (background, addons, command) == ("--background", "--addons", "--command")
 bpy.ops.preferences.addon_enable(module=package)
-command_line = importlib.import_module(f"{package}.pbd_addon.blender.command_line")
+command_line = importlib.import_module(f"{package}.pbd_addon.blender.baking.command_line")
 assert name == command_line.COMMAND
 try:
     code = command_line.main(arguments)

@@ -321,7 +321,7 @@ def grab(rng):
     obj = choose(rng, bodies())
     scene = bpy.context.scene
     try:
-        hand = bridge("hand").Hand(scene, bpy.context.evaluated_depsgraph_get())
+        hand = bridge("live.hand").Hand(scene, bpy.context.evaluated_depsgraph_get())
         place = np.array(obj.matrix_world) @ (*rng.choice(scenes.shown(obj)), 1.0)
         origin, down = place[:3] + np.array((0.001, 0.001, 1.0)), (0.0, 0.0, -1.0)
         if not hand.take(scene, origin, down, rng.uniform(0.05, 0.5)):
@@ -362,7 +362,7 @@ def ask_the_doctor(rng):
     """All that the doctor mends changes the mesh on purpose."""
     choose(rng, bodies())
     call(bpy.ops.object.pbd_doctor_check)
-    found = bridge("doctor").findings(bpy.context.scene)
+    found = bridge("doctor.doctor").findings(bpy.context.scene)
     if found:
         one = rng.choice(found)
         call(bpy.ops.object.pbd_doctor_fix, check=one.check, body=one.body)
@@ -383,7 +383,7 @@ def bake(rng):
 def bake_until_esc(rng):
     obj = choose(rng, bodies())
     try:
-        run = bridge("bake").start(bpy.context.scene, [obj], "ABSOLUTE", 1, LAST_FRAME)
+        run = bridge("baking.bake").start(bpy.context.scene, [obj], "ABSOLUTE", 1, LAST_FRAME)
         for _ in range(rng.randint(1, 4)):
             next(run)
         run.close()
@@ -520,7 +520,7 @@ def end():
         if obj.data.users > 1:  # the add-on asks for that, with a sentence
             obj.data = obj.data.copy()
         if obj.pbd.baked:
-            bridge("bake").delete(bpy.context.scene, [obj])
+            bridge("baking.bake").delete(bpy.context.scene, [obj])
         obj.hide_viewport = False
     for child in bpy.context.view_layer.layer_collection.children:
         child.exclude = False

@@ -9,7 +9,7 @@ from scenes import go, play, shown
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 @pytest.fixture(autouse=True)
@@ -189,7 +189,7 @@ def test_a_body_can_be_a_collider_and_a_baked_cloth(extension, session):
     scene.frame_end = 12
     body = scenes.add_grid("Body", rx=5, ry=5, drag=5.0)
     scenes.pin(body, [0, 4])
-    list(extension.bridge("bake").start(scene, [body], "ABSOLUTE", 1, 12))
+    list(extension.bridge("baking.bake").start(scene, [body], "ABSOLUTE", 1, 12))
     body.pbd_collider.enabled = True
     obj = scenes.add_grid("Patch", rx=3, ry=3, width=0.2, height=0.1)
     obj.location.z = 0.02
@@ -208,7 +208,7 @@ def test_save_reload_and_bake(extension, session, tmp_path):
     path = str(tmp_path / "shirt.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
-    assert extension.bridge("command_line").main([path]) == 0
+    assert extension.bridge("baking.command_line").main([path]) == 0
     bpy.ops.wm.open_mainfile(filepath=path)
     obj = bpy.data.objects["Shirt"]
     assert (obj.pbd.attach_object.name, obj.pbd.attach_group) == ("Body", "Attach")
@@ -293,7 +293,7 @@ def test_target_with_other_faces_in_the_middle(session):
 
 def test_a_pointer_to_itself_is_not_offered(extension):
     obj = scenes.add_grid()
-    properties = extension.bridge("properties")
+    properties = extension.bridge("settings.properties")
     assert not properties.is_other_mesh(obj.pbd, obj)
     assert properties.is_other_mesh(obj.pbd, add_body())
 

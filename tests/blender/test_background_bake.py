@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the program that stands
 
 @pytest.fixture
 def background(extension):
-    found = extension.bridge("background_bake")
+    found = extension.bridge("baking.background_bake")
     yield found
     if hasattr(bpy.types.Object, "pbd"):
         found.cancel()

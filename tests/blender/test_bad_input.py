@@ -9,12 +9,12 @@ from scenes import go, play, shown
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 def message():
     """What the panel says."""
-    from bl_ext.user_default.pbd_cloth.pbd_addon.blender import session
+    from bl_ext.user_default.pbd_cloth.pbd_addon.blender.live import session
 
     running = session.get(bpy.context.scene)
     return "" if running is None else running.message
@@ -22,7 +22,7 @@ def message():
 
 def refused(obj, sentence):
     """Play two frames: the sentence is said, nothing moves, and Reset says it too."""
-    from bl_ext.user_default.pbd_cloth.pbd_addon.blender import session
+    from bl_ext.user_default.pbd_cloth.pbd_addon.blender.live import session
 
     before = scenes.mesh_bytes(obj)[0]
     play([], 1, 3)
@@ -51,7 +51,7 @@ def test_one_face_is_enough(extension, tmp_path, mode):
     assert message() == ""
     assert seen[6][0][1:, 2].max() < -0.1
     assert bpy.ops.object.pbd_doctor_check() == {"FINISHED"}
-    assert extension.bridge("doctor").findings(scene) == ()
+    assert extension.bridge("doctor.doctor").findings(scene) == ()
     for file_format in ("ALEMBIC", "USD", "GLTF"):
         assert bpy.ops.object.pbd_export(format=file_format, filepath=str(tmp_path / "scrap")) == {"FINISHED"}
     assert bpy.ops.object.pbd_bake(mode=mode) == {"FINISHED"}

@@ -13,12 +13,12 @@ FIRST, LAST = 1, 14
 
 @pytest.fixture
 def bake(extension):
-    return extension.bridge("bake")
+    return extension.bridge("baking.bake")
 
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 def run(bake, objects, mode, first=FIRST, last=LAST):
@@ -89,7 +89,7 @@ def test_deleting_and_removing_leaves_nothing(extension, bake):
     before = scenes.mesh_bytes(obj)
     run(bake, [obj], "ABSOLUTE")
     bake.delete(bpy.context.scene, [obj])
-    extension.bridge("shape_keys").remove_live_key(obj)
+    extension.bridge("output.shape_keys").remove_live_key(obj)
     assert scenes.mesh_bytes(obj) == before == (before[0], None)
     assert not obj.pbd.made_basis and not obj.pbd.bake_keys
 
@@ -122,7 +122,7 @@ def test_relative_keys_stand_beside_the_users(extension, bake):
     extension.enable()
     go(FIRST)
     bake.delete(bpy.context.scene, [obj])
-    extension.bridge("shape_keys").remove_live_key(obj)
+    extension.bridge("output.shape_keys").remove_live_key(obj)
     assert scenes.mesh_bytes(obj) == before
 
 
@@ -140,7 +140,7 @@ def test_a_basis_of_the_users_stays(extension, bake):
     before = scenes.mesh_bytes(obj)
     run(bake, [obj], "ABSOLUTE")
     bake.delete(bpy.context.scene, [obj])
-    extension.bridge("shape_keys").remove_live_key(obj)
+    extension.bridge("output.shape_keys").remove_live_key(obj)
     assert scenes.mesh_bytes(obj) == before
 
 

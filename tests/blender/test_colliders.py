@@ -11,7 +11,7 @@ CALM = {"drag": 2.0, "friction": 1.0}
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 @pytest.fixture(autouse=True)
@@ -219,9 +219,9 @@ def test_a_bake_after_a_move_by_hand_is_of_one_place(extension, session):
     play([obj], 1, 8)
     box.location.z = -0.1
     play([obj], 9, 12)
-    list(extension.bridge("bake").start(scene, [obj], "ABSOLUTE", 1, 20))
+    list(extension.bridge("baking.bake").start(scene, [obj], "ABSOLUTE", 1, 20))
     baked = play([obj], 1, 20)
-    extension.bridge("bake").delete(scene, [obj])
+    extension.bridge("baking.bake").delete(scene, [obj])
     session.clear_cache(scene)
     fresh = play([obj], 1, 20)
     for frame in (5, 9, 20):
@@ -421,7 +421,7 @@ def test_a_baked_cloth_that_is_marked_is_a_collider(extension, session):
     scene.frame_end = 25
     rug = add_cloth("Rug", height=0.0, width=2.0, rx=5, ry=5)
     scenes.pin(rug, [0, 1, 2, 3, 4, 5, 9, 10, 14, 15, 19, 20, 21, 22, 23, 24])
-    list(extension.bridge("bake").start(scene, [rug], "ABSOLUTE", 1, 25))
+    list(extension.bridge("baking.bake").start(scene, [rug], "ABSOLUTE", 1, 25))
     rug.pbd_collider.enabled = True
     obj = add_cloth(height=0.1, width=0.4)
     play([obj], 1, 25)
@@ -717,7 +717,7 @@ def test_the_command_line_evaluates_colliders(extension, tmp_path):
     path = str(tmp_path / "stage.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
-    assert extension.bridge("command_line").main([path]) == 0
+    assert extension.bridge("baking.command_line").main([path]) == 0
     bpy.ops.wm.open_mainfile(filepath=path)
     obj = bpy.data.objects["Cloth"]
     for frame in (1, 12, 24):

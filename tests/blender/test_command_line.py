@@ -9,7 +9,7 @@ from scenes import go, play, shown
 
 @pytest.fixture
 def command(extension):
-    return extension.bridge("command_line")
+    return extension.bridge("baking.command_line")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from scenes import go, play, shown
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 def select(*objects):
@@ -106,7 +106,7 @@ def test_every_collider_setting_can_be_animated_and_overridden(extension):
     plate = add_plate()
     collider = extension.module("pbd_addon").Collider
     defaults = collider([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
-    for name in extension.bridge("raw_settings").COLLIDER_FIELDS:
+    for name in extension.bridge("settings.raw_settings").COLLIDER_FIELDS:
         prop = plate.pbd_collider.bl_rna.properties[name]
         assert prop.is_animatable and prop.is_overridable
         assert len(prop.description) > 20
@@ -117,7 +117,7 @@ def test_every_collider_setting_can_be_animated_and_overridden(extension):
 def test_static_friction_is_at_least_friction(extension):
     plate = add_plate()
     plate.pbd_collider.friction = 0.9
-    raw_settings = extension.bridge("raw_settings")
+    raw_settings = extension.bridge("settings.raw_settings")
     values = raw_settings.collider_from(raw_settings.raw_collider(plate.pbd_collider))
     assert values["static_friction"] == values["friction"] == 0.9
 
@@ -258,7 +258,7 @@ def test_presets_leave_self_collision_alone(extension):
     obj = scenes.add_grid()
     obj.pbd.self_collision, obj.pbd.self_distance = False, 0.013
     for kind in ("pbd_cloth", "pbd_balloon"):
-        assert not {"self_collision", "self_distance"} & set(extension.bridge("presets").fields(kind))
+        assert not {"self_collision", "self_distance"} & set(extension.bridge("settings.presets").fields(kind))
 
 
 def test_contacts_with_a_collider_are_counted(session):

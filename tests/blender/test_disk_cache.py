@@ -14,7 +14,7 @@ from scenes import count_steps, go, play, shown
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 @pytest.fixture
@@ -558,8 +558,8 @@ def test_two_scenes_have_caches_of_their_own(session, stage):
 
 def test_a_bake_leaves_a_cache_that_fits(extension, session, stage):
     scene = bpy.context.scene
-    list(extension.bridge("bake").start(scene, [flag()], "ABSOLUTE", 1, 5))
-    extension.bridge("bake").delete(scene, [flag()])
+    list(extension.bridge("baking.bake").start(scene, [flag()], "ABSOLUTE", 1, 5))
+    extension.bridge("baking.bake").delete(scene, [flag()])
     save()
     load(stage)
     assert (running(session).last_frame, running(session).disk_note) == (5, "")
@@ -578,7 +578,7 @@ def take_hold(extension):
 
     def take(ticks=8):
         scene, depsgraph = bpy.context.scene, bpy.context.evaluated_depsgraph_get
-        hand = extension.bridge("hand").Hand(scene, depsgraph())
+        hand = extension.bridge("live.hand").Hand(scene, depsgraph())
         origin = shown(flag())[-1] + (-0.01, -0.01, 2.0)
         assert hand.take(scene, origin, DOWN, 0.3)
         for tick in range(ticks):

@@ -20,7 +20,7 @@ def findings():
 
 @pytest.fixture(autouse=True)
 def look(extension):
-    scenes.findings = extension.bridge("doctor").findings
+    scenes.findings = extension.bridge("doctor.doctor").findings
     bpy.context.scene.render.use_lock_interface = True
 
 
@@ -174,13 +174,13 @@ def test_a_finding_is_told_and_mended(extension, case):
     if before is not None:
         assert np.allclose(shown(obj), before, atol=1e-6) or check == "uneven_scale"
     go(2)
-    session = extension.bridge("session").get(bpy.context.scene)
+    session = extension.bridge("live.session").get(bpy.context.scene)
     assert session.message == ""
     assert session.last_frame == 2
 
 
 def test_every_check_is_provoked(extension):
-    doctor, remedies = extension.bridge("doctor"), extension.bridge("remedies")
+    doctor, remedies = extension.bridge("doctor.doctor"), extension.bridge("doctor.remedies")
     fixed = {name for name, (_check, action) in doctor.CHECKS.items() if action == doctor.FIX}
     assert fixed == set(remedies.BY_NAME) == set(MENDED) - {"empty_pins"}
     assert set(doctor.CHECKS) - fixed == {
@@ -208,7 +208,7 @@ def test_mending_keeps_shape_keys_groups_and_place(extension):
     assert len(obj.data.vertices) == 6
     assert [block.name for block in obj.data.shape_keys.key_blocks] == ["Basis", "Up"]
     assert [point.co[2] for point in obj.data.shape_keys.key_blocks["Up"].points] == [0.5] * 6
-    assert len(extension.bridge("mesh_io").read_pins(obj)) == 2
+    assert len(extension.bridge("input.mesh_io").read_pins(obj)) == 2
 
 
 def test_scale_is_taken_into_the_mesh_where_it_stands(extension):

@@ -44,7 +44,7 @@ def strip_of(obj):
 
 
 def loss(extension):
-    return extension.bridge("session").get(bpy.context.scene).loss
+    return extension.bridge("live.session").get(bpy.context.scene).loss
 
 
 def change_expression(driver, _far):
@@ -79,7 +79,7 @@ def test_a_driver_is_changed(extension, flag, change, why):
     play([flag], 1, 12)
     assert loss(extension) is None
     bpy.context.view_layer.update()
-    running = extension.bridge("session").get(bpy.context.scene)
+    running = extension.bridge("live.session").get(bpy.context.scene)
     running.curves_edited = False
     change(driver, far)
     flag.update_tag()  # As the editor of drivers does.
@@ -132,7 +132,7 @@ def test_a_cache_on_disk_is_of_these_drivers(extension, flag, tmp_path):
     play([flag], 1, 6)
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=path)
-    session = extension.bridge("session")
+    session = extension.bridge("live.session")
     assert session.get(bpy.context.scene).last_frame == 6
     session.drop_all()
     bpy.data.objects["Flag"].animation_data.drivers[0].driver.expression = "0.0"

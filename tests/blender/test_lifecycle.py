@@ -9,7 +9,7 @@ from scenes import go, play, shown
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 def push(message):
@@ -182,7 +182,7 @@ def test_duplicates_are_their_own(session):
 
 
 def test_deleting_the_bake_of_a_duplicate_leaves_the_original(extension):
-    bake = extension.bridge("bake")
+    bake = extension.bridge("baking.bake")
     scene = bpy.context.scene
     obj = scenes.add_grid()
     seen = play([obj], 1, 6)

@@ -12,7 +12,7 @@ from test_bake import FIRST, LAST, flag, keyed_flag, run
 
 @pytest.fixture
 def bake(extension):
-    return extension.bridge("bake")
+    return extension.bridge("baking.bake")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_the_users_keys_are_in_the_file(extension, bake, saved):
         assert np.abs(shown(obj) - seen[frame][0]).max() < 1e-5, frame
     go(FIRST)
     bake.delete(bpy.context.scene, [obj])
-    extension.bridge("shape_keys").remove_live_key(obj)
+    extension.bridge("output.shape_keys").remove_live_key(obj)
     assert scenes.mesh_bytes(obj) == before
 
 

@@ -19,7 +19,7 @@ def short_scene(extension):
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 def add_cloth(**options):
@@ -626,7 +626,7 @@ def test_scene_without_bodies_costs_nothing(extension, session):
 
 
 def test_nothing_else_goes_through_the_frames_while_a_bake_runs(extension):
-    bake = extension.bridge("bake").start(bpy.context.scene, [add_cloth()], "ABSOLUTE", 1, FRAMES)
+    bake = extension.bridge("baking.bake").start(bpy.context.scene, [add_cloth()], "ABSOLUTE", 1, FRAMES)
     next(bake)
     others = [getattr(bpy.ops.object, f"pbd_{name}") for name in ("step", "reset", "clear_cache", "grab", "settle")]
     try:

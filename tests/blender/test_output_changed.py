@@ -13,7 +13,7 @@ SENTENCE = f"{CHANGED}: go to the first frame, or press Reset"
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 def lost(session):
@@ -109,7 +109,7 @@ def test_a_bake_begins_anew(extension, session):
     _, cape, twin = add_dressed()
     play([cape], 1, 6)
     cape.pbd.output = "SHAPE_KEY"
-    list(extension.bridge("bake").start(bpy.context.scene, [cape], "ABSOLUTE", 1, 6))
+    list(extension.bridge("baking.bake").start(bpy.context.scene, [cape], "ABSOLUTE", 1, 6))
     for frame in (1, 6):
         go(frame)
         assert off(shown(cape)[pinned()], shown(twin)[pinned()]) < EXACT, frame

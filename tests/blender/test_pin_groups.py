@@ -107,7 +107,7 @@ def test_a_key_named_like_ours_is_the_users(extension):
     play([obj], 1, 4)
     assert obj.pbd.live_key != "PBD"
     assert mine.value == 0.0
-    extension.bridge("shape_keys").remove_live_key(obj)
+    extension.bridge("output.shape_keys").remove_live_key(obj)
     assert scenes.mesh_bytes(obj) == before
 
 
@@ -117,7 +117,7 @@ def test_removing_the_live_key_leaves_the_mesh_as_it_was(extension):
     before = [scenes.mesh_bytes(obj) for obj in (plain, keyed)]
     play([plain, keyed], 1, 5)
     for obj in (plain, keyed):
-        extension.bridge("shape_keys").remove_live_key(obj)
+        extension.bridge("output.shape_keys").remove_live_key(obj)
     assert [scenes.mesh_bytes(obj) for obj in (plain, keyed)] == before
     assert not plain.pbd.made_basis
 
@@ -134,6 +134,6 @@ def test_pins_are_read_in_bulk_order(extension):
     obj = scenes.add_grid()
     scenes.pin(obj, [7, 2, 13], 0.25)
     scenes.pin(obj, [5])
-    body = extension.bridge("mesh_io").read_body(obj, bpy.context.evaluated_depsgraph_get())
+    body = extension.bridge("input.mesh_io").read_body(obj, bpy.context.evaluated_depsgraph_get())
     assert body.pin_ids.tolist() == [2, 5, 7, 13]
     assert body.pin_weights.tolist() == [0.25, 1.0, 0.25, 0.25]

@@ -11,7 +11,7 @@ FREE = {"drag": 0.0, "damping": 0.0}
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 def fallen(seconds, substeps_per_second):
@@ -299,7 +299,7 @@ def test_an_edit_at_the_first_frame_starts_anew(session):
 def test_a_long_jump_gives_the_window_back(extension, session, monkeypatch):
     obj = scenes.add_grid(**FREE)
     go(1)
-    monkeypatch.setattr(extension.bridge("running"), "PATIENCE", 0.0)
+    monkeypatch.setattr(extension.bridge("live.stepping"), "PATIENCE", 0.0)
     go(10)
     running = session.get(bpy.context.scene)
     assert running.message == "Simulated up to frame 2 of 10 in 0 s: go on from there"
@@ -521,7 +521,7 @@ def test_a_driver_that_calls_a_script_is_seen_where_it_is_looked_at(session):
 
 def test_editing_keys_in_a_window_is_noticed(extension, session, monkeypatch):
     """There curves are compared only after an edit."""
-    running = extension.bridge("running")
+    running = extension.bridge("live.running")
     obj = scenes.add_grid()
     key(obj, (obj.pbd, "drag"), {1: 1.0, 10: 1.0, 20: 1.0})
     play([obj], 1, 20)

@@ -12,7 +12,7 @@ KINDS = ("cloth", "balloon")
 @pytest.fixture
 def bridge(extension):
     """The module that knows where the presets are."""
-    return extension.bridge("presets")
+    return extension.bridge("settings.presets")
 
 
 @pytest.fixture

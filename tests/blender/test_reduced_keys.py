@@ -10,12 +10,12 @@ from test_bake import FIRST, LAST, flag, keyed_flag, run
 
 @pytest.fixture
 def bake(extension):
-    return extension.bridge("bake")
+    return extension.bridge("baking.bake")
 
 
 @pytest.fixture
 def key_plan(extension):
-    return extension.bridge("key_plan")
+    return extension.bridge("baking.key_plan")
 
 
 def off(obj, seen):
@@ -59,7 +59,7 @@ def test_the_users_keys_go_on_playing(extension, bake):
     assert off(obj, seen) <= 0.003
     go(FIRST)
     bake.delete(bpy.context.scene, [obj])
-    extension.bridge("shape_keys").remove_live_key(obj)
+    extension.bridge("output.shape_keys").remove_live_key(obj)
     assert scenes.mesh_bytes(obj) == before
 
 

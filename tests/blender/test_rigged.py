@@ -14,12 +14,12 @@ EXACT = 1e-5  # [m]
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 @pytest.fixture
 def bake(extension):
-    return extension.bridge("bake")
+    return extension.bridge("baking.bake")
 
 
 def simulated(session, obj, frame=None):
@@ -374,11 +374,11 @@ def test_automatic_takes_a_key_without_deformers(session, extension):
     smooth(obj)
     play([obj], 1, 3)
     assert obj.pbd.live_key and names(obj) == ["Subdivision", "Smooth"]
-    assert not extension.bridge("output_choice").choose(obj).modifier
+    assert not extension.bridge("output.output_choice").choose(obj).modifier
 
 
 def test_the_panel_has_a_reason(session, extension):
-    choose = extension.bridge("output_choice").choose
+    choose = extension.bridge("output.output_choice").choose
     rig, cape, twin = add_dressed()
     assert choose(cape) == (True, "By modifier: pins follow 'Armature', which does not deform the cloth a second time")
     cape.pbd.output = "SHAPE_KEY"

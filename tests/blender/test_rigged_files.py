@@ -12,12 +12,12 @@ from test_rigged import EXACT, LAST, bevel, check_frame, names, off, simulated, 
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 @pytest.fixture
 def bake(extension):
-    return extension.bridge("bake")
+    return extension.bridge("baking.bake")
 
 
 def switches(obj):
@@ -116,7 +116,7 @@ def test_switches_that_are_animated_are_refused(extension, bake):
     _, cape, _ = add_dressed()
     play([cape], 1, 2)
     cape.modifiers["Armature"].keyframe_insert("show_viewport", frame=1)
-    with pytest.raises(extension.bridge("session").PBDError, match="switched by animation"):
+    with pytest.raises(extension.bridge("live.session").PBDError, match="switched by animation"):
         bake.start(bpy.context.scene, [cape], "ABSOLUTE", 1, 5)
 
 

@@ -15,12 +15,12 @@ FIRST, LAST = 1, 12
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("session")
+    return extension.bridge("live.session")
 
 
 @pytest.fixture
 def bake(extension):
-    return extension.bridge("bake")
+    return extension.bridge("baking.bake")
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_a_mesh_cache_of_ours_does_not_pose(extension, session, bake, saved):
     bpy.ops.wm.save_mainfile()
     play([flag, other], FIRST, LAST)
     run(bake, flag, "MESH_CACHE")
-    choice = extension.bridge("output_choice").choose(flag)
+    choice = extension.bridge("output.output_choice").choose(flag)
     assert choice == (False, "By shape key, as no modifier poses this mesh")
     running = session.get(bpy.context.scene)
     steps = count_steps(running)
@@ -132,7 +132,7 @@ def test_a_mesh_cache_of_ours_does_not_pose(extension, session, bake, saved):
         go(frame)
     assert running.last_frame == LAST and running.fits(bpy.context.scene) and steps == []
     flag.modifiers["PBD Bake"].name = "Mine now"
-    assert not extension.bridge("output_choice").choose(flag).modifier
+    assert not extension.bridge("output.output_choice").choose(flag).modifier
 
 
 @pytest.mark.parametrize("mode", ["ABSOLUTE", "REDUCED", "MESH_CACHE"])

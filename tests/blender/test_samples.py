@@ -22,11 +22,11 @@ class Sample:
 
     def __init__(self, extension, path):
         bpy.ops.wm.open_mainfile(filepath=str(path))
-        self.session = extension.bridge("session")
+        self.session = extension.bridge("live.session")
         self.scene = bpy.context.scene
         self.objects = {obj.name: obj for obj in self.session.bodies(self.scene)}
         for obj in self.objects.values():  # what comes after the simulation is not judged
-            for modifier in extension.bridge("output_modifier").after(obj):
+            for modifier in extension.bridge("output.output_modifier").after(obj):
                 modifier.show_viewport = False
         go(self.scene.frame_start)
         self.rest = {name: shown(obj) for name, obj in self.objects.items()}
@@ -406,7 +406,7 @@ def test_samples_with_colliders_bake_from_the_command_line(open_sample, extensio
     live = {obj.name: shown(obj) for obj in sample.objects.values()}
     output = tmp_path / f"{name}.blend"
     arguments = [str(FOLDER / f"{name}.blend"), "--frames", "1", "6", "--output", str(output)]
-    assert extension.bridge("command_line").main(arguments) == 0
+    assert extension.bridge("baking.command_line").main(arguments) == 0
     bpy.ops.wm.open_mainfile(filepath=str(output))
     for obj in bpy.data.objects:
         for modifier in obj.modifiers if obj.name in live else ():

@@ -1,0 +1,236 @@
+"""Bake in a second Blender while the user goes on working in this one.
+
+It opens a copy of the file, `blender --command pbd_bake COPY --order FOLDER`, simulates, and leaves the shapes as PC2
+files in a temporary folder. When it has ended they are written into the objects here, as one undo step. Until then
+nothing of the user's is touched, and whatever goes wrong is told in one sentence.
+"""
+
+import atexit
+import contextlib
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.app.translations import pgettext_iface as iface
+
+from ... import pc2
+from ..errors import PBDError
+from ..input import mesh_io
+from ..live import session
+from ..scene.scene_objects import find
+from . import bake, command_line
+from .recording import Recording, find_scene
+
+INTERVAL = 0.25
+"""How often the process is looked at [s]."""
+
+ENDED = "Background bake: Blender was ended before it was done"
+
+
+class Job:
+    """One bake in the background.
+
+    Attributes:
+        scene_uid: The scene.
+        names: Names of the objects by uid.
+        mode: How the bake will be kept.
+        frames: First and last frame.
+        share: How much is done, from 0 to 1.
+        text: How far it is, or what it waits for; a few words.
+    """
+
+    def __init__(self, scene, objects, mode, frame_start, frame_end):
+        self.scene_uid = scene.session_uid
+        self.names = {obj.session_uid: obj.name for obj in objects}
+        self.mode = mode
+        self.frames = frame_start, frame_end
+        self.fingerprints = {obj.session_uid: mesh_io.fingerprint(obj) for obj in objects}
+        self.share, self.text = 0.0, iface("Blender starts")
+        self.folder = Path(tempfile.mkdtemp(prefix="pbd-bake-"))
+        self.process = None
+
+    def begin(self):
+        """Copy the file and start the process; raises `OSError` or `RuntimeError`."""
+        file = self.folder / "copy.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(file), copy=True, check_existing=False)
+        command_line.write_order(self.folder, find_scene(self.scene_uid), self.names.values(), self.mode, *self.frames)
+        package = __package__.removesuffix(".pbd_addon.blender.baking")
+        command = [bpy.app.binary_path, "--background", "--addons", package]
+        command += ["--command", command_line.COMMAND, str(file), "--order", str(self.folder)]
+        with open(self.folder / "out.txt", "wb") as out, open(self.folder / "errors.txt", "wb") as errors:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors)
+
+    def look(self):
+        """Read how far it is; whether it has ended."""
+        with contextlib.suppress(OSError, ValueError):
+            said = json.loads((self.folder / command_line.PROGRESS).read_text(encoding="utf-8"))
+            first, last = self.frames
+            self.share = max(said["frame"] - first, 0) / max(last - first, 1)
+            minutes, seconds = divmod(round(said["eta_seconds"]), 60)
+            self.text = iface("Frame {frame} of {last}, {time} left").format(
+                frame=said["frame"], last=last, time=f"{minutes}:{seconds:02d}"
+            )
+        return self.process.poll() is not None
+
+    def problem(self):
+        """Why there is no result, one sentence, or ""."""
+        if self.process.returncode == 0 and (self.folder / command_line.RESULT).is_file():
+            return ""
+        lines = (self.folder / "errors.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+        start = f"{command_line.COMMAND}: "
+        said = [line.removeprefix(start) for line in lines if line.startswith(start)]
+        return f"Background bake: {said[-1]}" if said else f"{ENDED} (code {self.process.returncode})"
+
+    def recordings(self):
+        """What the process has left, a `Recording` by uid; raises `PBDError`."""
+        try:
+            result = json.loads((self.folder / command_line.RESULT).read_text(encoding="utf-8"))
+            return {
+                uid: Recording(list(pc2.read(str(self.folder / one["file"]))[1]), one["stretch"])
+                for uid, one in zip(self.names, result, strict=True)
+            }
+        except (OSError, ValueError, KeyError) as error:
+            raise PBDError(f"Background bake: its result cannot be read ({error})") from error
+
+    def end(self):
+        """End the process if it runs, and remove its files."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+_jobs: list[Job] = []
+"""The one that is running, if any."""
+
+_said: list[str] = []
+"""What became of the last one, if that is worth a sentence."""
+
+
+def job():
+    """The bake that is running in the background, or None."""
+    return _jobs[0] if _jobs else None
+
+
+def message():
+    """Why the last bake in the background failed, one sentence, or ""."""
+    return _said[-1] if _said else ""
+
+
+def start(scene, objects, mode, frame_start, frame_end):
+    """Begin to bake in a second Blender.
+
+    Args:
+        scene: The scene.
+        objects: PBD objects of the scene.
+        mode: One of `properties.BAKE_MODES`.
+        frame_start: First frame to bake.
+        frame_end: Last frame to bake.
+
+    Raises:
+        PBDError: Something cannot be baked, or Blender cannot be started.
+    """
+    bake.check(scene, objects, mode, frame_start, frame_end)
+    running = session.get(scene)
+    if running is not None and running.shaped:
+        raise PBDError("A second Blender does not know what a hand has shaped: use Bake, or Apply Shape as Base first")
+    _said.clear()
+    begun = Job(scene, objects, mode, frame_start, frame_end)
+    try:
+        begun.begin()
+    except (OSError, RuntimeError) as error:
+        begun.end()
+        raise PBDError(f"Blender could not be started in the background: {' '.join(str(error).split())}") from error
+    _jobs.append(begun)
+    atexit.register(cancel)
+    bpy.app.handlers.load_pre.append(before_load)
+    bpy.app.timers.register(watch, first_interval=INTERVAL, persistent=True)
+
+
+def cancel():
+    """End the bake in the background; nothing of it stays."""
+    _let_go()
+    if bpy.app.timers.is_registered(watch):
+        bpy.app.timers.unregister(watch)
+    while _jobs:
+        _jobs.pop().end()
+
+
+def _let_go():
+    """Nothing is to be ended any more when Blender ends or loads another file."""
+    atexit.unregister(cancel)
+    if before_load in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(before_load)
+
+
+@persistent
+def before_load(*_):
+    """Another file is about to be loaded: the result would not fit it."""
+    cancel()
+
+
+def watch():
+    """Timer: look at the process; when it has ended and the user's hands are free, take its result in."""
+    for running in list(_jobs):
+        if not running.look():
+            continue
+        said = running.problem()
+        if not said:
+            running.share, running.text = 1.0, waits_for()
+            if running.text:
+                continue
+            try:
+                take_in(running)
+            except PBDError as error:
+                said = str(error)
+        _jobs.remove(running)
+        running.end()
+        _said[:] = [said] if said else []
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
+    if _jobs:
+        return INTERVAL
+    _let_go()
+    return None
+
+
+def waits_for():
+    """What a finished bake waits for, a few words, or "": nothing is written while somebody holds the mesh."""
+    if any(obj.mode != "OBJECT" and obj.pbd.enabled for obj in bpy.data.objects):
+        return iface("Done: leave Edit Mode to take it in")
+    if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):
+        return iface("Done: waits for the running tool")
+    return ""
+
+
+def take_in(finished):
+    """Write the result into the objects, as one undo step; raises `PBDError` and leaves all as it was."""
+    scene = find_scene(finished.scene_uid)
+    objects = [find(scene, uid, name) for uid, name in finished.names.items()]
+    if None in objects:
+        raise PBDError("Background bake: an object was deleted in the meantime, nothing is kept")
+    for obj in objects:
+        if mesh_io.fingerprint(obj) != finished.fingerprints[obj.session_uid]:
+            raise PBDError(f"Background bake: the mesh of '{obj.name}' is another one now, nothing is kept")
+    bake.check(scene, objects, finished.mode, *finished.frames)
+    first, last = finished.frames
+    bake.write(scene, finished.names, finished.mode, range(first, last + 1), finished.recordings())
+    scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    windows = bpy.context.window_manager.windows
+    with bpy.context.temp_override(window=windows[0]) if windows else contextlib.nullcontext():
+        bpy.ops.ed.undo_push(message="Bake in Background")
+
+
+def register():
+    """Nothing runs before the user asks for it."""
+
+
+def unregister():
+    """End what is running."""
+    cancel()
+    _said.clear()

@@ -1,0 +1,154 @@
+"""Bake: step through a frame range, then write the shapes of all objects, or of none."""
+
+from ... import key_reduction
+from .. import handlers
+from ..errors import PBDError
+from ..input import mesh_io
+from ..output import output_modifier
+from ..scene.scene_objects import find
+from . import baked_keys, mesh_cache, recording
+
+SAME = 1e-5
+"""Error below which shapes that were written with 32-bit numbers count as the same [m]."""
+
+
+def start(scene, objects, mode, frame_start, frame_end):
+    """Check what is to be baked, and return the generator that does it, a frame at a time.
+
+    Closing the generator early leaves the objects as they are; the frames so far stay in the cache.
+
+    Args:
+        scene: Its animation is played by `frame_set`; at the end it is back at the present frame.
+        objects: PBD objects of the scene.
+        mode: One of `properties.BAKE_MODES`.
+        frame_start: First frame to bake.
+        frame_end: Last frame to bake.
+
+    Returns:
+        A generator of `BakeProgress`.
+
+    Raises:
+        PBDError: Something cannot be baked; the generator raises it too, when a step fails.
+    """
+    check(scene, objects, mode, frame_start, frame_end)
+    names = {obj.session_uid: obj.name for obj in objects}
+    return _run(scene, names, mode, frame_start, frame_end)
+
+
+def check(scene, objects, mode, frame_start, frame_end):
+    """Raise a `PBDError` if something cannot be baked in this mode."""
+    if frame_end < frame_start:
+        raise PBDError(f"There is nothing to bake from frame {frame_start} to {frame_end}")
+    if not objects:
+        raise PBDError("There is no PBD cloth or balloon to bake")
+    for obj in objects:
+        if obj.pbd.baked:
+            raise PBDError(f"'{obj.name}' is baked: delete the bake first")
+        if not (obj.pbd.enabled and obj.pbd.active):
+            raise PBDError(f"'{obj.name}' is not simulated: switch it on to bake it")
+        mesh_io.check_mesh(obj)
+        output_modifier.check_switches(obj)
+        if mode == "ABSOLUTE":
+            baked_keys.check_absolute(obj)
+    if mode == "MESH_CACHE":
+        mesh_cache.choose_paths(scene, objects)
+
+
+def _run(scene, names, mode, frame_start, frame_end):
+    """Record, write; nothing of Blender's is kept over a yield."""
+    uid = scene.session_uid
+    with recording.at_the_users_frame(scene):
+        del scene
+        shapes = yield from recording.record(uid, names, frame_start, frame_end, holds_user_keys(mode))
+        write(recording.find_scene(uid), names, mode, range(frame_start, frame_end + 1), shapes)
+
+
+def holds_user_keys(mode):
+    """Whether what this mode keeps contains what the user's own shape keys add; else they go on playing beside it."""
+    return mode == "MESH_CACHE"
+
+
+def write(scene, names, mode, frames, recordings):
+    """Write what was recorded of all objects; if one fails, take back the others.
+
+    Args:
+        scene: Where the objects are.
+        names: Their names by uid.
+        mode: One of `properties.BAKE_MODES`.
+        frames: Consecutive frame numbers.
+        recordings: A `Recording` of those frames by uid, with the user's keys as `holds_user_keys` says.
+
+    Raises:
+        PBDError: Not all could be written.
+    """
+    objects = [find(scene, uid, name) for uid, name in names.items()]
+    if None in objects:
+        raise PBDError("An object was deleted during the bake")
+    paths = mesh_cache.choose_paths(scene, objects) if mode == "MESH_CACHE" else {}
+    try:
+        for obj in objects:
+            kept = recordings[obj.session_uid]
+            if mode == "ABSOLUTE":
+                baked_keys.bake_absolute(obj, frames, kept.shapes)
+            elif mode == "RELATIVE":
+                baked_keys.bake_relative(obj, frames, kept.shapes)
+            elif mode == "REDUCED":
+                baked_keys.bake_reduced(obj, frames, reduce(obj, kept))
+            else:
+                mesh_cache.bake(obj, frames, kept.shapes, paths[obj.session_uid])
+            obj.pbd.baked_as = mode
+    except BaseException:
+        for obj in objects:
+            if obj.pbd.baked:
+                _delete(obj, with_file=True)
+        raise
+
+
+def reduce(obj, kept):
+    """The few keys that the object's settings ask for; their error is in world space [m].
+
+    Args:
+        obj: Its `pbd` says by error or by number; if it plays reduced keys already, those are found again.
+        kept: A `Recording`.
+
+    Raises:
+        PBDError: No number of keys is exact enough.
+    """
+    settings = obj.pbd
+    try:
+        if settings.baked_as == "REDUCED":
+            found = key_reduction.within(kept.shapes, SAME / kept.stretch)
+        elif settings.reduce_by == "COUNT":
+            found = key_reduction.by_count(kept.shapes, settings.reduce_count)
+        else:
+            found = key_reduction.within(kept.shapes, settings.reduce_error / kept.stretch)
+    except ValueError as error:
+        raise PBDError(f"'{obj.name}': {error}") from error
+    return found._replace(error=found.error * kept.stretch)
+
+
+def delete(scene, objects, with_files=False):
+    """Take the bakes of these objects away; they are simulated live again, from the cache if it is still there.
+
+    Args:
+        scene: Where the objects are.
+        objects: PBD objects; those that are not baked stay as they are.
+        with_files: Whether PC2 files go as well, where no other object plays them.
+    """
+    for obj in objects:
+        mesh_io.check_editable(obj)
+    try:
+        for obj in objects:
+            if obj.pbd.baked:
+                _delete(obj, with_files)
+    finally:
+        handlers.arm_if_needed()
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+
+
+def _delete(obj, with_file):
+    """Take one bake away."""
+    if obj.pbd.bake_modifier:
+        mesh_cache.delete_bake(obj, with_file)
+    else:
+        baked_keys.delete_bake(obj)

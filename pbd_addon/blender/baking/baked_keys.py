@@ -1,0 +1,208 @@
+"""Baked shape keys: one per frame or fewer, with the animation that plays them, and the way back.
+
+Absolute keys lie on a line, and one animated Evaluation Time runs along it. Relative keys each have an animated
+value that rises to 1 on their frame. Reduced keys are relative too, but few, and several act at a time. None needs
+the add-on to play. Everything that is added is noted on ``Object.pbd``, so that it can be taken away and the rest
+stays as it was.
+"""
+
+import bpy
+import numpy as np
+
+from ..errors import PBDError
+from ..output import output_modifier, shape_keys
+from ..scene import animation, user_keys
+
+SPACING = 12.5
+"""Evaluation Time from one absolute key to the next: an eighth in Blender's own unit, so no key is off by rounding."""
+
+
+NOTES = (
+    "baked",
+    "baked_as",
+    "bake_start",
+    "bake_end",
+    "bake_keys",
+    "bake_action",
+    "made_animation_data",
+    "bake_switched_off",
+    "bake_parent_type",
+    "key_use_relative",
+    "key_eval_time",
+    "key_active_index",
+    "bake_modifier",
+    "bake_file",
+)
+"""The properties of ``Object.pbd`` that a bake writes."""
+
+
+def key_name(frame):
+    """The name of the key of a frame."""
+    return f"PBD {frame:04d}"
+
+
+def value_path(name):
+    """Data path of a key's value, from its Key data-block."""
+    return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
+
+
+def check_absolute(obj):
+    """Raise a `PBDError` if absolute keys would spoil keys or animation that the user made."""
+    if user_keys.user_keys(obj):
+        raise PBDError(f"'{obj.name}' has shape keys of its own, which absolute keys would hide: bake relative keys")
+    keys = obj.data.shape_keys
+    if keys is not None and keys.animation_data is not None:
+        raise PBDError(f"The shape keys of '{obj.name}' are animated: bake relative keys")
+
+
+def bake_absolute(obj, frames, shapes):
+    """Bake to absolute keys.
+
+    Args:
+        obj: Its live key is taken away.
+        frames: Consecutive frame numbers, k of them.
+        shapes: k shapes (n, 3) float32, object space [m].
+
+    Raises:
+        PBDError: The mesh has keys or key animation of the user's.
+    """
+    check_absolute(obj)
+    keys = _begin(obj, frames)
+    keys.use_relative = False
+    names = []
+    for place, (frame, shape) in enumerate(zip(frames, shapes, strict=True), start=1):
+        keys.eval_time = SPACING * place
+        names.append(_add_key(obj, key_name(frame), shape))
+    _finish(obj, names)
+    times = (SPACING, SPACING * len(frames))
+    ends = (frames[0], frames[-1]) if len(frames) > 1 else (frames[0],)
+    animation.add_linear_curve(_curves(obj), "eval_time", ends, times[: len(ends)])
+
+
+def bake_relative(obj, frames, shapes):
+    """Bake to relative keys; the user's own keys go on playing, so the shapes must not contain them.
+
+    Args:
+        obj: Its live key is taken away.
+        frames: Consecutive frame numbers, k of them.
+        shapes: k shapes (n, 3) float32, object space [m].
+    """
+    _begin(obj, frames)
+    names = [_add_key(obj, key_name(frame), shape) for frame, shape in zip(frames, shapes, strict=True)]
+    _finish(obj, names)
+    curves = _curves(obj)
+    last = len(frames) - 1
+    for place, name in enumerate(names):
+        near = np.arange(max(place - 1, 0), min(place + 1, last) + 1)
+        animation.add_linear_curve(curves, value_path(name), frames[0] + near, near == place)
+
+
+def bake_reduced(obj, frames, reduction):
+    """Bake to few relative keys; the user's own keys go on playing, so the shapes must not contain them.
+
+    Args:
+        obj: Its live key is taken away.
+        frames: Consecutive frame numbers, f of them.
+        reduction: `key_reduction.Reduction` of f shapes (n, 3), object space [m].
+    """
+    _begin(obj, frames)
+    names = add_reduced_keys(obj, reduction)
+    _finish(obj, names)
+    animate_reduced_keys(_curves(obj), names, frames, reduction)
+
+
+def add_reduced_keys(obj, reduction):
+    """Add the keys of a `Reduction` to those of an object; returns their names, the offset's first."""
+    basis = user_keys.basis_shape(obj)
+    names = [_add_key(obj, "PBD Offset", reduction.offset)]
+    names += [_add_key(obj, f"PBD Key {place:03d}", basis + key) for place, key in enumerate(reduction.keys, start=1)]
+    return names
+
+
+def animate_reduced_keys(curves, names, frames, reduction):
+    """Animate the values of the keys from `add_reduced_keys`; the offset's is 1 all the time."""
+    values = np.column_stack((np.ones(len(frames), np.float32), reduction.values))
+    for name, column in zip(names, values.T, strict=True):
+        animation.add_linear_curve(curves, value_path(name), frames, column)
+
+
+def delete_bake(obj):
+    """Take away what a bake has added; keys, key settings and actions are as they were before it."""
+    pbd = obj.pbd
+    names = set(pbd.bake_keys.splitlines())
+    keys = obj.data.shape_keys
+    if keys is not None:
+        _remove_animation(obj, keys, {"eval_time", *map(value_path, names)})
+        shape_keys.remove_keys(obj, names)
+        keys.use_relative = pbd.key_use_relative
+        keys.eval_time = pbd.key_eval_time
+        obj.active_shape_key_index = pbd.key_active_index
+        shape_keys.remove_own_basis(obj)
+    output_modifier.switch_on(obj)
+    for name in NOTES:
+        pbd.property_unset(name)
+    obj.data.update()
+
+
+def _begin(obj, frames):
+    """Make room for the baked keys: a basis, no live key, and a note of how the Key data-block stands."""
+    shape_keys.ensure_basis(obj)
+    shape_keys.remove_keys(obj, {obj.pbd.live_key} - {""})
+    keys = obj.data.shape_keys
+    pbd = obj.pbd
+    pbd.live_key = ""
+    pbd.baked = True
+    pbd.bake_start, pbd.bake_end = frames[0], frames[-1]
+    pbd.key_use_relative = keys.use_relative
+    pbd.key_eval_time = keys.eval_time
+    pbd.key_active_index = obj.active_shape_key_index
+    output_modifier.switch_off(obj)
+    return keys
+
+
+def _add_key(obj, name, shape):
+    """One key; its name, which Blender makes different from those of the user's."""
+    block = obj.shape_key_add(name=name, from_mix=False)
+    block.value = 0.0
+    block.interpolation = "KEY_LINEAR"
+    block.points.foreach_set("co", np.ascontiguousarray(shape, np.float32).ravel())
+    return block.name
+
+
+def _finish(obj, names):
+    """Note the names of the keys, and let Blender show them."""
+    obj.pbd.bake_keys = "\n".join(names)
+    obj.active_shape_key_index = obj.pbd.key_active_index
+    obj.data.update()
+
+
+def _curves(obj):
+    """Where the curves of the bake go: the user's action, or one of ours, which is noted."""
+    keys = obj.data.shape_keys
+    data = keys.animation_data
+    obj.pbd.made_animation_data = data is None
+    had_action = data is not None and data.action is not None
+    found = animation.ensure_curves(keys, f"PBD {obj.name}")
+    if not had_action:
+        obj.pbd.bake_action = keys.animation_data.action
+    return found
+
+
+def _remove_animation(obj, keys, data_paths):
+    """Remove the curves of the bake, and the action it made, unless somebody has put more into that.
+
+    A duplicate of the object plays the same action, so that is only removed with its last user.
+    """
+    data, action = keys.animation_data, obj.pbd.bake_action
+    obj.pbd.bake_action = None
+    if data is None:
+        return
+    others = [curve for curve in animation.curves(keys) or () if curve.data_path not in data_paths]
+    if action is not None and data.action == action and not others:
+        data.action = None
+        if action.users == 0:
+            bpy.data.actions.remove(action)
+    else:
+        animation.remove_curves(keys, data_paths)
+    if obj.pbd.made_animation_data and data.action is None and not data.drivers and not data.nla_tracks:
+        keys.animation_data_clear()

@@ -1,0 +1,187 @@
+"""``blender --command pbd_bake FILE``: bake without a window.
+
+Exit codes: 0 for success, 2 for bad arguments, 3 when the simulation or saving failed. One line per error.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import bpy
+
+from ... import pc2
+from ..errors import PBDError
+from ..live import session
+from ..settings import properties
+from . import bake, recording
+
+COMMAND = "pbd_bake"
+BAD_ARGUMENTS = 2
+FAILED = 3
+
+ORDER, PROGRESS, RESULT = "order.json", "progress.json", "result.json"
+"""Files in the folder of an order: what is to be simulated, how far that is, and what has come of it."""
+
+
+class BadArguments(Exception):
+    """The command was called in a way that cannot work; one sentence."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises instead of printing the whole usage for each slip."""
+
+    def error(self, message):
+        """Refuse the arguments."""
+        raise BadArguments(message)
+
+
+MODES = tuple(identifier.lower() for identifier, _name, _about in properties.BAKE_MODES)
+
+
+def parser():
+    """The arguments of the command."""
+    made = Parser(prog=COMMAND, description="Bake the PBD cloth and balloons of a .blend file.")
+    made.add_argument("file", metavar="FILE", help="the .blend file")
+    made.add_argument("--objects", nargs="+", metavar="NAME", help="bake these objects only (default: all)")
+    made.add_argument(
+        "--frames", nargs=2, type=int, metavar=("A", "B"), help="first and last frame (default: the file's range)"
+    )
+    made.add_argument("--output", metavar="OUT", help="save to this file (default: FILE itself)")
+    made.add_argument("--relative", action="store_true", help="short for --mode relative")
+    made.add_argument("--mode", choices=MODES, help="how the bake is kept (default: absolute)")
+    made.add_argument(
+        "--order", metavar="FOLDER", help="save no file, but the shapes that order.json in this folder asks for"
+    )
+    return made
+
+
+def main(argv):
+    """Run the command; returns its exit code."""
+    try:
+        arguments = parser().parse_args(argv)
+        with _sentence_for(RuntimeError, BadArguments):
+            _open(arguments.file)
+        if arguments.order is not None:
+            _fill(Path(arguments.order))
+            return 0
+        objects = _choose(arguments.objects)
+        first, last = arguments.frames or session.frame_range(bpy.context.scene)
+        if last < first:
+            raise BadArguments(f"frames {first} to {last} are none")
+        mode = (arguments.mode or ("relative" if arguments.relative else "absolute")).upper()
+        for _progress in bake.start(bpy.context.scene, objects, mode, first, last):
+            pass
+        with _sentence_for(RuntimeError, PBDError):
+            bpy.ops.wm.save_as_mainfile(filepath=os.path.abspath(arguments.output or arguments.file))
+    except BadArguments as error:
+        print(f"{COMMAND}: {error}", file=sys.stderr)
+        return BAD_ARGUMENTS
+    except PBDError as error:
+        print(f"{COMMAND}: {error}", file=sys.stderr)
+        return FAILED
+    except SystemExit:  # --help has printed what it is for.
+        return 0
+    return 0
+
+
+def _open(path):
+    """Load the file."""
+    if not os.path.isfile(path):
+        raise BadArguments(f"there is no file {path}")
+    bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path))
+
+
+def _choose(names):
+    """The objects to bake: those named, or all that are simulated and not baked."""
+    scene = bpy.context.scene
+    simulated = {obj.name: obj for obj in session.bodies(scene)}
+    if names is None:
+        chosen = [obj for obj in simulated.values() if not obj.pbd.baked]
+        if not chosen:
+            raise BadArguments(f"scene '{scene.name}' has no PBD cloth or balloon to bake")
+        return chosen
+    for name in names:
+        if name not in simulated:
+            raise BadArguments(f"scene '{scene.name}' has no PBD cloth or balloon '{name}'")
+    return [simulated[name] for name in names]
+
+
+def write_order(folder, scene, names, mode, frame_start, frame_end):
+    """Write into a folder what another Blender shall simulate of a copy of this file."""
+    order = {
+        "scene": scene.name,
+        "objects": list(names),
+        "frames": [frame_start, frame_end],
+        "with_user_keys": bake.holds_user_keys(mode),
+    }
+    (folder / ORDER).write_text(json.dumps(order), encoding="utf-8")
+
+
+def _fill(folder):
+    """Simulate what the order in a folder asks for; the result appears there when it is complete."""
+    try:
+        order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+        first, last = order["frames"]
+        scene_name, object_names, with_user_keys = order["scene"], order["objects"], order["with_user_keys"]
+    except (OSError, ValueError, KeyError) as error:
+        raise BadArguments(f"there is no order in {folder}: {error}") from error
+    if scene_name not in bpy.data.scenes:
+        raise BadArguments(f"there is no scene '{scene_name}'")
+    bpy.context.window.scene = bpy.data.scenes[scene_name]
+    objects = _choose(object_names)
+    names = {obj.session_uid: obj.name for obj in objects}
+    kept = _run_noting(
+        folder / PROGRESS, recording.record(bpy.context.scene.session_uid, names, first, last, with_user_keys)
+    )
+    result = []
+    try:
+        for number, obj in enumerate(objects):
+            one = kept[obj.session_uid]
+            pc2.write(str(folder / f"{number}.pc2"), len(obj.data.vertices), one.shapes, float(first))
+            result.append({"file": f"{number}.pc2", "stretch": one.stretch})
+        _write_json(folder / RESULT, result)
+    except OSError as error:
+        raise PBDError(f"the result could not be written: {error.strerror or error}") from error
+
+
+def _run_noting(path, work):
+    """Run a generator of `BakeProgress` to its end and note in a file how far it is; returns what it returns."""
+    while True:
+        try:
+            progress = next(work)
+        except StopIteration as done:
+            return done.value
+        _write_json(path, {"frame": progress.frame, "eta_seconds": progress.eta_seconds})
+
+
+def _write_json(path, content):
+    """Write a file that is never seen half written."""
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(content), encoding="utf-8")
+    unfinished.replace(path)
+
+
+@contextlib.contextmanager
+def _sentence_for(kind, instead):
+    """Turn errors of Blender's operators, which may run over lines, into one sentence."""
+    try:
+        yield
+    except kind as error:
+        raise instead(" ".join(str(error).removeprefix("Error: ").split())) from error
+
+
+_handles: list[object] = []
+
+
+def register():
+    """Add the command to Blender's command line."""
+    _handles.append(bpy.utils.register_cli_command(COMMAND, main))
+
+
+def unregister():
+    """Undo `register`."""
+    while _handles:
+        bpy.utils.unregister_cli_command(_handles.pop())

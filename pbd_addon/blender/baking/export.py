@@ -1,0 +1,239 @@
+"""Files for other programs, written by Blender's own exporters in a way that does not lose the simulation.
+
+Alembic and USD take the evaluated mesh of each frame. glTF knows only morph targets: for as long as it is written the
+objects wear a copy of their mesh with reduced keys.
+"""
+
+import contextlib
+import os
+
+import bpy
+
+from .. import handlers
+from ..errors import PBDError
+from ..input import mesh_io
+from ..output import output_modifier
+from ..scene import animation, user_keys
+from ..scene.scene_objects import find
+from . import bake, baked_keys, mesh_cache, recording, whole_files
+
+EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
+FORMAT_NAMES = {"ALEMBIC": "Alembic", "USD": "USD", "GLTF": "glTF"}
+ACCEPTED = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usd", ".usda", ".usdz"), "GLTF": (".glb", ".gltf")}
+
+
+def with_extension(path, file_format):
+    """The path with an extension of the format."""
+    stem, extension = os.path.splitext(path)
+    if extension.lower() in ACCEPTED[file_format]:
+        return path
+    others = {known for extensions in ACCEPTED.values() for known in extensions}
+    return (stem if extension.lower() in others else path) + EXTENSIONS[file_format]
+
+
+def start(context, objects, others, file_format, path, frame_start, frame_end):
+    """Check, and return the generator that simulates what is missing and writes the file.
+
+    Args:
+        context: Its scene and view layer are exported.
+        objects: PBD objects, live or baked.
+        others: Other objects for the same file.
+        file_format: One of `EXTENSIONS`.
+        path: The file, absolute or relative to the .blend.
+        frame_start: First frame.
+        frame_end: Last frame.
+
+    Raises:
+        PBDError: Something cannot be exported; the generator raises it too.
+    """
+    if not objects:
+        raise PBDError("There is no PBD cloth or balloon to export")
+    if path.startswith("//") and not bpy.data.filepath:
+        raise PBDError("Save the file first, or choose a path that does not begin with //")
+    check_exporter(file_format)
+    for obj in (*objects, *others):
+        if not obj.visible_get(view_layer=context.view_layer):
+            raise PBDError(f"'{obj.name}' is hidden: show it to export it")
+    for obj in objects:
+        if file_format == "GLTF":
+            mesh_io.check_editable(obj)
+    live = [obj for obj in objects if not obj.pbd.baked]
+    if live:
+        bake.check(context.scene, live, "REDUCED", frame_start, frame_end)
+    recorded = objects if file_format == "GLTF" else live
+    names = {obj.session_uid: obj.name for obj in recorded}
+    chosen = {obj.session_uid: obj.name for obj in (*objects, *others)}
+    path = mesh_cache.absolute(with_extension(path, file_format))
+    return _run(context.scene, names, chosen, file_format, path, frame_start, frame_end)
+
+
+def check_exporter(file_format):
+    """Raise a `PBDError` if this Blender has no exporter for a format."""
+    if file_format == "GLTF":
+        if "gltf" not in dir(bpy.ops.export_scene):
+            raise PBDError("Switch on the add-on 'glTF 2.0 format' in the preferences first")
+    elif f"{file_format.lower()}_export" not in dir(bpy.ops.wm):
+        raise PBDError(f"This Blender was built without {FORMAT_NAMES[file_format]}")
+
+
+def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
+    """Record, write; nothing of Blender's is kept over a yield."""
+    uid = scene.session_uid
+    with recording.at_the_users_frame(scene):
+        del scene
+        kept = {}
+        if names:
+            kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=True)
+    scene = recording.find_scene(uid)
+    layer = bpy.context.view_layer
+    objects = [find(scene, uid, name) for uid, name in chosen.items()]
+    if None in objects:
+        raise PBDError("An object was deleted during the export")
+    frames = range(frame_start, frame_end + 1)
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(_selected(layer, objects))
+        undo.enter_context(_range(scene, frames))
+        if file_format == "GLTF":
+            undo.enter_context(_asleep(scene))
+            for obj in objects:
+                if obj.session_uid in kept:
+                    reduction = bake.reduce(obj, kept[obj.session_uid])
+                    undo.enter_context(_unskinned(obj))
+                    undo.enter_context(_stand_in(obj, frames, reduction))
+        else:
+            undo.enter_context(recording.at_the_users_frame(scene))
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if file_format != "GLTF":
+                whole_files.check_room(path, objects, len(frames))
+            with whole_files.replacing(path) as unfinished:
+                WRITERS[file_format](unfinished, frames)
+        except (RuntimeError, OSError) as error:
+            why = whole_files.reason(error)
+            raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
+
+
+def _write_alembic(path, frames):
+    """The evaluated meshes, point by point."""
+    bpy.ops.wm.alembic_export(filepath=path, start=frames[0], end=frames[-1], selected=True, check_existing=False)
+
+
+def _write_usd(path, _frames):
+    """The evaluated meshes, as points of each frame.
+
+    As shape keys USD would hold the first frame of a live cloth for ever; one on a rig it would skin.
+    """
+    bpy.ops.wm.usd_export(
+        filepath=path,
+        selected_objects_only=True,
+        export_animation=True,
+        export_shapekeys=False,
+        export_armatures=False,
+        check_existing=False,
+    )
+
+
+def _write_gltf(path, _frames):
+    """Morph targets, and one animation of everything that begins at 0 seconds."""
+    bpy.ops.export_scene.gltf(
+        filepath=path,
+        export_format="GLTF_SEPARATE" if path.lower().endswith(".gltf") else "GLB",
+        use_selection=True,
+        export_animations=True,
+        export_animation_mode="SCENE",
+        export_anim_scene_split_object=False,
+        export_anim_slide_to_zero=True,
+        export_frame_range=True,
+        export_morph=True,
+        export_morph_normal=True,
+        export_morph_animation=True,
+        check_existing=False,
+    )
+
+
+WRITERS = {"ALEMBIC": _write_alembic, "USD": _write_usd, "GLTF": _write_gltf}
+
+
+@contextlib.contextmanager
+def _selected(layer, objects):
+    """Only these objects are selected: all that the exporters can be told."""
+    before, active = [obj for obj in layer.objects if obj.select_get(view_layer=layer)], layer.objects.active
+    try:
+        for obj in before:
+            obj.select_set(False, view_layer=layer)
+        for obj in objects:
+            obj.select_set(True, view_layer=layer)
+        yield
+    finally:
+        for obj in objects:
+            obj.select_set(False, view_layer=layer)
+        for obj in before:
+            obj.select_set(True, view_layer=layer)
+        layer.objects.active = active
+
+
+@contextlib.contextmanager
+def _range(scene, frames):
+    """The scene is of these frames: USD and glTF take the range from there."""
+    before = scene.frame_start, scene.frame_end, scene.use_preview_range
+    try:
+        scene.use_preview_range = False
+        scene.frame_start, scene.frame_end = frames[0], frames[-1]
+        yield
+    finally:
+        scene.frame_start, scene.frame_end, scene.use_preview_range = before
+
+
+@contextlib.contextmanager
+def _asleep(scene):
+    """Nothing is simulated, and the scene is back at its frame before anything is again."""
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    handlers.sleep()
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=subframe)
+        handlers.wake()
+
+
+@contextlib.contextmanager
+def _unskinned(obj):
+    """No armature is to pose what was simulated after it: glTF makes a skin also of modifiers that are off."""
+    earlier = output_modifier.before(obj) if output_modifier.find(obj) is not None else []
+    rigs = [(modifier, modifier.object) for modifier in earlier if modifier.type == "ARMATURE"]
+    try:
+        for modifier, _rig in rigs:
+            modifier.object = None
+        yield
+    finally:
+        for modifier, rig in rigs:
+            modifier.object = rig
+
+
+@contextlib.contextmanager
+def _stand_in(obj, frames, reduction):
+    """The object wears a copy of its mesh with reduced keys, and its own mesh again afterwards."""
+    mesh, active, name = obj.data, obj.active_shape_key_index, obj.data.name
+    basis = user_keys.basis_shape(obj)
+    worn = mesh.copy()
+    action = None
+    try:
+        obj.data = worn
+        if worn.shape_keys is not None:
+            worn.shape_keys.animation_data_clear()
+            obj.shape_key_clear()
+        worn.attributes["position"].data.foreach_set("vector", basis.ravel())
+        obj.shape_key_add(name="Basis", from_mix=False)
+        names = baked_keys.add_reduced_keys(obj, reduction)
+        curves = animation.ensure_curves(worn.shape_keys, f"PBD {obj.name}")
+        action = worn.shape_keys.animation_data.action
+        baked_keys.animate_reduced_keys(curves, names, frames, reduction)
+        mesh.name, worn.name = f"{name} ", name
+        yield
+    finally:
+        obj.data = mesh
+        bpy.data.meshes.remove(worn)
+        if action is not None:
+            bpy.data.actions.remove(action)
+        mesh.name = name
+        obj.active_shape_key_index = active

@@ -1,0 +1,67 @@
+"""How many reduced keys an object will need, and how far they are off: known before anything is written.
+
+Not saved, and forgotten as soon as the settings, the frames or the simulation are others.
+"""
+
+from typing import NamedTuple
+
+from ..live import session
+from ..scene.scene_objects import find
+from . import bake, recording
+
+
+class KeyPlan(NamedTuple):
+    """What was counted for an object, and for what."""
+
+    total: int  # shape keys
+    error: float  # largest, in world space [m]
+    asked: tuple  # of `_asked`
+    moment: object  # with which the last frame was simulated
+
+
+_plans: dict[int, KeyPlan] = {}
+
+
+def start(scene, objects, frame_start, frame_end):
+    """Check, and return the generator that records the objects and counts their keys.
+
+    Raises:
+        PBDError: Something cannot be baked; the generator raises it too, when a step fails.
+    """
+    bake.check(scene, objects, "REDUCED", frame_start, frame_end)
+    return _run(scene, {obj.session_uid: obj.name for obj in objects}, frame_start, frame_end)
+
+
+def _run(scene, names, frame_start, frame_end):
+    """Record and count; nothing of Blender's is kept over a yield."""
+    uid = scene.session_uid
+    with recording.at_the_users_frame(scene):
+        del scene
+        kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=False)
+        scene = recording.find_scene(uid)
+        for obj in (find(scene, uid, name) for uid, name in names.items()):
+            if obj is not None:
+                found = bake.reduce(obj, kept[obj.session_uid])
+                asked = _asked(scene, obj)
+                _plans[obj.session_uid] = KeyPlan(found.total, found.error, asked, _last_moment(scene))
+
+
+def get(scene, obj):
+    """What was counted for an object, if it still holds, else None."""
+    plan = _plans.get(obj.session_uid)
+    if plan is None or plan.asked != _asked(scene, obj) or plan.moment is not _last_moment(scene):
+        return None
+    return plan
+
+
+def _asked(scene, obj):
+    """What decides about the keys, but for the simulation."""
+    settings = obj.pbd
+    limit = settings.reduce_count if settings.reduce_by == "COUNT" else settings.reduce_error
+    return session.frame_range(scene), settings.reduce_by, limit
+
+
+def _last_moment(scene):
+    """The moment with which the last frame of the range was simulated, or None."""
+    running = session.get(scene)
+    return None if running is None else running.moments.get(session.frame_range(scene)[1])

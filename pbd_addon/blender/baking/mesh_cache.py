@@ -1,0 +1,142 @@
+"""A bake outside of the mesh: a PC2 file, and the Mesh Cache modifier that plays it."""
+
+import os
+
+import bpy
+import numpy as np
+
+from ... import pc2
+from ..errors import PBDError
+from ..output import output_modifier, shape_keys
+from . import baked_keys
+
+MODIFIER = "PBD Bake"
+SUFFIX = "_bake.pc2"
+
+
+def choose_paths(scene, objects):
+    """A file for each object, by uid, written as a user would: relative to the .blend where the folder is.
+
+    Raises:
+        PBDError: The folder is relative to a .blend that was never saved.
+    """
+    folder = scene.pbd.bake_folder or "//"
+    if folder.startswith("//") and not bpy.data.filepath:
+        raise PBDError("Save the file first, or choose a Folder that does not begin with //")
+    stem = os.path.splitext(os.path.basename(bpy.data.filepath))[0]
+    chosen = {obj.session_uid for obj in objects}
+    taken = {absolute(path) for obj in bpy.data.objects if obj.session_uid not in chosen for path in files_of(obj)}
+    paths = {}
+    for obj in objects:
+        name = bpy.path.clean_name(f"{stem}_{obj.name}" if stem else obj.name)
+        number, path = 1, os.path.join(folder, name + SUFFIX)
+        while absolute(path) in taken:
+            number += 1
+            path = os.path.join(folder, f"{name}_{number}{SUFFIX}")
+        taken.add(absolute(path))
+        paths[obj.session_uid] = path
+    return paths
+
+
+def absolute(path):
+    """A path as the operating system knows it."""
+    return os.path.normpath(bpy.path.abspath(path))
+
+
+def files_of(obj):
+    """Files that the modifiers of an object play."""
+    return [modifier.filepath for modifier in obj.modifiers if modifier.type == "MESH_CACHE" and modifier.filepath]
+
+
+def bake(obj, frames, shapes, path):
+    """Write the file and let a modifier play it; the live key goes.
+
+    Args:
+        obj: Gets the modifier where the simulated shape stood: in the place of our output modifier, if it has one, else
+            in front of all others.
+        frames: Consecutive frame numbers, f of them.
+        shapes: f shapes (n, 3) float32, object space [m], with what the user's own shape keys add.
+        path: As from `choose_paths`.
+
+    Raises:
+        PBDError: The file could not be written; the object is as it was.
+    """
+    try:
+        os.makedirs(os.path.dirname(absolute(path)), exist_ok=True)
+        pc2.write(absolute(path), len(obj.data.vertices), shapes, float(frames[0]))
+    except OSError as error:
+        raise PBDError(f"'{path}' could not be written: {error.strerror or error}") from error
+    pbd = obj.pbd
+    pbd.key_active_index = obj.active_shape_key_index
+    shape_keys.remove_keys(obj, {pbd.live_key} - {""})
+    pbd.live_key = ""
+    pbd.baked = True
+    pbd.bake_start, pbd.bake_end = frames[0], frames[-1]
+    modifier = obj.modifiers.new(MODIFIER, "MESH_CACHE")
+    modifier.cache_format = "PC2"
+    modifier.filepath = path
+    # The modifier does not read the header's first frame.
+    modifier.frame_start = frames[0]
+    pbd.bake_modifier, pbd.bake_file = modifier.name, path
+    output_modifier.switch_off_overwritten(obj)
+    has_output = output_modifier.find(obj) is not None
+    obj.modifiers.move(len(obj.modifiers) - 1, output_modifier.place(obj) if has_output else 0)
+    obj.data.update()
+
+
+def find_modifier(obj):
+    """The modifier of the bake, also under another name or with the file in another place, or None."""
+    caches = [modifier for modifier in obj.modifiers if modifier.type == "MESH_CACHE"]
+    by_name = [modifier for modifier in caches if modifier.name == obj.pbd.bake_modifier]
+    by_file = [modifier for modifier in caches if absolute(modifier.filepath) == absolute(obj.pbd.bake_file)]
+    return next(iter(by_name or by_file), None)
+
+
+def delete_bake(obj, with_file):
+    """Take the modifier away, and the file if that is wanted and no other object plays it.
+
+    Raises:
+        PBDError: The file could not be removed; the bake is gone all the same.
+    """
+    modifier = find_modifier(obj)
+    path = obj.pbd.bake_file if modifier is None else modifier.filepath
+    if modifier is not None:
+        obj.modifiers.remove(modifier)
+    obj.active_shape_key_index = obj.pbd.key_active_index
+    output_modifier.switch_on(obj)
+    for name in baked_keys.NOTES:
+        obj.pbd.property_unset(name)
+    obj.data.update()
+    if with_file and path:
+        _remove_file(path)
+
+
+def _remove_file(path):
+    """Remove a file unless somebody plays it."""
+    players = {absolute(other) for obj in bpy.data.objects for other in files_of(obj)}
+    if absolute(path) in players or not os.path.isfile(absolute(path)):
+        return
+    try:
+        os.remove(absolute(path))
+    except OSError as error:
+        raise PBDError(f"'{path}' could not be removed: {error.strerror or error}") from error
+
+
+def baked_shape(obj, frame):
+    """The shape (n, 3) float32 that the file holds for a frame, or for the nearest it has.
+
+    Raises:
+        PBDError: The file is gone, or is not of this mesh.
+    """
+    modifier = find_modifier(obj)
+    path = absolute(obj.pbd.bake_file if modifier is None else modifier.filepath)
+    try:
+        with open(path, "rb") as file:
+            header = pc2.read_header(file)
+            if header.points != len(obj.data.vertices):
+                raise ValueError(f"it is of {header.points} vertices")
+            sample = np.clip(frame - obj.pbd.bake_start, 0, header.samples - 1)
+            return pc2.read_sample(file, header, int(sample))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PBDError(f"The file of the bake of '{obj.name}' cannot be read: {reason}") from error

@@ -1,0 +1,163 @@
+"""Step through a frame range and keep what the objects look like in each frame: what bakes and exports are made of."""
+
+import contextlib
+import time
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from .. import handlers
+from ..errors import PBDError
+from ..live import session
+from ..live.session import BakeProgress
+from ..scene import poses, user_keys
+from ..scene.scene_objects import find
+from . import mesh_cache
+
+
+class Recording(NamedTuple):
+    """What one object looked like, frame by frame."""
+
+    shapes: list[np.ndarray]  # f shapes (n, 3) float32, object space [m]
+    stretch: float  # by how much its transform lengthened a line at most
+
+
+@contextlib.contextmanager
+def at_the_users_frame(scene):
+    """Go back to the present frame in the end, with no bake under way any more."""
+    uid, frame, subframe = scene.session_uid, scene.frame_current, scene.frame_subframe
+    try:
+        yield
+    finally:
+        session.of(find_scene(uid)).bake = None
+        find_scene(uid).frame_set(frame, subframe=subframe)
+
+
+def record(scene_uid, names, frame_start, frame_end, with_user_keys):
+    """Simulate what is missing and keep the shapes; nothing of Blender's is kept over a yield.
+
+    Args:
+        scene_uid: Its animation is played by `frame_set`; the frame stays where the recording ends.
+        names: Names of the objects by uid; what is baked is read from its bake.
+        frame_start: First frame to record.
+        frame_end: Last frame to record.
+        with_user_keys: Whether the shapes contain what the user's own shape keys add.
+
+    Yields:
+        `BakeProgress`.
+
+    Returns:
+        A `Recording` by uid.
+
+    Raises:
+        PBDError: A step failed, or an object or the scene is gone.
+    """
+    scene = find_scene(scene_uid)
+    kept = {uid: Recording([], 0.0) for uid in names}
+    began = time.monotonic()
+    is_live = any(not obj.pbd.baked for obj in _objects(scene, names))
+    first = _rewind(scene, frame_start) if is_live else frame_start
+    session.of(scene).bake = BakeProgress(first, frame_start, frame_end, 0.0)
+    for frame in range(first, frame_end + 1):
+        scene = find_scene(scene_uid)
+        scene.frame_set(frame)
+        running = _running(scene, frame) if is_live else session.of(scene)
+        if frame >= frame_start:
+            depsgraph = bpy.context.evaluated_depsgraph_get()
+            for obj in _objects(scene, names):
+                uid = obj.session_uid
+                pose = poses.read_pose(obj, depsgraph)
+                if poses.is_flat(pose.matrix):
+                    raise PBDError(f"'{obj.name}' has a scale of zero at frame {frame}: give it a scale to bake it")
+                kept[uid].shapes.append(_shape(running, obj, pose, frame, with_user_keys))
+                stretch = float(np.linalg.norm(pose.matrix[:3, :3], 2))
+                kept[uid] = kept[uid]._replace(stretch=max(kept[uid].stretch, stretch))
+        done = frame - first + 1
+        eta = (time.monotonic() - began) / done * (frame_end - frame)
+        session.of(scene).bake = BakeProgress(frame, frame_start, frame_end, eta)
+        yield session.of(scene).bake
+    return kept
+
+
+def find_scene(uid):
+    """The scene of that uid, which must still be there."""
+    found = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
+    if found is None:
+        raise PBDError("The scene was deleted during the bake")
+    return found
+
+
+def _objects(scene, names):
+    """The objects of these uids, all of which must be there."""
+    found = [find(scene, uid, name) for uid, name in names.items()]
+    if None in found:
+        raise PBDError("An object was deleted during the bake")
+    return found
+
+
+def _rewind(scene, frame_start):
+    """Go to where stepping has to begin, and start anew if the cache does not fit; returns that frame."""
+    handlers.arm()
+    running = session.of(scene)
+    if not running.untouched:
+        scene.frame_set(running.first_frame)  # Starts anew by itself where an edit is seen there.
+    if not running.untouched and running.first_frame <= frame_start and running.fits(scene):
+        return min(frame_start, running.last_frame)
+    begin = min(session.frame_range(scene)[0], frame_start)
+    session.drop(scene)
+    scene.frame_set(begin)
+    session.reset(scene, bpy.context.evaluated_depsgraph_get())
+    return begin
+
+
+def _running(scene, frame):
+    """The session, which must have reached the frame; else say why not."""
+    running = session.of(scene)
+    if running.message:
+        raise PBDError(running.message)
+    if running.world is None or not running.world.simulation.is_cached(frame):
+        raise PBDError(f"Frame {frame} could not be simulated: press Reset")
+    return running
+
+
+def _shape(running, obj, pose, frame, with_user_keys):
+    """The shape (n, 3) float32 of an object at the frame that is shown."""
+    if obj.pbd.baked:
+        if obj.pbd.bake_modifier:
+            return mesh_cache.baked_shape(obj, frame)
+        masks = user_keys.read_masks(obj) if pose.key_values else {}
+        shape, holds_user_keys = _shape_of_keys(obj), False
+    else:
+        member = next((member for member in running.world.members if member.uid == obj.session_uid), None)
+        if member is None:
+            raise PBDError(f"'{obj.name}' is not in the simulation: press Reset")
+        masks = member.masks
+        positions = running.world.simulation.cached_positions(member.body, frame)
+        shape, holds_user_keys = poses.to_object(positions, pose.matrix), True
+    if holds_user_keys == with_user_keys:
+        return shape
+    offset = user_keys.user_offset(obj, pose.key_values, masks)
+    if offset is None:
+        return shape
+    return shape + offset if with_user_keys else shape - offset
+
+
+def _shape_of_keys(obj):
+    """What the baked keys of an object make of its basis at the frame that is shown, (n, 3) float32."""
+    keys = obj.data.shape_keys
+    if keys is None:
+        raise PBDError(f"The baked keys of '{obj.name}' are gone: delete the bake")
+    if keys.use_relative:
+        names = obj.pbd.bake_keys.splitlines()
+        values = {name: keys.key_blocks[name].value for name in names if name in keys.key_blocks}
+        values = {name: value for name, value in values.items() if value != 0.0}
+        offset = user_keys.user_offset(obj, values, {})
+        basis = user_keys.basis_shape(obj)
+        return basis if offset is None else basis + offset
+    blocks = list(keys.key_blocks)
+    places = np.array([block.frame for block in blocks])
+    after = int(np.clip(np.searchsorted(places, keys.eval_time), 1, len(blocks) - 1))
+    before = user_keys.read_points(blocks[after - 1])
+    share = (keys.eval_time - places[after - 1]) / max(places[after] - places[after - 1], 1e-9)
+    return before + np.float32(np.clip(share, 0.0, 1.0)) * (user_keys.read_points(blocks[after]) - before)

@@ -1,0 +1,140 @@
+"""Files that Blender's exporters write: whole, or not at all, and then the one that was there stays.
+
+Not all exporters say that a disk is full: Alembic's ends Blender, USD's leaves a part of the file and reports success.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+
+import bpy
+
+from ..errors import PBDError
+
+PARTS = {".gltf", ".usdz"}
+"""Files that name others, or themselves, so that they are written under their own names, in a folder beside."""
+
+CRATE = b"PXR-USDC"
+"""How a binary USD file begins; from byte 16 on it says where its table of contents is, its last part."""
+
+CORNER_BYTES = 12
+"""Of a position, or of the normal of a face corner, in one frame."""
+
+
+def check_room(path, objects, frames):
+    """Raise a `PBDError` if the disk is too full for the meshes of these frames.
+
+    Args:
+        path: Of the file.
+        objects: What is to be written; that which has a mesh counts, with its modifiers.
+        frames: How many.
+    """
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    meshes = [obj.evaluated_get(depsgraph).data for obj in objects if obj.type == "MESH"]
+    size = frames * CORNER_BYTES * sum(len(mesh.vertices) + len(mesh.loops) for mesh in meshes)
+    free = shutil.disk_usage(os.path.dirname(path)).free
+    if free < size:
+        raise PBDError(
+            f"'{os.path.basename(path)}' may take {size / 1e6:.1f} MB, and the disk has only {free / 1e6:.1f} MB left"
+        )
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """Give the path to write to; what is there afterwards takes the place of `path` if it is whole.
+
+    Raises:
+        OSError: It is not there, or only in part.
+    """
+    stem, extension = os.path.splitext(path)
+    if extension.lower() in PARTS:
+        with _replacing_parts(path) as unfinished:
+            yield unfinished
+        return
+    unfinished = f"{stem}.unfinished{extension}"
+    try:
+        yield unfinished
+        _check(unfinished)
+        os.replace(unfinished, path)
+    finally:
+        if os.path.isfile(unfinished):
+            os.remove(unfinished)
+
+
+@contextlib.contextmanager
+def _replacing_parts(path):
+    """As `replacing`, for a file with others beside it: all take the places of those that were there, or none."""
+    folder, name = os.path.split(path)
+    with tempfile.TemporaryDirectory(prefix=f"{name}.unfinished-", dir=folder) as held:
+        new, old = (os.path.join(held, which) for which in ("new", "old"))
+        os.mkdir(new)
+        yield os.path.join(new, name)
+        _check(os.path.join(new, name))
+        found = [os.path.relpath(os.path.join(at, one), new) for at, _, files in os.walk(new) for one in files]
+        with contextlib.ExitStack() as undo:
+            for part in found:
+                if part != name:
+                    _move_in(part, new, old, folder, undo)
+            os.replace(os.path.join(new, name), path)
+            undo.pop_all()
+
+
+def _move_in(part, new, old, folder, undo):
+    """Move a file from `new` into a folder; what it replaces goes to `old`, and back when `undo` closes."""
+    source, kept, target = (os.path.join(place, part) for place in (new, old, folder))
+    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.isfile(target):
+        os.replace(target, kept)
+        undo.callback(os.replace, kept, target)
+        os.replace(source, target)
+    else:
+        os.replace(source, target)
+        undo.callback(os.remove, target)
+
+
+def _check(path):
+    """Raise an `OSError` if a file was not written, or not to its end."""
+    if not os.path.isfile(path):
+        raise OSError("the folder takes no files")
+    if not is_whole(path):
+        raise OSError("the disk is full")
+
+
+def is_whole(path):
+    """Whether a file, with those that it names, is there to its end, as far as its format tells."""
+    stem, extension = os.path.splitext(path)
+    try:
+        if extension.lower() == ".gltf":
+            with open(path, encoding="utf-8") as file:
+                buffers = json.load(file).get("buffers", ())
+            return all(os.path.getsize(f"{stem}.bin") == one["byteLength"] for one in buffers)
+        if extension.lower() == ".usdz":
+            with zipfile.ZipFile(path) as packed, packed.open(packed.infolist()[0]) as layer:
+                return _is_whole(layer.read(24), packed.infolist()[0].file_size)
+    except (ValueError, KeyError, IndexError, FileNotFoundError, zipfile.BadZipFile):
+        return False
+    with open(path, "rb") as file:
+        return _is_whole(file.read(24), os.path.getsize(path))
+
+
+def _is_whole(begin, size):
+    """Whether a file of that size [bytes] that begins with these 24 bytes is there to its end."""
+    if begin[:8] == CRATE:
+        return 0 < int.from_bytes(begin[16:24], "little") < size
+    return size > 0
+
+
+def reason(error):
+    """Why an exporter has failed, of what it says: a sentence over lines, or the traceback of a script."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    said = str(error).removeprefix("Error: ")
+    if "Traceback" in said:
+        known = re.findall(r"\[Errno \d+\] ([^:\n]+)", said)
+        return known[-1] if known else "the exporter stopped, the console says where"
+    return " ".join(said.split())

@@ -1,0 +1,82 @@
+"""The doctor: what will go wrong, found before a run. `remedies` has what mends it."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bpy.app.translations import pgettext_iface as iface
+
+from ..scene import linked
+from ..scene.scene_objects import live_bodies
+from . import mesh_findings, misplaced, setup_findings
+from .patient import Patient, examine
+
+
+class Finding(NamedTuple):
+    """Something that will go wrong."""
+
+    check: str  # name of the check, see `CHECKS`
+    body: str  # name of the object, "" for the scene
+    sentence: str
+    action: str  # label of the button that helps, "Fix" or "Show"; "" if there is none
+
+
+FIX, SHOW, NONE = "Fix", "Show", ""
+
+CHECKS: dict[str, tuple[Callable[[Patient], str], str]] = {
+    check.__name__: (check, action)
+    for check, action in (
+        (mesh_findings.shared, FIX),
+        (mesh_findings.absolute_keys, FIX),
+        (mesh_findings.no_faces, NONE),
+        (setup_findings.no_scale, FIX),
+        (setup_findings.unusual_size, NONE),
+        (setup_findings.uneven_scale, FIX),
+        (mesh_findings.doubles, FIX),
+        (mesh_findings.no_area, FIX),
+        (mesh_findings.loose_vertices, FIX),
+        (mesh_findings.crowded_edges, SHOW),
+        (mesh_findings.opposed_normals, FIX),
+        (mesh_findings.intersections, SHOW),
+        (setup_findings.wrong_side, SHOW),
+        (setup_findings.wide_distance, FIX),
+        (setup_findings.wide_self_distance, FIX),
+        (setup_findings.lost_pins, FIX),
+        (setup_findings.lost_maps, FIX),
+        (setup_findings.all_held, FIX),
+        (setup_findings.second_simulation, FIX),
+        (setup_findings.added_geometry, FIX),
+    )
+}
+"""The checks of an object, each a sentence or "", and what the button beside it does."""
+
+UNLOCKED = "unlocked"
+"""Name of the only finding of a scene."""
+
+_findings: dict[int, tuple[Finding, ...]] = {}
+
+
+def check(scene):
+    """Look at all live objects of a scene and keep what was found."""
+    found = []
+    beginning = misplaced.beginning(scene)
+    for obj in live_bodies(scene):
+        if obj.mode == "EDIT" or linked.problem(obj):
+            continue
+        patient = examine(obj, beginning)
+        sentences = ((name, function(patient), action) for name, (function, action) in CHECKS.items())
+        found += [Finding(name, obj.name, sentence, action) for name, sentence, action in sentences if sentence]
+    if live_bodies(scene) and not scene.render.use_lock_interface:
+        sentence = iface("Lock Interface is off: rendering while cloth is simulated can crash Blender")
+        found.append(Finding(UNLOCKED, "", sentence, FIX))
+    _findings[scene.session_uid] = tuple(found)
+    return found
+
+
+def findings(scene):
+    """What the last check of a scene has found, or None if there was none."""
+    return _findings.get(scene.session_uid)
+
+
+def forget():
+    """Forget what was found: another file is loaded, or something was undone."""
+    _findings.clear()

@@ -1,0 +1,137 @@
+"""What the doctor finds in a mesh itself: each check takes a `Patient`, and returns a sentence or ""."""
+
+import bmesh
+import numpy as np
+from bpy.app.translations import pgettext_iface as iface
+
+from ..input import tangles
+from .patient import count_in
+
+SAME_PLACE = 1e-4
+"""Vertices closer than this share of the usual edge are doubles."""
+
+NO_AREA = 1e-10
+"""A face without area has less than this share of its girth squared."""
+
+
+def shared(patient):
+    """Objects that share a mesh cannot have shapes of their own."""
+    mesh = patient.obj.data
+    sharers = mesh.users - mesh.use_fake_user
+    return iface("The mesh is shared by {count} objects").format(count=sharers) if sharers > 1 else ""
+
+
+def absolute_keys(patient):
+    """The live key is a relative one."""
+    keys = patient.obj.data.shape_keys
+    absolute = keys is not None and not keys.use_relative
+    return iface("The shape keys are absolute, the simulation needs relative ones") if absolute else ""
+
+
+def no_faces(patient):
+    """There must be something to simulate."""
+    return "" if len(patient.polygons.starts) > 1 else iface("The mesh has no faces: there is nothing to simulate")
+
+
+def doubles(patient):
+    """Vertices in the same place: the cloth is cut open there."""
+    geometry = bmesh.new()
+    geometry.from_mesh(patient.obj.data)
+    count = len(double_targets(geometry))
+    geometry.free()
+    return count_in(
+        count,
+        iface("{count} vertex lies on another: the cloth is cut open there"),
+        iface("{count} vertices lie on another: the cloth is cut open there"),
+    )
+
+
+def double_targets(geometry):
+    """Which vertices of a BMesh to merge into which, as Blender's own Merge by Distance has it."""
+    lengths = [edge.calc_length() for edge in geometry.edges]
+    if not lengths:
+        return {}
+    distance = SAME_PLACE * float(np.median(lengths))
+    return bmesh.ops.find_doubles(geometry, verts=geometry.verts[:], dist=distance)["targetmap"]
+
+
+def areas(patient):
+    """Areas (f,) [m²] and girths (f,) [m] of the faces."""
+    corners, starts = patient.polygons
+    sizes = np.diff(starts)
+    following = np.arange(len(corners)) + 1
+    following[starts[1:] - 1] = starts[:-1]
+    x, after = patient.world[corners], patient.world[corners[following]]
+    center = np.repeat(patient.world[corners[starts[:-1]]], sizes, axis=0)
+    vectors = np.add.reduceat(np.cross(x - center, after - center), starts[:-1], axis=0)
+    return 0.5 * np.linalg.norm(vectors, axis=1), np.add.reduceat(np.linalg.norm(after - x, axis=1), starts[:-1])
+
+
+def no_area(patient):
+    """Faces that are lines or points are left out."""
+    if len(patient.polygons.starts) < 2 or patient.is_flat:
+        return ""
+    area, girth = areas(patient)
+    count = int((area <= NO_AREA * girth**2).sum())
+    return count_in(
+        count,
+        iface("{count} face has no area and will not be simulated"),
+        iface("{count} faces have no area and will not be simulated"),
+    )
+
+
+def loose_vertices(patient):
+    """Vertices without an edge stay where they are."""
+    used = np.zeros(len(patient.world), bool)
+    used[patient.edges.ravel()] = True
+    count = int((~used).sum())
+    return count_in(
+        count,
+        iface("{count} vertex belongs to no edge and will not move"),
+        iface("{count} vertices belong to no edge and will not move"),
+    )
+
+
+def faces_of_edges(patient):
+    """Number of faces at each edge, (e,) int."""
+    rows = np.empty(len(patient.obj.data.loops), np.int32)
+    patient.obj.data.loops.foreach_get("edge_index", rows)
+    return np.bincount(rows, minlength=len(patient.edges))
+
+
+def crowded_edges(patient):
+    """Edges with more than two faces do not bend."""
+    count = int((faces_of_edges(patient) > 2).sum())
+    return count_in(
+        count,
+        iface("{count} edge has more than two faces and will not bend"),
+        iface("{count} edges have more than two faces and will not bend"),
+    )
+
+
+def opposed_normals(patient):
+    """Pressure pushes along the normals: neighbours must agree on them."""
+    if patient.obj.pbd.pressure_mode == "OFF":
+        return ""
+    corners, starts = patient.polygons
+    following = np.arange(len(corners)) + 1
+    following[starts[1:] - 1] = starts[:-1]
+    ways = corners.astype(np.int64) * len(patient.world) + corners[following]
+    count = int((np.unique(ways, return_counts=True)[1] > 1).sum())
+    return count_in(
+        count,
+        iface("The normals disagree at {count} edge: pressure would push both ways"),
+        iface("The normals disagree at {count} edges: pressure would push both ways"),
+    )
+
+
+def intersections(patient):
+    """Contact cannot pull apart what goes through itself at the start."""
+    if patient.body is None:
+        return ""
+    count = len(tangles.tangled_faces([patient.body])[0])
+    return count_in(
+        count,
+        iface("{count} face goes through others at the start"),
+        iface("{count} faces go through others at the start"),
+    )

@@ -1,0 +1,105 @@
+"""Cloth that begins on the wrong side of a collider: inside of a closed one, or outside of one that keeps it inside."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...contact import inside
+from ..errors import PBDError
+from ..input import mesh_io
+from ..input.moments import read_moment, read_surroundings
+from ..live import session
+from ..scene import poses, surfaces, user_keys
+from ..scene.scene_objects import layer_of, live_bodies
+from ..settings import raw_settings
+from ..settings.raw_settings import as_collider
+
+ON = 1e-6
+"""What is this close to a surface is on it, in sizes of the surface."""
+
+
+class Misplaced(NamedTuple):
+    """Vertices on the wrong side of a collider."""
+
+    collider: str  # name of the object
+    is_container: bool
+    ids: np.ndarray  # (k,) int
+
+
+def beginning(scene):
+    """The `Moment` at which the simulation begins: that of its first frame, or as the scene stands now."""
+    running, layer = session.get(scene), layer_of(scene)
+    if running is not None and running.world is not None and scene.frame_current != running.first_frame:
+        return running.moments[running.first_frame]
+    layer.update()
+    objects = [obj for obj in live_bodies(scene) if obj.mode != "EDIT"]
+    moment = read_moment(scene, layer.depsgraph, objects)
+    try:
+        return read_surroundings(scene, layer.depsgraph, moment, objects, {})
+    except PBDError:  # The panel says what cannot be read as soon as a frame is stepped.
+        return moment
+
+
+def find(obj, moment):
+    """Free vertices of an object that are on the wrong side of a collider at a moment, as `Misplaced`, or None.
+
+    Of several colliders it is the one with the most of them.
+    """
+    if not moment.cast:
+        return None
+    x, free = _start(obj, moment), _free(obj)
+    found = []
+    for uid in moment.cast:
+        surface = moment.surfaces[uid]
+        is_container = raw_settings.collider_from(moment.settings[as_collider(uid)])["inside"]
+        rows = np.flatnonzero(free)
+        found.append(Misplaced(surface.name, is_container, rows[_misplaced(x[rows], surface, is_container)]))
+    worst = max(found, key=lambda one: len(one.ids))
+    return worst if len(worst.ids) else None
+
+
+def _start(obj, moment):
+    """Where the vertices of an object are at a moment, (n, 3) float64, world space [m]."""
+    pose = moment.poses.get(obj.session_uid) or poses.read_last_pose(obj)
+    shape = moment.deformed.get(obj.session_uid)
+    if shape is None or len(shape) != len(obj.data.vertices):
+        shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj))
+    return poses.to_world(shape, pose.matrix)
+
+
+def _free(obj):
+    """Which vertices nothing holds firmly, (n,) bool."""
+    free = np.ones(len(obj.data.vertices), bool)
+    try:
+        pins = mesh_io.read_pins(obj)
+    except PBDError:  # Nothing is free, or a group is missing, which is a finding of its own.
+        return ~free
+    free[[vertex for vertex, weight in pins.items() if weight >= 1.0]] = False
+    return free
+
+
+def _misplaced(points, surface, is_container):
+    """Which points (k, 3) [m] are on the wrong side of a surface and not on it, as numbers (j,) int; open, none are."""
+    x = surface.world()
+    low, high = x.min(axis=0), x.max(axis=0)
+    within = ((points > low) & (points < high)).all(axis=1)
+    rows = np.arange(len(points)) if is_container else np.flatnonzero(within)
+    if not len(rows) or not _is_closed(surface.faces):
+        return rows[:0]
+    triangles = surfaces.fans(surface.faces).T
+    aside = ON * (high - low).max() * np.array([1.0, 0.7, 0.4])  # A direction along no face of a usual mesh.
+    for way in (0.0, aside, -aside):
+        if not len(rows):
+            break
+        rows = rows[inside((points[rows] + way).T, x.T, triangles) != is_container]
+    return rows
+
+
+def _is_closed(faces):
+    """Whether an even number of faces meets at every edge."""
+    corners, starts = faces
+    following = np.arange(len(corners)) + 1
+    following[starts[1:] - 1] = starts[:-1]
+    sides = np.sort(np.stack([corners, corners[following]], axis=1).astype(np.int64), axis=1)
+    counts = np.unique(sides @ np.array([corners.max() + 1, 1]), return_counts=True)[1]
+    return bool((counts % 2 == 0).all())

@@ -1,0 +1,51 @@
+"""An object as the doctor looks at it, read once for all checks."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import Body
+from ..errors import PBDError
+from ..input import mesh_io
+from ..input.moments import Moment
+from ..scene import poses
+
+
+class Patient(NamedTuple):
+    """An object as the checks look at it."""
+
+    obj: Any
+    world: np.ndarray  # (n, 3) float64 [m], the user's shape
+    edges: np.ndarray  # (e, 2) int32
+    polygons: Any
+    body: Body | None  # None where none can be made
+    beginning: Moment | None  # when the simulation begins
+
+    @property
+    def usual_edge(self):
+        """Median length of an edge [m]; 0 without edges."""
+        ends = self.world[self.edges]
+        return float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))) if len(ends) else 0.0
+
+    @property
+    def is_flat(self):
+        """Whether its transform squeezes it to a plane, a line or a point."""
+        return poses.is_flat(poses.read_last_pose(self.obj).matrix)
+
+
+def examine(obj, beginning=None):
+    """Read an object in Object Mode, as a `Patient`; without the `Moment` when it begins, what is around is unknown."""
+    mesh = obj.data
+    edges = np.empty((len(mesh.edges), 2), np.int32)
+    mesh.edges.foreach_get("vertices", edges.ravel())
+    world = poses.to_world(mesh_io.base_shape(obj), poses.read_last_pose(obj).matrix)
+    try:
+        body = mesh_io.read_body(obj)
+    except PBDError:
+        body = None
+    return Patient(obj, world, edges, mesh_io.read_polygons(mesh), body, beginning)
+
+
+def count_in(count, one, many):
+    """The sentence that fits a number, with that in it; "" for none."""
+    return (one if count == 1 else many).format(count=count) if count else ""

@@ -1,0 +1,153 @@
+"""What the doctor does about a finding: one function for each check that something helps against, by its name."""
+
+import bmesh
+import bpy
+import mathutils
+import numpy as np
+
+from ..errors import PBDError
+from ..output import shape_keys
+from . import mesh_findings, setup_findings
+from .patient import examine
+
+HALF = 0.5
+"""Share of the usual edge that a distance is set to."""
+
+
+def edit(obj, change):
+    """Let a function change the mesh as a BMesh; shape keys, groups and UVs go along. The live key goes."""
+    shape_keys.remove_live_key(obj)
+    geometry = bmesh.new()
+    geometry.from_mesh(obj.data)
+    change(geometry)
+    geometry.to_mesh(obj.data)
+    geometry.free()
+    obj.data.update()
+
+
+def shared(obj):
+    """A mesh of its own."""
+    obj.data = obj.data.copy()
+
+
+def absolute_keys(obj):
+    """Relative shape keys."""
+    obj.data.shape_keys.use_relative = True
+
+
+def no_scale(obj):
+    """The axes without a scale get 1."""
+    obj.scale = [value if abs(value) > 1e-6 else 1.0 for value in obj.scale]
+
+
+def uneven_scale(obj):
+    """The scale goes into the mesh and its shape keys; raises `PBDError` where others depend on it."""
+    if obj.children or obj.parent or obj.animation_data or obj.constraints:
+        raise PBDError(f"The scale of '{obj.name}' is animated, inherited or handed on: even it out by hand")
+    obj.data.transform(mathutils.Matrix.Diagonal(obj.scale).to_4x4(), shape_keys=True)
+    if np.prod(obj.scale) < 0.0:
+        obj.data.flip_normals()
+    obj.scale = (1.0, 1.0, 1.0)
+    obj.data.update()
+
+
+def doubles(obj):
+    """Merge them."""
+    edit(obj, lambda geometry: bmesh.ops.weld_verts(geometry, targetmap=mesh_findings.double_targets(geometry)))
+
+
+def no_area(obj):
+    """Dissolve faces that are lines or points."""
+
+    def dissolve(geometry):
+        lengths = [edge.calc_length() for edge in geometry.edges]
+        bmesh.ops.dissolve_degenerate(
+            geometry, edges=geometry.edges, dist=mesh_findings.SAME_PLACE * float(np.median(lengths))
+        )
+
+    edit(obj, dissolve)
+
+
+def loose_vertices(obj):
+    """Delete them."""
+
+    def delete(geometry):
+        alone = [vertex for vertex in geometry.verts if not vertex.link_edges]
+        bmesh.ops.delete(geometry, geom=alone, context="VERTS")
+
+    edit(obj, delete)
+
+
+def opposed_normals(obj):
+    """Let all normals look outward."""
+    edit(obj, lambda geometry: bmesh.ops.recalc_face_normals(geometry, faces=geometry.faces))
+
+
+def wide_distance(obj):
+    """Half of the usual edge."""
+    obj.pbd.thickness = HALF * examine(obj).usual_edge
+
+
+def wide_self_distance(obj):
+    """Automatic."""
+    obj.pbd.self_distance = 0.0
+
+
+def lost_pins(obj):
+    """No pin group."""
+    obj.pbd.pin_group = ""
+
+
+def lost_maps(obj):
+    """No group for these maps."""
+    for kind in setup_findings.missing_maps(obj):
+        obj.pbd.property_unset(f"{kind}_group")
+
+
+def all_held(obj):
+    """No pin group; what is attached stays. The group itself is kept."""
+    if obj.pbd.pin_group:
+        obj.pbd.pin_group = ""
+    else:
+        obj.pbd.attach_group = ""
+
+
+def second_simulation(obj):
+    """Switch Blender's own simulation off."""
+    found = setup_findings.first_modifier(obj, setup_findings.SIMULATE)
+    found.show_viewport = found.show_render = False
+
+
+def added_geometry(obj):
+    """Make what the modifier does part of the mesh; raises `PBDError` where shape keys forbid it."""
+    shape_keys.remove_live_key(obj)
+    if obj.data.shape_keys is not None:
+        raise PBDError(f"'{obj.name}' has shape keys, so that no modifier can be applied: apply it before adding keys")
+    found = setup_findings.first_modifier(obj, setup_findings.ADD_GEOMETRY)
+    if any(one.show_viewport for one in obj.modifiers[: obj.modifiers.find(found.name)]):
+        raise PBDError(f"Modifiers before '{found.name}' come first: apply those you want to keep, or remove it")
+    with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
+        bpy.ops.object.modifier_apply(modifier=found.name)
+
+
+BY_NAME = {
+    remedy.__name__: remedy
+    for remedy in (
+        shared,
+        absolute_keys,
+        no_scale,
+        uneven_scale,
+        doubles,
+        no_area,
+        loose_vertices,
+        opposed_normals,
+        wide_distance,
+        wide_self_distance,
+        lost_pins,
+        lost_maps,
+        all_held,
+        second_simulation,
+        added_geometry,
+    )
+}
+"""Remedies by the name of the check; all take the object."""

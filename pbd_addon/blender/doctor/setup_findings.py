@@ -1,0 +1,140 @@
+"""What the doctor finds in how a mesh is set up: place and size, settings, groups, modifiers."""
+
+import numpy as np
+from bpy.app.translations import pgettext_iface as iface
+
+from ..scene import user_keys
+from ..settings import maps
+from . import misplaced
+
+SMALL, LARGE = 0.01, 50.0
+"""What is smaller or larger than this was hardly modelled in metres [m]."""
+
+ADD_GEOMETRY = (
+    "ARRAY",
+    "BOOLEAN",
+    "BUILD",
+    "DECIMATE",
+    "MASK",
+    "MIRROR",
+    "REMESH",
+    "SCREW",
+    "SKIN",
+    "WELD",
+    "WIREFRAME",
+)
+"""Modifiers that give or take parts which the simulation does not know; to refine or thicken is no harm."""
+
+SIMULATE = ("CLOTH", "SOFT_BODY")
+"""Modifiers of Blender's that move the same vertices."""
+
+
+def no_scale(patient):
+    """What is squeezed flat by its transform cannot be written back."""
+    return iface("The object has a scale of zero") if patient.is_flat else ""
+
+
+def unusual_size(patient):
+    """Cloth of a wrong size behaves like that size, not as it looks."""
+    if patient.is_flat or not len(patient.world):
+        return ""
+    size = float(np.ptp(patient.world, axis=0).max())
+    if SMALL <= size <= LARGE:
+        return ""
+    sentence = iface("It is {size:.3g} m large and will move like that: scale it if it was not modelled in metres")
+    return sentence.format(size=size)
+
+
+def uneven_scale(patient):
+    """The simulation runs in metres whatever the scale; modifiers that measure in the object's space do not."""
+    scale = np.abs(patient.obj.matrix_world.to_scale())
+    thick = [modifier.name for modifier in patient.obj.modifiers if modifier.type == "SOLIDIFY"]
+    if not thick or scale.max() - scale.min() <= 1e-3 * scale.max():
+        return ""
+    sentence = iface("The scale differs between the axes, so that modifier '{name}' is not equally thick everywhere")
+    return sentence.format(name=thick[0])
+
+
+def wide_distance(patient):
+    """A distance to obstacles that is longer than the edges makes cloth hover in folds."""
+    distance, edge = patient.obj.pbd.thickness, patient.usual_edge
+    if not 0.0 < edge < distance:
+        return ""
+    sentence = iface("Distance, {distance:.3g} mm, is more than the usual edge, {edge:.3g} mm")
+    return sentence.format(distance=1e3 * distance, edge=1e3 * edge)
+
+
+def wide_self_distance(patient):
+    """Layers cannot be kept farther apart than the mesh is fine."""
+    settings, edge = patient.obj.pbd, patient.usual_edge
+    if not settings.self_collision or not 0.0 < edge < settings.self_distance:
+        return ""
+    sentence = iface("Self Distance, {distance:.3g} mm, is more than the usual edge, {edge:.3g} mm")
+    return sentence.format(distance=1e3 * settings.self_distance, edge=1e3 * edge)
+
+
+def lost_pins(patient):
+    """A pin group that is not there, or that holds nothing."""
+    obj, name = patient.obj, patient.obj.pbd.pin_group
+    if not name:
+        return ""
+    if name not in obj.vertex_groups:
+        return iface("The pin group '{name}' does not exist").format(name=name)
+    empty = not user_keys.read_weights(obj, name).any()
+    return iface("The pin group '{name}' is empty: nothing is held").format(name=name) if empty else ""
+
+
+def lost_maps(patient):
+    """A weight map whose group is not there."""
+    lost = missing_maps(patient.obj)
+    sentence = iface("The group '{name}' of a weight map does not exist")
+    return sentence.format(name=next(iter(lost.values()))) if lost else ""
+
+
+def missing_maps(obj):
+    """Names of the groups of weight maps that do not exist, by map."""
+    named = ((kind, getattr(obj.pbd, f"{kind}_group")) for kind in maps.LABELS)
+    return {kind: name for kind, name in named if name and name not in obj.vertex_groups}
+
+
+def all_held(patient):
+    """Something must be free to move."""
+    obj = patient.obj
+    weights = np.zeros(len(patient.world), np.float32)
+    for name in (obj.pbd.pin_group, obj.pbd.attach_group if obj.pbd.attach_object else ""):
+        if name in obj.vertex_groups:
+            weights = np.maximum(weights, user_keys.read_weights(obj, name))
+    return iface("All vertices are held: nothing can move") if len(weights) and (weights >= 1.0).all() else ""
+
+
+def wrong_side(patient):
+    """What begins inside of a solid collider is pushed out, often through other cloth."""
+    found = misplaced.find(patient.obj, patient.beginning) if patient.beginning else None
+    if found is None:
+        return ""
+    if found.is_container:
+        one = iface("{count} vertex begins outside of '{name}', which keeps cloth inside")
+        many = iface("{count} vertices begin outside of '{name}', which keeps cloth inside")
+    else:
+        one = iface("{count} vertex begins inside of '{name}' and will be pushed out")
+        many = iface("{count} vertices begin inside of '{name}' and will be pushed out")
+    return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.collider)
+
+
+def second_simulation(patient):
+    """Blender's own cloth would move it once more."""
+    found = first_modifier(patient.obj, SIMULATE)
+    sentence = iface("Modifier '{name}' simulates the same vertices once more")
+    return sentence.format(name=found.name) if found else ""
+
+
+def added_geometry(patient):
+    """Modifiers come after the simulation, which knows nothing of what they add."""
+    found = first_modifier(patient.obj, ADD_GEOMETRY)
+    sentence = iface("What '{name}' changes in the mesh comes after the simulation, which does not know it")
+    return sentence.format(name=found.name) if found else ""
+
+
+def first_modifier(obj, types):
+    """The first modifier of one of these types that is switched on, or None."""
+    return next((one for one in obj.modifiers if one.type in types and (one.show_viewport or one.show_render)), None)

@@ -1,0 +1,77 @@
+"""Where the simulated shape is shown: in a shape key, before all modifiers, or by a modifier of ours among them."""
+
+from ..errors import PBDError
+from ..scene import linked, poses, surfaces
+from . import output_modifier, shape_keys
+from .output_choice import choose
+
+
+def check(obj):
+    """Raise a `PBDError` if the modifiers that the pins are to follow do not leave the vertices as they are."""
+    if not choose(obj).modifier:
+        return
+    first = next((modifier for modifier in obj.modifiers if modifier.type in output_modifier.FIRST), None)
+    if first is not None:
+        raise PBDError(
+            f"Modifier '{first.name}' of '{obj.name}' needs the mesh itself, so 'PBD Output' cannot stand before it: "
+            "apply it, or choose the output Shape Key"
+        )
+    earlier, ours = output_modifier.before(obj), output_modifier.find(obj)
+    for modifier in earlier:
+        if not modifier.show_viewport:
+            continue
+        if modifier.type in output_modifier.GROWERS:
+            last = ours or earlier[-1]
+            raise PBDError(
+                f"Modifier '{modifier.name}' of '{obj.name}' changes the number of vertices before the simulation: "
+                f"apply it, or move it after '{last.name}'"
+            )
+        target = getattr(modifier, "target", None) or getattr(modifier, "object", None)
+        if target is not None and target.type == "MESH" and surfaces.is_simulated(target):
+            raise PBDError(
+                f"Modifier '{modifier.name}' of '{obj.name}' follows '{target.name}', which is simulated itself: "
+                f"bake '{target.name}' first, or move the modifier after the simulation"
+            )
+
+
+def prepare(objects):
+    """Give objects the key or the modifier that they need; whether Blender has something to evaluate anew."""
+    changed = [ensure(obj) for obj in objects]
+    return any(changed)
+
+
+def ensure(obj):
+    """Give an object the output that it is to have, if it can be changed; whether its modifiers were changed."""
+    if linked.problem(obj) or obj.mode == "EDIT" or obj.pbd.baked:
+        return False
+    if not choose(obj).modifier or any(modifier.type in output_modifier.FIRST for modifier in obj.modifiers):
+        return output_modifier.remove(obj)
+    had_key = shape_keys.live_key(obj) is not None
+    if had_key:
+        shape_keys.remove_live_key(obj)
+    return output_modifier.ensure(obj) or had_key
+
+
+def write(obj, positions, pose, masks):
+    """Show world positions (n, 3) float32 [m] as the object's shape under its pose."""
+    if output_modifier.find(obj) is None:
+        shape_keys.write_live_key(obj, positions, pose, masks)
+    else:
+        output_modifier.write(obj, poses.to_object(positions, pose.matrix))
+
+
+def show_user_shape(obj):
+    """Show what the user made: nothing is simulated at this moment."""
+    shape_keys.show_user_shape(obj)
+    output_modifier.show_input(obj)
+
+
+def remove(obj):
+    """Take back all that shows the simulation of an object that is not baked."""
+    shape_keys.remove_live_key(obj)
+    output_modifier.remove(obj)
+
+
+def is_shown(obj):
+    """Whether something simulated was shown since the object became PBD."""
+    return shape_keys.live_key(obj) is not None or output_modifier.read(obj) is not None

@@ -1,0 +1,303 @@
+"""The modifier that shows the simulated shape of a mesh that other modifiers deform.
+
+It is a Geometry Nodes group among the modifiers of the object. Those before it make the input: the group keeps their
+result as the attribute `INPUT`, which the simulation reads. Then it moves the vertices to the mesh attribute
+`POSITION`, the simulated shape (n, 3) float32 in object space [m]. Those after it, as Subdivision, act on the cloth.
+"""
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..errors import PBDError
+from ..scene import animation
+
+NAME = "PBD Output"
+MARK = "pbd_output"
+"""A custom property of our node group: a group of that name may be the user's."""
+
+POSITION = "pbd_position"
+INPUT = "pbd_input"
+INDEX = "pbd_index"
+"""Beside `INPUT`, which vertex it is: modifiers that come later may mix, drop or add vertices."""
+
+MOVERS = {
+    "ARMATURE",
+    "CAST",
+    "CURVE",
+    "HOOK",
+    "LAPLACIANDEFORM",
+    "LATTICE",
+    "MESH_CACHE",
+    "MESH_DEFORM",
+    "SIMPLE_DEFORM",
+    "SURFACE_DEFORM",
+    "WARP",
+    "WAVE",
+}
+"""Modifiers that pose a mesh: cloth is to follow them, not to be deformed by them once more."""
+
+DEFORMERS = MOVERS | {"CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIANSMOOTH", "SHRINKWRAP", "SMOOTH"}
+"""Modifiers that move vertices and do nothing else."""
+
+KEEPERS = DEFORMERS | {
+    "DATA_TRANSFER",
+    "NORMAL_EDIT",
+    "TRIANGULATE",
+    "UV_PROJECT",
+    "UV_WARP",
+    "VERTEX_WEIGHT_EDIT",
+    "VERTEX_WEIGHT_MIX",
+    "VERTEX_WEIGHT_PROXIMITY",
+    "WEIGHTED_NORMAL",
+}
+"""Modifiers that leave the vertices as many as they are, and attributes alone."""
+
+GROWERS = {
+    "ARRAY",
+    "BEVEL",
+    "BOOLEAN",
+    "BUILD",
+    "DECIMATE",
+    "EDGE_SPLIT",
+    "EXPLODE",
+    "MASK",
+    "MIRROR",
+    "REMESH",
+    "SCREW",
+    "SKIN",
+    "SOLIDIFY",
+    "SUBSURF",
+    "WELD",
+    "WIREFRAME",
+}
+"""Modifiers that make other vertices."""
+
+FIRST = {"MULTIRES", "SOFT_BODY"}
+"""Modifiers that Blender wants before every node group, as they need the mesh itself."""
+
+
+def movers(obj):
+    """The modifiers that pose the mesh, in their order; the one that plays a bake of ours is none of them."""
+    return [modifier for modifier in obj.modifiers if modifier.type in MOVERS and not _plays_bake(obj, modifier)]
+
+
+def _plays_bake(obj, modifier):
+    pbd = obj.pbd
+    ours = modifier.type == "MESH_CACHE" and pbd.bake_modifier
+    return bool(ours) and (modifier.name == pbd.bake_modifier or modifier.filepath == pbd.bake_file)
+
+
+def is_bound_to_parent(obj):
+    """Whether the parent, an armature or lattice, deforms the mesh without a modifier that could be seen."""
+    return (
+        obj.parent is not None
+        and obj.parent_type in {"ARMATURE", "LATTICE"}
+        and obj.parent.type in {"ARMATURE", "LATTICE"}
+    )
+
+
+def find(obj):
+    """Our modifier of an object, or None."""
+    return next((modifier for modifier in obj.modifiers if modifier.type == "NODES" and is_ours(modifier)), None)
+
+
+def is_ours(modifier):
+    """Whether a Geometry Nodes modifier has our group."""
+    return modifier.node_group is not None and MARK in modifier.node_group
+
+
+def place(obj):
+    """Where our modifier stands among the modifiers, or would stand: behind the last one that poses the mesh."""
+    ours = find(obj)
+    if ours is not None:
+        return obj.modifiers.find(ours.name)
+    return 1 + max((obj.modifiers.find(modifier.name) for modifier in movers(obj)), default=-1)
+
+
+def before(obj):
+    """The modifiers that make the input of the simulation."""
+    return list(obj.modifiers)[: place(obj)]
+
+
+def after(obj):
+    """The modifiers that act on the simulated shape."""
+    return [modifier for modifier in list(obj.modifiers)[place(obj) :] if modifier != find(obj)]
+
+
+def ensure(obj):
+    """Give an object our modifier; whether anything was changed.
+
+    It stays where the user has moved it. One that poses the mesh and was added behind it goes before it.
+    """
+    ours, added = find(obj), False
+    if ours is None:
+        at = place(obj)
+        ours, added = obj.modifiers.new(NAME, "NODES"), True
+        ours.node_group = group()
+        ours.show_expanded = ours.show_in_editmode = False
+        obj.modifiers.move(obj.modifiers.find(ours.name), at)
+    names = [modifier.name for modifier in movers(obj)]
+    known = set(obj.pbd.output_after.splitlines())
+    late = [at for at, modifier in enumerate(obj.modifiers) if modifier.name in set(names) - known]
+    here = obj.modifiers.find(ours.name)
+    moved = not added and bool(late) and late[-1] > here
+    if moved:
+        obj.modifiers.move(here, late[-1])
+    if known != set(names):
+        obj.pbd.output_after = "\n".join(names)
+    return added or moved
+
+
+def remove(obj):
+    """Take our modifier, its attribute and, with its last user, its group away; whether there was anything."""
+    ours = find(obj)
+    found = ours is not None
+    if found:
+        used = ours.node_group
+        obj.modifiers.remove(ours)
+        if used.library is None and used.users == 0:
+            bpy.data.node_groups.remove(used)
+    if obj.data.attributes.get(POSITION) is not None:
+        show_input(obj)
+        found = True
+    obj.pbd.output_after = ""
+    return found
+
+
+def write(obj, shape):
+    """Show a shape (n, 3) float32, object space [m]."""
+    attributes = obj.data.attributes
+    held = attributes.get(POSITION)
+    if held is not None and (held.data_type, held.domain) != ("FLOAT_VECTOR", "POINT"):
+        attributes.remove(held)
+        held = None
+    if held is None:
+        held = attributes.new(POSITION, "FLOAT_VECTOR", "POINT")
+    held.data.foreach_set("vector", np.ascontiguousarray(shape, np.float32).ravel())
+    obj.data.update()
+
+
+def read(obj):
+    """The shape (n, 3) float32 that is shown, object space [m], or None."""
+    held = obj.data.attributes.get(POSITION)
+    if held is None or find(obj) is None:
+        return None
+    shape = np.empty((len(obj.data.vertices), 3), np.float32)
+    held.data.foreach_get("vector", shape.ravel())
+    return shape
+
+
+def show_input(obj):
+    """Let the mesh be seen as the modifiers before ours leave it."""
+    held = obj.data.attributes.get(POSITION)
+    if held is not None:
+        obj.data.attributes.remove(held)
+        obj.data.update()
+
+
+# ------------------------------------------------------------------------------------------ while it is baked
+
+
+def check_switches(obj):
+    """Raise a `PBDError` if animation would switch on again what a bake switches off."""
+    if find(obj) is None:
+        return
+    names = (bpy.utils.escape_identifier(modifier.name) for modifier in (*before(obj), find(obj)))
+    paths = tuple(f'modifiers["{name}"].show_' for name in names)
+    drivers = obj.animation_data.drivers if obj.animation_data else ()
+    if any(curve.data_path.startswith(paths) for curve in (*(animation.curves(obj) or ()), *drivers)):
+        raise PBDError(f"Modifiers of '{obj.name}' are switched by animation: remove that to bake their result")
+
+
+def switch_off(obj):
+    """Switch off what baked keys hold already: our modifier and those before it, and deformation by the parent."""
+    if find(obj) is not None:
+        _switch_off(obj, before(obj))
+
+
+def switch_off_overwritten(obj):
+    """Switch off our modifier, and what does nothing once another modifier in its place sets all positions.
+
+    That is what moves vertices directly before it. Other modifiers give the mesh their faces, weights or UV maps, and
+    those that pose it before them may matter for that.
+    """
+    if find(obj) is None:
+        return
+    earlier = before(obj)
+    needed = max((at + 1 for at, modifier in enumerate(earlier) if modifier.type not in DEFORMERS), default=0)
+    _switch_off(obj, earlier[needed:], with_parent=not needed)
+
+
+def _switch_off(obj, earlier, with_parent=True):
+    """Switch off our modifier, these, and deformation by the parent; noted on ``Object.pbd``."""
+    held = [*earlier, find(obj)]
+    notes = [f"{modifier.show_viewport:d}{modifier.show_render:d}{modifier.name}" for modifier in held]
+    obj.pbd.bake_switched_off = "\n".join(notes)
+    for modifier in held:
+        modifier.show_viewport = modifier.show_render = False
+    if with_parent and is_bound_to_parent(obj):
+        obj.pbd.bake_parent_type = obj.parent_type
+        obj.parent_type = "OBJECT"
+
+
+def switch_on(obj):
+    """Undo `switch_off` or `switch_off_overwritten`."""
+    for note in obj.pbd.bake_switched_off.splitlines():
+        modifier = obj.modifiers.get(note[2:])
+        if modifier is not None:
+            modifier.show_viewport, modifier.show_render = note[0] == "1", note[1] == "1"
+    if obj.pbd.bake_parent_type and obj.parent is not None:
+        obj.parent_type = obj.pbd.bake_parent_type
+
+
+# ------------------------------------------------------------------------------------------ the node group
+
+
+def group():
+    """Our node group, which all objects share; made if there is none."""
+    trees: Any = bpy.data.node_groups
+    return next((tree for tree in trees if MARK in tree and tree.library is None), None) or make_group()
+
+
+def make_group():
+    """Geometry → keep positions and indices → set positions to the attribute, where there is one → Geometry."""
+    tree: Any = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
+    tree[MARK] = 1
+    tree.is_modifier = True
+    for way in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    nodes, links = tree.nodes, tree.links
+    kinds = (
+        "NodeGroupInput",
+        "GeometryNodeStoreNamedAttribute",
+        "GeometryNodeStoreNamedAttribute",
+        "GeometryNodeSetPosition",
+        "NodeGroupOutput",
+    )
+    chain = [nodes.new(kind) for kind in kinds]
+    for at, (left, right) in enumerate(zip(chain[:-1], chain[1:], strict=True)):
+        links.new(left.outputs[0], right.inputs[0])
+        left.location.x, right.location.x = 220.0 * at, 220.0 * (at + 1)
+    _, keep, count, move, _ = chain
+    held = nodes.new("GeometryNodeInputNamedAttribute")
+    held.data_type = "FLOAT_VECTOR"
+    held.inputs["Name"].default_value = POSITION
+    for store, kind, name, source in (
+        (keep, "FLOAT_VECTOR", INPUT, nodes.new("GeometryNodeInputPosition")),
+        (count, "INT", INDEX, nodes.new("GeometryNodeInputIndex")),
+    ):
+        store.data_type, store.domain = kind, "POINT"
+        store.inputs["Name"].default_value = name
+        links.new(source.outputs[0], socket(store.inputs, "Value"))
+        source.location = (store.location.x - 220.0, -220.0)
+    links.new(socket(held.outputs, "Attribute"), move.inputs["Position"])
+    links.new(held.outputs["Exists"], move.inputs["Selection"])
+    held.location = (move.location.x - 220.0, -220.0)
+    return tree
+
+
+def socket(sockets, name):
+    """The socket of that name that fits the type that its node was set to."""
+    return next(found for found in sockets if found.name == name and found.enabled)

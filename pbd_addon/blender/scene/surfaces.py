@@ -1,0 +1,163 @@
+"""Surfaces of other objects as Blender evaluates them: colliders, and what cloth is attached to.
+
+They are read at every simulated frame, after modifiers, armatures and shape keys. What has not changed since it was
+read last is shared, so that a collider that stands still takes no memory and hardly any time.
+"""
+
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ... import Polygons
+from ..errors import PBDError
+from . import linked, poses
+
+SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+"""Types of objects that Blender can turn into faces, so that cloth can collide with them."""
+
+
+class Surface(NamedTuple):
+    """The evaluated mesh of an object at one moment."""
+
+    name: str  # of the object
+    matrix: np.ndarray  # (4, 4) float64, object to world
+    points: np.ndarray  # (n, 3) float32, object space [m]
+    faces: Polygons
+
+    @property
+    def mirrored(self):
+        """Whether the transform turns the surface inside out."""
+        return bool(np.linalg.det(self.matrix[:3, :3]) < 0.0)
+
+    def world(self):
+        """World positions (n, 3) float64 [m]."""
+        return poses.to_world(self.points, self.matrix)
+
+    def outward_faces(self):
+        """The faces, turned around where the transform mirrors them, so that they look outward in the world too."""
+        return turned_around(self.faces) if self.mirrored else self.faces
+
+    def fits(self, other):
+        """Whether both have the same faces, so that one can become the other by moving."""
+        same = self.faces is other.faces or all(map(np.array_equal, self.faces, other.faces))
+        return same and len(self.points) == len(other.points) and self.mirrored == other.mirrored
+
+    def stands_like(self, other):
+        """Whether both are in the same place and shape."""
+        return (
+            self.fits(other)
+            and np.array_equal(self.matrix, other.matrix)
+            and (self.points is other.points or np.array_equal(self.points, other.points))
+        )
+
+    def blend(self, other, fraction):
+        """The surface on the straight way to `other`, or that one if its faces are others."""
+        if not self.fits(other):
+            return other
+        matrix = (1 - fraction) * self.matrix + fraction * other.matrix
+        if self.points is other.points:
+            return other._replace(matrix=matrix)
+        share = np.float32(fraction)
+        return other._replace(matrix=matrix, points=(1 - share) * self.points + share * other.points)
+
+
+def turned_around(faces):
+    """The same faces with opposite normals; each keeps its first corner."""
+    lengths = np.diff(faces.starts)
+    starts = np.repeat(faces.starts[:-1], lengths)
+    place = np.arange(len(faces.corners)) - starts
+    return Polygons(faces.corners[starts + (-place) % np.repeat(lengths, lengths)], faces.starts)
+
+
+def fans(faces):
+    """Triangles (t, 3) int32 that cover the faces, each from its first corner."""
+    lengths = np.maximum(np.diff(faces.starts) - 2, 0)
+    first = np.repeat(faces.starts[:-1], lengths)
+    place = np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.stack([faces.corners[first], faces.corners[first + place + 1], faces.corners[first + place + 2]], axis=1)
+
+
+def is_evaluated(obj, depsgraph):
+    """Whether the object is up to date in the evaluated scene."""
+    return obj.evaluated_get(depsgraph).is_evaluated
+
+
+def takes_part(obj, depsgraph):
+    """Whether cloth may meet an object: not disabled in viewports, nor excluded from the view layer.
+
+    One that is only hidden by its eye icon, or in renders, does take part. That it is evaluated is not enough, as
+    whatever a property points to is.
+    """
+    layer = depsgraph.view_layer
+    if obj.hide_viewport or not (layer.objects.get(obj.name) == obj or obj in layer.objects[:]):
+        return False
+    # Blender looks through all objects of all collections for those that hold one: not in vain, and not in each frame.
+    if not any(collection.hide_viewport for collection in bpy.data.collections):
+        return True
+    return not all(collection.hide_viewport for collection in obj.users_collection)
+
+
+def read(obj, depsgraph, matrix=None, known=None):
+    """The surface of an object as evaluated.
+
+    Args:
+        obj: Original object of a type in `SURFACE_TYPES`.
+        depsgraph: What evaluates it.
+        matrix: Its transform (4, 4), if the evaluated one is not the one to take.
+        known: An earlier surface of the object; its arrays are used again where they are the same.
+
+    Raises:
+        PBDError: A vertex is nowhere.
+    """
+    evaluated = obj.evaluated_get(depsgraph)
+    mesh = evaluated.to_mesh()
+    try:
+        points, faces = _points(mesh), _faces(mesh, known)
+    finally:
+        evaluated.to_mesh_clear()
+    if known is not None and np.array_equal(known.points, points):
+        points = known.points
+    elif not np.isfinite(points).all():
+        bad = np.flatnonzero(~np.isfinite(points).all(axis=1))[0]
+        raise PBDError(f"The place of vertex {bad} of '{obj.name}' is no number: delete or move it")
+    return Surface(obj.name, np.array(evaluated.matrix_world if matrix is None else matrix), points, faces)
+
+
+def _points(mesh):
+    """Vertices (n, 3) float32 of a mesh, or of None."""
+    points = np.empty((0 if mesh is None else len(mesh.vertices), 3), np.float32)
+    if len(points):
+        mesh.attributes["position"].data.foreach_get("vector", points.ravel())
+    return points
+
+
+def _faces(mesh, known):
+    """Faces of a mesh, or of None; those of the known surface, if they are the same.
+
+    The corners tell them apart: to read where faces start takes fifty times as long.
+    """
+    corners = np.empty(0 if mesh is None else len(mesh.loops), np.int32)
+    if len(corners):
+        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
+    count = 0 if mesh is None else len(mesh.polygons)
+    if known is not None and len(known.faces.starts) == count + 1 and np.array_equal(known.faces.corners, corners):
+        return known.faces
+    starts = np.empty(count + 1, np.int32)
+    if count:
+        mesh.polygons.foreach_get("loop_start", starts[:-1])
+    starts[-1] = len(corners)
+    return Polygons(corners, starts)
+
+
+def is_simulated(obj):
+    """Whether the object is a PBD object that is stepped: switched on and not baked."""
+    return obj.pbd.enabled and obj.pbd.active and not obj.pbd.baked and not linked.problem(obj)
+
+
+def colliders(scene):
+    """The objects that cloth of this scene may meet: those marked, and those of its collection."""
+    marked = [obj for obj in scene.objects if obj.pbd_collider.enabled]
+    collection = scene.pbd.collider_collection
+    chosen = {obj.session_uid: obj for obj in (*marked, *(collection.all_objects if collection else ()))}
+    return [obj for obj in chosen.values() if obj.type in SURFACE_TYPES and not is_simulated(obj)]

@@ -1,0 +1,93 @@
+"""Weight maps: vertex groups that say where on the mesh a setting counts more or less.
+
+A weight w of a group stands for the factor low + w (high - low) on what the settings say.
+"""
+
+from bpy.props import FloatProperty, StringProperty
+
+from ...maps import ABOVE_ZERO, MAPS
+from ..errors import PBDError
+from ..scene import user_keys
+from .field_properties import OVERRIDABLE
+
+LABELS = {
+    "stretch": "Stiffness",
+    "bend": "Bending",
+    "shrink": "Shrink",
+    "density": "Density",
+    "pressure": "Pressure",
+    "friction": "Friction",
+}
+
+ABOUT = {
+    "stretch": ("Tension, Compression and Shear", 0.1, "Lace 0.1, a seam 5"),
+    "bend": ("Bending", 0.1, "A collar 20, a crease 0.01"),
+    "shrink": ("the rest lengths, which can be animated", 0.8, "An elastic band 0.6, a ruffle 1.5"),
+    "density": ("Density", 0.2, "A hem with a lead band 5"),
+    "pressure": ("the pressure on the skin", 0.0, "A place where nothing blows 0"),
+    "friction": ("Friction", 0.0, "A slippery patch 0.1, a rubber sole 3"),
+}
+"""Of each map: what its factor is multiplied with, the factor at weight 0 at first, and typical values."""
+
+LEAST = 1e-3
+"""Smallest factor of a map that must be above 0."""
+
+FIELDS = tuple(f"{kind}_{part}" for kind in MAPS for part in ("group", "low", "high"))
+"""Names of the properties, three a map."""
+
+
+def properties():
+    """Blender properties by name: of each map a vertex group, and the factors at its weights 0 and 1."""
+    found: dict[str, object] = {}
+    for kind in MAPS:
+        target, low, typical = ABOUT[kind]
+        least = LEAST if kind in ABOVE_ZERO else 0.0
+        found[f"{kind}_group"] = StringProperty(
+            name=LABELS[kind],
+            description=f"Vertex group that says where {target} counts more or less; none: the same everywhere",
+            override=OVERRIDABLE,
+        )
+        for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):
+            found[f"{kind}_{part}"] = FloatProperty(
+                name=f"{LABELS[kind]} {part.capitalize()}",
+                description=f"Factor on {target} where the weight is {weight}. {typical}",
+                default=default,
+                precision=3,
+                step=0.5,  # type: ignore[arg-type]  # Blender takes fractions; its stubs know whole numbers only.
+                min=least,
+                soft_max=10.0,
+                override=OVERRIDABLE,
+            )
+    return found
+
+
+def figures(raw):
+    """Group, low and high of each map by name, of a tuple of the values of `FIELDS`."""
+    return {kind: raw[3 * number : 3 * number + 3] for number, kind in enumerate(MAPS)}
+
+
+def groups(raw):
+    """Names of the groups that are set, by map."""
+    return {kind: group for kind, (group, _low, _high) in figures(raw).items() if group}
+
+
+def read(obj, names):
+    """Weights (n,) float32 of the vertex groups of these names, by map.
+
+    Raises:
+        PBDError: A group is missing.
+    """
+    for kind, name in names.items():
+        if name not in obj.vertex_groups:
+            raise PBDError(
+                f"'{obj.name}' has no vertex group '{name}' for its {LABELS[kind]} map: choose another group"
+            )
+    return {kind: user_keys.read_weights(obj, name) for kind, name in names.items()}
+
+
+def factors(raw, weights):
+    """What `Body` takes as maps: factors (n,) float64 for weights as from `read`."""
+    values = figures(raw)
+    return {
+        kind: values[kind][1] + (values[kind][2] - values[kind][1]) * w.astype(float) for kind, w in weights.items()
+    }

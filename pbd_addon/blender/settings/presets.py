@@ -1,0 +1,44 @@
+"""Where the shipped material presets are, and which settings a preset file holds.
+
+The files are written from ``pbd_addon.presets`` by ``tools/write_presets.py``. Blender finds them beside this
+module, in ``presets/``, and the user's own in the preset folder of the user's profile.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+from ...settings import Material
+
+CLOTH = "pbd_cloth"
+BALLOON = "pbd_balloon"
+
+PRESSURE_FIELDS = ("pressure_mode", "pressure", "overpressure", "k_volume")
+"""A fabric leaves these alone, so that a cushion can change its cover and stay inflated."""
+
+PIN_FIELDS = ("pin_stiffness",)
+"""These belong to the scene, not to the material."""
+
+CONTACT_FIELDS = ("self_collision", "self_distance")
+"""These belong to the mesh: whether it folds, and how fine it is."""
+
+
+def fields(kind: str) -> tuple[str, ...]:
+    """Names of the `Material` fields in a preset file of the kind `CLOTH` or `BALLOON`."""
+    left_out = PIN_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
+    return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
+
+
+def register() -> None:
+    """Show Blender the folder that holds `presets/`."""
+    from bpy.utils import register_preset_path
+
+    register_preset_path(os.path.dirname(__file__))
+
+
+def unregister() -> None:
+    """Undo `register`."""
+    from bpy.utils import unregister_preset_path
+
+    unregister_preset_path(os.path.dirname(__file__))

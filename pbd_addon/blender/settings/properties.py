@@ -1,0 +1,360 @@
+"""``Object.pbd``, ``Object.pbd_collider`` and ``Scene.pbd``: what a user can set.
+
+Materials and solver settings are made from the fields of ``settings.py``, all else stands here.
+"""
+
+from collections.abc import Callable
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from ...settings import Material, SolverSettings
+from . import maps
+from .field_properties import OVERRIDABLE, property_from, shown_fields
+
+RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
+"""Options of a path that may begin with //; until Blender 4.5 all paths may."""
+
+enabled_listeners: list[Callable[[], None]] = []
+"""Functions without arguments to call when an object becomes PBD or stops being it."""
+
+collider_listeners: list[Callable[[], None]] = []
+"""Functions without arguments to call when an object may have become a collider or stopped being one."""
+
+
+def on_enabled(_group, _context):
+    """Update callback: scripts may set `enabled` too, not only the operators."""
+    for listener in enabled_listeners:
+        listener()
+
+
+def on_collider(_group, _context):
+    """Update callback: there may be another set of colliders now."""
+    for listener in collider_listeners:
+        listener()
+
+
+def is_other_mesh(group, obj):
+    """Whether the pointer of an object's group may point to this object: any other mesh."""
+    return obj.type == "MESH" and obj != group.id_data
+
+
+BAKE_MODES = (
+    ("ABSOLUTE", "Absolute Keys", "One animated value, Evaluation Time, plays the keys in order: small and smooth"),
+    ("RELATIVE", "Relative Keys", "Every frame is a key with its own animated value"),
+    ("REDUCED", "Reduced Keys", "A few keys with animated values that stay within an error: for games and glTF"),
+    ("MESH_CACHE", "Mesh Cache", "A PC2 file that a Mesh Cache modifier plays: for long or large animations"),
+)
+"""The ways to keep a bake, as items of an enumeration."""
+
+
+def coulomb(name, description):
+    """The property of a coefficient of friction."""
+    return FloatProperty(
+        name=name,
+        description=description,
+        default=0.4,
+        min=0.0,
+        soft_max=2.0,
+        step=0.4,  # type: ignore[arg-type]  # As in maps.py.
+        override=OVERRIDABLE,
+    )
+
+
+class PBD_PG_object(bpy.types.PropertyGroup):
+    """What one cloth or balloon is made of, where it is pinned, and how to undo its bake."""
+
+    enabled: BoolProperty(
+        name="PBD", description="This object is a PBD cloth or balloon", update=on_enabled, override=OVERRIDABLE
+    )
+    active: BoolProperty(
+        name="Simulate", description="Simulate this object while frames play", default=True, override=OVERRIDABLE
+    )
+    type: EnumProperty(
+        name="Type",
+        description="What the object is: this decides which settings are shown",
+        items=(
+            ("CLOTH", "Cloth", "A sheet: fabric, paper, leather"),
+            ("BALLOON", "Balloon", "A skin around a volume: a balloon, a ball, a cushion"),
+        ),
+        override=OVERRIDABLE,
+    )
+    pin_group: StringProperty(
+        name="Pin Group",
+        description="Vertex group of the vertices that follow the object. Weight 1 holds firmly, less is a spring",
+        override=OVERRIDABLE,
+    )
+    attach_object: PointerProperty(
+        name="Attach To",
+        description="Mesh that the attached vertices follow as it moves and deforms: a body, a sail's mast",
+        type=bpy.types.Object,
+        poll=is_other_mesh,
+        override=OVERRIDABLE,
+    )
+    attach_group: StringProperty(
+        name="Attach Group",
+        description="Vertex group of the vertices that follow the surface of that mesh. "
+        "Weight 1 holds firmly, less is a spring",
+        override=OVERRIDABLE,
+    )
+    output: EnumProperty(
+        name="Output",
+        description="What shows the simulated shape",
+        items=(
+            ("AUTO", "Automatic", "A modifier where modifiers such as Armature pose the mesh, else a shape key"),
+            ("SHAPE_KEY", "Shape Key", "A shape key; it stands before all modifiers, which deform the simulated shape"),
+            (
+                "MODIFIER",
+                "Modifier",
+                "The modifier 'PBD Output': pins follow the modifiers before it, those after it act on the cloth",
+            ),
+        ),
+        override=OVERRIDABLE,
+    )
+    rest_shape: EnumProperty(
+        name="Rest Shape",
+        description="Where the cloth is not stretched; for meshes that modifiers pose. Reset to see it act",
+        items=(
+            ("BASIS", "Mesh", "The mesh with its shape keys, before modifiers: what a pose stretches pulls back"),
+            (
+                "DEFORMED",
+                "First Frame",
+                "The shape of the first frame, as modifiers leave it: that pose strains nothing",
+            ),
+        ),
+        override=OVERRIDABLE,
+    )
+    bake_mode: EnumProperty(
+        name="Bake As",
+        description="How the bake is kept and played",
+        items=BAKE_MODES,
+        override=OVERRIDABLE,
+    )
+    reduce_by: EnumProperty(
+        name="Reduce By",
+        description="What decides how many reduced keys there are",
+        items=(
+            ("ERROR", "Error", "As few keys as keep every vertex of every frame within an error"),
+            ("COUNT", "Number of Keys", "So many keys, as exact as they can be"),
+        ),
+        override=OVERRIDABLE,
+    )
+    reduce_error: FloatProperty(
+        name="Largest Error",
+        description="How far any vertex may be from where it was simulated, in any frame. "
+        "Close to the camera 0.001 m, cloth in a game 0.005 m to 0.02 m",
+        default=0.005,
+        min=1e-5,
+        soft_max=0.02,
+        subtype="DISTANCE",
+        precision=4,
+        override=OVERRIDABLE,
+    )
+    reduce_count: IntProperty(
+        name="Keys",
+        description="How many shape keys there are at most, with one that all frames share. Games: 8 to 64",
+        default=32,
+        min=1,
+        soft_max=256,
+        override=OVERRIDABLE,
+    )
+    delete_file: BoolProperty(
+        name="Delete File Too",
+        description="Delete Bake removes the PC2 file from the disk as well; undo does not bring it back",
+        override=OVERRIDABLE,
+    )
+
+    # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
+    live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"}, override=OVERRIDABLE)
+    made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"}, override=OVERRIDABLE)
+    output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"}, override=OVERRIDABLE)
+    baked: BoolProperty(name="Baked", options={"HIDDEN"}, override=OVERRIDABLE)
+    baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_action: PointerProperty(
+        name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_modifier: StringProperty(name="Modifier of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_file: StringProperty(name="File of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    bake_switched_off: StringProperty(
+        name="Modifiers Switched Off by the Bake", options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    bake_parent_type: StringProperty(name="Parent Type Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    key_use_relative: BoolProperty(
+        name="Relative Before the Bake", default=True, options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    color_before: StringProperty(name="Active Color Before the Heat Map", options={"HIDDEN"}, override=OVERRIDABLE)
+    key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+
+
+class PBD_PG_collider(bpy.types.PropertyGroup):
+    """How cloth meets an object that is not simulated."""
+
+    enabled: BoolProperty(
+        name="Collider",
+        description="PBD cloth and balloons collide with this object, as its modifiers leave it",
+        update=on_collider,
+        override=OVERRIDABLE,
+    )
+    thickness: FloatProperty(
+        name="Distance",
+        description="How far cloth stays away from this surface, in addition to its own Distance. "
+        "Skin 0.002 m, rough ground 0.01 m",
+        default=0.002,
+        min=0.0,
+        soft_max=0.02,
+        subtype="DISTANCE",
+        precision=4,
+        override=OVERRIDABLE,
+    )
+    friction: coulomb(
+        "Friction",
+        "Coulomb coefficient while cloth slides; the mean of this and the cloth's counts. Ice 0.05, wood 0.4, rubber 1",
+    )
+    static_friction: coulomb(
+        "Static Friction",
+        "Coulomb coefficient that must be overcome before cloth begins to slide; "
+        "at least Friction counts. Wood 0.5, rubber 1.2",
+    )
+    restitution: FloatProperty(
+        name="Bounce",
+        description="Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        override=OVERRIDABLE,
+    )
+    inside: BoolProperty(
+        name="Keep Inside",
+        description="Keep cloth inside of this closed surface, as in a drum or a box, instead of outside",
+        override=OVERRIDABLE,
+    )
+
+
+class PBD_PG_scene(bpy.types.PropertyGroup):
+    """How all cloths and balloons of a scene are stepped together."""
+
+    speed: FloatProperty(
+        name="Speed",
+        description="How fast simulated time runs. 1 is real time, 0.5 slow motion",
+        default=1.0,
+        min=0.001,
+        soft_max=4.0,
+        step=1,
+        override=OVERRIDABLE,
+    )
+    collider_collection: PointerProperty(
+        name="Collection",
+        description="Every object of this collection that is not simulated is a collider too, "
+        "with settings of its own if it is marked as one",
+        type=bpy.types.Collection,
+        update=on_collider,
+        override=OVERRIDABLE,
+    )
+    kernels: EnumProperty(
+        name="Kernels",
+        description="What computes the simulation. The result is the same up to rounding",
+        items=(
+            ("AUTO", "Automatic", "Numba where the extension brings it, as soon as it is ready; else NumPy"),
+            ("NUMPY", "NumPy", "NumPy always, as on a computer without Numba"),
+        ),
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    bake_folder: StringProperty(
+        name="Folder",
+        description="Where Mesh Cache bakes write their PC2 files; // is the folder of the saved .blend file",
+        default="//cache_pbd/",
+        subtype="DIR_PATH",
+        options=RELATIVE_PATHS,
+        override=OVERRIDABLE,
+    )
+    cache_limit: IntProperty(
+        name="Memory Limit (MB)",
+        description="Memory that cached frames may take. When it is full no more are simulated; with Disk Cache, "
+        "those on disk leave the memory. 10,000 vertices take 70 MB in 250 frames",
+        default=4000,
+        min=1,
+        soft_max=64000,
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    use_disk_cache: BoolProperty(
+        name="Disk Cache",
+        description="Write simulated frames into the folder cache_pbd beside the saved .blend file, "
+        "so that they are there when it is opened again",
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    frames_on_disk: IntProperty(name="Frames on Disk When Saved", options={"HIDDEN"})
+    settle: IntProperty(
+        name="Settle",
+        description="Frames that cloth hangs before the first frame, hidden from the timeline, while all else stands "
+        "still as on the first frame. A curtain 50, a garment that is put on 100, none 0",
+        default=0,
+        min=0,
+        soft_max=250,
+        override=OVERRIDABLE,
+    )
+    hand_count: IntProperty(name="Uses of the Hand", options={"HIDDEN"})
+    heat_map: EnumProperty(
+        name="Heat Map",
+        description="What the colors of the vertices show while frames play",
+        items=(
+            ("OFF", "Off", "No colors"),
+            ("STRAIN", "Strain", "How much edges are longer or shorter than at rest"),
+            ("CONTACT", "Contact", "Where vertices have touched an obstacle or cloth"),
+        ),
+        override=OVERRIDABLE,
+    )
+    heat_full: FloatProperty(
+        name="Full Scale",
+        description="Strain that is shown in red. Woven cloth 2 %, knitwear 10 %, a balloon 100 %",
+        default=5.0,
+        min=0.01,
+        soft_max=20.0,
+        subtype="PERCENTAGE",
+        precision=1,
+        override=OVERRIDABLE,
+    )
+    shading_before: StringProperty(name="Color of Solid Shading Before the Heat Map", options={"HIDDEN"})
+    use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
+    floor_height: FloatProperty(
+        name="Height",
+        description="Height of the floor. The ground of most scenes is at 0 m",
+        subtype="DISTANCE",
+        precision=4,
+        override=OVERRIDABLE,
+    )
+    floor_friction: coulomb("Friction", "Coulomb coefficient of the floor. Ice 0.05, wood 0.4, rubber 1")
+
+
+for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
+    group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
+
+PBD_PG_object.__annotations__.update(maps.properties())
+
+register_classes, unregister_classes = bpy.utils.register_classes_factory(
+    (PBD_PG_object, PBD_PG_collider, PBD_PG_scene)
+)
+
+
+def register():
+    """Register the groups and hang them on objects and scenes."""
+    register_classes()
+    bpy.types.Object.pbd = PointerProperty(type=PBD_PG_object, override=OVERRIDABLE)
+    bpy.types.Object.pbd_collider = PointerProperty(type=PBD_PG_collider, override=OVERRIDABLE)
+    bpy.types.Scene.pbd = PointerProperty(type=PBD_PG_scene, override=OVERRIDABLE)
+
+
+def unregister():
+    """Undo `register`."""
+    del bpy.types.Scene.pbd
+    del bpy.types.Object.pbd_collider
+    del bpy.types.Object.pbd
+    unregister_classes()
