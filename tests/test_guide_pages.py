@@ -50,6 +50,15 @@ def test_every_picture_is_shown_and_small():
         assert picture.stat().st_size < 120_000, picture.name
 
 
+def test_every_picture_is_made_by_a_script():
+    """So that `make pictures`, `make demo` and make_screenshots.py can take all of them anew."""
+    scripts = [*DOCS.glob("*.py"), *(ROOT / "sample_blends").glob("*.py")]
+    named = "\n".join(script.read_text(encoding="utf-8") for script in scripts)
+    for picture in (DOCS / "images").iterdir():
+        name = picture.name.removeprefix("guide_")
+        assert f'"{name}"' in named or f'"{picture.stem.removeprefix("guide_")}"' in named, picture.name
+
+
 def sentences():
     """Every text in the shipped sources, those with values in them cut at the values."""
     for part in SHIPPED:

@@ -39,6 +39,28 @@ def test_no_faces(extension):
     refused(obj, "'Wire' has no faces: add faces to simulate it")
 
 
+@pytest.mark.parametrize("mode", ["ABSOLUTE", "RELATIVE", "REDUCED", "MESH_CACHE"])
+def test_one_face_is_enough(extension, tmp_path, mode):
+    """It is simulated, checked, exported and baked."""
+    scene = bpy.context.scene
+    scene.frame_end, scene.pbd.bake_folder, scene.render.use_lock_interface = 6, str(tmp_path), True
+    obj = scenes.add_mesh("Scrap", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+    scenes.pin(obj, [0])
+    obj.select_set(True)
+    seen = play([obj], 1, 6)
+    assert message() == ""
+    assert seen[6][0][1:, 2].max() < -0.1
+    assert bpy.ops.object.pbd_doctor_check() == {"FINISHED"}
+    assert extension.bridge("doctor.doctor").findings(scene) == ()
+    for file_format in ("ALEMBIC", "USD", "GLTF"):
+        assert bpy.ops.object.pbd_export(format=file_format, filepath=str(tmp_path / "scrap")) == {"FINISHED"}
+    assert bpy.ops.object.pbd_bake(mode=mode) == {"FINISHED"}
+    error = obj.pbd.reduce_error if mode == "REDUCED" else 1e-6
+    for frame in range(1, 7):
+        go(frame)
+        assert np.abs(shown(obj) - seen[frame][0]).max() < error, frame
+
+
 def test_all_pinned(extension):
     obj = scenes.add_grid()
     scenes.pin(obj, range(20))

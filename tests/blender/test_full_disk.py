@@ -129,6 +129,17 @@ def test_an_export_asks_for_room_first(extension, flag, tmp_path):
     check(str(tmp_path / "flag.abc"), [flag], 8)
 
 
+@pytest.mark.parametrize("file_format", ["ALEMBIC", "USD"])
+def test_an_export_without_room_does_not_begin(extension, flag, tmp_path, monkeypatch, file_format):
+    monkeypatch.setattr(extension.bridge("baking.whole_files"), "CORNER_BYTES", 10**15)
+    path = tmp_path / ("flag.abc" if file_format == "ALEMBIC" else "flag.usdc")
+    path.write_bytes(OLD)
+    with pytest.raises(RuntimeError, match=f"'{path.name}' may take"):
+        bpy.ops.object.pbd_export(format=file_format, filepath=str(path))
+    assert path.read_bytes() == OLD
+    assert names(tmp_path) == [path.name]
+
+
 @pytest.mark.parametrize(("file_format", "extension_of"), [("ALEMBIC", ".abc"), ("USD", ".usdc"), ("GLTF", ".glb")])
 def test_an_export_that_cannot_begin(flag, tmp_path, file_format, extension_of):
     (tmp_path / f"flag.unfinished{extension_of}").mkdir()

@@ -73,6 +73,7 @@ def labels(extension):
         yield getattr(kind, "bl_category", "")
     owners = [
         bpy.types.Object.bl_rna.properties["pbd"].fixed_type,
+        bpy.types.Object.bl_rna.properties["pbd_collider"].fixed_type,
         bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
         bpy.ops.mesh.primitive_pbd_cloth_add.get_rna_type(),
         bpy.ops.mesh.primitive_pbd_balloon_add.get_rna_type(),
@@ -93,6 +94,44 @@ def test_every_bold_word_is_to_be_found_in_blender(extension, name):
     for path in Page(name).words:
         for word in path.split(" › "):
             assert word in known, word
+
+
+def blenders_words():
+    """The labels of all that Blender itself registers: types, settings, choices, operators."""
+    known = [getattr(bpy.types, name).bl_rna for name in dir(bpy.types) if hasattr(getattr(bpy.types, name), "bl_rna")]
+    for group in dir(bpy.ops):
+        known += [getattr(getattr(bpy.ops, group), name).get_rna_type() for name in dir(getattr(bpy.ops, group))]
+    for struct in known:
+        yield struct.name
+        for prop in struct.properties:
+            yield prop.name
+            yield from (item.name for item in getattr(prop, "enum_items_static", ()))
+
+
+IN_BLENDERS_MENUS = {
+    "Edit", "Preferences", "Get Extensions", "˅", "Install from Disk…", "N", "Armature Deform", "Make Local",
+    "Relations", "Parent",
+}  # fmt: skip
+"""Texts that menus of Blender's give to what has another name."""
+
+QUOTED = {
+    "It goes through, or hovers?", "It stands still?", "From frame 20 on: Tension of 'Flag' changed", "Apply as Base",
+    "PBD Output", "Basis",
+}  # fmt: skip
+"""Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
+
+
+@pytest.mark.parametrize(
+    "name", ["character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth"]
+)
+def test_every_word_in_italics_is_to_be_found_in_blender(extension, name):
+    """What the pages call by a label is called so in this Blender: ours, and Blender's own."""
+    text = re.sub(r"`[^`]*`", "", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
+    found = [" ".join(one.split()) for one in re.findall(r"(?<!\*)\*(?![*\s])([^*]+?)\*(?!\*)", text)]
+    known = {*labels(extension), *blenders_words(), *BLENDERS_OWN, *IN_BLENDERS_MENUS}
+    words = {word for one in found if one not in QUOTED for word in re.split(" › |: ", one)}
+    unknown = {word for word in words if word[0].isupper()} - known
+    assert not unknown, unknown
 
 
 def body():

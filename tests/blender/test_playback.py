@@ -361,6 +361,22 @@ def test_a_sub_frame_is_the_exact_mean(session, share):
     assert np.array_equal(shown(obj), before + np.float32(share) * (after - before))
 
 
+def test_time_that_is_stretched_reads_the_cache(session):
+    """Frames 100 to 200 of the output's settings: each frame that is shown lies half as far on."""
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0])
+    seen = play([obj], 1, 10)
+    steps = count_steps(running_of(session))
+    render = bpy.context.scene.render
+    render.frame_map_old, render.frame_map_new = 100, 200
+    for frame in (8, 13, 4, 19):
+        go(frame)
+        half = frame // 2
+        want = seen[half][0] if frame % 2 == 0 else 0.5 * (seen[half][0] + seen[half + 1][0])
+        assert np.allclose(shown(obj), want, atol=1e-6), frame
+    assert steps == []
+
+
 def key(owner, path, values):
     """Key a property: values by frame, straight lines between."""
     group, name = path
@@ -528,6 +544,7 @@ def test_what_the_panel_says_of_the_frames(session):
     found = running_of(session)
     go(12)
     assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 20), None)
+    assert 0 <= found.cache_bytes - 28 * 20 * 20 < 20 * 64  # bytes a vertex, and a little a frame
     obj.pbd.stretch = 4000.0
     assert (found.valid_frames(scene), found.lost_frames(scene)) == ((1, 12), (13, 20, "Tension of 'Flag' changed"))
     obj.pbd.stretch = 5000.0

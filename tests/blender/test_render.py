@@ -2,8 +2,9 @@
 
 import bpy
 import numpy as np
+import pytest
 import scenes
-from scenes import go, play
+from scenes import go, play, shown
 
 LAST = 4
 SIZE = 32
@@ -62,6 +63,30 @@ def test_a_render_simulates_what_is_missing(extension, tmp_path):
     running = extension.bridge("live.session").get(scene)
     assert (running.message, running.first_frame, running.last_frame) == ("", 1, LAST)
     assert obj.data.shape_keys is not None
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_render_begins_at_its_first_frame_wherever_the_window_stands(extension, tmp_path, loaded):
+    """Ctrl+F12 in the middle of the timeline, and a file that was saved there and is rendered from the command line."""
+    scene = lit_stage()
+    obj = scenes.add_grid(rx=8, ry=8)
+    scenes.pin(obj, [0, 7])
+    scenes.animate_location(obj, 1, LAST, (0.3, 0.0, 0.0))
+    seen = play([obj], 1, LAST)
+    session = extension.bridge("live.session")
+    go(3)
+    if loaded:
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "stage.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "stage.blend"))
+        scene, obj = bpy.context.scene, bpy.data.objects["Flag"]
+    else:
+        session.drop(scene)
+    render(scene, tmp_path, "live")
+    running = session.get(scene)
+    assert (running.message, running.first_frame, running.last_frame) == ("", 1, LAST)
+    for frame in range(1, LAST + 1):
+        go(frame)
+        assert np.abs(shown(obj) - seen[frame][0]).max() < 1e-6
 
 
 def test_a_render_meets_the_colliders_of_the_viewport(extension, tmp_path):
@@ -131,6 +156,46 @@ def test_a_live_render_steps_each_frame_once(extension, tmp_path, monkeypatch):
     assert steps == [2, 3, 4]
     render(scene, tmp_path, "again")
     assert steps == [2, 3, 4]
+
+
+def test_a_render_waits_for_a_frame_far_ahead(extension, tmp_path, monkeypatch):
+    """In a window a jump ahead stops after a while, and goes on from there; a picture has no second try."""
+    scene = lit_stage()
+    scene.render.use_motion_blur = False
+    scene.use_custom_simulation_range = True
+    scene.simulation_frame_start, scene.simulation_frame_end, scene.pbd.settle = 1, 12, 3
+    scenes.add_grid(rx=8, ry=8)
+    go(1)
+    monkeypatch.setattr(extension.bridge("live.stepping"), "PATIENCE", 0.0)
+    scene.frame_start = scene.frame_end = 12
+    scene.render.filepath = str(tmp_path / "far")
+    bpy.ops.render.render(animation=True)
+    running = extension.bridge("live.session").get(scene)
+    assert (running.message, running.last_frame, running.settled) == ("", 12, 3)
+
+
+@pytest.mark.parametrize("blurred", [False, True])
+def test_a_picture_of_a_loaded_file_shows_what_its_window_shows(extension, tmp_path, blurred):
+    """Nothing is simulated yet, and no cache is on disk: cloth is as it was saved; at the first frame as it begins."""
+    scene = lit_stage()
+    scene.frame_end, scene.render.use_motion_blur = 12, blurred
+    obj = scenes.add_grid(rx=8, ry=8)
+    scenes.pin(obj, [0, 7])
+    seen = play([obj], 1, 10)
+    path = str(tmp_path / "stage.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    bpy.ops.render.render()
+    obj = bpy.data.objects["Flag"]
+    assert np.abs(shown(obj) - seen[10][0]).max() < 1e-6
+    bpy.context.scene.render.filepath = str(tmp_path / "later")
+    bpy.context.scene.frame_end = 3
+    bpy.ops.render.render(animation=True)
+    running = extension.bridge("live.session").get(bpy.context.scene)
+    assert (running.first_frame, running.last_frame) == (1, 3)
+    for frame in (1, 3):
+        go(frame)
+        assert np.abs(shown(obj) - seen[frame][0]).max() < 1e-6
 
 
 def test_motion_blur_of_a_live_render_goes_on_beyond_the_last_frame(extension, tmp_path, monkeypatch):

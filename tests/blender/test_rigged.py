@@ -62,6 +62,17 @@ def test_pins_follow_the_bones_live_scrubbed_and_jumped(session):
         check_frame(session, cape, twin, frame)
 
 
+def test_a_sub_frame_is_the_mean_of_two_frames(session):
+    """As motion blur asks for it; the rig walks and bends meanwhile."""
+    _, cape, _ = add_dressed()
+    seen = play([cape], 1, 8)
+    steps = scenes.count_steps(session.get(bpy.context.scene))
+    go(3, 0.25)
+    assert off(shown(cape), 0.75 * seen[3][0] + 0.25 * seen[4][0]) < 1e-6
+    assert off(seen[3][0], seen[4][0]) > 0.01
+    assert steps == []
+
+
 def test_it_begins_in_the_pose(session):
     rig, cape, twin = add_dressed()
     go(1)

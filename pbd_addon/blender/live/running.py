@@ -68,6 +68,7 @@ class Session:
         moved_by_hand: Uids of objects with pins that were moved in the middle of the run.
         curves: The F-curves that the simulation depends on, as they were known last, or None.
         curves_edited: Whether F-curves may have been edited since.
+        loaded: The frame at which the file was loaded, until something else is shown, or None.
         loss: The frames that were forgotten last, `Loss`, or None.
         disk: `DiskCache` while the frames are on disk too, else None.
         disk_note: What is to be said of the cache on disk, one sentence, or "".
@@ -82,6 +83,7 @@ class Session:
     def begin_anew(self, start):
         """Forget what was simulated; the next step begins at `start`, if that is known."""
         self.start = start
+        self.loaded = None
         self.world = None
         self.message = ""
         self.blocked = ""
@@ -170,11 +172,11 @@ class Session:
         watched_curves.watch(self, scene, max(last_live_frame(scene), start.frame))
         shaping.settle_first(self, scene, patience)
 
-    def _begin(self, scene, frame, here):
-        """Start anew at a frame; settle at once what is to be settled."""
+    def _begin(self, scene, frame, here, patience):
+        """Start anew at a frame; settle what is to be settled, if that takes no longer than `patience` [s]."""
         self.begin_anew(Start(frame, here))
         if raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
-            self.build(scene, self.start, stepping.PATIENCE)
+            self.build(scene, self.start, patience)
 
     def show(self, scene, depsgraph):
         """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
@@ -215,6 +217,8 @@ class Session:
 
     def _reach_and_write(self, scene, depsgraph, frame, now, objects):
         """Step to a frame if need be, and write its live keys. Returns its moment."""
+        if self._is_as_loaded(scene, frame):
+            return now
         if frame.is_integer() and objects:
             try:
                 now = self._reach(scene, depsgraph, int(frame), now)
@@ -226,6 +230,12 @@ class Session:
         ahead = frame - self.last_frame if coasts and 0.0 < frame - self.last_frame < 1.0 else 0.0
         self._write(scene, frame, now, ahead)
         return now
+
+    def _is_as_loaded(self, scene, frame):
+        """Whether nothing is simulated yet and this is the frame of the loaded file: cloth was saved in its shape."""
+        if self.world is not None or self.loaded is None:
+            return False
+        return abs(frame - self.loaded) < 1.0 and self.loaded != frame_range(scene)[0]
 
     def obstacles(self, scene):
         """The objects that the simulation collides with and that are still there."""
@@ -247,13 +257,14 @@ class Session:
             begin = max(self.start.frame, min(first, frame)) if self.start else frame
             if target <= begin:
                 if self.world is None or frame != self.first_frame:
-                    self._begin(scene, frame, here)
+                    self._begin(scene, frame, here, stepping.patience_of(depsgraph))
                 return now
-            self.build(scene, Start(begin, here.completing(self.start.moment)), stepping.PATIENCE)
+            self.build(scene, Start(begin, here.completing(self.start.moment)), stepping.patience_of(depsgraph))
             now = here
         elif frame == first and self._must_restart(scene, depsgraph, frame, now):
             here = read_moment(scene, depsgraph, live_bodies(scene))
-            self._begin(scene, frame, self.with_surroundings(scene, depsgraph, here, live_bodies(scene)))
+            here = self.with_surroundings(scene, depsgraph, here, live_bodies(scene))
+            self._begin(scene, frame, here, stepping.patience_of(depsgraph))
             return now
         if self.undone is not None:
             shaping.notice_undo(self, scene)

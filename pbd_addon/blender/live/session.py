@@ -120,6 +120,8 @@ def remember(scene):
     evaluated = depsgraph.scene_eval if depsgraph else None
     if evaluated is not None and evaluated.frame_subframe == 0.0:
         running = of(scene)
+        if running.shown is not None and running.shown.frame != evaluated.frame_current_final:
+            return  # a render goes through the frames, and the window stands still
         moment = read_last_moment(scene, objects, depsgraph, running.surfaces)
         if running.start is not None and running.start.frame == evaluated.frame_current:
             moment = moment.seeing(running.start.moment)
@@ -162,9 +164,12 @@ def notice_undo():
 
 
 def adopt(scene):
-    """Take up the frames that are on disk, if that is wanted and they are of this scene as it is."""
-    if scene.pbd.use_disk_cache and live_bodies(scene):
-        cache_adoption.adopt(of(scene), scene)
+    """A file was loaded: take up the frames that are on disk, if that is wanted and they are of this scene as it is."""
+    if live_bodies(scene):
+        found = of(scene)
+        if scene.pbd.use_disk_cache:
+            cache_adoption.adopt(found, scene)
+        found.loaded = scene.frame_current
 
 
 def load_from_disk(scene):

@@ -20,11 +20,16 @@ PATIENCE = math.inf if bpy.app.background else 10.0
 """How long a jump ahead may keep a window from drawing [s]."""
 
 
+def patience_of(depsgraph):
+    """How long what evaluates the scene may wait for a frame [s]: a picture has to show it, however long it takes."""
+    return math.inf if depsgraph.mode == "RENDER" else PATIENCE
+
+
 def step_to(running, scene, depsgraph, frame, target, now):
     """Step all missing frames up to `target`; what stands between then and now is interpolated.
 
     Raises:
-        PBDError: It cannot go on, or not within `PATIENCE`; the frames that were stepped stay.
+        PBDError: It cannot go on, or not within `patience_of`; the frames that were stepped stay.
     """
     _check(running, scene, now)
     objects = [obj for _, obj in running.world.objects(scene)]
@@ -40,7 +45,8 @@ def step_to(running, scene, depsgraph, frame, target, now):
     simulation.use_kernels(backends.choose(scene))
     origin = running.last_frame
     before, now = running.world.held(running.moments[origin]), running.world.held(now)
-    deadline = time.monotonic() + PATIENCE
+    patience = patience_of(depsgraph)
+    deadline = time.monotonic() + patience
     for step in range(origin + 1, target + 1):
         _make_room(running, scene)
         moment = now
@@ -66,7 +72,7 @@ def step_to(running, scene, depsgraph, frame, target, now):
         if step != frame and running.first_guess is None and not still:
             running.first_guess = step
         if step < target and time.monotonic() > deadline:
-            raise PBDError(f"Simulated up to frame {step} of {target} in {PATIENCE:.0f} s: go on from there")
+            raise PBDError(f"Simulated up to frame {step} of {target} in {patience:.0f} s: go on from there")
 
 
 def _check(running, scene, now):
