@@ -125,7 +125,6 @@ class Result:
         lowest: The lowest that any vertex came [m].
         down: Frame in which the mean height first turned upwards: the end of the first swing.
         slip: How far a held corner was from its place in the worst frame [m].
-        center: Height and depth of the center of mass in every frame, [(y, z), ...] [m].
         runs: How often it was run; figures are medians over these.
         spread: Largest minus smallest CPU time of the runs, over their median [1].
         trouble: What went wrong, or "".
@@ -146,7 +145,6 @@ class Result:
     lowest: float = math.nan
     down: float = math.nan
     slip: float = math.nan
-    center: list[tuple[float, float]] = dataclasses.field(default_factory=list)
     runs: int = 0
     spread: float = math.nan
     trouble: str = ""
@@ -180,11 +178,9 @@ def measure(curtain: Curtain, solver: Solver, frames: int, patience: float) -> d
         wall.append(time.perf_counter() - wall_start)
         x = solver.positions()
         strain = curtain.strain(x)
-        _, depth, height = shares @ x
+        height = shares @ x[:, 2]
         slip = np.linalg.norm(x[held] - curtain.vertices[held], axis=1).max()
-        shapes.append(
-            (strain.mean(), np.percentile(strain, 95.0), strain.max(), x[:, 2].min(), slip, depth, height)
-        )  # fmt: skip
+        shapes.append((strain.mean(), np.percentile(strain, 95.0), strain.max(), x[:, 2].min(), slip, height))
         if sum(wall) > patience and frame < frames:
             trouble = f"stopped after {frame} of {frames} frames, {sum(wall):.0f} s"
             break
@@ -193,17 +189,17 @@ def measure(curtain: Curtain, solver: Solver, frames: int, patience: float) -> d
 
 
 def _summary(solver: Solver, cpu: list[float], wall: list[float], shapes: np.ndarray) -> dict[str, object]:
-    """Sum a run up; shapes (frames, 7): mean, p95, maximum strain, lowest vertex, slip, center's depth and height."""
+    """Sum a run up; shapes (frames, 6): mean, p95, maximum strain, lowest vertex, slip, mean height."""
     if not cpu:
         return {"setup": solver.setup}
     warm = WARM_UP if len(cpu) > WARM_UP else 0
     median = float(np.median(cpu[warm:]))
     mean, p95, largest = shapes[-TAIL:, :3].mean(axis=0).tolist()
-    height = shapes[:, 6]
+    height = shapes[:, 5]
     rising = np.flatnonzero(np.diff(height) > 0.0)
     return {
         "cpu": median, "wall": float(np.median(wall[warm:])), "setup": solver.setup + max(cpu[0] - median, 0.0),
         "strain_mean": mean, "strain_p95": p95, "strain_max": largest, "strain_worst": float(shapes[:, 0].max()),
-        "lowest": float(shapes[:, 3].min()), "slip": float(shapes[:, 4].max()), "center": shapes[:, 5:].tolist(),
+        "lowest": float(shapes[:, 3].min()), "slip": float(shapes[:, 4].max()),
         "down": float(rising[0] + 1) if len(rising) else math.nan,
     }  # fmt: skip
