@@ -61,9 +61,8 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         scene = context.scene
         scene.pbd.settle, frame, subframe, earlier = self._before
         session.clear_cache(scene)
-        handlers.sleep()  # Nothing is to be simulated on the way.
-        scene.frame_set(frame, subframe=subframe)
-        handlers.wake()
+        with handlers.asleep():
+            scene.frame_set(frame, subframe=subframe)
         if earlier is not None and earlier.world is not None:
             session.put_back(scene, earlier)
         return {"CANCELLED"}

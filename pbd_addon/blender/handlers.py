@@ -1,5 +1,7 @@
 """Blender's application handlers, registered only while a scene has something to simulate."""
 
+import contextlib
+
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
@@ -131,16 +133,16 @@ def disarm():
     _remove(ARMED)
 
 
-def sleep():
-    """Simulate nothing until `wake`, whatever comes into the file."""
+@contextlib.contextmanager
+def asleep():
+    """Nothing is simulated meanwhile, whatever comes into the file."""
     _remove((*ARMED, *ON_IMPORT))
-
-
-def wake():
-    """Undo `sleep`."""
-    for handlers, function in ON_IMPORT:
-        handlers.append(function)
-    arm_if_needed()
+    try:
+        yield
+    finally:
+        for handlers, function in ON_IMPORT:
+            handlers.append(function)
+        arm_if_needed()
 
 
 def is_needed():

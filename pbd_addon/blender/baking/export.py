@@ -188,12 +188,11 @@ def _range(scene, frames):
 def _asleep(scene):
     """Nothing is simulated, and the scene is back at its frame before anything is again."""
     frame, subframe = scene.frame_current, scene.frame_subframe
-    handlers.sleep()
-    try:
-        yield
-    finally:
-        scene.frame_set(frame, subframe=subframe)
-        handlers.wake()
+    with handlers.asleep():
+        try:
+            yield
+        finally:
+            scene.frame_set(frame, subframe=subframe)
 
 
 @contextlib.contextmanager
