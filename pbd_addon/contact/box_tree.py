@@ -14,10 +14,16 @@ class BoxTree:
 
     Args:
         centers: Where the items are when the tree is made, (m, 3) [m]. Neighbours then should stay neighbours.
+
+    Attributes:
+        leaves: The item in each leaf, -1 for none, (2**k,) int; places: the leaf of each item, (m,) int.
     """
 
     def __init__(self, centers: np.ndarray) -> None:
         self.leaves = halving_order(centers)
+        self.places = np.zeros(len(centers), int)
+        used = np.flatnonzero(self.leaves >= 0)
+        self.places[self.leaves[used]] = used
 
     def fitted(
         self, bounds: np.ndarray, members: np.ndarray | None = None, kernels: ModuleType = numpy_kernels
@@ -33,6 +39,21 @@ class BoxTree:
             bounds = np.where(members, bounds, np.inf)
         return Boxes(kernels, self.leaves, kernels.fit_boxes(self.leaves, bounds))
 
+    def amended(self, boxes: Boxes, items: np.ndarray, bounds: np.ndarray) -> Boxes:
+        """Put some items (k,) of the boxes of this tree elsewhere, bounds (6, k), and return the boxes of these alone."""
+        order = np.argsort(self.places.take(items))
+        items, bounds = items[order], bounds[:, order]
+        node = len(self.leaves) + self.places[items]
+        boxes.nodes[:, node] = bounds
+        while len(node) and node[0] > 1:
+            node = node // 2
+            boxes.nodes[:, node] = np.minimum(boxes.nodes[:, 2 * node], boxes.nodes[:, 2 * node + 1])
+        leaves = np.full(1 << max(len(items) - 1, 0).bit_length(), -1)
+        leaves[: len(items)] = np.arange(len(items))
+        nodes = boxes.kernels.fit_boxes(leaves, bounds)
+        leaves[: len(items)] = items
+        return Boxes(boxes.kernels, leaves, nodes)
+
 
 class Boxes:
     """The boxes of a tree at one moment.
@@ -44,14 +65,14 @@ class Boxes:
     """
 
     def __init__(self, kernels: ModuleType, leaves: np.ndarray, nodes: np.ndarray) -> None:
-        self._kernels, self.leaves, self.nodes = kernels, leaves, nodes
+        self.kernels, self.leaves, self.nodes = kernels, leaves, nodes
 
     def overlaps(self, other: Boxes) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (item of this tree, item of the other) whose boxes overlap; with itself, each pair once and no (i, i).
 
         Which boxes overlap almost, and the order: see the kernel.
         """
-        first, second = self._kernels.overlaps(self.leaves, self.nodes, other.leaves, other.nodes, self is other)
+        first, second = self.kernels.overlaps(self.leaves, self.nodes, other.leaves, other.nodes, self is other)
         return first, second
 
 

@@ -12,6 +12,7 @@ from ..constraints import Constraints
 from ..settings import Material, SolverSettings
 from .collider import Collider
 from .friction import read_coefficients
+from .promise import Promise
 from .recovery import Recovery
 from .rows import Rows, joined, no_rows
 from .search import SMOOTH_SHARE, Pair
@@ -142,6 +143,9 @@ class ContactConstraints(Constraints):
                 distance = materials[i].thickness + collider.thickness
                 pairs.append(Pair(one, obstacle, len(pairs), distance, collider=collider))
                 self._contacts_of.append((materials[i], collider))
+        used = {promise for pair in pairs for promise in pair.promises}
+        for surface in self._all_surfaces():
+            surface.promises = [promise for promise in (surface.own, surface.shared) if promise in used]
         if [pair.alike for pair in pairs] != [pair.alike for pair in self.pairs]:
             self.pairs = pairs
             self._rows = self._near = no_rows()
@@ -231,6 +235,8 @@ class ContactConstraints(Constraints):
     def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         if not self._rows.size or not np.isfinite(p).all():
             return
+        if not self._near.size and np.array_equal(p, self._p[:, : self.n]):
+            return  # All is where it was seen to be far enough apart.
         self._p[:, : self.n] = p
         touching = np.flatnonzero(self.multipliers > 0.0)
         if len(touching):
@@ -328,22 +334,32 @@ class ContactConstraints(Constraints):
             last: Whether nothing but separation follows. What a search leaves out is farther apart than the distance,
                 so that there is room to stray more without crossing.
         """
+        amended: dict[Promise, np.ndarray] = {}
         for surface in self._all_surfaces():
             collider = surface.part.start >= self.n
-            if collider and surface.is_promised and self._still[self.obstacles.index(surface)]:
+            if collider and surface.shared.is_made and self._still[self.obstacles.index(surface)]:
                 continue
-            astray = surface.strayed(self._p, self._room if last else 0.0)
             few = last and not collider and MANY < len(surface.vertices)
-            if astray is None or len(astray[0]) > (FEW * len(surface.vertices) if few else 0):
-                surface.promise(self._x, self._p)
-            elif len(astray[0]):
-                self._p[:, astray[0]] = astray[1]
+            for promise, astray in zip(surface.promises, surface.strayed(self._p, self._room if last else 0.0)):
+                if astray is not None and not len(astray[0]):
+                    continue
+                if astray is None:
+                    promise.make(self._x, self._p)
+                elif few and len(astray[0]) <= FEW * len(surface.vertices):
+                    self._p[:, astray[0]] = astray[1]
+                elif promise.amend(astray[0], self._x, self._p):
+                    amended[promise] = astray[0]
+                else:
+                    promise.make(self._x, self._p)
         stale = [pair for pair in self.pairs if pair.is_stale]
-        if not stale:
+        if not stale and not amended:
             return False
         began = time.perf_counter()
-        for pair in stale:
-            pair.search(kernels, self._x)
+        for pair in self.pairs:
+            if pair in stale:
+                pair.search(kernels, self._x)
+            elif pair.promises[0] in amended:
+                pair.amend(kernels, self._x, amended[pair.promises[0]])
         self._rows = self.recovery.free(joined([pair.rows for pair in self.pairs]))
         self.seconds_of_search += time.perf_counter() - began
         return True
@@ -353,8 +369,8 @@ class ContactConstraints(Constraints):
         stray = np.zeros(self._p.shape[1], bool)
         for surface in self._all_surfaces():
             if surface.part.start < self.n:
-                astray = surface.strayed(self._p, 1.01 * self._room)
-                stray[surface.part if astray is None else astray[0]] = True
+                for astray in surface.strayed(self._p, 1.01 * self._room):
+                    stray[surface.part if astray is None else astray[0]] = True
         return stray
 
     def _near_rows(self, kernels: ModuleType, rows: Rows) -> np.ndarray:

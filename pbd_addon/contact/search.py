@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels import EDGES, FACE, POINTS
 from .box_tree import Boxes, BoxTree
 from .collider import Collider
+from .promise import Promise
 from .rows import Rows, joined, no_rows
 from .surface import Surface
 
@@ -34,6 +36,24 @@ POKE = 0.2
 
 REST_SHARE = 0.9
 """Neighbours that are closer than the kept distance at rest are kept at this share of their rest distance."""
+
+
+class Items(NamedTuple):
+    """Vertices, edges or triangles of a surface, in a search.
+
+    Attributes:
+        promise: Of their surface.
+        particles: Of each, (1 to 3, m) int.
+        tree: Theirs.
+        kept: Distance to be kept around them, (m,) [m].
+        boxes: Where they can be while the promise holds, with half of that distance around them.
+    """
+
+    promise: Promise
+    particles: np.ndarray
+    tree: BoxTree
+    kept: np.ndarray
+    boxes: Boxes
 
 
 class Pair:
@@ -61,8 +81,10 @@ class Pair:
     ) -> None:
         self.one, self.other, self.number, self.distance, self.rest = one, other, number, distance, rest
         self.points_only, self.collider = points_only, collider
+        self.promises = (one.own, one.own) if one is other else (one.shared, other.shared)
         self.seen = (0, 0)
         self.rows = no_rows()
+        self._meetings: list[tuple[int, Items, Items]] = []
 
     @property
     def alike(self) -> tuple[object, ...]:
@@ -80,32 +102,45 @@ class Pair:
         return self.collider is not None and self.collider.inside
 
     @property
+    def versions(self) -> tuple[int, int]:
+        """Of both promises."""
+        return self.promises[0].version, self.promises[1].version
+
+    @property
     def is_stale(self) -> bool:
         """Whether a surface has promised anew since the last search."""
-        return self.seen != (self.one.version, self.other.version)
+        return self.seen != self.versions
 
     def search(self, kernels: ModuleType, x: np.ndarray) -> None:
         """Find all rows that can come into contact while both promises hold. x: positions now, (3, N) [m]."""
-        one, other = self.one, self.other
-        if self.points_only:
-            parts = [self._points(kernels, x)]
-        elif one is other:
-            kept = self._kept_by_edges(one, x, SHARP)
-            parts = [self._vertices_triangles(kernels, x, one, one), self._edges(kernels, x, kept, kept)]
-        else:
-            if self.collider:
-                kept = np.full(one.edges.shape[1], self.distance)
-                # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
-                angle = min(SHARP, 4.0 * POKE * self.distance / one.longest)
+        one, other = self.promises
+        together = one is other
+        ways = {each: (each.way if together else each.whole_way, each.slack) for each in self.promises}
+        meetings = self._items(kernels, x)
+        self.rows = joined([self._near(kernels, x, *each, each[1].boxes.overlaps(each[2].boxes), ways) for each in meetings])
+        self._meetings = meetings if together else []
+        self.seen = self.versions
+
+    def amend(self, kernels: ModuleType, x: np.ndarray, particles: np.ndarray) -> None:
+        """Find the rows of particles (k,) anew whose promise to their own surface was amended. x: as in `search`."""
+        promise = self.promises[0]
+        anew = np.zeros(x.shape[1], bool)
+        anew[particles] = True
+        ways = {promise: promise.onward()}
+        parts = [self.rows.chosen(~anew.take(self.rows.particles).any(axis=0))]
+        for kind, a, b in self._meetings:
+            some, of_some = self._amended(kernels, a, anew)
+            others, of_others = (some, of_some) if a is b else self._amended(kernels, b, anew)
+            first, second = of_some.overlaps(b.boxes)
+            if a is b:
+                once = np.flatnonzero(~some.take(second) | (first < second))
+                pairs = first.take(once), second.take(once)
             else:
-                kept, angle = self._kept_by_edges(one, x, SHARP), SHARP
-            parts = [
-                self._vertices_triangles(kernels, x, one, other),
-                self._vertices_triangles(kernels, x, other, one),
-                self._edges(kernels, x, kept, self._kept_by_edges(other, x, angle)),
-            ]
+                more, others = a.boxes.overlaps(of_others)
+                once = np.flatnonzero(~some.take(more))
+                pairs = np.append(first, more.take(once)), np.append(second, others.take(once))
+            parts.append(self._near(kernels, x, kind, a, b, pairs, ways))
         self.rows = joined(parts)
-        self.seen = (one.version, other.version)
 
     def sudden(self, kernels: ModuleType, x: np.ndarray, p: np.ndarray, stray: np.ndarray) -> Rows:
         """Rows that can cross on the ways x -> p (3, N), with particles that have broken their promise, stray (N,)."""
@@ -150,62 +185,80 @@ class Pair:
         count = len(distance)
         return Rows(particles, share, normals, distance, kind, np.full(count, self.number), np.zeros(count, bool))
 
-    def _boxes(
-        self, kernels: ModuleType, surface: Surface, tree: BoxTree, items: np.ndarray, kept: np.ndarray | None = None
-    ) -> Boxes:
-        """Where items (k, m) can be, and half of the distance (m,) to be kept around them, by default the pair's."""
-        margin = 0.5 * (np.full(items.shape[1], self.distance) if kept is None else kept)
-        low, high = surface.ranges(self.one is not self.other)
-        return tree.fitted(kernels.bounds_of(low, high, items - surface.part.start, margin), kernels=kernels)
-
-    def _vertices_triangles(self, kernels: ModuleType, x: np.ndarray, one: Surface, other: Surface) -> Rows:
-        items, other_items = one.vertices[None], other.triangles
-        vertex, triangle = self._boxes(kernels, one, one.vertex_tree, items).overlaps(
-            self._boxes(kernels, other, other.triangle_tree, other_items)
-        )
-        distance = np.full(len(vertex), self.distance)
-        return self._near(kernels, x, one, other, FACE, (vertex, triangle, items, other_items), distance)
-
-    def _edges(self, kernels: ModuleType, x: np.ndarray, kept: np.ndarray, by_other: np.ndarray) -> Rows:
+    def _items(self, kernels: ModuleType, x: np.ndarray) -> list[tuple[int, Items, Items]]:
+        """Who meets whom: the kind of rows, and both sides."""
         one, other = self.one, self.other
-        edges = self._boxes(kernels, one, one.edge_tree, one.edges, kept)
-        first, second = edges.overlaps(
-            edges if one is other else self._boxes(kernels, other, other.edge_tree, other.edges, by_other)
-        )
-        distance = np.minimum(kept.take(first), by_other.take(second))
-        return self._near(kernels, x, one, other, EDGES, (first, second, one.edges, other.edges), distance)
 
-    def _points(self, kernels: ModuleType, x: np.ndarray) -> Rows:
-        one, other = self.one, self.other
-        items, other_items = one.vertices[None], other.vertices[None]
-        points = self._boxes(kernels, one, one.vertex_tree, items)
-        first, second = points.overlaps(
-            points if one is other else self._boxes(kernels, other, other.vertex_tree, other_items)
-        )
-        distance = np.full(len(first), self.distance)
-        return self._near(kernels, x, one, other, POINTS, (first, second, items, other_items), distance)
+        def vertices(surface: Surface) -> Items:
+            return self._boxed(kernels, surface, surface.vertices[None], surface.vertex_tree)
+
+        def triangles(surface: Surface) -> Items:
+            return self._boxed(kernels, surface, surface.triangles, surface.triangle_tree)
+
+        def edges(surface: Surface, angle: float | None) -> Items:
+            kept = None if angle is None else self._kept_by_edges(surface, x, angle)
+            return self._boxed(kernels, surface, surface.edges, surface.edge_tree, kept)
+
+        if self.points_only:
+            points = vertices(one)
+            return [(POINTS, points, points if one is other else vertices(other))]
+        if one is other:
+            lines = edges(one, SHARP)
+            return [(FACE, vertices(one), triangles(one)), (EDGES, lines, lines)]
+        # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
+        angles = (None, min(SHARP, 4.0 * POKE * self.distance / one.longest)) if self.collider else (SHARP, SHARP)
+        return [
+            (FACE, vertices(one), triangles(other)),
+            (FACE, vertices(other), triangles(one)),
+            (EDGES, edges(one, angles[0]), edges(other, angles[1])),
+        ]
+
+    def _boxed(
+        self,
+        kernels: ModuleType,
+        surface: Surface,
+        particles: np.ndarray,
+        tree: BoxTree,
+        kept: np.ndarray | None = None,
+    ) -> Items:
+        """Items (k, m) of a surface; kept (m,) [m]: by default the pair's distance."""
+        kept = np.full(particles.shape[1], self.distance) if kept is None else kept
+        promise = self.promises[surface is not self.one]
+        bounds = kernels.bounds_of(*promise.ranges(), particles - surface.part.start, 0.5 * kept)
+        return Items(promise, particles, tree, kept, tree.fitted(bounds, kernels=kernels))
+
+    def _amended(self, kernels: ModuleType, items: Items, anew: np.ndarray) -> tuple[np.ndarray, Boxes]:
+        """Which items have particles anew (N,) bool, (m,) bool, and these alone, put where they will be now."""
+        some = np.asarray(anew.take(items.particles).any(axis=0))
+        numbers = np.flatnonzero(some)
+        own = items.particles.take(numbers, axis=1) - items.promise.part.start
+        bounds = kernels.bounds_of(*items.promise.ranges(), own, 0.5 * items.kept.take(numbers))
+        return some, items.tree.amended(items.boxes, numbers, bounds)
 
     def _near(
         self,
         kernels: ModuleType,
         x: np.ndarray,
-        one: Surface,
-        other: Surface,
         kind: int,
-        pairs: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-        distance: np.ndarray,
+        a: Items,
+        b: Items,
+        pairs: tuple[np.ndarray, np.ndarray],
+        ways: dict[Promise, tuple[np.ndarray, np.ndarray]],
     ) -> Rows:
-        """Of pairs whose boxes overlap, those that can come closer than the distance (m,) while the promises hold.
+        """Of pairs of items whose boxes overlap, those that can come closer than is kept while the promises hold.
 
-        pairs: numbers of items (m,) and (m,), and the particles of all items, (k, i) and (l, j).
+        pairs: numbers of items (m,) and (m,). ways: where the vertices of each promise go, (3, n), and how far they
+        may stray from there, (n,) [m].
         """
+        one, other = a.promise, b.promise
         together = one is other
-        way, other_way = (one.way, other.way) if together else (one.whole_way, other.whole_way)
+        (way, slack), (other_way, other_slack) = ways[one], ways[other]
         # Two surfaces promise for different times, and their mean motions may stray as well.
         loose = 0.0 if together else math.sqrt(3.0) * (one.drift_slack + other.drift_slack)
+        distance = np.minimum(a.kept.take(pairs[0]), b.kept.take(pairs[1]))
         particles, share, normals, distance = kernels.rows_in_reach(
-            x, *pairs, kind, distance, one.part.start, other.part.start, one.slack, other.slack, way, other_way,
-            loose, together,
+            x, *pairs, a.particles, b.particles, kind, distance, one.part.start, other.part.start, slack, other_slack,
+            way, other_way, loose, together,
         )  # fmt: skip
         kinds = np.full(len(distance), kind, np.int8)
         self._less_for_neighbours(kernels, particles, kinds, distance)
