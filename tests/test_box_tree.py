@@ -161,6 +161,26 @@ def test_a_tree_can_be_fitted_again():
     assert found(first, second) == brute_force(one, other)
 
 
+@pytest.mark.parametrize("count", [1, 2, 37, 300])
+def test_some_boxes_are_put_elsewhere(count):
+    """A walk finds some boxes where they have been put, and all others where they were; and these some alone."""
+    rng = np.random.default_rng(count)
+    before, there, others = random_boxes(rng, count, 0.3), random_boxes(rng, count, 0.3), random_boxes(rng, 50, 0.3)
+    items = rng.choice(count, min(count, 5), replace=False)
+    now = before[0].copy(), before[1].copy()
+    now[0][items], now[1][items] = there[0][items], there[1][items]
+    tree = BoxTree(0.5 * (before[0] + before[1]))
+    boxes = tree.fitted(np.concatenate([before[0].T, -before[1].T]))
+    some = tree.amended(boxes, items, np.concatenate([now[0][items].T, -now[1][items].T]))
+    other = fitted(others)
+    assert brute_force(now, others) <= found(boxes, other) <= nearly(now, others)
+    here = {pair for pair in brute_force(now, others) if pair[0] in items}
+    assert here <= found(some, other) <= {pair for pair in nearly(now, others) if pair[0] in items}
+    nobody = tree.amended(boxes, items[:0], np.zeros((6, 0)))
+    assert found(nobody, other) == set()
+    assert brute_force(now, others) <= found(boxes, other)
+
+
 def test_more_pairs_than_a_chunk():
     """Where everything overlaps everything, the walk goes on in parts and loses none."""
     count = 200

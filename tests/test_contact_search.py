@@ -8,6 +8,7 @@ import pytest
 from crossings import _point_triangle, distances, unique_edges
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.contact.promise import best_turn
 from pbd_addon.contact.search import REST_SHARE, SHARP, SMOOTH_SHARE, Pair
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import EDGES, FACE, numpy_contact, numpy_kernels
@@ -104,12 +105,23 @@ def motion(x: Places, rng: np.random.Generator, speed: float) -> np.ndarray:
     return speed * field / np.linalg.norm(field, axis=1).max()
 
 
-def within_promise(meshes: list[Mesh], path: Places, stray: Places) -> Places:
+def promise(pair: Pair, x: Places, p: Places) -> None:
+    """Both surfaces promise to go on as from x to p in this substep, (n, 3) each."""
+    for each in dict.fromkeys(pair.promises):
+        each.make(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T))
+
+
+def age(pair: Pair) -> None:
+    for each in dict.fromkeys(pair.promises):
+        each.age()
+
+
+def within_promise(pair: Pair, path: Places, stray: Places) -> Places:
     """Positions as far from `path` along `stray` as all promises let them be, all (n, 3)."""
 
     def holds(share: float) -> bool:
         p = np.ascontiguousarray((path + share * stray).T)
-        found = [mesh.surface.strayed(p) for mesh in meshes]
+        found = [each.strayed(p) for each in pair.promises]
         return all(astray is not None and not len(astray[0]) for astray in found)
 
     low, high = 0.0, 10.0 * EDGE
@@ -120,9 +132,9 @@ def within_promise(meshes: list[Mesh], path: Places, stray: Places) -> Places:
     return path + low * stray
 
 
-def lasts(meshes: list[Mesh], path: Places) -> bool:
+def lasts(pair: Pair, path: Places) -> bool:
     """Whether all promises still hold in the present substep where nothing strays."""
-    found = [mesh.surface.strayed(np.ascontiguousarray(path.T)) for mesh in meshes]
+    found = [each.strayed(np.ascontiguousarray(path.T)) for each in pair.promises]
     return all(astray is not None and not len(astray[0]) for astray in found)
 
 
@@ -154,8 +166,9 @@ def rows_by_kind(pair: Pair) -> dict[int, list[tuple]]:
     return {kind: key(rows.particles[:, rows.kind == kind].T, kind) for kind in (FACE, EDGES)}
 
 
-def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int) -> int:
-    """Move as promised and as far off as is allowed; all that comes near is in the rows.
+def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int, spin: float = 0.0) -> int:
+    """Move as promised and as far off as is allowed, and turn around the y-axis by `spin` [rad] in each substep; all
+    that comes near is in the rows.
 
     Returns:
         How many pairs came near that were not near at the time of the search.
@@ -163,10 +176,8 @@ def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int) -> int:
     rng = np.random.default_rng(seed)
     one, other = meshes[0], meshes[-1]
     start = np.concatenate([mesh.x for mesh in meshes])
-    x, p = np.ascontiguousarray(start.T), np.ascontiguousarray((start + step).T)
-    for mesh in meshes:
-        mesh.surface.promise(x, p)
-    pair.search(numpy_kernels, x)
+    promise(pair, start, turned(start + step, spin, 1))
+    pair.search(numpy_kernels, np.ascontiguousarray(start.T))
     found = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
     # An edge counts as sharp only where it is beyond doubt.
     angle = SHARP + 1e-6
@@ -176,8 +187,8 @@ def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int) -> int:
     at_first = needed(pair, one, other, start, sharp)
     late = 0
     for number in range(1, MOST + 1):
-        path = start + number * step
-        if not lasts(meshes, path):
+        path = turned(start + number * step, spin * number, 1)
+        if not lasts(pair, path):
             break
         if number <= 2 or number % 13 == 0:
             layers = np.sign(motion(start, rng, 1.0)[:, :1]) * rng.normal(size=3)
@@ -187,13 +198,12 @@ def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int) -> int:
             strays = rng.normal(size=start.shape), motion(start, rng, 1.0), layers, toward, -toward, *up_and_down
             for stray in strays:
                 stray = stray / np.linalg.norm(stray, axis=1).max()
-                now = needed(pair, one, other, within_promise(meshes, path, stray), sharp)
+                now = needed(pair, one, other, within_promise(pair, path, stray), sharp)
                 for kind in (FACE, EDGES):
                     missed = {row: gap for row, gap in now[kind].items() if row not in found[kind]}
                     assert not missed, f"substep {number}: {len(missed)} of {len(now[kind])} missed: {missed}"
                     late += len(set(now[kind]) - set(at_first[kind]))
-        for mesh in meshes:
-            mesh.surface.age()
+        age(pair)
     assert number > 1
     return late
 
@@ -224,6 +234,95 @@ def test_a_folded_sheet_finds_what_comes_near(seed, speed):
     pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
     rng = np.random.default_rng(10 + seed)
     assert check(pair, [sheet], motion(x, rng, speed * EDGE) + 3.0 * EDGE * rng.normal(size=3), seed) > 0
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+def test_a_sheet_that_turns_finds_what_comes_near(speed):
+    """Nor is anything missed where the sheet turns as a whole, by up to half a turn while the promise lasts."""
+    x, flat, quads = folded_sheet(2)
+    sheet = Mesh(x, quads, 0)
+    sheet.body.rest_vertices = flat
+    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    rng = np.random.default_rng(12)
+    assert check(pair, [sheet], motion(x, rng, speed * EDGE), 2, spin=0.08) > 0
+
+
+def test_turning_costs_nothing():
+    """A sheet that also rushes and turns promises itself as much, and finds the same rows, as one that does not."""
+    x, flat, quads = folded_sheet(0)
+    step = motion(x, np.random.default_rng(0), 0.05 * EDGE)
+    sheet = Mesh(x, quads, 0)
+    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    found = []
+    for spin in (0.0, 0.3):
+        promise(pair, x, turned(x + step, spin, 2) + 50.0 * spin * EDGE)
+        pair.search(numpy_kernels, np.ascontiguousarray(x.T))
+        last = 1
+        while lasts(pair, turned(x + last * step, last * spin, 2) + 50.0 * last * spin * EDGE):
+            age(pair)
+            last += 1
+        found.append((last, rows_by_kind(pair)))
+    assert found[0][0] > 5
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("spin", [0.0, 0.08])
+def test_rows_of_the_amended_are_found_anew(spin):
+    """A few vertices leave their ways and are promised anew: what comes near on the new ways is in the rows, once."""
+    x, flat, quads = folded_sheet(3)
+    sheet = Mesh(x, quads, 0)
+    sheet.body.rest_vertices = flat
+    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    own, rng = sheet.surface.own, np.random.default_rng(3)
+    step = motion(x, rng, 0.05 * EDGE)
+    promise(pair, x, turned(x + step, spin, 1))
+    pair.search(numpy_kernels, np.ascontiguousarray(x.T))
+    before = rows_by_kind(pair)
+    first = x.copy()
+    late = 0
+    for number in (1, 2):
+        age(pair)
+        astray = rng.choice(len(x), 1)
+        here = first + number * step
+        new_step = step.copy()
+        new_step[astray] += 0.5 * EDGE * np.array([0.0, 0.0, 1.0]) * rng.choice([-1.0, 1.0])
+        x_now = np.ascontiguousarray(turned(here, number * spin, 1).T)
+        p_now = np.ascontiguousarray(turned(here + new_step, (number + 1) * spin, 1).T)
+        strayed = own.strayed(p_now)[0]
+        assert set(astray) == set(strayed)
+        assert own.amend(strayed, x_now, p_now)
+        pair.amend(numpy_kernels, x_now, strayed)
+        assert not pair.is_stale
+        assert not len(own.strayed(p_now)[0])
+        # From now on they have always gone this way.
+        step, first = new_step, here - number * new_step
+        known = fold_angles(x, sheet.triangles, sheet.edges) > SHARP + 1e-6
+        found = rows_by_kind(pair)
+        for kind in (FACE, EDGES):
+            assert len(set(found[kind])) == len(found[kind])
+        for later in range(number + 1, number + 5):
+            path = turned(first + later * step, later * spin, 1)
+            for stray in (np.zeros_like(x), *rng.normal(size=(4, *x.shape))):
+                share = stray * 0.9 * own.slack[:, None] / np.maximum(np.linalg.norm(stray, axis=1), 1e-9)[:, None]
+                now = needed(pair, sheet, sheet, path + share, {sheet: known})
+                for kind in (FACE, EDGES):
+                    missed = set(now[kind]) - set(found[kind])
+                    assert not missed, f"substep {later}: {len(missed)} of {len(now[kind])} missed: {missed}"
+                    late += len(set(now[kind]) - set(before[kind]))
+    assert late > 10
+
+
+def test_many_are_not_amended():
+    """Of a surface that goes somewhere else as a whole, or to others, nothing is amended."""
+    x, _, quads = folded_sheet(3)
+    surface = Mesh(x, quads, 0).surface
+    places = np.ascontiguousarray(x.T)
+    for each in (surface.own, surface.shared):
+        each.make(places, places)
+    assert not surface.own.amend(np.arange(len(x) // 10), places, places)
+    assert not surface.shared.amend(np.arange(1), places, places)
+    surface.own.make(places, places)
+    assert [surface.own.amend(np.array([vertex]), places, places) for vertex in range(6)] == [True] * 2 + [False] * 4
 
 
 @pytest.mark.parametrize("speed", SPEEDS)
@@ -268,18 +367,28 @@ def test_colliders_find_what_comes_near(kind, speed):
     assert check(pair, [cloth, obstacle], step, 4) > 0
 
 
+@pytest.mark.parametrize("flat", [False, True])
+def test_the_best_turn_is_the_turn(flat):
+    """The rotation of points that were turned is found, also of those in a plane, and of a mirror image it is one too."""
+    rng = np.random.default_rng(4)
+    points = rng.normal(size=(3, 50)) * np.array([[1.0], [0.3], [0.0 if flat else 0.1]])
+    turn = turned(np.eye(3), 2.0, 0) @ turned(np.eye(3), -0.7, 2)
+    np.testing.assert_allclose(best_turn(points, turn @ points), turn, atol=1e-12)
+    assert np.linalg.det(best_turn(points, points * np.array([[1.0], [1.0], [-1.0]]))) == pytest.approx(1.0)
+
+
 def test_a_still_pair_has_no_more_rows_than_it_needs():
     """Where nothing moves, what is farther than the distance and the slack of both sides is no row."""
     x, flat, quads = folded_sheet(0)
     sheet = Mesh(x, quads, 0)
     pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    sheet.surface.promise(x.T.copy(), x.T.copy())
+    promise(pair, x, x)
     pair.search(numpy_kernels, x.T.copy())
     particles, gap = all_pairs(x, sheet, sheet, FACE)
-    reach = DISTANCE + 2.0 * sheet.surface.slack.max()
+    reach = DISTANCE + 2.0 * pair.promises[0].slack.max()
     assert set(rows_by_kind(pair)[FACE]) <= set(key(particles[gap <= reach + 1e-12], FACE))
     assert not pair.is_stale
-    sheet.surface.promise(x.T.copy(), x.T.copy())
+    promise(pair, x, x)
     assert pair.is_stale
 
 
@@ -288,7 +397,7 @@ def test_no_row_comes_twice_and_none_shares_a_vertex():
     x, flat, quads = folded_sheet(1)
     sheet = Mesh(x, quads, 0)
     pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    sheet.surface.promise(x.T.copy(), x.T.copy())
+    promise(pair, x, x)
     pair.search(numpy_kernels, x.T.copy())
     rows = pair.rows
     assert {FACE, EDGES} == set(rows.kind.tolist())
@@ -305,7 +414,7 @@ def test_rows_keep_their_distance_or_that_at_rest(seed):
     x, flat, quads = folded_sheet(seed)
     sheet = Mesh(x, quads, 0)
     pair = Pair(sheet.surface, sheet.surface, 0, 1.7 * EDGE, rest=np.ascontiguousarray(flat.T))
-    sheet.surface.promise(x.T.copy(), x.T.copy())
+    promise(pair, x, x)
     pair.search(numpy_kernels, x.T.copy())
     limited = 0
     for kind in (FACE, EDGES):
@@ -333,7 +442,7 @@ def test_gradients_of_rows_are_those_of_the_distance():
     x, flat, quads = folded_sheet(0)
     sheet = Mesh(x, quads, 0)
     pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    sheet.surface.promise(x.T.copy(), x.T.copy())
+    promise(pair, x, x)
     pair.search(numpy_kernels, x.T.copy())
     rows, step = pair.rows, 1e-7
     chosen = np.random.default_rng(0).choice(rows.size, 200, replace=False)

@@ -71,6 +71,11 @@ class Promise:
         return self._lasts > 0
 
     @property
+    def holds(self) -> bool:
+        """Whether it reaches to the end of this substep."""
+        return self._age <= self._lasts
+
+    @property
     def rests(self) -> bool:
         """Whether so little moves that the promise is one of the longest."""
         return self._lasts == LONGEST
@@ -145,7 +150,7 @@ class Promise:
         Returns:
             The particles (k,) and where the promise would let them be, (3, k); None if the promise is over for all.
         """
-        if self._age > self._lasts:
+        if not self.holds:
             return None
         off, center, turn = self._seen(p)
         if not self.alone:

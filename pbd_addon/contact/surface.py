@@ -86,7 +86,8 @@ class Surface:
 
     def strayed(self, p: np.ndarray, room: float = 0.0) -> list[tuple[np.ndarray, np.ndarray] | None]:
         """Of each promise, which vertices do not keep it; see `Promise.strayed`."""
-        self.straying *= FORGET
+        if any(promise.holds for promise in self.promises):
+            self.straying *= FORGET
         return [promise.strayed(p, room) for promise in self.promises]
 
     def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
