@@ -290,8 +290,9 @@ def test_rows_of_the_amended_are_found_anew(spin):
         p_now = np.ascontiguousarray(turned(here + new_step, (number + 1) * spin, 1).T)
         strayed = own.strayed(p_now)[0]
         assert set(astray) == set(strayed)
-        assert own.amend(strayed, x_now, p_now)
-        pair.amend(numpy_kernels, x_now, strayed)
+        amended = own.amend(x_now, p_now)
+        assert set(strayed) <= set(amended)
+        pair.amend(numpy_kernels, x_now, amended)
         assert not pair.is_stale
         assert not len(own.strayed(p_now)[0])
         # From now on they have always gone this way.
@@ -312,17 +313,20 @@ def test_rows_of_the_amended_are_found_anew(spin):
     assert late > 10
 
 
-def test_many_are_not_amended():
-    """Of a surface that goes somewhere else as a whole, or to others, nothing is amended."""
+@pytest.mark.parametrize("share, amended", [(0.02, True), (0.5, False)])
+def test_few_are_amended_and_many_are_not(share, amended):
+    """Of those that go elsewhere together, and of a promise to others, nothing is amended."""
     x, _, quads = folded_sheet(3)
     surface = Mesh(x, quads, 0).surface
-    places = np.ascontiguousarray(x.T)
+    there = x.copy()
+    there[: int(share * len(x))] += EDGE * np.array([0.0, 1.0, 0.0])
+    x, there = (np.ascontiguousarray(places.T) for places in (x, there))
     for each in (surface.own, surface.shared):
-        each.make(places, places)
-    assert not surface.own.amend(np.arange(len(x) // 10), places, places)
-    assert not surface.shared.amend(np.arange(1), places, places)
-    surface.own.make(places, places)
-    assert [surface.own.amend(np.array([vertex]), places, places) for vertex in range(6)] == [True] * 2 + [False] * 4
+        each.make(x, x)
+        astray = each.strayed(there)
+        assert astray is None or len(astray[0])
+    assert (surface.own.amend(x, there) is not None) == amended
+    assert surface.shared.amend(x, there) is None
 
 
 @pytest.mark.parametrize("speed", SPEEDS)
@@ -369,7 +373,7 @@ def test_colliders_find_what_comes_near(kind, speed):
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_the_best_turn_is_the_turn(flat):
-    """The rotation of points that were turned is found, also of those in a plane, and of a mirror image it is one too."""
+    """The rotation of points is found, also where they lie in a plane; and what fits a mirror image is one too."""
     rng = np.random.default_rng(4)
     points = rng.normal(size=(3, 50)) * np.array([[1.0], [0.3], [0.0 if flat else 0.1]])
     turn = turned(np.eye(3), 2.0, 0) @ turned(np.eye(3), -0.7, 2)

@@ -40,7 +40,7 @@ class BoxTree:
         return Boxes(kernels, self.leaves, kernels.fit_boxes(self.leaves, bounds))
 
     def amended(self, boxes: Boxes, items: np.ndarray, bounds: np.ndarray) -> Boxes:
-        """Put some items (k,) of the boxes of this tree elsewhere, bounds (6, k), and return the boxes of these alone."""
+        """Put some items (k,) of the boxes of this tree elsewhere, bounds (6, k), and give the boxes of these alone."""
         order = np.argsort(self.places.take(items))
         items, bounds = items[order], bounds[:, order]
         node = len(self.leaves) + self.places[items]

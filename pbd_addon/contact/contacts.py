@@ -207,15 +207,17 @@ class ContactConstraints(Constraints):
         for surface in self._all_surfaces():
             surface.age()
         self.is_separate = True
-        self._fresh = True
+        self._fresh, self._idle = True, False
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():
             return  # the solver tries again
         self._p[:, : self.n], self._x[:, : self.n] = p, x
+        self._idle = False
         if self._find(kernels, False) or self._fresh:
             self._come_near(kernels)
             self._fresh = False
+            self._idle = not self._near.size  # where all is now, it is apart
         near = self._near
         if not near.size:
             return
@@ -235,8 +237,8 @@ class ContactConstraints(Constraints):
     def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         if not self._rows.size or not np.isfinite(p).all():
             return
-        if not self._near.size and np.array_equal(p, self._p[:, : self.n]):
-            return  # All is where it was seen to be far enough apart.
+        if self._idle and np.array_equal(p, self._p[:, : self.n]):
+            return
         self._p[:, : self.n] = p
         touching = np.flatnonzero(self.multipliers > 0.0)
         if len(touching):
@@ -347,8 +349,8 @@ class ContactConstraints(Constraints):
                     promise.make(self._x, self._p)
                 elif few and len(astray[0]) <= FEW * len(surface.vertices):
                     self._p[:, astray[0]] = astray[1]
-                elif promise.amend(astray[0], self._x, self._p):
-                    amended[promise] = astray[0]
+                elif (particles := promise.amend(self._x, self._p)) is not None:
+                    amended[promise] = particles
                 else:
                     promise.make(self._x, self._p)
         stale = [pair for pair in self.pairs if pair.is_stale]

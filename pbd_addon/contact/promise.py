@@ -25,8 +25,11 @@ EXACT = 1e-6
 DRIFT_SLACK = 0.03
 """How far the mean motion may stray, in edges; with `STRAYING` as for a vertex."""
 
-FEW = 0.03
+FEW = 0.06
 """Share of the vertices whose promise is amended before all are promised anew."""
+
+SOON = 0.5
+"""Who has strayed by this share of its slack when another's promise is amended is amended too."""
 
 
 class Promise:
@@ -112,18 +115,23 @@ class Promise:
         self._high = here + np.maximum(self.way, 0.0) + self.slack
         self.version += 1
 
-    def amend(self, particles: np.ndarray, x: np.ndarray, p: np.ndarray) -> bool:
-        """Promise a few particles (k,) anew, from the way x -> p (3, N) of this substep, for as long as the others.
+    def amend(self, x: np.ndarray, p: np.ndarray) -> np.ndarray | None:
+        """Promise those that strayed at the last look or soon will anew, from the way x -> p (3, N) of this substep.
+
+        Their promise lasts as long as that of the others. Only of a promise of a surface to itself.
 
         Returns:
-            Whether there were few; else nothing is done. Only of a promise of a surface to itself.
+            These particles (k,); None if they are too many, or if others rely on the promise, and nothing was done.
         """
-        self._amended += len(particles)
-        if self._amended > FEW * len(self.slack) or not self.alone:
-            return False
+        if not self.alone:
+            return None
+        own = np.flatnonzero(self._square > (SOON * self.slack) ** 2)
+        self._amended += len(own)
+        if self._amended > FEW * len(self.slack):
+            return None
         if self._start is self._shape:
             self._start = self._shape.copy()
-        own, left = particles - self.part.start, self._lasts - self._age + 1
+        left = self._lasts - self._age + 1
         seen, _, self._turn = self._seen(x)
         here = seen[:, own]
         step = self._seen(p)[0][:, own] - here
@@ -132,11 +140,13 @@ class Promise:
         self.slack[own] = slack = self._slack_of(own, np.sqrt(np.einsum("im,im->m", step, step)), left)
         self._low[:, own] = self._origin + here + np.minimum(left * step, 0.0) - slack
         self._high[:, own] = self._origin + here + np.maximum(left * step, 0.0) + slack
-        return True
+        return own + self.part.start
 
     def onward(self) -> tuple[np.ndarray, np.ndarray]:
-        """Predicted way of vertices from where they were when it was amended, (3, n), and how far they may stray from
-        there, (n,) [m]."""
+        """Predicted way of vertices from where they were when it was amended, (3, n) [m], and the straying then, (n,) [m].
+
+        Both are as seen in the scene, and for the rest of the promise.
+        """
         # Where a vertex was then may be off its way to one side, and later to the other.
         return (self._lasts - self._age + 1) * (self._turn @ self._step), 2.0 * self.slack
 
@@ -161,7 +171,7 @@ class Promise:
             self.straying[-1] = max(self.straying[-1], away / self._age)
         off -= self._start
         off -= self._age * self._step
-        square = np.einsum("im,im->m", off, off)
+        self._square = square = np.einsum("im,im->m", off, off)
         np.maximum(self.straying[:-1], np.sqrt(square) / self._age, out=self.straying[:-1])
         astray = np.flatnonzero(square > (self.slack + room) ** 2)
         back = off[:, astray] * (0.99 * (self.slack[astray] + room) / np.sqrt(square[astray]) - 1.0)
@@ -178,7 +188,7 @@ class Promise:
         return self._low + self._drift_low[:, None], self._high + self._drift_high[:, None]
 
     def _seen(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Vertices at x (3, N) as seen by who goes along: around their mean, (3, n), that, (3, 1), and the turn (3, 3)."""
+        """Vertices at x (3, N) around their mean as seen by who goes along, (3, n), that mean, (3, 1), and the turn."""
         here = x[:, self.part]
         center = here.mean(axis=1, keepdims=True)
         places = here - center

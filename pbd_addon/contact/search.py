@@ -117,7 +117,8 @@ class Pair:
         together = one is other
         ways = {each: (each.way if together else each.whole_way, each.slack) for each in self.promises}
         meetings = self._items(kernels, x)
-        self.rows = joined([self._near(kernels, x, *each, each[1].boxes.overlaps(each[2].boxes), ways) for each in meetings])
+        parts = [self._near(kernels, x, kind, a, b, a.boxes.overlaps(b.boxes), ways) for kind, a, b in meetings]
+        self.rows = joined(parts)
         self._meetings = meetings if together else []
         self.seen = self.versions
 
@@ -255,7 +256,9 @@ class Pair:
         (way, slack), (other_way, other_slack) = ways[one], ways[other]
         # Two surfaces promise for different times, and their mean motions may stray as well.
         loose = 0.0 if together else math.sqrt(3.0) * (one.drift_slack + other.drift_slack)
-        distance = np.minimum(a.kept.take(pairs[0]), b.kept.take(pairs[1]))
+        distance = np.full(len(pairs[0]), self.distance)
+        if kind == EDGES:
+            distance = np.minimum(a.kept.take(pairs[0]), b.kept.take(pairs[1]))
         particles, share, normals, distance = kernels.rows_in_reach(
             x, *pairs, a.particles, b.particles, kind, distance, one.part.start, other.part.start, slack, other_slack,
             way, other_way, loose, together,
