@@ -143,7 +143,7 @@ class Promise:
         return own + self.part.start
 
     def onward(self) -> tuple[np.ndarray, np.ndarray]:
-        """Predicted way of vertices from where they were when it was amended, (3, n) [m], and the straying then, (n,) [m].
+        """Predicted way of vertices from where they were when it was amended, (3, n), and slack there, (n,) [m].
 
         Both are as seen in the scene, and for the rest of the promise.
         """
