@@ -244,6 +244,7 @@ def test_a_sheet_that_turns_finds_what_comes_near(speed):
     sheet.body.rest_vertices = flat
     pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
     rng = np.random.default_rng(12)
+    sheet.surface.promise.alone = True
     assert check(pair, [sheet], motion(x, rng, speed * EDGE), 2, spin=0.08) > 0
 
 
@@ -253,8 +254,10 @@ def test_turning_costs_nothing():
     step = motion(x, np.random.default_rng(0), 0.05 * EDGE)
     sheet = Mesh(x, quads, 0)
     pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    sheet.surface.promise.alone = True
     found = []
     for spin in (0.0, 0.3):
+        sheet.surface.recall(np.full(len(x) + 1, np.nan))
         promise(pair, x, turned(x + step, spin, 2) + 50.0 * spin * EDGE)
         pair.search(numpy_kernels, np.ascontiguousarray(x.T))
         last = 1
@@ -273,7 +276,8 @@ def test_rows_of_the_amended_are_found_anew(spin):
     sheet = Mesh(x, quads, 0)
     sheet.body.rest_vertices = flat
     pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    own, rng = sheet.surface.own, np.random.default_rng(3)
+    own, rng = sheet.surface.promise, np.random.default_rng(3)
+    own.alone = True
     step = motion(x, rng, 0.05 * EDGE)
     promise(pair, x, turned(x + step, spin, 1))
     pair.search(numpy_kernels, np.ascontiguousarray(x.T))
@@ -315,18 +319,17 @@ def test_rows_of_the_amended_are_found_anew(spin):
 
 @pytest.mark.parametrize("share, amended", [(0.02, True), (0.5, False)])
 def test_few_are_amended_and_many_are_not(share, amended):
-    """Of those that go elsewhere together, and of a promise to others, nothing is amended."""
+    """Nothing is amended where many go elsewhere together, nor of a surface that meets others."""
     x, _, quads = folded_sheet(3)
-    surface = Mesh(x, quads, 0).surface
     there = x.copy()
     there[: int(share * len(x))] += EDGE * np.array([0.0, 1.0, 0.0])
+    own = Mesh(x, quads, 0).surface.promise
     x, there = (np.ascontiguousarray(places.T) for places in (x, there))
-    for each in (surface.own, surface.shared):
-        each.make(x, x)
-        astray = each.strayed(there)
+    for own.alone in (True, False):
+        own.make(x, x)
+        astray = own.strayed(there)
         assert astray is None or len(astray[0])
-    assert (surface.own.amend(x, there) is not None) == amended
-    assert surface.shared.amend(x, there) is None
+        assert (own.amend(x, there) is not None) == (amended and own.alone)
 
 
 @pytest.mark.parametrize("speed", SPEEDS)

@@ -143,9 +143,11 @@ class ContactConstraints(Constraints):
                 distance = materials[i].thickness + collider.thickness
                 pairs.append(Pair(one, obstacle, len(pairs), distance, collider=collider))
                 self._contacts_of.append((materials[i], collider))
-        used = {promise for pair in pairs for promise in pair.promises}
+        others = {surface for pair in pairs if pair.one is not pair.other for surface in (pair.one, pair.other)}
         for surface in self._all_surfaces():
-            surface.promises = [promise for promise in (surface.own, surface.shared) if promise in used]
+            if surface.promise.alone != (surface not in others):
+                surface.promise.alone = surface not in others
+                surface.promise.expire()
         if [pair.alike for pair in pairs] != [pair.alike for pair in self.pairs]:
             self.pairs = pairs
             self._rows = self._near = no_rows()
@@ -161,7 +163,7 @@ class ContactConstraints(Constraints):
         still = [np.array_equal(a, b) for a, b in zip(start, end)]
         for obstacle, before, now in zip(self.obstacles, self._still, still):
             if now and not before:
-                obstacle.expire()
+                obstacle.promise.expire()
         self._still = still
         for part in (self._x, self._p):
             part[:, self.n :] = self._path[0]
@@ -189,8 +191,8 @@ class ContactConstraints(Constraints):
             straying: As it was at the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
         """
         for number, surface in enumerate(self.surfaces):
-            if surface is not None and not surface.rests:
-                surface.expire()
+            if surface is not None and not surface.promise.rests:
+                surface.promise.expire()
                 surface.recall(np.append(straying[surface.part], straying[self.n + number]))
         self.seconds_of_search = 0.0
         self._take_figures()
@@ -205,7 +207,7 @@ class ContactConstraints(Constraints):
             self._x[:, self.n :] = self._p[:, self.n :]
             self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
         for surface in self._all_surfaces():
-            surface.age()
+            surface.promise.age()
         self.is_separate = True
         self._fresh, self._idle = True, False
 
@@ -318,7 +320,7 @@ class ContactConstraints(Constraints):
 
     def _search_anew(self) -> None:
         for surface in self._all_surfaces():
-            surface.expire()
+            surface.promise.expire()
 
     def _take_figures(self) -> None:
         """Distance, friction and restitution of each pair: a collider's may change."""
@@ -339,20 +341,21 @@ class ContactConstraints(Constraints):
         amended: dict[Promise, np.ndarray] = {}
         for surface in self._all_surfaces():
             collider = surface.part.start >= self.n
-            if collider and surface.shared.is_made and self._still[self.obstacles.index(surface)]:
+            if collider and surface.promise.is_made and self._still[self.obstacles.index(surface)]:
                 continue
             few = last and not collider and MANY < len(surface.vertices)
-            for promise, astray in zip(surface.promises, surface.strayed(self._p, self._room if last else 0.0)):
-                if astray is not None and not len(astray[0]):
-                    continue
-                if astray is None:
-                    promise.make(self._x, self._p)
-                elif few and len(astray[0]) <= FEW * len(surface.vertices):
-                    self._p[:, astray[0]] = astray[1]
-                elif (particles := promise.amend(self._x, self._p)) is not None:
-                    amended[promise] = particles
-                else:
-                    promise.make(self._x, self._p)
+            promise = surface.promise
+            astray = promise.strayed(self._p, self._room if last else 0.0)
+            if astray is None:
+                promise.make(self._x, self._p)
+            elif not len(astray[0]):
+                continue
+            elif few and len(astray[0]) <= FEW * len(surface.vertices):
+                self._p[:, astray[0]] = astray[1]
+            elif (particles := promise.amend(self._x, self._p)) is not None:
+                amended[promise] = particles
+            else:
+                promise.make(self._x, self._p)
         stale = [pair for pair in self.pairs if pair.is_stale]
         if not stale and not amended:
             return False
@@ -371,8 +374,8 @@ class ContactConstraints(Constraints):
         stray = np.zeros(self._p.shape[1], bool)
         for surface in self._all_surfaces():
             if surface.part.start < self.n:
-                for astray in surface.strayed(self._p, 1.01 * self._room):
-                    stray[surface.part if astray is None else astray[0]] = True
+                astray = surface.promise.strayed(self._p, 1.01 * self._room)
+                stray[surface.part if astray is None else astray[0]] = True
         return stray
 
     def _near_rows(self, kernels: ModuleType, rows: Rows) -> np.ndarray:

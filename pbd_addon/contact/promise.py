@@ -7,6 +7,9 @@ import numpy as np
 LOOK_AHEAD, STRAY_AHEAD = 0.8, 0.15
 """Way that most vertices may be promised to go, relative to their surface's mean, and to stray on it, in edges."""
 
+FORGET = 0.8
+"""Share of what is known of a vertex's straying that is left at the next look."""
+
 LONGEST = 40
 """Substeps that a promise lasts at most."""
 
@@ -47,19 +50,18 @@ class Promise:
         edge: Its median edge [m].
         straying: How far each vertex, and last the mean motion, strayed from a promise in a substep lately,
             (n + 1,) [m]; noted here.
-        alone: Whether it is a promise of the surface to itself.
         exact: Whether it goes on straight paths and nothing holds it up, as colliders do.
 
     Attributes:
+        alone: Whether the surface only meets itself.
         way: Predicted way of each vertex, (3, n) [m]; with the mean motion: `whole_way`.
         slack: How far each vertex may stray, (n,) [m]; drift_slack: the mean motion, along each axis [m].
         version: Counts the promises.
     """
 
-    def __init__(
-        self, part: slice, edge: float, straying: np.ndarray, alone: bool = False, exact: bool = False
-    ) -> None:
-        self.part, self.edge, self.straying, self.alone, self.exact = part, edge, straying, alone, exact
+    def __init__(self, part: slice, edge: float, straying: np.ndarray, exact: bool = False) -> None:
+        self.part, self.edge, self.straying, self.exact = part, edge, straying, exact
+        self.alone = False
         self.drift_slack = DRIFT_SLACK * edge
         self.version = 0
         self._age, self._lasts, self._amended = 1, 0, 0
@@ -118,10 +120,10 @@ class Promise:
     def amend(self, x: np.ndarray, p: np.ndarray) -> np.ndarray | None:
         """Promise those that strayed at the last look or soon will anew, from the way x -> p (3, N) of this substep.
 
-        Their promise lasts as long as that of the others. Only of a promise of a surface to itself.
+        Their promise lasts as long as that of the others. Only of a surface that is alone.
 
         Returns:
-            These particles (k,); None if they are too many, or if others rely on the promise, and nothing was done.
+            These particles (k,); None if they are too many or the surface is not alone: then nothing was done.
         """
         if not self.alone:
             return None
@@ -162,6 +164,7 @@ class Promise:
         """
         if not self.holds:
             return None
+        self.straying *= FORGET
         off, center, turn = self._seen(p)
         if not self.alone:
             drift = (center - self._origin)[:, 0]
@@ -178,14 +181,14 @@ class Promise:
         astray = astray + self.part.start
         return astray, p[:, astray] + turn @ back
 
-    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+    def ranges(self, drifting: bool) -> tuple[np.ndarray, np.ndarray]:
         """Between which corners each vertex stays while the promise holds, (3, n) [m] each.
 
-        Alone, as seen by someone who goes along from where it began.
+        drifting: whether to take in the mean motion: not where a surface meets itself.
         """
-        if self.alone:
-            return self._low, self._high
-        return self._low + self._drift_low[:, None], self._high + self._drift_high[:, None]
+        if drifting:
+            return self._low + self._drift_low[:, None], self._high + self._drift_high[:, None]
+        return self._low, self._high
 
     def _seen(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Vertices at x (3, N) around their mean as seen by who goes along, (3, n), that mean, (3, 1), and the turn."""

@@ -81,7 +81,7 @@ class Pair:
     ) -> None:
         self.one, self.other, self.number, self.distance, self.rest = one, other, number, distance, rest
         self.points_only, self.collider = points_only, collider
-        self.promises = (one.own, one.own) if one is other else (one.shared, other.shared)
+        self.promises = one.promise, other.promise
         self.seen = (0, 0)
         self.rows = no_rows()
         self._meetings: list[tuple[int, Items, Items]] = []
@@ -225,7 +225,9 @@ class Pair:
         """Items (k, m) of a surface; kept (m,) [m]: by default the pair's distance."""
         kept = np.full(particles.shape[1], self.distance) if kept is None else kept
         promise = self.promises[surface is not self.one]
-        bounds = kernels.bounds_of(*promise.ranges(), particles - surface.part.start, 0.5 * kept)
+        bounds = kernels.bounds_of(
+            *promise.ranges(self.one is not self.other), particles - surface.part.start, 0.5 * kept
+        )
         return Items(promise, particles, tree, kept, tree.fitted(bounds, kernels=kernels))
 
     def _amended(self, kernels: ModuleType, items: Items, anew: np.ndarray) -> tuple[np.ndarray, Boxes]:
@@ -233,7 +235,7 @@ class Pair:
         some = np.asarray(anew.take(items.particles).any(axis=0))
         numbers = np.flatnonzero(some)
         own = items.particles.take(numbers, axis=1) - items.promise.part.start
-        bounds = kernels.bounds_of(*items.promise.ranges(), own, 0.5 * items.kept.take(numbers))
+        bounds = kernels.bounds_of(*items.promise.ranges(False), own, 0.5 * items.kept.take(numbers))
         return some, items.tree.amended(items.boxes, numbers, bounds)
 
     def _near(

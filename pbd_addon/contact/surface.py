@@ -11,12 +11,9 @@ from .promise import Promise
 UNKNOWN = 0.015
 """Straying that is expected in a substep where nothing is known of it, in edges."""
 
-FORGET = 0.8
-"""Share of what is known of a vertex's straying that is left at the next look."""
-
 
 class Surface:
-    """One mesh among the particles of a scene, with promises of where each of its vertices will be for a while.
+    """One mesh among the particles of a scene, with a promise of where each of its vertices will be for a while.
 
     Args:
         mesh: Topology.
@@ -28,8 +25,7 @@ class Surface:
         part: Its particles, a slice.
         vertices: Particles with triangles (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
         edge, longest: Median and longest edge [m].
-        own: Its promise to itself; shared: to others.
-        promises: Those of the two that somebody uses.
+        promise: Where it will be.
         straying: How far each vertex, and last the mean motion, strayed from a promise in a substep lately,
             (n + 1,) [m].
     """
@@ -52,9 +48,7 @@ class Surface:
         lengths = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
         self.edge, self.longest = float(np.median(lengths)), float(lengths.max())
         self.straying = np.full(len(vertices) + 1, UNKNOWN * self.edge)
-        self.own = Promise(self.part, self.edge, self.straying, alone=True)
-        self.shared = Promise(self.part, self.edge, self.straying, exact=exact)
-        self.promises = [self.own, self.shared]
+        self.promise = Promise(self.part, self.edge, self.straying, exact)
 
     def sharpness(self, x: np.ndarray, smooth: float, sharp: float) -> np.ndarray:
         """How sharp edges are at positions x (3, N), (e,): 0 bent by `smooth` [rad], 1 by `sharp` and at borders."""
@@ -68,27 +62,6 @@ class Surface:
     def recall(self, straying: np.ndarray) -> None:
         """Take what is known of the straying, (n + 1,) [m]; NaN where nothing is."""
         self.straying[:] = np.where(np.isnan(straying), UNKNOWN * self.edge, straying)
-
-    def expire(self) -> None:
-        """All promises are over."""
-        for promise in self.promises:
-            promise.expire()
-
-    @property
-    def rests(self) -> bool:
-        """Whether so little moves that the promises are some of the longest."""
-        return all(promise.rests for promise in self.promises)
-
-    def age(self) -> None:
-        """A substep has begun."""
-        for promise in self.promises:
-            promise.age()
-
-    def strayed(self, p: np.ndarray, room: float = 0.0) -> list[tuple[np.ndarray, np.ndarray] | None]:
-        """Of each promise, which vertices do not keep it; see `Promise.strayed`."""
-        if any(promise.holds for promise in self.promises):
-            self.straying *= FORGET
-        return [promise.strayed(p, room) for promise in self.promises]
 
     def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
         """Note the two triangles of every edge, -1 where there are not two."""
