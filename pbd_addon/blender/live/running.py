@@ -37,6 +37,24 @@ class BakeProgress(NamedTuple):
     start: int
     end: int
     eta_seconds: float
+    settled: int = 0  # frames that the first one has hung for
+    to_settle: int = 0  # of so many; 0 as soon as frames are stepped
+
+    @property
+    def share(self):
+        """How much of the settling, and then of the frames, is done, from 0 to 1."""
+        if self.to_settle:
+            return self.settled / self.to_settle
+        return max(self.frame - self.start, 0) / max(self.end - self.start, 1)
+
+    def describe(self):
+        """How far it is, a few words."""
+        minutes, seconds = divmod(round(self.eta_seconds), 60)
+        left = f"{minutes}:{seconds:02d}"
+        if self.to_settle:
+            line = iface("Settles: {done} of {frames}, {time} left")
+            return line.format(done=self.settled, frames=self.to_settle, time=left)
+        return iface("Frame {frame} of {last}, {time} left").format(frame=self.frame, last=self.end, time=left)
 
 
 class Session:
@@ -156,6 +174,8 @@ class Session:
     def build(self, scene, start, patience=math.inf):
         """Make the simulation from the scene as it stood at `start`, settled if the scene says so.
 
+        A bake settles it afterwards, with progress.
+
         Raises:
             PBDError: It cannot be made, or it takes longer to settle than `patience` seconds.
         """
@@ -170,16 +190,18 @@ class Session:
         self.settings = dict(start.moment.settings)
         self.notes = built.notes()
         watched_curves.watch(self, scene, max(last_live_frame(scene), start.frame))
-        shaping.settle_first(self, scene, patience)
+        if not self.bake:
+            shaping.settle_first(self, scene, patience)
 
     def _begin(self, scene, frame, here, patience):
         """Start anew at a frame; settle what is to be settled, if that takes no longer than `patience` [s]."""
         self.begin_anew(Start(frame, here))
-        if raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
+        settles = raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]
+        if settles and not self.bake:
             self.build(scene, self.start, patience)
 
-    def show(self, scene, depsgraph):
-        """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
+    def show(self, scene, depsgraph, steps=True):
+        """Bring the live keys to the present frame; step, unless told not to, to a whole frame that is not cached.
 
         Returns whether there is an object to simulate.
         """
@@ -196,10 +218,10 @@ class Session:
         cast = before.obstacles if before else {}
         now = read_moment(scene, depsgraph, objects, obstacles)
         try:
-            now = self._reach_and_write(scene, depsgraph, frame, now, objects)
+            now = self._reach_and_write(scene, depsgraph, frame, now, objects if steps else ())
         except DamagedFrame as error:
             self._forget_damaged(error.frame)
-            now = self._reach_and_write(scene, depsgraph, frame, now, objects)
+            now = self._reach_and_write(scene, depsgraph, frame, now, objects if steps else ())
         same = self.world is before and (before is None or before.obstacles is cast)
         self.shown = Shown(self, scene, frame, obstacles if same else self.obstacles(scene))
         disk_cache.keep(self, scene)
@@ -216,7 +238,7 @@ class Session:
             self.truncate(frame - 1, iface("the cache on disk is damaged"))
 
     def _reach_and_write(self, scene, depsgraph, frame, now, objects):
-        """Step to a frame if need be, and write its live keys. Returns its moment."""
+        """Step to a frame if objects need it, and write its live keys. Returns its moment."""
         if self._is_as_loaded(scene, frame):
             return now
         if frame.is_integer() and objects:

@@ -363,6 +363,7 @@ TEXTS = {
     "Computed by {kernels}": "Berechnet von {kernels}",
     "Esc cancels; the frames so far stay cached": "Esc bricht ab; die Einzelbilder bis hierher bleiben gepuffert",
     "Frame {frame} of {last}, {time} left": "Einzelbild {frame} von {last}, noch {time}",
+    "Settles: {done} of {frames}, {time} left": "Beruhigt: {done} von {frames}, noch {time}",
     "Simulation Range": "Simulationsbereich",
     "Start": "Start",
     "End": "Ende",

@@ -363,6 +363,7 @@ TEXTS = {
     "Computed by {kernels}": "Calculado por {kernels}",
     "Esc cancels; the frames so far stay cached": "Esc cancela; los fotogramas hasta aquí quedan en caché",
     "Frame {frame} of {last}, {time} left": "Fotograma {frame} de {last}, quedan {time}",
+    "Settles: {done} of {frames}, {time} left": "Asienta: {done} de {frames}, quedan {time}",
     "Simulation Range": "Rango de simulación",
     "Start": "Inicio",
     "End": "Fin",

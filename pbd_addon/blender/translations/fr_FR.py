@@ -363,6 +363,7 @@ TEXTS = {
     "Computed by {kernels}": "Calculé par {kernels}",
     "Esc cancels; the frames so far stay cached": "Échap annule ; les frames simulées restent en cache",
     "Frame {frame} of {last}, {time} left": "Frame {frame} sur {last}, reste {time}",
+    "Settles: {done} of {frames}, {time} left": "Stabilise : {done} sur {frames}, reste {time}",
     "Simulation Range": "Intervalle de simulation",
     "Start": "Début",
     "End": "Fin",

@@ -363,6 +363,7 @@ TEXTS = {
     "Computed by {kernels}": "{kernels} で計算",
     "Esc cancels; the frames so far stay cached": "Escでキャンセル。ここまでのフレームはキャッシュに残ります",
     "Frame {frame} of {last}, {time} left": "フレーム {frame} / {last}、残り {time}",
+    "Settles: {done} of {frames}, {time} left": "なじませ: {done} / {frames}、残り {time}",
     "Simulation Range": "シミュレーション範囲",
     "Start": "開始",
     "End": "終了",

@@ -363,6 +363,7 @@ TEXTS = {
     "Computed by {kernels}": "由 {kernels} 计算",
     "Esc cancels; the frames so far stay cached": "按 Esc 取消; 已完成的帧保留在缓存中",
     "Frame {frame} of {last}, {time} left": "第 {frame} 帧, 共到 {last} 帧, 剩余 {time}",
+    "Settles: {done} of {frames}, {time} left": "沉降: {done} / {frames}, 剩余 {time}",
     "Simulation Range": "模拟范围",
     "Start": "起始",
     "End": "结束",
