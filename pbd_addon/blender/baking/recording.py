@@ -13,6 +13,7 @@ from ..live import session, shaping
 from ..live.session import BakeProgress
 from ..scene import poses, user_keys
 from ..scene.scene_objects import find
+from ..scene.simulated_range import go_to
 from . import mesh_cache
 
 
@@ -66,7 +67,7 @@ def record(scene_uid, names, frame_start, frame_end, with_user_keys):
     began = time.monotonic()
     for frame in range(first, frame_end + 1):
         scene = find_scene(scene_uid)
-        scene.frame_set(frame)
+        go_to(scene, frame)
         running = _running(scene, frame) if is_live else session.of(scene)
         if frame >= frame_start:
             depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -110,13 +111,13 @@ def _rewind(scene_uid, frame_start, frame_end):
     scene = find_scene(scene_uid)
     running = session.of(scene)
     if not running.untouched:
-        scene.frame_set(running.first_frame)  # Starts anew by itself where an edit is seen there.
+        go_to(scene, running.first_frame)  # Starts anew by itself where an edit is seen there.
     if not running.untouched and running.first_frame <= frame_start and running.fits(scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)
     session.of(scene).bake = BakeProgress(begin, frame_start, frame_end, 0.0)
-    scene.frame_set(begin)
+    go_to(scene, begin)
     running = session.ensure(scene, bpy.context.evaluated_depsgraph_get())
     to_settle, began = shaping.frames_to_settle(running, scene), time.monotonic()
     for settled in range(1, to_settle + 1):
