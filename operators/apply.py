@@ -81,7 +81,8 @@ def apply_mesh(context, obj):
     pins.forget_offsets(copy.data)
     body.forget_settings(copy)
     if shape is not None:
-        copy.shape_key_clear()
+        if copy.data.shape_keys is not None:
+            shape_keys.clear(copy)
         copy.data.attributes["position"].data.foreach_set("vector", shape)
         copy.data.update()
     return copy

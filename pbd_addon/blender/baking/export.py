@@ -12,7 +12,7 @@ import bpy
 from .. import handlers
 from ..errors import PBDError
 from ..input import mesh_io
-from ..output import output_modifier
+from ..output import output_modifier, shape_keys
 from ..scene import animation, user_keys
 from ..scene.scene_objects import find
 from ..scene.simulated_range import timeline_frames
@@ -221,7 +221,7 @@ def _stand_in(obj, frames, reduction):
         obj.data = worn
         if worn.shape_keys is not None:
             worn.shape_keys.animation_data_clear()
-            obj.shape_key_clear()
+            shape_keys.clear(obj)
         worn.attributes["position"].data.foreach_set("vector", basis.ravel())
         obj.shape_key_add(name="Basis", from_mix=False)
         names = baked_keys.add_reduced_keys(obj, reduction)
