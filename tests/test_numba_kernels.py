@@ -103,7 +103,8 @@ def test_distance(damped, sides):
 @pytest.mark.parametrize("damped", [False, True])
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("closed", [False, True])
-def test_chains(damped, sides, closed):
+@pytest.mark.parametrize("passes", [1, 2])
+def test_chains(damped, sides, closed, passes):
     """Chains along a sheet, and rings around a tube of the same faces."""
     case = Case(rx=16, ry=6)
     pairs, rest = case.mesh.edges, case.rest
@@ -126,9 +127,9 @@ def test_chains(damped, sides, closed):
         rest_lengths = case.some(q)
         rest_lengths[family.links] = lengths[family.rows]
         compare(
-            "project_chains", case.p, case.x, *family, joints, case.w[family.vertices], rest_lengths,
-            case.some(q, sides, low=1.0, high=300.0).T, case.some(q if damped else 0),
-            case.some(len(pairs), low=-1e-5, high=1e-5),
+            "project_chains", case.p, case.x, family.vertices, family.levels, family.rings, joints,
+            case.w[family.vertices], rest_lengths, case.some(sides, q, low=1.0, high=300.0),
+            case.some(q if damped else 0), case.some(q, low=-1e-5, high=1e-5), passes,
         )  # fmt: skip
 
 
@@ -435,7 +436,7 @@ def test_nothing_to_do_is_no_trouble():
     NUMBA.push_apart(p, ids, none, none[:3], none, np.zeros(0), 1.0, np.zeros(0))
     NUMBA.rub_contacts(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, none[:3].copy())
     NUMBA.project_chains(
-        p, p, np.arange(1), ids[0], ids[0], 0, ids[:2], ids[0], *[np.zeros(0)] * 2, none[:2], *[np.zeros(0)] * 2
+        p, p, np.arange(1), 0, ids[:2], ids[0], np.zeros(1), np.zeros(0), none[:2], *[np.zeros(0)] * 2, 1
     )
     np.testing.assert_array_equal(p, 1.0)
     assert (
