@@ -19,6 +19,7 @@ from pbd_addon.constraints.base import sort_rows
 from pbd_addon.constraints.chains import find_families
 from pbd_addon.contact.box_tree import halving_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, load
+from pbd_addon.kernels.numba_chains import BLOCK
 from pbd_addon.kernels.numba_compile import with_long_integers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,10 +107,10 @@ def test_distance(damped, sides):
 @pytest.mark.parametrize("passes", [1, 2])
 def test_chains(damped, sides, closed, passes):
     """Chains along a sheet, and rings around a tube of the same faces."""
-    case = Case(rx=16, ry=6)
+    case = Case(rx=40, ry=12)
     pairs, rest = case.mesh.edges, case.rest
     if closed:
-        columns = 17
+        columns = 41
         angle = 2.0 * np.pi * rest[:, 0]
         rest = np.column_stack([np.cos(angle), np.sin(angle), 6.0 * rest[:, 1]]) / 6.0
         last = np.arange(case.n) % columns == columns - 1
@@ -118,6 +119,7 @@ def test_chains(damped, sides, closed, passes):
         case.p = case.x + 0.005 * case.random.standard_normal((3, case.n))
     families = find_families(pairs, rest)
     assert len(families) == 2
+    assert max(len(family.rows) for family in families) > BLOCK
     assert any(family.rings.shape[1] for family in families) == closed
     lengths = np.linalg.norm(case.p[:, pairs[:, 0]] - case.p[:, pairs[:, 1]], axis=0)
     lengths *= case.some(len(pairs), low=0.8, high=1.2)
