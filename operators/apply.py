@@ -81,7 +81,8 @@ def apply_mesh(context, obj):
     pins.forget_offsets(copy.data)
     body.forget_settings(copy)
     if shape is not None:
-        copy.shape_key_clear()
+        if copy.data.shape_keys is not None:
+            shape_keys.clear(copy)
         copy.data.attributes["position"].data.foreach_set("vector", shape)
         copy.data.update()
     return copy
@@ -132,7 +133,7 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
             return f"'{obj.name}' is shown by a modifier, which other modifiers pose: apply its shape as a new mesh"
         if obj.pbd.baked and mesh_cache.find_modifier(obj) is not None:
             try:
-                mesh_cache.baked_shape(obj, bpy.context.scene.frame_current)
+                mesh_cache.baked_shape(obj, session.last_shown(bpy.context.scene))
             except PBDError as error:
                 return str(error)
         return checks.mesh_problem(obj) if self.result != "MESH" else ""
@@ -148,7 +149,7 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
             for obj in objects:
                 apply_base(obj)
             session.drop(context.scene)
-            context.scene.frame_set(session.frame_range(context.scene)[0])
+            session.go_to_first(context.scene)
         elif self.result == "SHAPE_KEY":
             for obj in objects:
                 add_mixed_key(obj, KEY_NAME)

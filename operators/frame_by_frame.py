@@ -63,6 +63,9 @@ class FrameByFrame:
         work = iface(self._verb)
         if progress is None:
             return iface("PBD {work} starts, Esc cancels").format(work=work)
+        if progress.to_settle:
+            line = iface("PBD settles: {done} of {frames} frames, Esc cancels")
+            return line.format(done=progress.settled, frames=progress.to_settle)
         line = iface("PBD {work}: frame {frame} of {last}, {time} left, Esc cancels")
         left = clock(progress.eta_seconds)
         return line.format(work=work, frame=progress.frame, last=progress.end, time=left)

@@ -12,7 +12,7 @@ from . import checks
 PIN = "PIN"
 
 ITEMS = (
-    *((kind.upper(), label, f"Where {maps.ABOUT[kind][0]} counts more or less") for kind, label in maps.LABELS.items()),
+    *((kind.upper(), label, f"Multiplies {maps.ABOUT[kind][0]}") for kind, label in maps.LABELS.items()),
     (PIN, "Pin", "Which vertices are held, and how firmly"),
 )
 

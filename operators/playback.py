@@ -23,7 +23,7 @@ class OBJECT_OT_pbd_step(bpy.types.Operator):
 
     def execute(self, context):
         scene = context.scene
-        start, end = session.frame_range(scene)
+        start, end = session.timeline_frames(scene, *session.frame_range(scene))
         if scene.frame_current >= end:
             self.report({"INFO"}, f"Frame {end} is the last one of the simulation range")
             return {"CANCELLED"}
@@ -49,7 +49,7 @@ class OBJECT_OT_pbd_reset(bpy.types.Operator):
     def execute(self, context):
         scene = context.scene
         session.drop(scene)  # So that the jump to the first frame has nothing to show or to complain about.
-        scene.frame_set(session.frame_range(scene)[0])
+        session.go_to_first(scene)
         try:
             session.reset(scene, context.evaluated_depsgraph_get())
         except PBDError as error:

@@ -41,7 +41,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         self._before = (scene.pbd.settle, *frame, session.take_away(scene))
         self.frames = self.frames or scene.pbd.settle or 50
         scene.pbd.settle = 0
-        scene.frame_set(session.frame_range(scene)[0])
+        session.go_to_first(scene)
         session.drop(scene)
         self._running = session.ensure(scene, context.evaluated_depsgraph_get())
         return shaping.settling(self._running, scene, self.frames)

@@ -38,12 +38,7 @@ class Cache(BodyPanel):
 
 def draw_progress(context, layout, progress):
     """How far the bake is."""
-    share = (progress.frame - progress.start) / max(progress.end - progress.start, 1)
-    minutes, seconds = divmod(round(progress.eta_seconds), 60)
-    line = iface("Frame {frame} of {last}, {time} left").format(
-        frame=progress.frame, last=progress.end, time=f"{minutes}:{seconds:02d}"
-    )
-    layout.progress(factor=share, text=line, translate=False)
+    layout.progress(factor=progress.share, text=progress.describe(), translate=False)
     draw_sentence(layout, context, "Esc cancels; the frames so far stay cached", "INFO")
 
 

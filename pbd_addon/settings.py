@@ -240,8 +240,8 @@ class Material(_Checked):
     self_distance: float = setting(
         0.0,
         "Self Distance",
-        "How far layers of cloth stay away from each other. Usually 0 m, which takes half of the usual edge; "
-        "less than a fifth of an edge cannot be held for certain",
+        "How far layers of cloth stay away from each other. Usually 0 m: half the length of a usual edge is taken. "
+        "Less than a fifth of an edge may not hold",
         unit="m",
         low=0.0,
         soft_high=0.02,

@@ -51,7 +51,7 @@ def test_a_chain_takes_one_newton_step_together(count, damping):
     p = (x + rng.normal(0.0, 0.05, x.shape)).T.copy()
     h = 1 / 240
     stretch.begin_substep(h, 1.0)
-    ((family, arrays),) = stretch.chains
+    (chained,) = stretch.chains
     dense = jacobian(stretch, p.T).reshape(count - 1, -1)
     w = np.repeat(simulation._model.w, 3)
     values = stretch.values(p.T)
@@ -60,7 +60,7 @@ def test_a_chain_takes_one_newton_step_together(count, damping):
     matrix = (dense * w) @ dense.T * (1.0 + gamma) + np.diag(alpha)
     right = -values - gamma * dense @ (p.T - x).ravel()
     expected = p.T + (w * (np.linalg.solve(matrix, right) @ dense)).reshape(-1, 3)
-    numpy_kernels.project_chains(p, x.T, *family, *arrays, stretch.multipliers)
+    numpy_kernels.project_chains(p, x.T, *chained.arguments, np.zeros(len(chained.row_of_step)), 1)
     np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)
 
 
@@ -123,6 +123,6 @@ def test_rings_take_one_newton_step_together(counts, pinned):
     w = np.repeat(simulation._model.w, 3)
     matrix = (dense * w) @ dense.T + np.diag(stretch.compliance[0] / h**2)
     expected = p.T + (w * (np.linalg.solve(matrix, -stretch.values(p.T)) @ dense)).reshape(-1, 3)
-    ((family, arrays),) = stretch.chains
-    numpy_kernels.project_chains(p, x.T, *family, *arrays, stretch.multipliers)
+    (chained,) = stretch.chains
+    numpy_kernels.project_chains(p, x.T, *chained.arguments, np.zeros(len(chained.row_of_step)), 1)
     np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)

@@ -19,6 +19,7 @@ from pbd_addon.constraints.base import sort_rows
 from pbd_addon.constraints.chains import find_families
 from pbd_addon.contact.box_tree import halving_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, load
+from pbd_addon.kernels.numba_chains import BLOCK
 from pbd_addon.kernels.numba_compile import with_long_integers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -103,12 +104,13 @@ def test_distance(damped, sides):
 @pytest.mark.parametrize("damped", [False, True])
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("closed", [False, True])
-def test_chains(damped, sides, closed):
+@pytest.mark.parametrize("passes", [1, 2])
+def test_chains(damped, sides, closed, passes):
     """Chains along a sheet, and rings around a tube of the same faces."""
-    case = Case(rx=16, ry=6)
+    case = Case(rx=40, ry=12)
     pairs, rest = case.mesh.edges, case.rest
     if closed:
-        columns = 17
+        columns = 41
         angle = 2.0 * np.pi * rest[:, 0]
         rest = np.column_stack([np.cos(angle), np.sin(angle), 6.0 * rest[:, 1]]) / 6.0
         last = np.arange(case.n) % columns == columns - 1
@@ -117,6 +119,7 @@ def test_chains(damped, sides, closed):
         case.p = case.x + 0.005 * case.random.standard_normal((3, case.n))
     families = find_families(pairs, rest)
     assert len(families) == 2
+    assert max(len(family.rows) for family in families) > BLOCK
     assert any(family.rings.shape[1] for family in families) == closed
     lengths = np.linalg.norm(case.p[:, pairs[:, 0]] - case.p[:, pairs[:, 1]], axis=0)
     lengths *= case.some(len(pairs), low=0.8, high=1.2)
@@ -126,9 +129,9 @@ def test_chains(damped, sides, closed):
         rest_lengths = case.some(q)
         rest_lengths[family.links] = lengths[family.rows]
         compare(
-            "project_chains", case.p, case.x, *family, joints, case.w[family.vertices], rest_lengths,
-            case.some(q, sides, low=1.0, high=300.0).T, case.some(q if damped else 0),
-            case.some(len(pairs), low=-1e-5, high=1e-5),
+            "project_chains", case.p, case.x, family.vertices, family.levels, family.rings, joints,
+            case.w[family.vertices], rest_lengths, case.some(sides, q, low=1.0, high=300.0),
+            case.some(q if damped else 0), case.some(q, low=-1e-5, high=1e-5), passes,
         )  # fmt: skip
 
 
@@ -435,7 +438,7 @@ def test_nothing_to_do_is_no_trouble():
     NUMBA.push_apart(p, ids, none, none[:3], none, np.zeros(0), 1.0, np.zeros(0))
     NUMBA.rub_contacts(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, none[:3].copy())
     NUMBA.project_chains(
-        p, p, np.arange(1), ids[0], ids[0], 0, ids[:2], ids[0], *[np.zeros(0)] * 2, none[:2], *[np.zeros(0)] * 2
+        p, p, np.arange(1), 0, ids[:2], ids[0], np.zeros(1), np.zeros(0), none[:2], *[np.zeros(0)] * 2, 1
     )
     np.testing.assert_array_equal(p, 1.0)
     assert (

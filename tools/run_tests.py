@@ -41,7 +41,7 @@ OUTPUT_LIMIT = 100_000
 BETWEEN = ("operators", "playback", "bake", "lifecycle", "properties")
 """Tests in Blender that also run in the versions between the oldest and the newest."""
 
-ALONE = ("export", "full_disk", "guide_steps", "soak")
+ALONE = ("export", "full_disk", "guide_steps", "read_only", "soak")
 """Tests that export glTF: each file has a process of its own in the oldest Blender. After such an export 4.2 always
 crashes at its end, with or without this extension, and once it did in the middle of an export late in a long run."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,20 @@ from .chains import Family, find_families, only
 
 BLOWN_UP = 1.1
 """Multiple of the rest volume from which on a skin counts as inflated."""
+
+
+class Chained(NamedTuple):
+    """A family of chains as its kernel wants it.
+
+    Attributes:
+        family: The chains.
+        row_of_step: Row of each step along them, any where it is no edge, (q,) int.
+        arguments: What `project_chains` takes before the multipliers.
+    """
+
+    family: Family
+    row_of_step: np.ndarray
+    arguments: tuple[int | np.ndarray, ...]
 
 
 class DistanceConstraints(Constraints):
@@ -121,7 +136,7 @@ class DistanceConstraints(Constraints):
             self.softness = self.alpha[0] / self.rest_lengths
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
             families = [] if self.relaxed else self.families
-            self.chains = [self._chain_arrays(family) for family in families]
+            self.chains = [self._chained(family) for family in families]
             self.both_ways: np.ndarray | None = None
         both_ways = self.in_chains & ~self.pushed if len(self.chains) else np.zeros_like(self.pushed)
         if self.both_ways is None or not np.array_equal(both_ways, self.both_ways):
@@ -131,7 +146,7 @@ class DistanceConstraints(Constraints):
         """Go back along the chains of these bodies, (bodies,) bool, and sweep over the edges of the others."""
         self.both_ways = both_ways
         back = both_ways[self.rows.body] if len(both_ways) else np.zeros(len(self.rest_lengths), bool)
-        self.way_back = self.chains[::-1]
+        self.way_back: list[Chained] = []
         self.swept: slice | np.ndarray | None = None
         if back.all() and len(back):
             return
@@ -140,15 +155,15 @@ class DistanceConstraints(Constraints):
             self.swept = np.flatnonzero(~back)
             starts = np.searchsorted(self.swept, starts)
             layouts = find_layouts(self.rows.indices[:, self.swept], starts)
-        families = [only(family, back) for family, _ in self.way_back]
-        self.way_back = [self._chain_arrays(family) for family in families if len(family.rows)]
+        families = [only(chained.family, back) for chained in self.chains]
+        self.way_back = [self._chained(family) for family in families if len(family.rows)]
         gamma = self.gamma[self.swept] if len(self.gamma) else self.gamma
         self.sweep = (
             self.rows.indices[:, self.swept], starts, layouts, self.weights[:, self.swept],
             self.rest_lengths[self.swept], self.alpha[:, self.swept], self.scale[:, self.swept], gamma,
         )  # fmt: skip
 
-    def _chain_arrays(self, family: Family) -> tuple[Family, tuple[np.ndarray, ...]]:
+    def _chained(self, family: Family) -> Chained:
         rows, links = family.rows, family.links
         weights = np.empty(len(family.vertices))
         weights[links] = self._weight_at(family.vertices[links], rows)
@@ -157,18 +172,34 @@ class DistanceConstraints(Constraints):
         row_of_step[links] = rows
         joints = np.setdiff1d(np.arange(len(row_of_step)), links)
         gamma = self.gamma[row_of_step] if len(self.gamma) else self.gamma
-        return family, (joints, weights, self.rest_lengths[row_of_step], self.alpha[:, row_of_step], gamma)
+        lengths, alpha = self.rest_lengths[row_of_step], self.alpha.take(row_of_step, axis=1)
+        arguments = (family.vertices, family.levels, family.rings, joints, weights, lengths, alpha, gamma)
+        return Chained(family, row_of_step, arguments)
 
     def _weight_at(self, particles: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.where(self.rows.indices[0, rows] == particles, self.weights[0, rows], self.weights[1, rows])
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
-        for family, arrays in [*self.chains, *self.way_back]:
-            kernels.project_chains(p, x, *family, *arrays, self.multipliers)
+        there = [(number, 1) for number in range(len(self.chains))]
+        if self.swept is None:
+            # The last family is where the way turns, and has nothing in between.
+            there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
+        self._go_along(kernels, p, x, self.chains, there)
+        self._go_along(kernels, p, x, self.way_back, [(number, 1) for number in range(len(self.way_back))][::-1])
         if self.swept is not None:
             multipliers = self.multipliers[self.swept]
             kernels.project_distance(p, x, *self.sweep, multipliers)
             self.multipliers[self.swept] = multipliers
+
+    def _go_along(
+        self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, chains: list[Chained], order: list[tuple[int, int]]
+    ) -> None:
+        """Solve these families; order: numbers of them, and how often each is solved in a row."""
+        multipliers = [self.multipliers.take(chained.row_of_step) for chained in chains]
+        for number, passes in order:
+            kernels.project_chains(p, x, *chains[number].arguments, multipliers[number], passes)
+        for chained, solved in zip(chains, multipliers):
+            self.multipliers[chained.family.rows] = solved[chained.family.links]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         i, j = self.rows.indices

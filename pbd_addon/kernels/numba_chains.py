@@ -10,24 +10,96 @@ from .numba_compile import helper, kernel
 
 TINY = 1e-12
 
+BLOCK = 256
+"""Steps that are worth a round of loops: shorter chains are solved together."""
+
 
 @helper
-def _go_back(inverse: np.ndarray, factor: np.ndarray, right: np.ndarray, count: int) -> None:
-    """The second half of solving with L D L^T, for one right hand side, in place."""
-    following = right[count - 1] * inverse[count - 1]
-    right[count - 1] = following
-    for e in range(count - 2, -1, -1):
-        following = right[e] * inverse[e] - factor[e + 1] * following
-        right[e] = following
+def _solve(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray) -> None:
+    """Solve a symmetric tridiagonal system in place; coupling[e] stands between the unknowns e - 1 and e.
+
+    From both ends to the middle and back: each unknown waits for a division, and so two of them wait at a time.
+    """
+    e, f = 0, len(right) - 1
+    top, bottom, right_top, right_bottom = diagonal[e], diagonal[f], right[e], right[f]
+    while e < f - 1:
+        inverse, other_inverse = 1.0 / top, 1.0 / bottom
+        beside, other_beside = coupling[e + 1], coupling[f]
+        factor, other_factor = beside * inverse, other_beside * other_inverse
+        coupling[e + 1], coupling[f] = factor, other_factor
+        right[e], right[f] = right_top * inverse, right_bottom * other_inverse
+        e, f = e + 1, f - 1
+        right_top, right_bottom = right[e] - factor * right_top, right[f] - other_factor * right_bottom
+        top, bottom = diagonal[e] - factor * beside, diagonal[f] - other_factor * other_beside
+    if e == f:
+        upper = lower = (right_top + right_bottom - right[e]) / (top + bottom - diagonal[e])
+    else:
+        factor = coupling[f] / top
+        lower = (right_bottom - factor * right_top) / (bottom - factor * coupling[f])
+        upper = right_top / top - factor * lower
+    right[e], right[f] = upper, lower
+    while e > 0:
+        upper, lower = right[e - 1] - coupling[e] * upper, right[f + 1] - coupling[f + 1] * lower
+        e, f = e - 1, f + 1
+        right[e], right[f] = upper, lower
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:], i8[:], i8[:], i8, i8[:,:], i8[:], f8[:], f8[:], f8[:,:], f8[:], f8[:])")
+@helper
+def _solve_ring(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, corner: float) -> None:
+    """As `_solve`, with `corner` between the last unknown and the first, by the formula of Sherman and Morrison."""
+    pivot = -diagonal[0]
+    ratio = corner / pivot
+    diagonal[0] -= pivot
+    diagonal[-1] -= corner * ratio
+    again, extra = coupling.copy(), np.zeros(len(right))
+    extra[0], extra[-1] = pivot, corner
+    _solve(diagonal, again, extra)
+    _solve(diagonal, coupling, right)
+    much = (right[0] + ratio * right[-1]) / (1.0 + extra[0] + ratio * extra[-1])
+    for e in range(len(right)):
+        right[e] -= much * extra[e]
+
+
+@helper
+def _brake(
+    n: tuple[np.ndarray, np.ndarray, np.ndarray],
+    x: np.ndarray,
+    vertices: np.ndarray,
+    lengths: np.ndarray,
+    gamma: np.ndarray,
+    give: np.ndarray,
+    right: np.ndarray,
+) -> None:
+    """Change compliances and right hand sides, (m,), of steps along vertices (m + 1,) for their damping gamma (m,)."""
+    for e in range(len(gamma)):
+        i, j = np.uint64(vertices[e]), np.uint64(vertices[e + 1])
+        before = n[0][e] * (x[0, j] - x[0, i]) + n[1][e] * (x[1, j] - x[1, i]) + n[2][e] * (x[2, j] - x[2, i])
+        share = 1.0 / (1.0 + gamma[e])
+        right[e] = (right[e] - gamma[e] * (lengths[e] - before)) * share
+        give[e] *= share
+
+
+@helper
+def _push(q: np.ndarray, n: np.ndarray, change: np.ndarray, weights: np.ndarray, closed: bool) -> None:
+    """Move one coordinate q (m + 1,) by the change of multipliers (m,) along n (m,), which becomes their product.
+
+    The first vertex of a ring stands at both ends.
+    """
+    for e in range(len(change)):
+        n[e] *= change[e]
+    first, last = -weights[0] * n[0], weights[-1] * n[len(change) - 1]
+    q[0] += first + last if closed else first
+    q[len(change)] += first + last if closed else last
+    inner, after, shared = q[1:], n[1:], weights[1:]
+    for e in range(len(change) - 1):
+        inner[e] += shared[e] * (n[e] - after[e])
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i8[::1], i8, i8[:,:], i8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], i8)")
 def project_chains(
     p: np.ndarray,
     x: np.ndarray,
     vertices: np.ndarray,
-    links: np.ndarray,
-    rows: np.ndarray,
     levels: int,
     rings: np.ndarray,
     joints: np.ndarray,
@@ -36,100 +108,80 @@ def project_chains(
     alpha: np.ndarray,
     gamma: np.ndarray,
     multipliers: np.ndarray,
+    passes: int,
 ) -> None:
-    """As `numpy_chains.project_chains`; each chain is eliminated from its first edge to its last."""
-    size, damped, pushed = len(links), len(gamma) > 0, len(alpha) - 1
-    n, right, extra = np.empty((3, size)), np.empty(size), np.empty(size)
-    inverse, factor = np.empty(size), np.empty(size)  # of L D L^T: 1 / D, and L beside its diagonal
-    stop, ring = 0, 0
-    while stop < size:
-        start, stop = stop, stop + 1
-        while stop < size and links[stop] == links[stop - 1] + 1:
-            stop += 1
-        count, place = stop - start, links[start]
-        closed = ring < rings.shape[1] and rings[0, ring] == place
+    """As `numpy_chains.project_chains`, but block by block: chains as long as `BLOCK` together, or one ring.
+
+    What is read at k + 1 is a slice of its own, and each array stands alone: else LLVM does not see that the steps of
+    a loop can be done side by side.
+    """
+    size = len(rest_lengths)
+    most = min(size, BLOCK + 2**levels)
+    qx, qy, qz = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
+    nx, ny, nz = np.empty(most), np.empty(most), np.empty(most)
+    lengths, give, solution = np.empty(most), np.empty(most), np.empty(most)
+    diagonals, couplings = np.empty(most), np.empty(most)
+    next_x, next_y, next_z, next_nx, next_ny, next_nz = qx[1:], qy[1:], qz[1:], nx[1:], ny[1:], nz[1:]
+    start, joint, ring = 0, 0, 0
+    while start < size:
+        closed = ring < rings.shape[1] and rings[0, ring] == start
         ring += closed
-        pivot, corner = 0.0, 0.0
-        i, weight = np.uint64(vertices[place]), weights[place]
-        px, py, pz = p[0, i], p[1, i], p[2, i]
-        above, right_above, bx, by, bz = 0.0, 0.0, 0.0, 0.0, 0.0
-        for e in range(count):
-            step, row = np.uint64(place + e), np.uint64(rows[np.uint64(start + e)])
-            j = np.uint64(vertices[np.uint64(place + e + 1)])
-            dx, dy, dz = p[0, j] - px, p[1, j] - py, p[2, j] - pz
-            length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
-            scale = 1.0 / length
-            dx, dy, dz = dx * scale, dy * scale, dz * scale
-            error = length - rest_lengths[step]
-            give = alpha[np.uint64(pushed if error < 0.0 else 0), step]
-            residual = error + give * multipliers[row]
-            if damped:
-                before = dx * (x[0, j] - x[0, i]) + dy * (x[1, j] - x[1, i]) + dz * (x[2, j] - x[2, i])
-                brake = 1.0 / (1.0 + gamma[step])
-                residual = (residual + gamma[step] * (length - before)) * brake
-                give *= brake
-            next_weight = weights[np.uint64(place + e + 1)]
-            diagonal = next_weight + weight + give
-            if closed and e == 0:
-                last = np.uint64(vertices[place + count - 1])
-                lx, ly, lz = px - p[0, last], py - p[1, last], pz - p[2, last]
-                across = (lx * dx + ly * dy + lz * dz) / (sqrt(lx * lx + ly * ly + lz * lz) + TINY)
-                corner, pivot = -weight * across, -diagonal
-                diagonal -= pivot
-            if closed and e == count - 1:
-                diagonal -= corner * corner / pivot
-            coupling = -weight * (bx * dx + by * dy + bz * dz)  # 0 at the first edge
-            factor[e] = coupling * above
-            right_above = -residual - coupling * above * right_above
-            above = 1.0 / (diagonal - coupling * coupling * above)
-            inverse[e], right[e] = above, right_above
-            n[0, e], n[1, e], n[2, e] = dx, dy, dz
-            bx, by, bz = dx, dy, dz
-            i, weight, px, py, pz = j, next_weight, p[0, j], p[1, j], p[2, j]
-        if closed:
-            # Two more entries in the corners, by the formula of Sherman and Morrison as in NumPy.
-            extra[:count] = 0.0
-            extra[0], extra[count - 1] = pivot, corner
-            for e in range(1, count):
-                extra[e] -= factor[e] * extra[e - 1]
-            _go_back(inverse, factor, extra, count)
-            _go_back(inverse, factor, right, count)
-            ratio = corner / pivot
-            much = (right[0] + ratio * right[count - 1]) / (1.0 + extra[0] + ratio * extra[count - 1])
+        stop, first_joint = joints[joint] if joint < len(joints) else size, joint
+        while not closed and stop - start < BLOCK and stop < size:
+            if ring < rings.shape[1] and rings[0, ring] == stop + 1:
+                break
+            joint += 1
+            stop = joints[joint] if joint < len(joints) else size
+        count = stop - start
+        w, rest, own = weights[start : stop + 1], rest_lengths[start:stop], multipliers[start:stop]
+        pull, push, next_w = alpha[0, start:stop], alpha[-1, start:stop], w[1:]
+        diagonal, coupling, right = diagonals[:count], couplings[:count], solution[:count]
+        for e in range(count + 1):
+            i = np.uint64(vertices[np.uint64(start + e)])
+            qx[e], qy[e], qz[e] = p[0, i], p[1, i], p[2, i]
+        for _ in range(passes):
             for e in range(count):
-                right[e] -= much * extra[e]
-            inverse[:count], factor[:count] = 1.0, 0.0  # solved
-        change, share, bx, by, bz = 0.0, 0.0, 0.0, 0.0, 0.0
-        for e in range(count - 1, -1, -1):
-            j = np.uint64(vertices[np.uint64(place + e + 1)])
-            weight = weights[np.uint64(place + e + 1)]
-            change = right[e] * inverse[e] - share * change
-            share = factor[e]
-            multipliers[np.uint64(rows[np.uint64(start + e)])] += change
-            dx, dy, dz = n[0, e] * change, n[1, e] * change, n[2, e] * change
-            p[0, j] += weight * (dx - bx)
-            p[1, j] += weight * (dy - by)
-            p[2, j] += weight * (dz - bz)
-            bx, by, bz = dx, dy, dz
-        j, weight = np.uint64(vertices[place]), weights[place]
-        p[0, j] -= weight * bx
-        p[1, j] -= weight * by
-        p[2, j] -= weight * bz
+                dx, dy, dz = next_x[e] - qx[e], next_y[e] - qy[e], next_z[e] - qz[e]
+                length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
+                scale = 1.0 / length
+                nx[e], ny[e], nz[e] = dx * scale, dy * scale, dz * scale
+                error = length - rest[e]
+                softness = push[e] if error < 0.0 else pull[e]
+                lengths[e], give[e] = length, softness
+                right[e] = -(error + softness * own[e])
+            if len(gamma):
+                _brake((nx, ny, nz), x, vertices[start:], lengths, gamma[start:stop], give, right)
+            for e in range(count):
+                diagonal[e] = w[e] + next_w[e] + give[e]
+            for k in joints[first_joint:joint] - start:
+                # An unknown of its own that comes out 0, and couples to nothing.
+                nx[k], ny[k], nz[k], diagonal[k], right[k] = 0.0, 0.0, 0.0, 1.0, 0.0
+            beside = coupling[1:]
+            for e in range(count - 1):
+                beside[e] = -next_w[e] * (nx[e] * next_nx[e] + ny[e] * next_ny[e] + nz[e] * next_nz[e])
+            if closed:
+                last = count - 1
+                corner = -w[0] * (nx[0] * nx[last] + ny[0] * ny[last] + nz[0] * nz[last])
+                _solve_ring(diagonal, coupling, right, corner)
+            else:
+                _solve(diagonal, coupling, right)
+            for e in range(count):
+                own[e] += right[e]
+            _push(qx, nx, right, w, closed)
+            _push(qy, ny, right, w, closed)
+            _push(qz, nz, right, w, closed)
+        for e in range(count + 1):
+            i = np.uint64(vertices[np.uint64(start + e)])
+            p[0, i], p[1, i], p[2, i] = qx[e], qy[e], qz[e]
+        start, joint = stop + 1, joint + 1
 
 
-@kernel("f8[:,::1](f8[:], f8[:], f8[:,:])")
+@kernel("f8[:,::1](f8[:], f8[:], f8[:,::1])")
 def _solve_many(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray) -> np.ndarray:
-    count = len(diagonal)
-    inverse, factor, solution = diagonal.copy(), np.zeros(count), right.copy()
-    for e in range(count):
-        if e:
-            factor[e] = coupling[e - 1] * inverse[e - 1]
-            inverse[e] -= factor[e] * coupling[e - 1]
-        inverse[e] = 1.0 / inverse[e]
-    for row in range(len(solution)):
-        for e in range(1, count):
-            solution[row, e] -= factor[e] * solution[row, e - 1]
-        _go_back(inverse, factor, solution[row], count)
+    solution, before = right.copy(), np.zeros(len(diagonal))
+    for row in range(len(right)):
+        before[1:] = coupling[:-1]
+        _solve(diagonal, before, solution[row])
     return solution
 
 

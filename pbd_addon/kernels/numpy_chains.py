@@ -13,8 +13,6 @@ def project_chains(
     p: np.ndarray,
     x: np.ndarray,
     vertices: np.ndarray,
-    links: np.ndarray,
-    rows: np.ndarray,
     levels: int,
     rings: np.ndarray,
     joints: np.ndarray,
@@ -23,51 +21,55 @@ def project_chains(
     alpha: np.ndarray,
     gamma: np.ndarray,
     multipliers: np.ndarray,
+    passes: int,
 ) -> None:
     """The distance constraints of whole chains of edges: (J W J^T + alpha) d_lambda = -C - alpha lambda.
 
-    vertices (q + 1,): particles along the chains, one chain after the other; links (e,): which of the q steps are
-    edges, and joints: which are not; rows (e,): rows of the edges in `multipliers`; weights (q + 1,); rest_lengths
-    (q,), alpha (2, q) or (1, q), gamma (q,) or (0,): of every step, whatever it be at joints. Edges of a chain share
-    vertices only with their neighbours in it, hence the matrix is tridiagonal. rings (2, r): first and last step of
-    closed chains; there the matrix has two more entries, in its corners.
+    vertices (q + 1,): particles along the chains, one chain after the other; joints: which of the q steps are no edges
+    but lead to the next chain; weights (q + 1,); rest_lengths (q,), alpha (2, q) or (1, q), gamma (q,) or (0,),
+    multipliers (q,): of every step, whatever they be at joints. Edges of a chain share vertices only with their
+    neighbours in it, hence the matrix is tridiagonal. rings (2, r): first and last step of closed chains; there the
+    matrix has two more entries, in its corners. passes: how often this is done, each time where the last led to.
     """
     q = p.take(vertices, axis=1)
-    d = q[:, 1:] - q[:, :-1]
-    length = np.sqrt(_dot(d, d)) + TINY
-    residual = length - rest_lengths
-    give = alpha[0] if len(alpha) == 1 else np.where(residual < 0.0, alpha[1], alpha[0])
-    residual[links] += give[links] * multipliers[rows]
-    inverse = 1.0 / length
-    if len(gamma):
-        before = x.take(vertices, axis=1)
-        residual += gamma * (length - _dot(d, before[:, 1:] - before[:, :-1]) * inverse)
-        residual /= 1.0 + gamma
-        give = give / (1.0 + gamma)
-    size = len(length)
-    padded = -(-size // 2**levels) * 2**levels
-    diagonal, coupling, right = np.ones(padded), np.zeros(padded), np.zeros(padded)
-    np.add(weights[1:], weights[:-1], out=diagonal[:size])
-    diagonal[:size] += give
-    np.negative(residual, out=right[:size])
-    # A joint is an unknown of its own that comes out 0, and couples to nothing.
-    diagonal[joints], right[joints], inverse[joints] = 1.0, 0.0, 0.0
-    between = _dot(d[:, :-1], d[:, 1:])
-    between *= weights[1:-1]
-    between *= inverse[:-1]
-    np.multiply(between, inverse[1:], out=coupling[: size - 1])
-    np.negative(coupling, out=coupling)
+    before = np.diff(x.take(vertices, axis=1)) if len(gamma) else None
     first, last = rings
-    corner = -weights[first] * _dot(d[:, first], d[:, last]) * inverse[first] * inverse[last]
-    step = _solve_with_corners(diagonal, coupling, right, levels, first, last, corner)[:size]
-    multipliers[rows] += step[links]
-    d *= step * inverse
-    q[:, 1:] += weights[1:] * d
-    q[:, :-1] -= weights[:-1] * d
-    if len(first):
-        # The first vertex of a ring stands at both of its ends, which moved apart.
-        q[:, first] += q[:, last + 1] - p.take(vertices[first], axis=1)
-        q[:, last + 1] = q[:, first]
+    size = len(rest_lengths)
+    padded = -(-size // 2**levels) * 2**levels
+    for _ in range(passes):
+        d = q[:, 1:] - q[:, :-1]
+        length = np.sqrt(_dot(d, d)) + TINY
+        residual = length - rest_lengths
+        give = alpha[0] if len(alpha) == 1 else np.where(residual < 0.0, alpha[1], alpha[0])
+        residual += give * multipliers
+        d /= length
+        if before is not None:
+            residual += gamma * (length - _dot(d, before))
+            residual /= 1.0 + gamma
+            give = give / (1.0 + gamma)
+        # A joint is an unknown of its own that comes out 0, and couples to nothing.
+        d[:, joints] = 0.0
+        diagonal, coupling, right = np.ones(padded), np.zeros(padded), np.zeros(padded)
+        np.add(weights[1:], weights[:-1], out=diagonal[:size])
+        diagonal[:size] += give
+        np.negative(residual, out=right[:size])
+        diagonal[joints], right[joints] = 1.0, 0.0
+        np.multiply(_dot(d[:, :-1], d[:, 1:]), -weights[1:-1], out=coupling[: size - 1])
+        if len(first):
+            corner = -weights[first] * _dot(d[:, first], d[:, last])
+            step = _solve_with_corners(diagonal, coupling, right, levels, first, last, corner)[:size]
+        else:
+            step = solve_tridiagonal(diagonal, coupling, right, levels)[:size]
+        multipliers += step
+        d *= step
+        change = np.empty_like(q)
+        change[:, 0], change[:, -1] = -d[:, 0], d[:, -1]
+        np.subtract(d[:, :-1], d[:, 1:], out=change[:, 1:-1])
+        # The first vertex of a ring stands at both of its ends.
+        both = change[:, first] + change[:, last + 1]
+        change[:, first] = change[:, last + 1] = both
+        change *= weights
+        q += change
     _scatter(p, vertices, q)
 
 
@@ -84,8 +86,6 @@ def _solve_with_corners(
 
     By the formula of Sherman and Morrison, from the tridiagonal system and a second right hand side.
     """
-    if not len(first):
-        return solve_tridiagonal(diagonal, coupling, right, levels)
     pivot = -diagonal[first]
     diagonal[first] -= pivot
     diagonal[last] -= corner**2 / pivot

@@ -96,6 +96,8 @@ def check():
         assert found == obj.data[TRUTH], f"{obj.name} has lost its shape: {found} instead of {obj.data[TRUTH]}"
         if obj.mode == "OBJECT":
             assert np.isfinite(scenes.shown(obj)).all(), f"{obj.name} shows something that is no number"
+    homeless = [key.name for key in bpy.data.shape_keys if key.user is None or key.user.shape_keys != key]
+    assert not homeless, f"{homeless} have no mesh"
     for name in ("frame_change_pre", "frame_change_post", "undo_post", "redo_post", "load_pre", "load_post"):
         ours = ours_among(getattr(bpy.app.handlers, name))
         assert len(ours) == len(set(ours)), f"{name} has {ours}"

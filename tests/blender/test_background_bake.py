@@ -164,6 +164,22 @@ def test_a_killed_process_is_one_sentence(background, blender, temporary):
     assert not list(temporary.iterdir())
 
 
+def test_it_settles_first(background, blender):
+    obj = flag()
+    bpy.context.scene.pbd.settle = 300
+    begin(obj)
+    wait(background, until=lambda job: job.text.startswith("Settles: "))
+    assert 0.0 < background.job().share <= 1.0
+    wait(background)
+    assert background.message() == "" and obj.pbd.baked
+    go(FIRST)
+    settled = shown(obj)
+    bpy.ops.object.pbd_delete_bake()
+    bpy.ops.object.pbd_settle()
+    assert np.abs(shown(obj) - settled).max() < 1e-5
+    assert np.abs(settled[:, 2]).max() > 0.1
+
+
 def test_a_bake_that_fails_says_why(background, blender, tmp_path):
     obj = flag()
     obj.pbd.pin_group = "Nowhere"

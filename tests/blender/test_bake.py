@@ -162,6 +162,27 @@ def test_closing_early_keeps_the_cache_and_writes_nothing(bake, session):
     assert (session.get(scene).first_frame, session.get(scene).last_frame) == (1, 5)
 
 
+def test_closing_early_simulates_nothing_more(bake, session):
+    """Also where the playhead stood further on."""
+    scene = bpy.context.scene
+    obj = flag()
+    go(LAST)
+    seen = shown(obj)
+    bpy.ops.object.pbd_clear_cache()
+    work = bake.start(scene, [obj], "ABSOLUTE", FIRST, LAST)
+    for _ in range(5):
+        next(work)
+    work.close()
+    running = session.get(scene)
+    assert (scene.frame_current, running.last_frame) == (LAST, FIRST + 4)
+    go(FIRST + 4)
+    fifth = shown(obj)
+    go(LAST)
+    assert running.last_frame == LAST
+    assert np.abs(shown(obj) - fifth).max() > 0.01
+    assert np.abs(shown(obj) - seen).max() < 1e-5
+
+
 def test_a_bake_reads_the_cache(bake, session):
     obj = flag()
     seen = play([obj], FIRST, LAST)

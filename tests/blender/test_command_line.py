@@ -38,6 +38,17 @@ def test_bakes_and_saves_the_file_itself(command, file):
         assert np.abs(shown(obj) - seen[10][place]).max() < 1e-5
 
 
+def test_settles_first(command, file):
+    path, _seen = file
+    bpy.ops.wm.open_mainfile(filepath=path)
+    bpy.context.scene.pbd.settle = 30
+    bpy.ops.wm.save_mainfile()
+    assert command.main([path, "--frames", "1", "2"]) == 0
+    bpy.ops.wm.open_mainfile(filepath=path)
+    go(1)
+    assert shown(bpy.data.objects["One"])[:, 2].min() < -0.3
+
+
 def test_chosen_objects_frames_and_output(command, file, tmp_path):
     path, seen = file
     out = str(tmp_path / "out.blend")

@@ -29,7 +29,8 @@ def state(obj):
     scene, layer = bpy.context.scene, bpy.context.view_layer
     selected = [other.name for other in layer.objects if other.select_get()]
     about_scene = scene.frame_current, scene.frame_start, scene.frame_end, scene.use_preview_range
-    data = {kind: sorted(item.name for item in getattr(bpy.data, kind)) for kind in ("meshes", "actions", "objects")}
+    kinds = ("meshes", "shape_keys", "actions", "objects")
+    data = {kind: sorted(item.name for item in getattr(bpy.data, kind)) for kind in kinds}
     return scenes.mesh_bytes(obj), selected, layer.objects.active.name, about_scene, data, obj.data.name
 
 

@@ -110,7 +110,7 @@ def blenders_words():
 
 IN_BLENDERS_MENUS = {
     "Edit", "Preferences", "Get Extensions", "˅", "Install from Disk…", "N", "Armature Deform", "Make Local",
-    "Relations", "Parent",
+    "Relations", "Parent", "Time Stretching",
 }  # fmt: skip
 """Texts that menus of Blender's give to what has another name."""
 

@@ -235,3 +235,19 @@ def test_disabling_the_extension_forgets_everything(extension, session):
 def listed(name):
     found = getattr(bpy.app.handlers, name)
     return found if isinstance(found, list) else ()
+
+
+@pytest.mark.parametrize("how", ["removed", "applied as a new mesh"])
+def test_no_shape_key_of_a_copied_mesh_outlives_it(how):
+    """Until 5.0 Blender counts those of a copy twice, and complains of them when the file is saved."""
+    scenes.add_grid().select_set(True)
+    scenes.go(1)
+    scenes.go(2)
+    if how == "removed":
+        bpy.ops.object.duplicate()
+        assert len(bpy.data.shape_keys) == 2
+        bpy.ops.object.pbd_remove()
+    else:
+        bpy.ops.object.pbd_apply(result="MESH")
+    assert bpy.context.object.data.shape_keys is None
+    assert [key.user for key in bpy.data.shape_keys] == [bpy.data.objects["Flag"].data]

@@ -101,6 +101,75 @@ def test_a_bake_begins_settled():
     assert shown(obj)[:7, 2].mean() < -0.4
 
 
+@pytest.mark.parametrize("before", ["nothing", "not settled", "not settled to the end", "other settings"])
+def test_a_bake_settles_with_progress(extension, session, monkeypatch, before):
+    """However long it takes: in a window a frame change would stop after some seconds, here after none."""
+    monkeypatch.setattr(extension.bridge("live.stepping"), "PATIENCE", 0.0)
+    obj = curtain()
+    scene = bpy.context.scene
+    scene.frame_end = 3
+    if before == "not settled":
+        play([obj], 1, 3)
+    elif before != "nothing":
+        scene.pbd.settle = 5
+        go(2)
+        assert session.get(scene).message == "Settled 1 of 5 frames in 0 s: press Settle for all of them"
+        if before == "other settings":
+            bpy.ops.object.pbd_settle(frames=5)
+            obj.pbd.drag = 2.0
+    scene.pbd.settle = 60
+    steps = count_rests(extension, monkeypatch)
+    seen = list(extension.bridge("baking.bake").start(scene, [obj], "ABSOLUTE", 1, 3))
+    assert [progress.settled for progress in seen] == [*range(1, 61), 0, 0, 0]
+    assert [progress.share for progress in seen] == pytest.approx([*np.arange(1, 61) / 60, 0.0, 0.5, 1.0])
+    assert all(progress.eta_seconds > 0.0 for progress in seen[:-1])
+    assert len(steps) == 60
+    assert obj.pbd.baked and session.get(scene).message == "" and not session.get(scene).disturbed_by
+    go(1)
+    assert shown(obj)[:7, 2].mean() < -0.5
+
+
+def count_rests(extension, monkeypatch):
+    """A list that grows by one with every frame that is settled."""
+    shaping, steps = extension.bridge("live.shaping"), []
+    rest = shaping.rest
+
+    def counted(running, scene):
+        steps.append(scene.frame_current)
+        rest(running, scene)
+
+    monkeypatch.setattr(shaping, "rest", counted)
+    return steps
+
+
+def test_esc_while_a_bake_settles(extension, session, monkeypatch):
+    """What is half done says so, and the next bake does it anew; a settled frame is taken as it is."""
+    obj = curtain()
+    scene, bake = bpy.context.scene, extension.bridge("baking.bake")
+    scene.frame_end, scene.pbd.settle = 3, 20
+    run = bake.start(scene, [obj], "ABSOLUTE", 1, 3)
+    for _ in range(4):
+        next(run)
+    run.close()
+    running = session.get(scene)
+    assert not obj.pbd.baked and running.bake is None
+    assert (running.settled, running.first_disturbed, running.disturbed_by) == (4, 1, "SETTLE")
+    steps = count_rests(extension, monkeypatch)
+    assert len(list(bake.start(scene, [obj], "ABSOLUTE", 1, 3))) == 23
+    assert len(steps) == 20
+    bpy.ops.object.pbd_delete_bake()
+    assert len(list(bake.start(scene, [obj], "ABSOLUTE", 1, 3))) == 3
+    assert len(steps) == 20
+
+
+def test_the_words_for_a_bake_that_settles(extension):
+    """In the status bar, in the panel, and of a bake in the background."""
+    progress = extension.bridge("live.session").BakeProgress(1, 1, 250, 83.4, 7, 50)
+    tool = extension.module("operators.bake").OBJECT_OT_pbd_bake
+    assert tool.status(tool, progress) == "PBD settles: 7 of 50 frames, Esc cancels"
+    assert progress.describe() == "Settles: 7 of 50, 1:23 left"
+
+
 def test_the_operator_settles_and_sets_the_number(session):
     obj = curtain()
     scene = bpy.context.scene

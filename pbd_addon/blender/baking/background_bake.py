@@ -21,6 +21,7 @@ from ... import pc2
 from ..errors import PBDError
 from ..input import mesh_io
 from ..live import session
+from ..live.session import BakeProgress
 from ..scene.scene_objects import find
 from . import bake, command_line
 from .recording import Recording, find_scene
@@ -68,12 +69,8 @@ class Job:
         """Read how far it is; whether it has ended."""
         with contextlib.suppress(OSError, ValueError):
             said = json.loads((self.folder / command_line.PROGRESS).read_text(encoding="utf-8"))
-            first, last = self.frames
-            self.share = max(said["frame"] - first, 0) / max(last - first, 1)
-            minutes, seconds = divmod(round(said["eta_seconds"]), 60)
-            self.text = iface("Frame {frame} of {last}, {time} left").format(
-                frame=said["frame"], last=last, time=f"{minutes}:{seconds:02d}"
-            )
+            progress = BakeProgress(**said)
+            self.share, self.text = progress.share, progress.describe()
         return self.process.poll() is not None
 
     def problem(self):

@@ -154,7 +154,7 @@ def _run_noting(path, work):
             progress = next(work)
         except StopIteration as done:
             return done.value
-        _write_json(path, {"frame": progress.frame, "eta_seconds": progress.eta_seconds})
+        _write_json(path, progress._asdict())
 
 
 def _write_json(path, content):

@@ -12,9 +12,10 @@ import bpy
 from .. import handlers
 from ..errors import PBDError
 from ..input import mesh_io
-from ..output import output_modifier
+from ..output import output_modifier, shape_keys
 from ..scene import animation, user_keys
 from ..scene.scene_objects import find
+from ..scene.simulated_range import timeline_frames
 from . import bake, baked_keys, mesh_cache, recording, whole_files
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
@@ -89,10 +90,10 @@ def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
     objects = [find(scene, uid, name) for uid, name in chosen.items()]
     if None in objects:
         raise PBDError("An object was deleted during the export")
-    frames = range(frame_start, frame_end + 1)
+    frames, shown = range(frame_start, frame_end + 1), timeline_frames(scene, frame_start, frame_end)
     with contextlib.ExitStack() as undo:
         undo.enter_context(_selected(layer, objects))
-        undo.enter_context(_range(scene, frames))
+        undo.enter_context(_range(scene, shown))
         if file_format == "GLTF":
             undo.enter_context(_asleep(scene))
             for obj in objects:
@@ -105,20 +106,20 @@ def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             if file_format != "GLTF":
-                whole_files.check_room(path, objects, len(frames))
+                whole_files.check_room(path, objects, shown[1] - shown[0] + 1)
             with whole_files.replacing(path) as unfinished:
-                WRITERS[file_format](unfinished, frames)
+                WRITERS[file_format](unfinished, *shown)
         except (RuntimeError, OSError) as error:
             why = whole_files.reason(error)
             raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
 
 
-def _write_alembic(path, frames):
+def _write_alembic(path, first, last):
     """The evaluated meshes, point by point."""
-    bpy.ops.wm.alembic_export(filepath=path, start=frames[0], end=frames[-1], selected=True, check_existing=False)
+    bpy.ops.wm.alembic_export(filepath=path, start=first, end=last, selected=True, check_existing=False)
 
 
-def _write_usd(path, _frames):
+def _write_usd(path, _first, _last):
     """The evaluated meshes, as points of each frame.
 
     As shape keys USD would hold the first frame of a live cloth for ever; one on a rig it would skin.
@@ -133,7 +134,7 @@ def _write_usd(path, _frames):
     )
 
 
-def _write_gltf(path, _frames):
+def _write_gltf(path, _first, _last):
     """Morph targets, and one animation of everything that begins at 0 seconds."""
     bpy.ops.export_scene.gltf(
         filepath=path,
@@ -173,12 +174,12 @@ def _selected(layer, objects):
 
 
 @contextlib.contextmanager
-def _range(scene, frames):
-    """The scene is of these frames: USD and glTF take the range from there."""
+def _range(scene, shown):
+    """The scene is from that frame of the timeline to that: USD and glTF take the range from there."""
     before = scene.frame_start, scene.frame_end, scene.use_preview_range
     try:
         scene.use_preview_range = False
-        scene.frame_start, scene.frame_end = frames[0], frames[-1]
+        scene.frame_start, scene.frame_end = shown
         yield
     finally:
         scene.frame_start, scene.frame_end, scene.use_preview_range = before
@@ -220,7 +221,7 @@ def _stand_in(obj, frames, reduction):
         obj.data = worn
         if worn.shape_keys is not None:
             worn.shape_keys.animation_data_clear()
-            obj.shape_key_clear()
+            shape_keys.clear(obj)
         worn.attributes["position"].data.foreach_set("vector", basis.ravel())
         obj.shape_key_add(name="Basis", from_mix=False)
         names = baked_keys.add_reduced_keys(obj, reduction)

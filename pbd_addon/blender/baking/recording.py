@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import handlers
 from ..errors import PBDError
-from ..live import session
+from ..live import session, shaping
 from ..live.session import BakeProgress
 from ..scene import poses, user_keys
 from ..scene.scene_objects import find
+from ..scene.simulated_range import go_to
 from . import mesh_cache
 
 
@@ -25,13 +26,18 @@ class Recording(NamedTuple):
 
 @contextlib.contextmanager
 def at_the_users_frame(scene):
-    """Go back to the present frame in the end, with no bake under way any more."""
+    """Go back to the present frame in the end, with no bake under way any more; no further frame is simulated."""
     uid, frame, subframe = scene.session_uid, scene.frame_current, scene.frame_subframe
     try:
         yield
     finally:
-        session.of(find_scene(uid)).bake = None
-        find_scene(uid).frame_set(frame, subframe=subframe)
+        scene = find_scene(uid)
+        running = session.of(scene)
+        running.bake = None
+        with handlers.asleep():
+            scene.frame_set(frame, subframe=subframe)
+        running.show(scene, bpy.context.evaluated_depsgraph_get(), steps=False)
+        session.tell(scene)
 
 
 def record(scene_uid, names, frame_start, frame_end, with_user_keys):
@@ -55,13 +61,13 @@ def record(scene_uid, names, frame_start, frame_end, with_user_keys):
     """
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
-    began = time.monotonic()
     is_live = any(not obj.pbd.baked for obj in _objects(scene, names))
-    first = _rewind(scene, frame_start) if is_live else frame_start
-    session.of(scene).bake = BakeProgress(first, frame_start, frame_end, 0.0)
+    session.of(scene).bake = BakeProgress(frame_start, frame_start, frame_end, 0.0)
+    first = (yield from _rewind(scene_uid, frame_start, frame_end)) if is_live else frame_start
+    began = time.monotonic()
     for frame in range(first, frame_end + 1):
         scene = find_scene(scene_uid)
-        scene.frame_set(frame)
+        go_to(scene, frame)
         running = _running(scene, frame) if is_live else session.of(scene)
         if frame >= frame_start:
             depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -96,18 +102,29 @@ def _objects(scene, names):
     return found
 
 
-def _rewind(scene, frame_start):
-    """Go to where stepping has to begin, and start anew if the cache does not fit; returns that frame."""
+def _rewind(scene_uid, frame_start, frame_end):
+    """Go to where stepping has to begin, start anew if the cache does not fit, and settle.
+
+    A generator of `BakeProgress` that returns that frame; raises `PBDError`.
+    """
     handlers.arm()
+    scene = find_scene(scene_uid)
     running = session.of(scene)
     if not running.untouched:
-        scene.frame_set(running.first_frame)  # Starts anew by itself where an edit is seen there.
+        go_to(scene, running.first_frame)  # Starts anew by itself where an edit is seen there.
     if not running.untouched and running.first_frame <= frame_start and running.fits(scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)
-    scene.frame_set(begin)
-    session.reset(scene, bpy.context.evaluated_depsgraph_get())
+    session.of(scene).bake = BakeProgress(begin, frame_start, frame_end, 0.0)
+    go_to(scene, begin)
+    running = session.ensure(scene, bpy.context.evaluated_depsgraph_get())
+    to_settle, began = shaping.frames_to_settle(running, scene), time.monotonic()
+    for settled in range(1, to_settle + 1):
+        shaping.settle_on(running, find_scene(scene_uid), settled, to_settle)
+        eta = (time.monotonic() - began) / settled * (to_settle - settled + frame_end - begin + 1)
+        running.bake = BakeProgress(begin, frame_start, frame_end, eta, settled, to_settle)
+        yield running.bake
     return begin
 
 

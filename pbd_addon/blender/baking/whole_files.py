@@ -56,6 +56,8 @@ def replacing(path):
             yield unfinished
         return
     unfinished = f"{stem}.unfinished{extension}"
+    with open(unfinished, "wb"):  # Of a folder that takes no files exporters say nothing, or something else.
+        pass
     try:
         yield unfinished
         _check(unfinished)

@@ -13,6 +13,7 @@ from ..input.world import World
 from ..scene import poses, surfaces, user_keys
 from ..scene.poses import Pose
 from ..scene.scene_objects import find, live_bodies
+from ..scene.simulated_range import last_live_frame, shown_frame
 from ..scene.surfaces import Surface
 from ..settings.raw_settings import as_collider
 from . import changed_settings, hand_placed, watched_curves
@@ -98,9 +99,9 @@ def _take_up(running, scene, files):
     running.first_guess, running.first_disturbed, running.moved_by_hand = guess, disturbed, moved
     running.disturbed_by, running.settled, running.shaped, built.rested = disturbed_by, settled, shaped, rested
     running.notes = built.notes()
-    running.shown = Shown(running, scene, scene.frame_current_final, running.obstacles(scene))
+    running.shown = Shown(running, scene, shown_frame(scene), running.obstacles(scene))
     _check_surroundings(running, scene, colliders)
-    watched_curves.watch(running, scene, max(files.last, scene.frame_end))
+    watched_curves.watch(running, scene, max(files.last, last_live_frame(scene)))
     changed = [name for name, check in curves.items() if curve_checks(running).get(name) != check]
     added = curve_checks(running).keys() - curves.keys()
     if changed or added:

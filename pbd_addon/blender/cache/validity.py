@@ -17,6 +17,7 @@ from ..input.members import fits, is_unedited, suits_output
 from ..input.moments import Moment, peek_deformed, read_deformed, read_surroundings
 from ..scene import surfaces
 from ..scene.scene_objects import find, layer_of
+from ..scene.simulated_range import shown_frame
 from . import changed_settings, hand_placed, watched_curves
 from .hand_placed import is_free, is_still, pinned
 
@@ -96,7 +97,7 @@ def notice_changes(running, scene, depsgraph, frame, now):
         running: The session; some of its frames are cached.
         scene: Its scene.
         depsgraph: What has evaluated the new frame.
-        frame: The new frame.
+        frame: The new frame, an integer unless it lies between two.
         now: The `Moment` of the new frame.
     """
     if running.undone is not None:
@@ -114,7 +115,7 @@ def notice_changes(running, scene, depsgraph, frame, now):
         running.undone = None
     by_hand = changed_settings.changed_by_hand(running, scene, now.settings)
     if by_hand:
-        running.truncate(frame if running.shown is None else int(running.shown.frame), by_hand)
+        running.truncate(int(frame if running.shown is None else running.shown.frame), by_hand)
     running.settings.update(now.settings)
     if running.curves_edited or bpy.app.background:
         watched_curves.notice(running, scene)
@@ -232,7 +233,7 @@ def of_one_cast(running, scene):
 def _surrounded_as_at_first(running, scene):
     """Whether colliders, and what objects are attached to, are those of the first cached frame."""
     depsgraph = layer_of(scene).depsgraph
-    if depsgraph is None or scene.frame_current != running.first_frame:
+    if depsgraph is None or shown_frame(scene) != running.first_frame:
         return True
     objects = [obj for _, obj in running.world.objects(scene)]
     begin = running.moments[running.first_frame]

@@ -11,6 +11,7 @@ from ..input.moments import read_moment, read_surroundings
 from ..live import session
 from ..scene import poses, surfaces, user_keys
 from ..scene.scene_objects import layer_of, live_bodies
+from ..scene.simulated_range import last_shown
 from ..settings import raw_settings
 from ..settings.raw_settings import as_collider
 
@@ -29,7 +30,7 @@ class Misplaced(NamedTuple):
 def beginning(scene):
     """The `Moment` at which the simulation begins: that of its first frame, or as the scene stands now."""
     running, layer = session.get(scene), layer_of(scene)
-    if running is not None and running.world is not None and scene.frame_current != running.first_frame:
+    if running is not None and running.world is not None and last_shown(scene) != running.first_frame:
         return running.moments[running.first_frame]
     layer.update()
     objects = [obj for obj in live_bodies(scene) if obj.mode != "EDIT"]

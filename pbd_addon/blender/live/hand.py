@@ -80,13 +80,13 @@ class Hand:
     """
 
     def __init__(self, scene, depsgraph):
-        frame = scene.frame_current
+        frame = session.last_shown(scene)
         first = session.frame_range(scene)[0]
         found = session.get(scene)
         if (found is None or found.world is None) and frame != first:
             raise PBDError(f"Frame {frame} is not simulated: go to frame {first}, or play")
         self.running = session.ensure(scene, depsgraph)
-        if scene.frame_subframe or not self.running.world.simulation.is_cached(frame):
+        if session.shown_frame(scene) != frame or not self.running.world.simulation.is_cached(frame):
             raise PBDError(f"Frame {frame} is not simulated: play up to it")
         self.simulation = self.running.world.simulation
         self.changed = False
@@ -115,7 +115,7 @@ class Hand:
     def pick(self, scene, origin, direction):
         """What a ray meets first of the shown cloth, as a `Hit`, or None."""
         best = None
-        frame = min(max(scene.frame_current, self.running.first_frame), self.running.last_frame)
+        frame = min(max(session.last_shown(scene), self.running.first_frame), self.running.last_frame)
         for member, obj in self.running.world.objects(scene):
             if obj.pbd.baked or not obj.pbd.active:
                 continue
@@ -134,7 +134,7 @@ class Hand:
         if hit is None:
             return False
         self.let_go(scene)
-        shaping.disturb(self.running, scene.frame_current)
+        shaping.disturb(self.running, session.last_shown(scene))
         positions = self.simulation.positions(hit.member.body)
         ids, weights = falloff(positions, positions[hit.vertex], radius)
         grab = self.simulation.grab(hit.member.body, ids, weights)
@@ -165,7 +165,7 @@ class Hand:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
         fixed = self.simulation.grab(hit.member.body, middle, compliance=0.0)
-        self.running.held.append((scene.frame_current, fixed))
+        self.running.held.append((session.last_shown(scene), fixed))
         self._remember_pins(obj)
         positions = self.simulation.positions(hit.member.body)[middle]
         pose = self.running.moments[self.running.last_frame].poses[hit.member.uid]
@@ -174,7 +174,7 @@ class Hand:
 
     def rest(self, scene, depsgraph):
         """Let the cloth follow while the frame stands still: a step in place; raises `PBDError`."""
-        if scene.frame_current == self.running.last_frame:
+        if session.last_shown(scene) == self.running.last_frame:
             shaping.rest(self.running, scene)
             self.running.show_again(scene, depsgraph)
 

@@ -6,6 +6,7 @@ The colors are an attribute of the mesh, which Blender's viewport shows where it
 import numpy as np
 
 from ..input.members import fits
+from ..scene.simulated_range import shown_frame
 
 ATTRIBUTE = "pbd_strain"
 
@@ -75,7 +76,7 @@ def forget_after(running, frame):
 def color(running, scene):
     """Bring the colors of all objects to the frame that they show; take them away where they are not wanted."""
     kind, simulation = scene.pbd.heat_map, running.world.simulation
-    shown = min(max(scene.frame_current_final, running.first_frame), running.last_frame)
+    shown = min(max(shown_frame(scene), running.first_frame), running.last_frame)
     for member, obj in running.world.objects(scene):
         if kind == "OFF" or obj.pbd.baked:
             remove(obj)

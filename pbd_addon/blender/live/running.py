@@ -22,7 +22,7 @@ from ..input.world import World
 from ..output import output
 from ..scene import poses
 from ..scene.scene_objects import bodies, find, live_bodies
-from ..scene.simulated_range import frame_range, last_live_frame
+from ..scene.simulated_range import frame_range, last_live_frame, shown_frame
 from ..settings import raw_settings
 from . import heat_map, shaping, stepping
 
@@ -37,6 +37,24 @@ class BakeProgress(NamedTuple):
     start: int
     end: int
     eta_seconds: float
+    settled: int = 0  # frames that the first one has hung for
+    to_settle: int = 0  # of so many; 0 as soon as frames are stepped
+
+    @property
+    def share(self):
+        """How much of the settling, and then of the frames, is done, from 0 to 1."""
+        if self.to_settle:
+            return self.settled / self.to_settle
+        return max(self.frame - self.start, 0) / max(self.end - self.start, 1)
+
+    def describe(self):
+        """How far it is, a few words."""
+        minutes, seconds = divmod(round(self.eta_seconds), 60)
+        left = f"{minutes}:{seconds:02d}"
+        if self.to_settle:
+            line = iface("Settles: {done} of {frames}, {time} left")
+            return line.format(done=self.settled, frames=self.to_settle, time=left)
+        return iface("Frame {frame} of {last}, {time} left").format(frame=self.frame, last=self.end, time=left)
 
 
 class Session:
@@ -156,6 +174,8 @@ class Session:
     def build(self, scene, start, patience=math.inf):
         """Make the simulation from the scene as it stood at `start`, settled if the scene says so.
 
+        A bake settles it afterwards, with progress.
+
         Raises:
             PBDError: It cannot be made, or it takes longer to settle than `patience` seconds.
         """
@@ -170,21 +190,23 @@ class Session:
         self.settings = dict(start.moment.settings)
         self.notes = built.notes()
         watched_curves.watch(self, scene, max(last_live_frame(scene), start.frame))
-        shaping.settle_first(self, scene, patience)
+        if not self.bake:
+            shaping.settle_first(self, scene, patience)
 
     def _begin(self, scene, frame, here, patience):
         """Start anew at a frame; settle what is to be settled, if that takes no longer than `patience` [s]."""
         self.begin_anew(Start(frame, here))
-        if raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]:
+        settles = raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]
+        if settles and not self.bake:
             self.build(scene, self.start, patience)
 
-    def show(self, scene, depsgraph):
-        """Bring the live keys to the present frame; step if it is a whole frame that is not cached.
+    def show(self, scene, depsgraph, steps=True):
+        """Bring the live keys to the present frame; step, unless told not to, to a whole frame that is not cached.
 
         Returns whether there is an object to simulate.
         """
         began, self.stepping = time.monotonic(), 0.0
-        frame = scene.frame_current_final
+        frame = shown_frame(scene)
         self.message = ""
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
         if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
@@ -196,10 +218,10 @@ class Session:
         cast = before.obstacles if before else {}
         now = read_moment(scene, depsgraph, objects, obstacles)
         try:
-            now = self._reach_and_write(scene, depsgraph, frame, now, objects)
+            now = self._reach_and_write(scene, depsgraph, frame, now, objects if steps else ())
         except DamagedFrame as error:
             self._forget_damaged(error.frame)
-            now = self._reach_and_write(scene, depsgraph, frame, now, objects)
+            now = self._reach_and_write(scene, depsgraph, frame, now, objects if steps else ())
         same = self.world is before and (before is None or before.obstacles is cast)
         self.shown = Shown(self, scene, frame, obstacles if same else self.obstacles(scene))
         disk_cache.keep(self, scene)
@@ -216,12 +238,15 @@ class Session:
             self.truncate(frame - 1, iface("the cache on disk is damaged"))
 
     def _reach_and_write(self, scene, depsgraph, frame, now, objects):
-        """Step to a frame if need be, and write its live keys. Returns its moment."""
+        """Step to a frame if objects need it, and write its live keys. Returns its moment.
+
+        A frame of the timeline that stretched time puts between two is stepped to the one before it.
+        """
         if self._is_as_loaded(scene, frame):
             return now
-        if frame.is_integer() and objects:
+        if objects and (frame.is_integer() or scene.frame_subframe == 0.0):
             try:
-                now = self._reach(scene, depsgraph, int(frame), now)
+                now = self._reach(scene, depsgraph, frame, now)
             except DamagedFrame:
                 raise
             except PBDError as error:
@@ -248,27 +273,28 @@ class Session:
     def _reach(self, scene, depsgraph, frame, now):
         """Step to a frame if it is missing; raises `PBDError` when that cannot be. Returns its moment."""
         first = frame_range(scene)[0]
-        target = frame if self.bake else min(frame, last_live_frame(scene))
+        whole = math.floor(frame)
+        target = whole if self.bake else min(whole, last_live_frame(scene))
         if self.untouched:
             here = read_moment(scene, depsgraph, live_bodies(scene))
             if not here.poses:
                 return now
             here = self.with_surroundings(scene, depsgraph, here, live_bodies(scene))
-            begin = max(self.start.frame, min(first, frame)) if self.start else frame
+            begin = max(self.start.frame, min(first, whole)) if self.start else whole
             if target <= begin:
-                if self.world is None or frame != self.first_frame:
-                    self._begin(scene, frame, here, stepping.patience_of(depsgraph))
+                if self.world is None or whole != self.first_frame:
+                    self._begin(scene, whole, here, stepping.patience_of(depsgraph))
                 return now
             self.build(scene, Start(begin, here.completing(self.start.moment)), stepping.patience_of(depsgraph))
             now = here
-        elif frame == first and self._must_restart(scene, depsgraph, frame, now):
+        elif whole == first and self._must_restart(scene, depsgraph, frame, now):
             here = read_moment(scene, depsgraph, live_bodies(scene))
             here = self.with_surroundings(scene, depsgraph, here, live_bodies(scene))
-            self._begin(scene, frame, here, stepping.patience_of(depsgraph))
+            self._begin(scene, whole, here, stepping.patience_of(depsgraph))
             return now
         if self.undone is not None:
             shaping.notice_undo(self, scene)
-        validity.notice_changes(self, scene, depsgraph, frame, now)
+        validity.notice_changes(self, scene, depsgraph, whole if frame.is_integer() else frame, now)
         if self.first_frame <= target and target > self.last_frame:
             stepping.step_to(self, scene, depsgraph, frame, target, now)
         return now
@@ -290,9 +316,11 @@ class Session:
             return True
         if any(self.other_output(member, obj) for member, obj in pairs):
             return True
-        if frame != self.first_frame:
+        if math.floor(frame) != self.first_frame:
             return False
-        begin = self.moments[frame]
+        begin = self.moments[self.first_frame]
+        if not frame.is_integer():  # Where things stand now, they need not have stood at the first frame.
+            return not validity.starts_like(self, scene) or shaping.settles_anew(self, scene, now)
         if not (now.stands_like(begin) and validity.starts_like(self, scene)) or shaping.settles_anew(self, scene, now):
             return True
         if depsgraph.mode == "RENDER":  # It may have other modifiers than what was simulated.
@@ -370,7 +398,7 @@ class Session:
     def show_again(self, scene, depsgraph):
         """Write the present frame into the live keys once more: it was changed in place."""
         now = read_moment(scene, depsgraph, [obj for _, obj in self.world.objects(scene)])
-        self._write(scene, scene.frame_current_final, now, 0.0)
+        self._write(scene, shown_frame(scene), now, 0.0)
 
     def fits(self, scene):
         """Whether the cache is what a run from its first frame, where the scene is, would give now."""

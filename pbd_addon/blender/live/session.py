@@ -14,7 +14,7 @@ from ..input.moments import Start, read_last_moment, read_moment, read_surroundi
 from ..output import output
 from ..scene import linked
 from ..scene.scene_objects import bodies, layer_of, live_bodies
-from ..scene.simulated_range import frame_range
+from ..scene.simulated_range import frame_range, go_to_first, last_shown, shown_frame, timeline_frames
 from .running import BakeProgress, Session
 
 __all__ = [
@@ -32,6 +32,8 @@ __all__ = [
     "ensure",
     "frame_range",
     "get",
+    "go_to_first",
+    "last_shown",
     "listeners",
     "live_bodies",
     "load_from_disk",
@@ -44,8 +46,10 @@ __all__ = [
     "remember",
     "reset",
     "show",
+    "shown_frame",
     "take_away",
     "tell",
+    "timeline_frames",
 ]
 
 _sessions: dict[int, Session] = {}
@@ -74,7 +78,7 @@ def ensure(scene, depsgraph):
             depsgraph.update()
         moment = read_moment(scene, depsgraph, objects)
         moment = read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
-        found.build(scene, Start(scene.frame_current, moment))
+        found.build(scene, Start(last_shown(scene), moment))
     return found
 
 
@@ -120,12 +124,12 @@ def remember(scene):
     evaluated = depsgraph.scene_eval if depsgraph else None
     if evaluated is not None and evaluated.frame_subframe == 0.0:
         running = of(scene)
-        if running.shown is not None and running.shown.frame != evaluated.frame_current_final:
+        if running.shown is not None and running.shown.frame != shown_frame(evaluated):
             return  # a render goes through the frames, and the window stands still
         moment = read_last_moment(scene, objects, depsgraph, running.surfaces)
-        if running.start is not None and running.start.frame == evaluated.frame_current:
+        if running.start is not None and running.start.frame == last_shown(evaluated):
             moment = moment.seeing(running.start.moment)
-        running.start = Start(evaluated.frame_current, moment)
+        running.start = Start(last_shown(evaluated), moment)
 
 
 def notice_colliders():
@@ -159,7 +163,7 @@ def notice_undo():
     for scene in bpy.data.scenes:
         found = _sessions.get(scene.session_uid)
         if found is not None:
-            found.undone = scene.frame_current
+            found.undone = last_shown(scene)
             found.curves_edited = True
 
 
@@ -169,7 +173,7 @@ def adopt(scene):
         found = of(scene)
         if scene.pbd.use_disk_cache:
             cache_adoption.adopt(found, scene)
-        found.loaded = scene.frame_current
+        found.loaded = last_shown(scene)
 
 
 def load_from_disk(scene):

@@ -37,19 +37,33 @@ def settle_first(running, scene, patience=math.inf):
         PBDError: It cannot be done, or takes longer than `patience` seconds.
     """
     deadline = time.monotonic() + patience
-    frames = raw_settings.settle_from(running.start.moment.settings[scene.session_uid])
+    frames = frames_to_settle(running, scene)
     for done in settling(running, scene, frames):
         if done < frames and time.monotonic() > deadline:
-            running.first_disturbed, running.disturbed_by = running.first_frame, "SETTLE"
             raise PBDError(f"Settled {done} of {frames} frames in {patience:.0f} s: press Settle for all of them")
 
 
+def frames_to_settle(running, scene):
+    """How many frames a simulation that was just built is to settle."""
+    return raw_settings.settle_from(running.start.moment.settings[scene.session_uid])
+
+
 def settling(running, scene, frames):
-    """Let the first frame hang for some frames, as a generator of how many are done; raises `PBDError`."""
+    """Let the first frame hang for some frames, as a generator of how many are done; raises `PBDError`.
+
+    Left early, the frame says that it is not settled to the end.
+    """
     for done in range(1, frames + 1):
-        rest(running, scene)
-        running.settled = done
+        settle_on(running, scene, done, frames)
         yield done
+
+
+def settle_on(running, scene, done, frames):
+    """Let the first frame hang for one frame more, with which so many of so many are done; raises `PBDError`."""
+    rest(running, scene)
+    running.settled = done
+    unsettled = running.first_frame, "SETTLE"
+    running.first_disturbed, running.disturbed_by = unsettled if done < frames else (None, "")
 
 
 def settles_anew(running, scene, now):

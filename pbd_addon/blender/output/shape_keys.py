@@ -4,6 +4,7 @@ It is a relative key of value 1. What the user's own keys add to the basis is ta
 Blender shows is the simulated shape.
 """
 
+import bpy
 import numpy as np
 
 from ..scene import poses, user_keys
@@ -69,10 +70,24 @@ def remove_keys(obj, names):
     keys = obj.data.shape_keys
     if keys is None:
         return
+    gone = [block for block in keys.key_blocks if block.name in names]
+    if len(gone) == len(keys.key_blocks):
+        clear(obj)
+        return
     active = obj.active_shape_key_index
-    for block in [block for block in keys.key_blocks if block.name in names]:
+    for block in gone:
         obj.shape_key_remove(block)
     obj.active_shape_key_index = active
+
+
+def clear(obj):
+    """Remove all keys of a mesh that has some.
+
+    Until Blender 5.0 those of a copied mesh count as used twice, and stay in the file without a mesh.
+    """
+    uid = obj.data.shape_keys.session_uid
+    obj.shape_key_clear()
+    bpy.data.batch_remove([left for left in bpy.data.shape_keys if left.session_uid == uid])
 
 
 def remove_live_key(obj):
@@ -86,7 +101,7 @@ def remove_own_basis(obj):
     """Take back the basis, if it was ours and no other key is left."""
     keys = obj.data.shape_keys
     if obj.pbd.made_basis and keys is not None and len(keys.key_blocks) == 1:
-        obj.shape_key_remove(keys.key_blocks[0])
+        clear(obj)
     if obj.data.shape_keys is None or len(obj.data.shape_keys.key_blocks) > 1:
         obj.pbd.made_basis = False
     obj.data.update()

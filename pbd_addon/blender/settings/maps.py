@@ -22,7 +22,11 @@ LABELS = {
 ABOUT = {
     "stretch": ("Tension, Compression and Shear", 0.1, "Lace 0.1, a seam 5"),
     "bend": ("Bending", 0.1, "A collar 20, a crease 0.01"),
-    "shrink": ("the rest lengths, which can be animated", 0.8, "An elastic band 0.6, a ruffle 1.5"),
+    "shrink": (
+        "the rest length of edges",
+        0.8,
+        "Below 1 shrinks, above 1 lengthens; can be animated. An elastic band 0.6, a ruffle 1.5",
+    ),
     "density": ("Density", 0.2, "A hem with a lead band 5"),
     "pressure": ("the pressure on the skin", 0.0, "A place where nothing blows 0"),
     "friction": ("Friction", 0.0, "A slippery patch 0.1, a rubber sole 3"),
@@ -44,7 +48,8 @@ def properties():
         least = LEAST if kind in ABOVE_ZERO else 0.0
         found[f"{kind}_group"] = StringProperty(
             name=LABELS[kind],
-            description=f"Vertex group that says where {target} counts more or less; none: the same everywhere",
+            description=f"Vertex group that multiplies {target}: by Low at weight 0, by High at weight 1. "
+            "None: the same everywhere",
             override=OVERRIDABLE,
         )
         for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):

@@ -113,7 +113,8 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
     rest_shape: EnumProperty(
         name="Rest Shape",
-        description="Where the cloth is not stretched; for meshes that modifiers pose. Reset to see it act",
+        description="The shape in which the cloth is not stretched, for meshes that modifiers pose. "
+        "Press Reset to see a change",
         items=(
             ("BASIS", "Mesh", "The mesh with its shape keys, before modifiers: what a pose stretches pulls back"),
             (
@@ -152,7 +153,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
     reduce_count: IntProperty(
         name="Keys",
-        description="How many shape keys there are at most, with one that all frames share. Games: 8 to 64",
+        description="How many shape keys there are at most, including one that all frames share. Games: 8 to 64",
         default=32,
         min=1,
         soft_max=256,
@@ -294,8 +295,8 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
     frames_on_disk: IntProperty(name="Frames on Disk When Saved", options={"HIDDEN"})
     settle: IntProperty(
         name="Settle",
-        description="Frames that cloth hangs before the first frame, hidden from the timeline, while all else stands "
-        "still as on the first frame. A curtain 50, a garment that is put on 100, none 0",
+        description="Frames that cloth hangs before the first one, hidden from the timeline, while all else stands "
+        "still. A curtain takes 50, a garment 100; with 0 nothing settles",
         default=0,
         min=0,
         soft_max=250,
