@@ -8,7 +8,7 @@ import pytest
 from crossings import _point_triangle, distances, unique_edges
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
-from pbd_addon.contact.promise import best_turn
+from pbd_addon.contact.promise import SOON, best_turn
 from pbd_addon.contact.search import REST_SHARE, SHARP, SMOOTH_SHARE, Pair
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import EDGES, FACE, numpy_contact, numpy_kernels
@@ -286,8 +286,11 @@ def test_rows_of_the_amended_are_found_anew(spin):
     late = 0
     for number in (1, 2):
         age(pair)
-        astray = rng.choice(len(x), 1)
         here = first + number * step
+        # Two in different layers, so that some of the amended meet each other.
+        one = rng.choice(len(x))
+        layer = np.linalg.norm(flat - flat[one], axis=1) > 4.0 * EDGE
+        astray = np.array([one, np.argmin(np.where(layer, np.linalg.norm(here - here[one], axis=1), np.inf))])
         new_step = step.copy()
         new_step[astray] += 0.5 * EDGE * np.array([0.0, 0.0, 1.0]) * rng.choice([-1.0, 1.0])
         x_now = np.ascontiguousarray(turned(here, number * spin, 1).T)
@@ -315,6 +318,39 @@ def test_rows_of_the_amended_are_found_anew(spin):
                     assert not missed, f"substep {later}: {len(missed)} of {len(now[kind])} missed: {missed}"
                     late += len(set(now[kind]) - set(before[kind]))
     assert late > 10
+
+
+@pytest.mark.parametrize("spin, share", [(0.0, 0.9), (0.3, 0.9), (1.0, 0.0)])
+def test_an_amended_promise_says_how_far_all_go_from_there(spin, share):
+    """Seen by who turns along; also of those that are off their ways to one side then, and later to the other."""
+    x, _, quads = folded_sheet(3)
+    own, rng = Mesh(x, quads, 0).surface.promise, np.random.default_rng(5)
+    own.alone = True
+    step = motion(x, rng, 0.1 * EDGE)
+    own.make(np.ascontiguousarray(x.T), np.ascontiguousarray(turned(x + step, spin, 1).T))
+    off = share * own.slack[:, None] * rng.choice([-1.0, 1.0], (len(x), 1)) * np.array([0.6, 0.0, 0.8])
+    off, later_off = 0.6 * SOON * off, -off
+    own.age()
+    there = x + 2.0 * step + off
+    there[7] += EDGE
+    x_now, p_now = turned(x + step + off, spin, 1).T, turned(there, 2.0 * spin, 1).T
+    assert 7 in own.strayed(p_now)[0]
+    others = np.setdiff1d(np.arange(len(x)), own.amend(x_now, p_now))
+    way, slack = own.onward()
+    last = 2
+    while own.holds:
+        own.age()
+        last += 1
+    assert last > 5
+    first, second = np.triu_indices(len(others), 1)
+    for substeps in range(1, last - 1):
+        later = x + (1 + substeps) * step + later_off
+        promised = x_now.T + substeps / (last - 2) * way.T
+        apart, expected = (
+            np.linalg.norm(places[others[first]] - places[others[second]], axis=1) for places in (later, promised)
+        )
+        most = slack[others[first]] + slack[others[second]] if share else 0.05 * EDGE
+        assert (np.abs(apart - expected) < most).all()
 
 
 @pytest.mark.parametrize("share, amended", [(0.02, True), (0.5, False)])

@@ -42,8 +42,8 @@ class Promise:
     farther from there than its slack. While the promise holds, what a search found by it is all there is to find.
 
     To others, the mean motion is promised to stay in a box. A surface that only meets itself may move and turn as a
-    whole however it likes, since that brings no two of its vertices closer: who goes along then turns with it too, and
-    vertices have much less way to go.
+    whole however it likes, since that brings no two of its vertices closer: who goes along then turns with it too if
+    their ways would else end the promise early, and vertices have much less way to go.
 
     Args:
         part: Particles of the surface.
@@ -96,15 +96,20 @@ class Promise:
         self._origin = here.mean(axis=1, keepdims=True)
         self._mean_way = way.mean(axis=1, keepdims=True)
         self._start = self._shape = here - self._origin
-        self._step = self._seen(p)[0] - self._start if self.alone else way - self._mean_way
-        speed = np.sqrt(np.einsum("im,im->m", self._step, self._step))
-        ahead = LOOK_AHEAD / max(float(np.percentile(speed, 95.0)), 1e-9)
+        self._turns = False
+        self._step = way - self._mean_way
+        speed, ahead = self._pace()
         if self.exact:
             self._lasts = self._substeps(ahead)
             self.slack, self.drift_slack = np.full_like(speed, EXACT * self.edge), EXACT * self.edge
         else:
             straying = STRAYING * self.straying[:-1]
-            self._lasts = self._substeps(min(ahead, STRAY_AHEAD / max(float(np.percentile(straying, 90.0)), 1e-9)))
+            most = STRAY_AHEAD / max(float(np.percentile(straying, 90.0)), 1e-9)
+            if self.alone and self._substeps(ahead) < self._substeps(most):
+                self._turns = True
+                self._step = self._seen(p)[0] - self._start
+                speed, ahead = self._pace()
+            self._lasts = self._substeps(min(ahead, most))
             self.slack = self._slack_of(slice(None), speed, self._lasts)
             self.drift_slack = DRIFT_SLACK * self.edge + self._lasts * STRAYING * float(self.straying[-1])
         self._age, self._amended = 1, 0
@@ -150,7 +155,7 @@ class Promise:
         Both are as seen in the scene, and for the rest of the promise.
         """
         # Where a vertex was then may be off its way to one side, and later to the other.
-        return (self._lasts - self._age + 1) * (self._turn @ self._step), 2.0 * self.slack
+        return (self._lasts - self._age + 1) * np.einsum("ij,jn->in", self._turn, self._step), 2.0 * self.slack
 
     def strayed(self, p: np.ndarray, room: float = 0.0) -> tuple[np.ndarray, np.ndarray] | None:
         """Vertices that are not where they were said to be at the end of this substep.
@@ -195,15 +200,20 @@ class Promise:
         here = x[:, self.part]
         center = here.mean(axis=1, keepdims=True)
         places = here - center
-        if not self.alone:
+        if not self._turns:
             return places, center, np.eye(3)
         turn = best_turn(self._shape, places)
-        return turn.T @ places, center, turn
+        return np.einsum("ij,in->jn", turn, places), center, turn
 
     def _slack_of(self, own: np.ndarray | slice, speed: np.ndarray, substeps: int) -> np.ndarray:
         """How far vertices of this speed [m] may stray in so many substeps, (k,) [m]."""
         stray = substeps * np.maximum(STRAYING * self.straying[:-1][own], SPEED_SLACK * speed)
         return np.asarray(SLACK * self.edge + np.minimum(stray, MOST_SLACK * self.edge))
+
+    def _pace(self) -> tuple[np.ndarray, float]:
+        """How far each vertex goes in a substep, (n,) [m], and in how many most would go `LOOK_AHEAD` edges [1/m]."""
+        speed = np.sqrt(np.einsum("im,im->m", self._step, self._step))
+        return speed, LOOK_AHEAD / max(float(np.percentile(speed, 95.0)), 1e-9)
 
     def _substeps(self, ahead: float) -> int:
         """How long a promise lasts whose vertices get away by an edge in 1 / ahead [1/m]."""
@@ -215,6 +225,6 @@ def best_turn(before: np.ndarray, now: np.ndarray) -> np.ndarray:
 
     Least squares by singular values: Kabsch, "A solution for the best rotation to relate two sets of vectors", 1976.
     """
-    left, _, right = np.linalg.svd(now @ before.T)
+    left, _, right = np.linalg.svd(np.einsum("in,jn->ij", now, before))
     left[:, 2] *= np.sign(np.linalg.det(left @ right))
     return np.asarray(left @ right)
