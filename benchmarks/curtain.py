@@ -178,7 +178,7 @@ def measure(curtain: Curtain, solver: Solver, frames: int, patience: float) -> d
         wall.append(time.perf_counter() - wall_start)
         x = solver.positions()
         strain = curtain.strain(x)
-        height = shares @ x[:, 2]
+        height = (shares * x[:, 2]).sum()  # a product of matrices would leave threads that spin through the next step
         slip = np.linalg.norm(x[held] - curtain.vertices[held], axis=1).max()
         shapes.append((strain.mean(), np.percentile(strain, 95.0), strain.max(), x[:, 2].min(), slip, height))
         if sum(wall) > patience and frame < frames:
