@@ -28,7 +28,7 @@ EXACT = 1e-6
 DRIFT_SLACK = 0.03
 """How far the mean motion may stray, in edges; with `STRAYING` as for a vertex."""
 
-FEW = 0.06
+MOST_AMENDED = 0.06
 """Share of the vertices whose promise is amended before all are promised anew."""
 
 SOON = 0.5
@@ -134,7 +134,7 @@ class Promise:
             return None
         own = np.flatnonzero(self._square > (SOON * self.slack) ** 2)
         self._amended += len(own)
-        if self._amended > FEW * len(self.slack):
+        if self._amended > MOST_AMENDED * len(self.slack):
             return None
         if self._start is self._shape:
             self._start = self._shape.copy()
