@@ -3,6 +3,7 @@
     make bench                       everything: about 25 minutes on two cores; writes benchmarks/results/
     make bench ARGS=--quick          small scenes once, about three minutes; writes nothing
     make bench ARGS="--only curtain"
+    make bench ARGS="--only truth"   whether the physics is true at the default settings
     make bench ARGS="--only contact --full"    some more minutes: finer sheets, Blender's own self distance
     make bench ARGS="--sizes 50 --rounds 5 --output /tmp/results"
 
@@ -27,6 +28,7 @@ from . import contact_report, contact_scenes, contestants, details_report, machi
 from .contact_race import ContactResult
 from .curtain import FRAMES, Result
 from .processes import Job, Processes
+from .truth.check import Check, table
 
 RESULTS = Path(__file__).resolve().parent / "results"
 README = RESULTS.parent.parent / "README.md"
@@ -50,7 +52,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--quick", action="store_true", help="only small sheets and balloons, one round")
-    add("--only", nargs="+", choices=PARTS, default=list(PARTS), help="instead of all three parts")
+    add("--only", nargs="+", choices=PARTS, default=list(PARTS), help="instead of all parts")
     add("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS), help="curtain, contact: only these")
     add("--full", action="store_true", help="contact: 100 × 100, a large balloon, and Blender's self distance too")
     add("--sizes", type=int, nargs="+", metavar="N", help="vertices along a side, instead of 32 64 100 200")
@@ -195,10 +197,38 @@ def look_inside(options: argparse.Namespace, processes: Processes, stated: dict[
     return text, found
 
 
+TRUTHS: tuple[str, ...] = ()
+"""Files in `truth`, in the order of the report."""
+
+
+def tell_truth(options: argparse.Namespace, processes: Processes, stated: dict[str, Any]) -> Part:
+    """The physics at the default settings, subject by subject, in both backends, with fixed and automatic substeps."""
+    parts, found = ["# Truth of the physics at the default settings", ENVIRONMENT], []
+    for subject in TRUTHS:
+        for kernels in available():
+            for automatic in (False, True):
+                started = time.perf_counter()
+                job: Job = {
+                    "task": "truth", "subject": subject, "kernels": kernels, "automatic": automatic,
+                    "quick": options.quick,
+                }  # fmt: skip
+                result = processes.run(job, limit=LONGEST_TRUTH)
+                setting = f"{subject}, {kernels}, {'automatic' if automatic else 'default'} substeps"
+                say(f"  {setting}: {time.perf_counter() - started:.0f} s")
+                checks = [Check(**check) for check in result.get("checks", [])]
+                parts += [f"## {setting.capitalize()}", table(checks) if checks else str(result.get("trouble"))]
+                found.append({"setting": setting, **result})
+    return "\n\n".join(parts), {"truth": found}
+
+
+LONGEST_TRUTH = 3600.0
+"""Wall time after which one subject in one setting is stopped [s]."""
+
 PARTS: dict[str, Callable[[argparse.Namespace, Processes, dict[str, Any]], Part]] = {
     "curtain": hang,
     "contact": touch,
     "ours": look_inside,
+    "truth": tell_truth,
 }
 
 

@@ -45,7 +45,18 @@ def detail(name: str, **options: Any) -> dict[str, object]:
     return dict(named(f"benchmarks.{module}:{function}")(**options))
 
 
-TASKS: dict[str, Callable[..., dict[str, object]]] = {"curtain": curtain, "contact": contact, "detail": detail}
+def truth(subject: str, kernels: str, automatic: bool, quick: bool) -> dict[str, object]:
+    """One subject of `truth` in one setting."""
+    checks = named(f"benchmarks.truth.{subject}:checks")(kernels, automatic, quick)
+    return {"checks": [check._asdict() for check in checks]}
+
+
+TASKS: dict[str, Callable[..., dict[str, object]]] = {
+    "curtain": curtain,
+    "contact": contact,
+    "detail": detail,
+    "truth": truth,
+}
 
 
 def named(name: str) -> Any:
