@@ -8,6 +8,7 @@ from bpy.app.handlers import persistent
 
 from .doctor import doctor
 from .live import session
+from .scene.scene_objects import is_body
 from .settings import properties
 
 ON_LOAD = bpy.app.handlers.load_post
@@ -147,7 +148,7 @@ def asleep():
 
 def is_needed():
     """Whether this file has a cloth or balloon that is not baked."""
-    return any(obj.pbd.enabled and not obj.pbd.baked for obj in bpy.data.objects)
+    return any(is_body(obj) and not obj.pbd.baked for obj in bpy.data.objects)
 
 
 def arm_if_needed():
