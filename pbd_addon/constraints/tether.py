@@ -137,7 +137,9 @@ class TetherConstraints(Constraints):
         if h != self.h or not np.array_equal(slack, self.slack):
             self.h, self.slack = h, slack
             # What has just been predicted has fallen by g h² more than it will when the edges have pulled it back.
-            reach = self.lengths * (1.0 + slack[self.body]) + self.gravity * h**2
+            strain = np.maximum(self.strain, self.least_strain / DYNAMIC_LOAD)[self.body]
+            give = np.maximum(self.lengths * slack[self.body], self.lengths * strain + self.gravity * h**2)
+            reach = self.lengths + give
             self.reach = np.where(self.used, reach, np.inf)
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
