@@ -5,6 +5,7 @@ and stays: baked keys with their animation, the modifier of a Mesh Cache bake wh
 """
 
 import contextlib
+from typing import Any
 
 import bpy
 
@@ -19,7 +20,7 @@ IN_PASSING = {output_modifier.INPUT, output_modifier.INDEX}
 """Attributes that exist only while modifiers are evaluated; a mesh has them once a modifier was applied."""
 
 _seen: dict[str, tuple] = {}
-"""How many objects, meshes and Key data-blocks there were after the last sweep, and what each PBD object wore."""
+"""The counts after the last sweep, and by name what each PBD object wore."""
 
 
 def look(depsgraph):
@@ -30,7 +31,7 @@ def look(depsgraph):
     """
     if depsgraph.mode == "RENDER":
         return
-    if _counts() != _seen.get("counts") or any(_dress(known[0]) != known for known in _seen["bodies"]):
+    if _counts() != _seen.get("counts") or any(_dress(name) != dress for name, dress in _seen["bodies"]):
         sweep()
 
 
@@ -40,47 +41,48 @@ def forget():
 
 
 def sweep():
-    """Take away what is ours and has no owner; meshes that are being edited or painted have to wait."""
+    """Take away what is ours and has no owner; meshes that are being edited or sculpted have to wait."""
     wearers: dict[int, list] = {}
     for obj in bpy.data.objects:
         if obj.type == "MESH":
             wearers.setdefault(obj.data.session_uid, []).append(obj)
     _remove_homeless_keys()
-    waits = False
     for mesh in list(bpy.data.meshes):
         worn_by = wearers.get(mesh.session_uid, [])
-        if mesh.is_editmode or any(obj.mode in {"EDIT", "SCULPT"} for obj in worn_by):
-            waits = True
-        elif mesh.library is None and mesh.override_library is None:
+        edited = mesh.is_editmode or any(obj.mode in {"EDIT", "SCULPT"} for obj in worn_by)
+        if not edited and mesh.library is None and mesh.override_library is None:
             _sweep_keys(mesh, worn_by)
             _sweep_attributes(mesh, worn_by)
     for obj in bpy.data.objects:
         if obj.library is None and obj.override_library is None:
             _sweep_object(obj)
-    for tree in [tree for tree in bpy.data.node_groups if output_modifier.MARK in tree]:
+    groups: Any = bpy.data.node_groups
+    for tree in [tree for tree in groups if output_modifier.MARK in tree]:
         if tree.users == 0 and tree.library is None:
-            bpy.data.node_groups.remove(tree)
-    _seen["counts"] = () if waits else _counts()
-    _seen["bodies"] = tuple(_dress(obj.name) for obj in bpy.data.objects if is_body(obj) and obj.library is None)
+            groups.remove(tree)
+    _seen["counts"] = _counts()
+    _seen["bodies"] = tuple((obj.name, _dress(obj.name)) for obj in bpy.data.objects if is_body(obj))
 
 
 def _counts():
-    return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.shape_keys)
+    """Numbers of objects, meshes and Key data-blocks, and the mode that may have kept a mesh from being swept."""
+    return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.shape_keys), bpy.context.mode
 
 
 def _dress(name):
     """What a PBD object shows its simulation with: mesh, and how many keys and modifiers; () if it is none."""
-    obj = bpy.data.objects.get(name)
+    obj: Any = bpy.data.objects.get(name)
     if obj is None or not is_body(obj):
         return ()
     keys = obj.data.shape_keys
     count = 0 if keys is None else len(keys.key_blocks)
-    return name, obj.session_uid, obj.data.session_uid, count, len(obj.modifiers), obj.pbd.baked
+    return obj.session_uid, obj.data.session_uid, count, len(obj.modifiers), obj.pbd.baked
 
 
 def _remove_homeless_keys():
     """Undo can bring back the keys of a mesh that has none: Blender would keep them, and complain of them."""
-    lost = [keys for keys in bpy.data.shape_keys if keys.user is None or keys.user.shape_keys != keys]
+    every: Any = bpy.data.shape_keys
+    lost = [keys for keys in every if keys.user is None or keys.user.shape_keys != keys]
     kinds = marks.LIVE, marks.BAKED, marks.BASIS
     bpy.data.batch_remove([keys for keys in lost if any(marks.is_marked(block, *kinds) for block in keys.key_blocks)])
 
