@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from .doctor import doctor
+from .doctor import doctor, leftovers
 from .live import session
 from .scene.scene_objects import is_body
 from .settings import properties
@@ -23,6 +23,7 @@ def before_frame_change(scene, _depsgraph):
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
+    leftovers.look(depsgraph)
     shown = session.show(scene, depsgraph)
     session.tell(scene)
     if shown or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
@@ -33,6 +34,7 @@ def on_frame_change(scene, depsgraph):
 @persistent
 def on_edit(scene, depsgraph):
     """Something was edited, and no frame changed."""
+    leftovers.look(depsgraph)
     session.notice_edits(depsgraph)
     session.tell(scene)
 
@@ -42,6 +44,7 @@ def on_undo(_scene, _depsgraph=None):
     """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
     session.notice_undo()
     doctor.forget()
+    leftovers.forget()
     arm_if_needed()
 
 
@@ -54,6 +57,7 @@ def before_load(*_):
 @persistent
 def before_save(*_):
     """The file is about to be saved."""
+    leftovers.sweep()
     session.before_save()
 
 
@@ -67,6 +71,7 @@ def on_save(*_):
 def on_load(*_):
     """A file has been loaded; frames of it may be on disk."""
     doctor.forget()
+    leftovers.sweep()
     arm_if_needed()
     for scene in bpy.data.scenes:
         session.adopt(scene)
@@ -75,6 +80,7 @@ def on_load(*_):
 @persistent
 def on_import(*_):
     """Something was linked or appended: cloth perhaps."""
+    leftovers.forget()
     arm_if_needed()
 
 
@@ -124,9 +130,7 @@ KEPT = (
 
 def arm():
     """Register the handlers; a second time does nothing."""
-    for handlers, function in (*ARMED, *KEPT):
-        if function not in handlers:
-            handlers.append(function)
+    _add((*ARMED, *KEPT))
 
 
 def disarm():
@@ -155,8 +159,16 @@ def arm_if_needed():
     """Arm if a scene of this file has a cloth or balloon that is not baked, else disarm."""
     if is_needed():
         arm()
-    else:
-        disarm()
+        return
+    disarm()
+    if any(map(is_body, bpy.data.objects)):
+        _add(KEPT)
+
+
+def _add(pairs):
+    for handlers, function in pairs:
+        if function not in handlers:
+            handlers.append(function)
 
 
 def _remove(pairs):
@@ -185,4 +197,5 @@ def unregister():
     if bpy.app.timers.is_registered(arm_if_needed):
         bpy.app.timers.unregister(arm_if_needed)
     doctor.forget()
+    leftovers.forget()
     session.drop_all()
