@@ -15,12 +15,6 @@ ON_LOAD = bpy.app.handlers.load_post
 
 
 @persistent
-def before_frame_change(scene, _depsgraph):
-    """The scene is about to leave a frame."""
-    session.remember(scene)
-
-
-@persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
     leftovers.look(depsgraph)
@@ -35,7 +29,7 @@ def on_frame_change(scene, depsgraph):
 def on_edit(scene, depsgraph):
     """Something was edited, and no frame changed."""
     leftovers.look(depsgraph)
-    session.notice_edits(depsgraph)
+    session.notice_edits(scene, depsgraph)
     session.tell(scene)
 
 
@@ -91,7 +85,7 @@ _newest = [0]
 @persistent
 def on_maybe_import(*_):
     """Something was edited, or a frame is about to change, in a Blender that does not tell of imports."""
-    if before_frame_change in bpy.app.handlers.frame_change_pre:
+    if on_frame_change in bpy.app.handlers.frame_change_post:
         return
     uids = np.zeros(len(bpy.data.objects), np.int32)
     bpy.data.objects.foreach_get("session_uid", uids)
@@ -114,7 +108,6 @@ ON_IMPORT = (
 """Since Blender 4.5 there is one for this alone."""
 
 ARMED = (
-    (bpy.app.handlers.frame_change_pre, before_frame_change),
     (bpy.app.handlers.frame_change_post, on_frame_change),
     (bpy.app.handlers.depsgraph_update_post, on_edit),
 )
