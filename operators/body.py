@@ -10,7 +10,7 @@ from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 from ..pbd_addon.blender import handlers
 from ..pbd_addon.blender.input import pins
 from ..pbd_addon.blender.live import expected_cost, heat_map
-from ..pbd_addon.blender.output import output, output_modifier
+from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
@@ -153,6 +153,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
         for obj in checks.bodies(context):
             if obj.pbd.baked:
                 baked.append(obj)
+                shape_keys.give_up_all(obj)
                 output_modifier.remove(obj)
             else:
                 output.remove(obj)

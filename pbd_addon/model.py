@@ -40,6 +40,13 @@ from .settings import Material, SolverSettings
 
 Place = tuple[np.ndarray, np.ndarray]
 
+PIN_SHARE = 1e3
+"""Mass of an island's firm pins in the rigid motion that damping keeps, over that of all that is free in it.
+
+Pins do not give way: their mass is infinite. This takes 0.1 % of the damping to a swing about a lone pin, and lets the
+free particles say how an island turns about pins that lie within 3 % of its size to a line, not what is left of them.
+"""
+
 
 class Pace(NamedTuple):
     """How a frame was stepped.
@@ -127,7 +134,9 @@ class Model:
         damping: Rate of every island's body, (islands,) [1/s].
         islands: Connected component of every particle, (n,) int.
         maps: The maps of each body; `set_materials` takes them over.
-        island_masses: Inertia of every island, (islands,) [kg].
+        damping_masses: What each particle counts for in the rigid motion that damping keeps, (n,) [kg]: its inertia,
+            where it is firmly pinned, its part of `PIN_SHARE` times that of all that is free in its island.
+        damping_island_masses: Their sum over each island, (islands,) [kg].
         constraints: In the order of projection, contact last.
     """
 
@@ -266,11 +275,18 @@ class Model:
         own = np.concatenate([np.full(len(body.vertices), body.own_masses is not None) for body in self.bodies])
         weighing *= np.where(own, 1.0, self._maps_of_particles().get("density", 1.0))
         self.masses = weighing + np.concatenate([body.air_masses(m) for body, m in zip(self.bodies, materials)])
-        self.island_masses = np.bincount(self.islands, self.masses)
         self.weighing = np.zeros(self.n)
         self.weighing[self.free] = weighing[self.free] / self.masses[self.free]
         self.w = np.zeros(self.n)
         self.w[self.free] = 1.0 / self.masses[self.free]
+        count = len(self._body_of_island)
+        hanging = np.bincount(self.islands[self.free], self.masses[self.free], count)
+        firm = np.bincount(self.islands[self.held], minlength=count)
+        anchored = self.held[hanging[self.islands[self.held]] > 0.0]
+        own = self.islands[anchored]
+        self.damping_masses = self.masses.copy()
+        self.damping_masses[anchored] = PIN_SHARE * hanging[own] / firm[own]
+        self.damping_island_masses = np.bincount(self.islands, self.damping_masses)
 
     def _build(self) -> list[Constraints]:
         soft = np.flatnonzero(self.pin_weights < 1.0)

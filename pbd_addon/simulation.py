@@ -9,7 +9,8 @@ import numpy as np
 
 from . import arguments, kernels as backends, pace, solver
 from .body import Body
-from .constraints import GRIP, Constraints, Grab, PairConstraints, Plane
+from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
+from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
 from .constraints.plane import checked_place
 from .contact import Collider
 from .frame_cache import FrameCache, Store
@@ -112,26 +113,70 @@ class Simulation:
         """The kinds of constraints that do something with the present materials."""
         return self._model.constraints
 
+    def add_constraints(
+        self,
+        bodies: Body | Sequence[Body],
+        vertices: Sequence[Sequence[int]] | np.ndarray,
+        function: Function,
+        compliance: float | Sequence[float] | np.ndarray = 0.0,
+        k: float | Sequence[float] | np.ndarray = 1.0,
+        one_sided: bool = False,
+        name: str = "custom",
+    ) -> CustomConstraints:
+        """Add a kind of constraint of your own, from the next step on; it stays until the simulation goes.
+
+        It is solved after those of cloth and pressure and before planes and contact. With XPBD it stores the energy
+        C² / (2 compliance); with PBD, k takes the place of the compliance.
+
+        Args:
+            bodies: Whose vertices: one body, or a sequence with the body of each column of `vertices`.
+            vertices: Vertices of each row, all of them different, (m, k) int.
+            function: Called as `function(p, rows)` with the positions (r, k, 3) float64 [m] of the vertices of some
+                rows and the numbers (r,) int of these rows in `vertices`; returns C (r,) and its gradients dC/dp
+                (r, k, 3). It sees the rows of one color at a time, which share no vertex, and must depend on nothing
+                else.
+            compliance: Inverse stiffness of all rows or of each one, (m,) [unit of C, squared, per joule], which is m/N
+                where C is a length; 0 is rigid.
+            k: Share of the error that PBD corrects in a substep, in [0, 1], of all rows or of each one, (m,).
+            one_sided: Whether C >= 0 is allowed, so that a row only ever pushes.
+            name: What reports call it.
+
+        Returns:
+            The kind, with `.values(x)`, `.multipliers` and `.forces()` in the order of the rows.
+
+        Raises:
+            ValueError: One sentence that names the argument; also from a later step, if the function fails there.
+        """
+        if not callable(function):
+            raise ValueError(f"function must be callable, not {function!r}")
+        ids = checked_rows(vertices)
+        owners = list(bodies) if isinstance(bodies, Sequence) else [bodies] * ids.shape[1]
+        parts = [self._part(self._body("bodies", body)) for body in owners]
+        particles = checked_particles(ids, [body.name for body in owners], parts)
+        compliances = checked_number("compliance", compliance, len(particles), np.inf)
+        shares = checked_number("k", k, len(particles), 1.0)
+        one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)
+        made = CustomConstraints(name, particles, function, compliances, shares, one_sided, self._model.w)
+        made.gradients(self._state.x.T)  # What is wrong is said here, not in a step.
+        self._model.add(made, self._materials, self.settings)
+        return made
+
     def keep_apart(
         self, one: Body, vertices: Sequence[int], other: Body, other_vertices: Sequence[int], distance: float
-    ) -> PairConstraints:
+    ) -> CustomConstraints:
         """Keep vertices[i] of `one` at least `distance` [m] from other_vertices[i] of `other`, for every i.
 
         Raises:
             ValueError: A body or a vertex is unknown, the lists differ in length, a vertex is to keep apart from
                 itself, or the distance is not above 0.
         """
-        first = arguments.ids("vertices", vertices, len(self._body("one", one).vertices)) + self._part(one).start
+        first = arguments.ids("vertices", vertices, len(self._body("one", one).vertices))
         second = arguments.ids("other_vertices", other_vertices, len(self._body("other", other).vertices))
-        second += self._part(other).start
         if len(first) != len(second):
             raise ValueError(f"vertices has {len(first)} entries, other_vertices has {len(second)}")
-        if (first == second).any():
-            raise ValueError(f"vertices and other_vertices must differ, row {np.argmax(first == second)} does not")
         apart = arguments.number("distance", distance, above=0.0, unit="m")
-        pairs = PairConstraints(np.column_stack([first, second]), np.full(len(first), apart), self._model.w)
-        self._model.add(pairs, self._materials, self.settings)
-        return pairs
+        rows = np.column_stack([first, second])
+        return self.add_constraints([one, other], rows, distance_beyond(apart), one_sided=True, name="pairs")
 
     def grab(
         self, body: Body, vertices: Sequence[int], weights: Sequence[float] | None = None, compliance: float = GRIP

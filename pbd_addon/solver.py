@@ -2,7 +2,7 @@
 
 The numbers at the right of `substep` are the lines of the algorithm of Müller et al. 2007, sec. 3.1. Constraints
 are compliant (XPBD, Macklin et al. 2016), and a frame is cut into small steps rather than iterated on (Macklin et
-al. 2019).
+al. 2019). One line is out of the paper's order: damping (6) comes before gravity (5), of which it would take a part.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def substep(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
     x = state.x.copy()
-    v = forces.accelerate(model, state.v, settings.gravity, h, kernels)  #       (5)
-    forces.damp(model, x, v, h, kernels)  #                                      (6)
+    v = forces.damp(model, x, state.v, h, kernels)  #                            (6)
+    v = forces.accelerate(model, v, settings.gravity, h, kernels)  #             (5)
     p = x + h * v  #                                                             (7)
     p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])
     watch.lap("prediction")

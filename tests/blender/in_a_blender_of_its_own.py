@@ -184,9 +184,38 @@ def replace_it(archive):
     return {"kernels": [before, after], "status": bridge("live.backends").status(bpy.context.scene)}
 
 
+def play_in_a_copy(archive, kind):
+    """Cloth plays in a copy of its scene, where its collider gets another mesh; and then in the first scene again."""
+    installer.install(Path(archive))
+    scenes.add_grid()
+    ground = scenes.add_grid("Ground", pbd=False)
+    ground.location.z, ground.scale, ground.pbd_collider.enabled = -0.3, (2.0, 2.0, 2.0), True
+    first = bpy.context.scene
+    play(3)
+    bpy.ops.scene.new(type=kind)
+    frames = [play(4)]
+    bpy.ops.object.select_all(action="DESELECT")
+    ground.select_set(True)
+    bpy.context.view_layer.objects.active = ground
+    bpy.ops.object.transform_apply()
+    old = ground.data
+    ground.data = old.copy()
+    bpy.data.meshes.remove(old)
+    bpy.context.window.scene = first
+    return {"frames": [*frames, play(6)]}
+
+
+def play(last):
+    """Play from the second frame; the frames that are simulated then."""
+    for frame in range(2, last + 1):
+        scenes.go(frame)
+    return [running().first_frame, running().last_frame]
+
+
 if __name__ == "__main__":
     story, *arguments = sys.argv[1:]
     tales = (install_and_play, play_with_numpy_alone, come_again, switch_off, meet_a_broken_numba, replace_it)
+    tales = (*tales, play_in_a_copy)
     told = {tale.__name__: tale for tale in tales}
     try:
         result = told[story](*arguments)

@@ -172,4 +172,4 @@ def test_plain_objects_arm_nothing(extension, library):
     bpy.ops.wm.append(directory=f"{library}/Object/", filename="Plate")
     for frame in (2, 3):
         go(frame)
-    assert handlers.before_frame_change not in bpy.app.handlers.frame_change_pre
+    assert handlers.on_frame_change not in bpy.app.handlers.frame_change_post

@@ -135,7 +135,7 @@ def test_a_range_of_its_own_is_one_of_the_animation(session):
     assert scene.frame_current == 6
     seen = play([obj], 6, 12)
     running = session.get(scene)
-    assert (running.first_frame, running.last_frame) == (12, 20)
+    assert (running.first_frame, running.last_frame) == (11, 20)
     assert not np.allclose(seen[9][0], seen[10][0], atol=1e-4)
 
 

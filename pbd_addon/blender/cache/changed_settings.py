@@ -1,6 +1,5 @@
 """What of raw settings by key has changed: what it is called, and whether it is animated."""
 
-import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..input.moments import collider_settings, read_last_moment
@@ -70,24 +69,3 @@ def places_that_stay(scene, settings):
 def agree(settings, others, still):
     """Whether raw settings are the same in these places, where both are known."""
     return all(settings[key][at] == others[key][at] for key in settings.keys() & still.keys() for at in still[key])
-
-
-def settings_at(running, scene, frame, settings):
-    """Raw settings with what F-curves make of numbers and switches at a frame that playback has jumped over."""
-    found = {}
-    for key, raw in settings.items():
-        owner, values = owner_of(scene, key), list(raw)
-        for place, (paths, _name) in enumerate(fields(scene, key)):
-            curve = None if owner is None else running.curves.samples.get((owner.session_uid, paths[0], 0))
-            if curve is None or len(paths) > 1 or isinstance(raw[place], str):
-                continue
-            group, _, name = paths[0].partition(".")
-            rna = getattr(owner, group).bl_rna.properties[name]
-            value = curve.values[min(frame - running.first_frame, len(curve.values) - 1)]
-            if isinstance(raw[place], bool):
-                values[place] = bool(value > 0.5)
-            else:
-                limited = min(max(value, rna.hard_min), rna.hard_max)
-                values[place] = round(limited) if isinstance(raw[place], int) else float(np.float32(limited))
-        found[key] = tuple(values)
-    return found

@@ -16,7 +16,7 @@ from ..input import deformed_input
 from ..input.members import fits, is_unedited, suits_output
 from ..input.moments import Moment, peek_deformed, read_deformed, read_surroundings
 from ..scene import surfaces
-from ..scene.scene_objects import find, layer_of
+from ..scene.scene_objects import layer_of
 from ..scene.simulated_range import shown_frame
 from . import changed_settings, hand_placed, watched_curves
 from .hand_placed import is_free, is_still, pinned
@@ -57,30 +57,12 @@ def notice_moves(running, scene):
     if running.untouched or running.undone is not None or running.shown is None:
         return
     shown = running.shown
-    for uid in shown.reshaped:
-        if _has_other_shape(running, scene, uid, shown.frame):
-            why = iface("the shape of '{name}' changed").format(name=find(scene, uid, "").name)
-            disturb(running, int(shown.frame), why)
     for uid, why in hand_placed.moves(running, scene):
         if uid is None:
             disturb(running, int(shown.frame), why)
         else:
             running.moved_by_hand.add(uid)
             running.truncate(int(shown.frame), why)
-
-
-def _has_other_shape(running, scene, uid, frame):
-    """Whether what cloth meets or follows, by uid, is shaped in another way than at a frame."""
-    obj, moment = find(scene, uid, ""), running.moments.get(frame)
-    known = None if moment is None else moment.surfaces.get(uid)
-    depsgraph = layer_of(scene).depsgraph
-    if obj is None or known is None or depsgraph is None:
-        return False
-    try:
-        now = surfaces.read(obj, depsgraph, known=known)
-    except PBDError:
-        return True
-    return not (now.fits(known) and np.array_equal(now.points, known.points))
 
 
 def disturb(running, frame, why):

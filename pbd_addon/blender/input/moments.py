@@ -51,14 +51,6 @@ class Moment(NamedTuple):
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
         return Moment(known, settings, standing, shapes)
 
-    def seeing(self, shown):
-        """The same moment, with the objects whose deformed shape was seen only when its frame was `shown`."""
-        unseen = shown.deformed.keys() - self.poses.keys()
-        return self._replace(
-            poses={**self.poses, **{uid: shown.poses[uid] for uid in unseen}},
-            deformed={**self.deformed, **{uid: shown.deformed[uid] for uid in unseen}},
-        )
-
     def stands_like(self, other):
         """Whether the objects that both know stand in the same place and shape."""
         return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
@@ -173,29 +165,8 @@ def _check_target(scene, obj, target):
         raise PBDError(f"{where}, which is simulated itself: choose an object that is not, or bake it first")
 
 
-def read_last_moment(scene, objects, depsgraph=None, known=None):
-    """The moment that was evaluated last, as the original objects remember it.
-
-    Surfaces are there only with a `depsgraph`, the one that evaluated it, and if all of them can be read.
-    """
+def read_last_moment(scene, objects):
+    """The moment that was evaluated last, as the original objects remember it, without surfaces."""
     settings = {obj.session_uid: raw_settings.raw_material(obj.pbd) for obj in objects}
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
-    moment = Moment({obj.session_uid: poses.read_last_pose(obj) for obj in objects}, settings)
-    if depsgraph is None:
-        return moment
-    around = {obj.session_uid: obj for obj in surfaces.colliders(scene)}
-    settings.update((as_collider(uid), collider_settings(obj)) for uid, obj in around.items())
-    targets = (obj.pbd.attach_object for obj in objects if mesh_io.attached_to(obj))
-    around.update((obj.session_uid, obj) for obj in targets)
-    try:
-        found = {
-            uid: surfaces.read(obj, depsgraph, matrix=poses.last_matrix(obj), known=(known or {}).get(uid))
-            for uid, obj in around.items()
-        }
-    except PBDError:  # What cannot be read is complained of when the frame is stepped.
-        found = {}
-    seen = peek_deformed(objects, depsgraph)
-    # One whose shape cannot be seen begins in that of the frame to come, so in the pose of that frame too.
-    unseen = {obj.session_uid for obj in objects if deformed_input.follows(obj)} - seen.keys()
-    known_poses = {uid: pose for uid, pose in moment.poses.items() if uid not in unseen}
-    return moment._replace(poses=known_poses, surfaces=found, deformed=seen)
+    return Moment({obj.session_uid: poses.read_last_pose(obj) for obj in objects}, settings)

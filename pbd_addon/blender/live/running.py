@@ -14,7 +14,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..cache import disk_cache, validity, watched_curves
 from ..cache.hand_placed import Shown
 from ..cache.validity import Loss
-from ..errors import DamagedFrame, PBDError
+from ..errors import DamagedFrame, LateError, PBDError
 from ..input import mesh_io
 from ..input.members import check_fit, suits_output
 from ..input.moments import Start, read_deformed, read_moment, read_surroundings
@@ -62,6 +62,7 @@ class Session:
 
     Attributes:
         undone: The frame at which a user has undone something that was not looked at yet, or None.
+        is_late: Whether the frame that is shown was not reached, because it takes longer than a window may wait.
         message: Why nothing is simulated, one sentence, or "".
         notes: What is worth knowing about an object, sentences by object uid.
         report: `StepReport` of the last step, or None.
@@ -70,7 +71,9 @@ class Session:
         bake: `BakeProgress` while a bake runs, else None.
         world: The running simulation, or None before the first step.
         moments: The `Moment` that each cached frame was made with.
-        first_guess: First cached frame whose inputs were interpolated, because playback jumped over it, or None.
+        start: The frame at which nothing was stepped yet, and how the scene stood there: `Start`, or None.
+        visits: Whether frames that are missing are visited, so that frame changes are our own.
+        first_guess: First cached frame whose inputs were interpolated, because a render jumped over it, or None.
         first_disturbed: First frame that was, or will be, made after a user moved, added or took away a collider in
             the middle of the run, or a hand was at work there, or None.
         disturbed_by: What did that: "COLLIDERS", "HAND", or "SETTLE" for a first frame that is not settled to the end.
@@ -96,6 +99,7 @@ class Session:
     def __init__(self):
         self.bake = None
         self.surfaces = {}
+        self.visits = False
         self.begin_anew(None)
 
     def begin_anew(self, start):
@@ -104,6 +108,7 @@ class Session:
         self.loaded = None
         self.world = None
         self.message = ""
+        self.is_late = False
         self.blocked = ""
         self.notes = {}
         self.report = None
@@ -193,12 +198,21 @@ class Session:
         if not self.bake:
             shaping.settle_first(self, scene, patience)
 
-    def _begin(self, scene, frame, here, patience):
-        """Start anew at a frame; settle what is to be settled, if that takes no longer than `patience` [s]."""
+    def _stand(self, scene, depsgraph, frame, here):
+        """Stand at the first frame, with nothing stepped; settle what is to be settled, as far as patience lasts."""
         self.begin_anew(Start(frame, here))
-        settles = raw_settings.settle_from(here.settings[scene.session_uid]) and frame == frame_range(scene)[0]
-        if settles and not self.bake:
-            self.build(scene, self.start, patience)
+        if raw_settings.settle_from(here.settings[scene.session_uid]) and not self.bake:
+            self.build(scene, self.start, stepping.patience_of(depsgraph))
+
+    def begin(self, scene, depsgraph, frame):
+        """Build the simulation from the scene as it stands at a frame; raises `PBDError`."""
+        with stepping.visiting(self, scene):
+            if shown_frame(scene) != frame:
+                depsgraph = stepping.visit(scene, frame)
+            objects = live_bodies(scene)
+            moment = read_moment(scene, depsgraph, objects)
+            start = Start(frame, self.with_surroundings(scene, depsgraph, moment, objects))
+        self.build(scene, start, stepping.patience_of(depsgraph))
 
     def show(self, scene, depsgraph, steps=True):
         """Bring the live keys to the present frame; step, unless told not to, to a whole frame that is not cached.
@@ -207,13 +221,15 @@ class Session:
         """
         began, self.stepping = time.monotonic(), 0.0
         frame = shown_frame(scene)
-        self.message = ""
+        self.message, self.is_late = "", False
         objects = [obj for _, obj in self.world.objects(scene)] if self.world else live_bodies(scene)
         if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
             self.begin_anew(None)
             objects = live_bodies(scene)
         if output.prepare(objects):
             depsgraph.update()
+        with contextlib.suppress(DamagedFrame):  # It has begun anew then.
+            validity.notice_moves(self, scene)
         before, obstacles = self.world, self.obstacles(scene)
         cast = before.obstacles if before else {}
         now = read_moment(scene, depsgraph, objects, obstacles)
@@ -250,7 +266,7 @@ class Session:
             except DamagedFrame:
                 raise
             except PBDError as error:
-                self.message = str(error)
+                self.message, self.is_late = str(error), isinstance(error, LateError)
         coasts = depsgraph.mode == "RENDER" and self.last_frame < last_live_frame(scene)
         ahead = frame - self.last_frame if coasts and 0.0 < frame - self.last_frame < 1.0 else 0.0
         self._write(scene, frame, now, ahead)
@@ -272,26 +288,29 @@ class Session:
 
     def _reach(self, scene, depsgraph, frame, now):
         """Step to a frame if it is missing; raises `PBDError` when that cannot be. Returns its moment."""
-        first = frame_range(scene)[0]
+        first = min(frame_range(scene)[0], self.bake.start) if self.bake else frame_range(scene)[0]
         whole = math.floor(frame)
         target = whole if self.bake else min(whole, last_live_frame(scene))
-        if self.untouched:
+        if self.untouched or (whole == first and self._must_restart(scene, depsgraph, frame, now)):
             here = read_moment(scene, depsgraph, live_bodies(scene))
             if not here.poses:
                 return now
-            here = self.with_surroundings(scene, depsgraph, here, live_bodies(scene))
-            begin = max(self.start.frame, min(first, whole)) if self.start else whole
-            if target <= begin:
-                if self.world is None or whole != self.first_frame:
-                    self._begin(scene, whole, here, stepping.patience_of(depsgraph))
+            if target < first:
+                self.begin_anew(None)
                 return now
-            self.build(scene, Start(begin, here.completing(self.start.moment)), stepping.patience_of(depsgraph))
-            now = here
-        elif whole == first and self._must_restart(scene, depsgraph, frame, now):
-            here = read_moment(scene, depsgraph, live_bodies(scene))
-            here = self.with_surroundings(scene, depsgraph, here, live_bodies(scene))
-            self._begin(scene, whole, here, stepping.patience_of(depsgraph))
-            return now
+            if target == first:
+                if self.world is None or not self.untouched or self.first_frame != first:
+                    here = self.with_surroundings(scene, depsgraph, here, live_bodies(scene))
+                    self._stand(scene, depsgraph, first, here)
+                return now
+            if not stepping.can_visit(scene, depsgraph):  # A render begins with what is known.
+                here = self.with_surroundings(scene, depsgraph, here, live_bodies(scene))
+                known = self.start.moment if self.start and self.start.frame == first else here
+                self.build(scene, Start(first, here.completing(known)), stepping.patience_of(depsgraph))
+                now = here
+            elif self.world is None or not self.bake:
+                self.begin(scene, depsgraph, first)
+                now = read_moment(scene, depsgraph, live_bodies(scene), self.obstacles(scene))
         if self.undone is not None:
             shaping.notice_undo(self, scene)
         validity.notice_changes(self, scene, depsgraph, whole if frame.is_integer() else frame, now)

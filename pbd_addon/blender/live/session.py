@@ -3,18 +3,16 @@
 They live outside of Blender's data, so nothing of them is saved or undone, and none outlives its file.
 """
 
-import contextlib
 from collections.abc import Callable
 
 import bpy
 
-from ..cache import cache_adoption, disk_cache, validity
-from ..errors import DamagedFrame, PBDError
-from ..input.moments import Start, read_last_moment, read_moment, read_surroundings
+from ..cache import cache_adoption, disk_cache, hand_placed
+from ..errors import PBDError
 from ..output import output
 from ..scene import linked
 from ..scene.scene_objects import bodies, layer_of, live_bodies
-from ..scene.simulated_range import frame_range, go_to_first, last_shown, shown_frame, timeline_frames
+from ..scene.simulated_range import frame_range, go_to_first, last_live_frame, last_shown, shown_frame, timeline_frames
 from .running import BakeProgress, Session
 
 __all__ = [
@@ -33,6 +31,7 @@ __all__ = [
     "frame_range",
     "get",
     "go_to_first",
+    "last_live_frame",
     "last_shown",
     "listeners",
     "live_bodies",
@@ -43,7 +42,6 @@ __all__ = [
     "notice_undo",
     "of",
     "put_back",
-    "remember",
     "reset",
     "show",
     "shown_frame",
@@ -70,15 +68,12 @@ def of(scene):
 
 
 def ensure(scene, depsgraph):
-    """The running session of a scene, built at the present frame if need be; raises `PBDError`."""
+    """The running session of a scene, built at the first frame if need be; raises `PBDError`."""
     found = of(scene)
     if found.world is None:
-        objects = live_bodies(scene)
-        if output.prepare(objects):
+        if output.prepare(live_bodies(scene)):
             depsgraph.update()
-        moment = read_moment(scene, depsgraph, objects)
-        moment = read_surroundings(scene, depsgraph, moment, objects, found.surfaces)
-        found.build(scene, Start(last_shown(scene), moment))
+        found.begin(scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
     return found
 
 
@@ -98,38 +93,13 @@ def show(scene, depsgraph):
     found = _sessions.get(scene.session_uid)
     if found is None and live_bodies(scene):
         found = of(scene)
-    return found is not None and found.show(scene, depsgraph)
+    return found is not None and (found.visits or found.show(scene, depsgraph))
 
 
 def tell(scene):
     """Call the listeners: a frame of the scene is shown, or something was edited."""
     for listener in listeners:
         listener(scene)
-
-
-def remember(scene):
-    """Before a frame change: note how the scene stood, in case the simulation begins there.
-
-    Blender hands no evaluated scene to this handler. The one of the window still shows the frame that is left, and
-    the original objects still stand as they did on it.
-    """
-    found = _sessions.get(scene.session_uid)
-    if found is not None:
-        with contextlib.suppress(DamagedFrame):  # It has begun anew then.
-            validity.notice_moves(found, scene)
-        if not found.untouched:
-            return
-    objects = live_bodies(scene)
-    depsgraph = layer_of(scene).depsgraph if objects else None
-    evaluated = depsgraph.scene_eval if depsgraph else None
-    if evaluated is not None and evaluated.frame_subframe == 0.0:
-        running = of(scene)
-        if running.shown is not None and running.shown.frame != shown_frame(evaluated):
-            return  # a render goes through the frames, and the window stands still
-        moment = read_last_moment(scene, objects, depsgraph, running.surfaces)
-        if running.start is not None and running.start.frame == last_shown(evaluated):
-            moment = moment.seeing(running.start.moment)
-        running.start = Start(last_shown(evaluated), moment)
 
 
 def notice_colliders():
@@ -139,17 +109,14 @@ def notice_colliders():
             found.shown.recast = True
 
 
-def notice_edits(depsgraph):
-    """Something was edited: F-curves perhaps, or the shape of what cloth meets."""
+def notice_edits(scene, depsgraph):
+    """Something was edited: F-curves perhaps, or the place or shape of what cloth meets."""
     curves = depsgraph.id_type_updated("ACTION") or any(has_rules(update.id) for update in depsgraph.updates)
-    shapes = set()
-    if depsgraph.id_type_updated("OBJECT"):
-        edited = (update.id.original for update in depsgraph.updates if update.is_updated_geometry)
-        shapes = {one.session_uid for one in edited if isinstance(one, bpy.types.Object)}
     for found in _sessions.values():
         found.curves_edited |= curves
-        if found.undone is None and found.shown is not None:  # Undo marks everything as edited.
-            found.shown.reshaped |= shapes
+    found = _sessions.get(scene.session_uid)
+    if found is not None and found.shown is not None and found.undone is None and not found.visits:
+        hand_placed.notice_edits(found, scene, depsgraph)
 
 
 def has_rules(one):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ... import UnstableError
 from ...model import State
 from ..cache import changed_settings, disk_cache
-from ..errors import PBDError
+from ..errors import LateError, PBDError
 from ..settings import raw_settings
 from . import backends, heat_map
 
@@ -34,13 +34,14 @@ def settle_first(running, scene, patience=math.inf):
     """Settle a first frame that was just built, if the scene says so.
 
     Raises:
-        PBDError: It cannot be done, or takes longer than `patience` seconds.
+        PBDError: It cannot be done.
+        LateError: It takes longer than `patience` seconds.
     """
     deadline = time.monotonic() + patience
     frames = frames_to_settle(running, scene)
     for done in settling(running, scene, frames):
         if done < frames and time.monotonic() > deadline:
-            raise PBDError(f"Settled {done} of {frames} frames in {patience:.0f} s: press Settle for all of them")
+            raise LateError(f"Settled {done} of {frames} frames in {patience:.0f} s: press Settle for all of them")
 
 
 def frames_to_settle(running, scene):
