@@ -249,8 +249,9 @@ class Simulation:
 
     def touching(self, body: Body) -> np.ndarray:
         """Vertices of a body that touched an obstacle or cloth in the last frame, a plane at its end; (k,) int."""
-        part, touch = self._model.slices[self._number[body]], self._model.touch
-        met = [touch.touching(True), touch.touching(False), *(plane.touching() for plane in self._model.contacts)]
+        part, contact = self._model.slices[self._number[body]], self._model.contact
+        planes = (plane.touching() for plane in self._model.plane_constraints)
+        met = [contact.touching(True), contact.touching(False), *planes]
         ids = np.unique(np.concatenate(met))
         return np.asarray(ids[(ids >= part.start) & (ids < part.stop)] - part.start)
 
@@ -483,6 +484,6 @@ class Simulation:
         return self._cache.state(frame)
 
     def _place(self, state: State) -> None:
-        self._model.touch.forget()
+        self._model.contact.reset()
         self._state = state
         self._targets = Targets.of(state)
