@@ -241,7 +241,7 @@ def test_a_place_that_is_no_number_in_the_middle(session):
     play([obj], 1, 4)
     obj.location.x = float("nan")
     go(5)
-    assert message() == "targets of Flag must be finite numbers"
+    assert message().startswith("targets of Flag must be finite numbers")
     assert session.get(bpy.context.scene).last_frame == 4
 
 
