@@ -175,7 +175,7 @@ def test_it_survives_other_materials_settings_and_colliders():
     for act in acts:
         act()
         assert sum(one is kind for one in simulation.constraints) == 1
-        assert simulation.constraints.index(kind) < simulation.constraints.index(simulation._model.touch)
+        assert simulation.constraints.index(kind) < simulation.constraints.index(simulation._model.contact)
         report = simulation.step(1 / 24)
         assert report.times["custom"] > 0.0
         assert np.abs(kind.multipliers).max() > 0.0
