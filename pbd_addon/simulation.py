@@ -150,11 +150,8 @@ class Simulation:
         if not callable(function):
             raise ValueError(f"function must be callable, not {function!r}")
         ids = checked_rows(vertices)
-        owners = list(bodies) if isinstance(bodies, (list, tuple)) else [bodies] * ids.shape[1]
-        for body in owners:
-            if not isinstance(body, Body) or body not in self._number:
-                raise ValueError(f"bodies must be bodies of this simulation, not {getattr(body, 'name', body)!r}")
-        parts = [self._model.slices[self._number[body]] for body in owners]
+        owners = [bodies] * ids.shape[1] if isinstance(bodies, Body) else arguments.sequence("bodies", bodies)
+        parts = [self._model.slices[self._number[self._body("bodies", body)]] for body in owners]
         particles = checked_particles(ids, [body.name for body in owners], parts)
         compliances = checked_number("compliance", compliance, len(particles), np.inf)
         shares = checked_number("k", k, len(particles), 1.0)
