@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ..pbd_addon.blender.baking import recording
@@ -53,7 +55,8 @@ def begin():
         if found is not None and found.is_late:
             with bpy.context.temp_override(window=window):
                 if OBJECT_OT_pbd_catch_up.poll(bpy.context):
-                    bpy.ops.object.pbd_catch_up("INVOKE_DEFAULT")
+                    catch_up: Any = bpy.ops.object
+                    catch_up.pbd_catch_up("INVOKE_DEFAULT")
             return
 
 

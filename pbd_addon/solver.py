@@ -66,8 +66,8 @@ def step(
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
     model.lay_paths(state, targets, dt)
-    model.touch.begin_frame(kernels, state.x, state.straying)
-    watch.lap(model.touch.name)
+    model.contact.begin_frame(kernels, state.x, state.prediction_error)
+    watch.lap(model.contact.name)
     state = state.copy()
     model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
     count = settings.substeps
@@ -75,7 +75,7 @@ def step(
         _advance(model, state, settings, k / count, (k + 1) / count, dt / count, kernels, watch, RETRIES)
     state.pin_targets = targets.pins
     state.planes, state.colliders = targets.planes, targets.colliders
-    state.straying = model.touch.straying
+    state.prediction_error = model.contact.prediction_error
     return state
 
 
@@ -103,7 +103,7 @@ def substep(
             constraints.project(kernels, p, x)  #                               (10)
             watch.lap(constraints.name)
     for constraints in model.constraints:
-        constraints.rub(kernels, p, x)  #                                       (16)
+        constraints.apply_friction(kernels, p, x)  #                            (16)
         watch.lap(constraints.name)
     return p, (p - x) / h  #                                               (13), (14)
 
@@ -126,7 +126,7 @@ def _advance(
     before = state.strain
     x, v = substep(model, state, settings, stop, h, kernels, watch)
     sound = np.abs(v).max() < RUNAWAY_SPEED  # false for NaN too
-    if sound and (model.touch.is_separate or retries <= RETRIES - CONTACT_RETRIES):
+    if sound and (model.contact.is_crossing_free or retries <= RETRIES - CONTACT_RETRIES):
         state.x, state.v = x, v
         state.strain = model.remember_strain(before)
         state.pushed = state.pushed | model.pushed()
@@ -135,7 +135,7 @@ def _advance(
     if not retries:
         worst = int(np.argmax(np.nan_to_num(np.abs(v), nan=np.inf).max(axis=0)))
         raise UnstableError(*model.owner(worst))
-    model.touch.go_back(start)
+    model.contact.rewind(start)
     middle = 0.5 * (start + stop)
     _advance(model, state, settings, start, middle, 0.5 * h, kernels, watch, retries - 1)
     _advance(model, state, settings, middle, stop, 0.5 * h, kernels, watch, retries - 1)

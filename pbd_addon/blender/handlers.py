@@ -17,8 +17,8 @@ ON_LOAD = bpy.app.handlers.load_post
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
-    leftovers.look(depsgraph)
     shown = session.show(scene, depsgraph)
+    leftovers.look(depsgraph)
     session.tell(scene)
     if shown or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
         return  # Without a window no timer runs, and one that waits can crash Blender when it ends.
@@ -28,8 +28,8 @@ def on_frame_change(scene, depsgraph):
 @persistent
 def on_edit(scene, depsgraph):
     """Something was edited, and no frame changed."""
-    leftovers.look(depsgraph)
     session.notice_edits(scene, depsgraph)
+    leftovers.look(depsgraph)  # After what reads the depsgraph, which may know data that goes.
     session.tell(scene)
 
 

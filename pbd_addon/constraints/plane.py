@@ -114,8 +114,8 @@ class PlaneConstraints(Constraints):
         """Distance from where the plane was before the substep, (m,) [m]."""
         return np.asarray(self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None]))
 
-    def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
-        kernels.rub_plane(
+    def apply_friction(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.apply_plane_friction(
             p, x, self.particles, self.weights, self.friction, self.normal, self.motion, self.multipliers
         )  # fmt: skip
         before = self._before(x)
