@@ -81,7 +81,10 @@ def test_nothing_is_guessed(make, sentence):
         (lambda s, b: s.move_plane(b, (0, 0, 0), (0, 0, 1)), "plane must be one of this simulation, not 'Flag'"),
         (lambda s, b: s.keep_apart(b, [99], b, [1], 0.1), "vertices names vertex 99, but there are 9 vertices"),
         (lambda s, b: s.keep_apart(b, [0], b, [-1], 0.1), "other_vertices names vertex -1, but there are 9"),
-        (lambda s, b: s.keep_apart(b, [0, 3], b, [1, 3], 0.1), "vertices and other_vertices must differ, row 1"),
+        (
+            lambda s, b: s.keep_apart(b, [0, 3], b, [1, 3], 0.1),
+            r"vertices must be different in each row, not \[3, 3\] \(row 1\)",
+        ),
         (lambda s, b: s.grab(b, [0.7, 1.9]), r"vertices must be integers, not \[0.7, 1.9\]"),
         (lambda s, b: s.step("1/24"), "dt must be a number, not '1/24'"),
         (lambda s, b: s.step(1e30), r"dt must be at most 4.5036e\+08 s, not 1e\+30"),

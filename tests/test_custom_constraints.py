@@ -209,7 +209,7 @@ def good(p, rows):
         ({"compliance": -1.0}, "compliance must be from 0 to any finite number, not -1"),
         ({"compliance": np.nan}, "compliance must be from 0 to any finite number, not nan"),
         ({"compliance": [1.0, 2.0, 3.0]}, r"compliance must be a number or 2 of them, not of shape \(3,\)"),
-        ({"compliance": "soft"}, "compliance must be a number or 2 of them, not 'soft'"),
+        ({"compliance": "soft"}, "compliance must be real numbers, not 'soft'"),
         ({"k": 1.5}, "k must be from 0 to 1, not 1.5"),
     ],
 )  # fmt: skip
