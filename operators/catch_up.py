@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ..pbd_addon.blender.baking import recording
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.timeline import session
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 
@@ -53,7 +55,8 @@ def begin():
         if found is not None and found.is_late:
             with bpy.context.temp_override(window=window):
                 if OBJECT_OT_pbd_catch_up.poll(bpy.context):
-                    bpy.ops.object.pbd_catch_up("INVOKE_DEFAULT")
+                    operators: Any = bpy.ops.object  # The stubs know none of ours.
+                    operators.pbd_catch_up("INVOKE_DEFAULT")
             return
 
 

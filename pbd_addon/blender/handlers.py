@@ -7,8 +7,8 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from .doctor import doctor
-from .live import session
 from .settings import properties
+from .timeline import session
 
 ON_LOAD = bpy.app.handlers.load_post
 

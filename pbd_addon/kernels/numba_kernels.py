@@ -12,15 +12,8 @@ from math import atan2, sqrt
 
 import numpy as np
 
-from .numba_boxes import (
-    bounds_of as bounds_of,
-    fit_boxes as fit_boxes,
-    overlaps as overlaps,
-)
-from .numba_chains import (
-    project_chains as project_chains,
-    solve_tridiagonal as solve_tridiagonal,
-)
+from .numba_boxes import bounds_of as bounds_of, fit_boxes as fit_boxes, overlaps as overlaps
+from .numba_chains import project_chains as project_chains, solve_tridiagonal as solve_tridiagonal
 from .numba_compile import helper, kernel
 from .numba_contact import (
     clearances as clearances,
@@ -31,19 +24,9 @@ from .numba_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
-from .numba_inflation import (
-    inflate as inflate,
-    tension_pattern as tension_pattern,
-)
-from .numba_levels import (
-    follow as follow,
-    pull_together as pull_together,
-)
-from .numba_motion import (
-    accelerate as accelerate,
-    approach as approach,
-    island_motion as island_motion,
-)
+from .numba_inflation import inflate as inflate, tension_pattern as tension_pattern
+from .numba_levels import follow as follow, pull_together as pull_together
+from .numba_motion import accelerate as accelerate, approach as approach, island_motion as island_motion
 
 TINY = 1e-12
 TURN = 2.0 * np.pi

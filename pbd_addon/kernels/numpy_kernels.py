@@ -18,15 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .numpy_boxes import (
-    bounds_of as bounds_of,
-    fit_boxes as fit_boxes,
-    overlaps as overlaps,
-)
-from .numpy_chains import (
-    project_chains as project_chains,
-    solve_tridiagonal as solve_tridiagonal,
-)
+from .numpy_boxes import bounds_of as bounds_of, fit_boxes as fit_boxes, overlaps as overlaps
+from .numpy_chains import project_chains as project_chains, solve_tridiagonal as solve_tridiagonal
 from .numpy_contact import (
     clearances as clearances,
     closest_points as closest_points,
@@ -36,20 +29,10 @@ from .numpy_contact import (
     rows_in_reach as rows_in_reach,
     rub_contacts as rub_contacts,
 )
-from .numpy_inflation import (
-    inflate as inflate,
-    tension_pattern as tension_pattern,
-)
+from .numpy_inflation import inflate as inflate, tension_pattern as tension_pattern
 from .numpy_layout import by_color as _by_color, scatter as _scatter
-from .numpy_levels import (
-    follow as follow,
-    pull_together as pull_together,
-)
-from .numpy_motion import (
-    accelerate as accelerate,
-    approach as approach,
-    island_motion as island_motion,
-)
+from .numpy_levels import follow as follow, pull_together as pull_together
+from .numpy_motion import accelerate as accelerate, approach as approach, island_motion as island_motion
 
 TINY = 1e-12
 
