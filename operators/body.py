@@ -8,7 +8,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
 from ..pbd_addon.blender import handlers
-from ..pbd_addon.blender.output import output, output_modifier
+from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
@@ -153,6 +153,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
         for obj in checks.bodies(context):
             if obj.pbd.baked:
                 baked.append(obj)
+                shape_keys.give_up_all(obj)
                 output_modifier.remove(obj)
             else:
                 output.remove(obj)

@@ -55,8 +55,8 @@ def begin():
         if found is not None and found.is_late:
             with bpy.context.temp_override(window=window):
                 if OBJECT_OT_pbd_catch_up.poll(bpy.context):
-                    operators: Any = bpy.ops.object  # The stubs know none of ours.
-                    operators.pbd_catch_up("INVOKE_DEFAULT")
+                    catch_up: Any = bpy.ops.object
+                    catch_up.pbd_catch_up("INVOKE_DEFAULT")
             return
 
 

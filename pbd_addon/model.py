@@ -40,6 +40,13 @@ from .settings import Material, SolverSettings
 
 Place = tuple[np.ndarray, np.ndarray]
 
+PIN_SHARE = 1e3
+"""Mass of an island's firm pins in the rigid motion that damping keeps, over that of all that is free in it.
+
+Pins do not give way: their mass is infinite. This takes 0.1 % of the damping to a swing about a lone pin, and lets the
+free particles say how an island turns about pins that lie within 3 % of its size to a line, not what is left of them.
+"""
+
 
 class Pace(NamedTuple):
     """How a frame was stepped.
@@ -64,7 +71,7 @@ class State:
         planes: Where the planes were then, (point, unit normal) of each.
         colliders: Where the vertices of each collider were then, (3, m) [m] of each.
         strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
-        straying: What contact knows of how far particles stray, see `ContactConstraints.straying`.
+        prediction_error: What contact observed of each particle, see `ContactConstraints.prediction_error`.
         pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool;
             all as long as nothing is known.
         pace: How the last frame was stepped, for frames that choose their substeps.
@@ -76,7 +83,7 @@ class State:
     planes: list[Place]
     colliders: list[np.ndarray]
     strain: np.ndarray
-    straying: np.ndarray
+    prediction_error: np.ndarray
     pushed: np.ndarray
     pace: Pace
 
@@ -84,7 +91,7 @@ class State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.straying.copy(), self.pushed.copy(), self.pace,
+            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.pace,
         )  # fmt: skip
 
 
@@ -127,7 +134,9 @@ class Model:
         damping: Rate of every island's body, (islands,) [1/s].
         islands: Connected component of every particle, (n,) int.
         maps: The maps of each body; `set_materials` takes them over.
-        island_masses: Inertia of every island, (islands,) [kg].
+        damping_masses: What each particle counts for in the rigid motion that damping keeps, (n,) [kg]: its inertia,
+            where it is firmly pinned, its part of `PIN_SHARE` times that of all that is free in its island.
+        damping_island_masses: Their sum over each island, (islands,) [kg].
         constraints: In the order of projection, contact last.
     """
 
@@ -160,7 +169,7 @@ class Model:
         self.maps = [body.maps for body in bodies]
         self._set_masses(materials)
         self._bend_models = [m.bend_model for m in materials]
-        self.touch: ContactConstraints
+        self.contact: ContactConstraints
         self._bends = self._build_bends()
         self._all = self._build()
         self.set_materials(materials, settings)
@@ -195,9 +204,9 @@ class Model:
     ) -> None:
         """Meet other colliders than before."""
         self.colliders = list(colliders)
-        place = self._all.index(self.touch)
-        self.touch = self._build_contact()
-        self._all[place] = self.touch
+        place = self._all.index(self.contact)
+        self.contact = self._build_contact()
+        self._all[place] = self.contact
         self.set_materials(materials, settings)
 
     def hold(self, grabs: list[Grab]) -> None:
@@ -221,9 +230,9 @@ class Model:
         path = np.stack([state.pin_targets, targets.pins])
         self.held_path = path[:, :, self.held_pins]
         self.attachment.path = path[:, :, self.soft_pins]
-        for contacts, start, end in zip(self.contacts, state.planes, targets.planes):
-            contacts.lay_path(start, end, dt)
-        self.touch.lay_path(state.colliders, targets.colliders)
+        for constraints, start, end in zip(self.plane_constraints, state.planes, targets.planes):
+            constraints.lay_path(start, end, dt)
+        self.contact.lay_path(state.colliders, targets.colliders)
         self.tethers.strain = self.levels.strain = state.strain
 
     def remember_strain(self, before: np.ndarray) -> np.ndarray:
@@ -266,11 +275,18 @@ class Model:
         own = np.concatenate([np.full(len(body.vertices), body.own_masses is not None) for body in self.bodies])
         weighing *= np.where(own, 1.0, self._maps_of_particles().get("density", 1.0))
         self.masses = weighing + np.concatenate([body.air_masses(m) for body, m in zip(self.bodies, materials)])
-        self.island_masses = np.bincount(self.islands, self.masses)
         self.weighing = np.zeros(self.n)
         self.weighing[self.free] = weighing[self.free] / self.masses[self.free]
         self.w = np.zeros(self.n)
         self.w[self.free] = 1.0 / self.masses[self.free]
+        count = len(self._body_of_island)
+        hanging = np.bincount(self.islands[self.free], self.masses[self.free], count)
+        firm = np.bincount(self.islands[self.held], minlength=count)
+        anchored = self.held[hanging[self.islands[self.held]] > 0.0]
+        own = self.islands[anchored]
+        self.damping_masses = self.masses.copy()
+        self.damping_masses[anchored] = PIN_SHARE * hanging[own] / firm[own]
+        self.damping_island_masses = np.bincount(self.islands, self.damping_masses)
 
     def _build(self) -> list[Constraints]:
         soft = np.flatnonzero(self.pin_weights < 1.0)
@@ -284,10 +300,10 @@ class Model:
         self.stretch = self._build_stretch()
         self.volume = VolumeConstraints(self._closed_pieces(), self.n)
         inflation = InflationConstraints(self.volume, self.stretch)
-        self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
-        self.touch = self._build_contact()
+        self.plane_constraints = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
+        self.contact = self._build_contact()
         springs = [*self._bends, self.levels, self.tethers, self._build_shear(), self.stretch]
-        return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.contacts, self.touch]
+        return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.plane_constraints, self.contact]
 
     def _build_contact(self) -> ContactConstraints:
         """Surfaces of all bodies and colliders; the particles of colliders come after those of bodies."""
@@ -300,7 +316,7 @@ class Model:
         for collider in self.colliders:
             obstacles.append(Surface(collider.mesh, collider.vertices, at, exact=True))
             at += len(collider.vertices)
-        return ContactConstraints(surfaces, obstacles, self.colliders, rest.T.copy(), self.contacts)
+        return ContactConstraints(surfaces, obstacles, self.colliders, rest.T.copy(), self.plane_constraints)
 
     def _stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""

@@ -117,7 +117,7 @@ def _for_meetings(model: Model, state: State, targets: Targets, dt: float) -> fl
     What a collider turns or deforms counts twice, as planes between it and cloth only follow straight ways.
     """
     bodies = []
-    for surface, part in zip(model.touch.surfaces, model.slices):
+    for surface, part in zip(model.contact.surfaces, model.slices):
         if surface is not None:
             x, way = state.x[:, part], dt * state.v[:, part]
             bodies.append((x, x + way, way.mean(axis=1), 0.0, surface.edge))

@@ -1,4 +1,4 @@
-"""Distance constraints: stretch on edges, shear on diagonals, and pairs of particles that keep apart."""
+"""Distance constraints: stretch on edges and shear on diagonals."""
 
 from __future__ import annotations
 
@@ -235,33 +235,3 @@ class DistanceConstraints(Constraints):
         alpha = np.broadcast_to(self.alpha, self.compliance.shape)[side]
         error = np.abs(change + alpha * self.multipliers) / self.rest_lengths
         return np.where(self.compliance[side] < NO_STIFFNESS, error, 0.0)
-
-
-class PairConstraints(DistanceConstraints):
-    """|p1 - p2| >= distance: two particles keep apart and are free to part (seed report on XPBD, sec. 2.2.3).
-
-    Args:
-        indices: Both particles of every row, (m, 2) int.
-        distances: (m,) [m].
-        w: Inverse masses of all particles, (n,) [1/kg].
-    """
-
-    def __init__(self, indices: np.ndarray, distances: np.ndarray, w: np.ndarray) -> None:
-        count = len(indices)
-        super().__init__("pairs", indices, distances, np.ones(count), np.zeros(count, int), w, ("", ""))
-
-    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        """The distance is not one of the material."""
-
-    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self.weights = w[self.rows.indices]
-        self.compliance = np.zeros((2, len(self.rest_lengths)))
-        self.compliance[0] = NO_STIFFNESS
-        self.sides = 2
-        self.damping_times = np.zeros(0)
-        self.k = np.ones((1, 1))
-        self.active = len(self.rest_lengths) > 0
-        self.h = 0.0
-
-    def pushing(self) -> np.ndarray:
-        return np.unique(self.rows.indices[:, self.multipliers != 0.0])

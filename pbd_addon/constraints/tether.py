@@ -117,6 +117,7 @@ class TetherConstraints(Constraints):
             self.least_strain = np.zeros(self.bodies)
         self.used = used[self.body]
         self.active = bool(self.used.any())
+        self.gravity = float(np.linalg.norm(settings.gravity))
         self.slack = np.full(self.bodies, np.nan)
         self.h = 0.0
 
@@ -132,11 +133,14 @@ class TetherConstraints(Constraints):
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
-        self.h = h
         slack = MARGIN * np.maximum(self.strain, self.least_strain)
-        if not np.array_equal(slack, self.slack):
-            self.slack = slack
-            self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
+        if h != self.h or not np.array_equal(slack, self.slack):
+            self.h, self.slack = h, slack
+            # What has just been predicted has fallen by g h² more than it will when the edges have pulled it back.
+            strain = np.maximum(self.strain, self.least_strain / DYNAMIC_LOAD)[self.body]
+            give = np.maximum(self.lengths * slack[self.body], self.lengths * strain + self.gravity * h**2)
+            reach = self.lengths + give
+            self.reach = np.where(self.used, reach, np.inf)
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_tether(p, self.particles, self.anchors, self.starts, self.weights, self.reach, self.multipliers)

@@ -12,21 +12,38 @@ from math import atan2, sqrt
 
 import numpy as np
 
-from .numba_boxes import bounds_of as bounds_of, fit_boxes as fit_boxes, overlaps as overlaps
-from .numba_chains import project_chains as project_chains, solve_tridiagonal as solve_tridiagonal
+from .numba_bvh import (
+    primitive_bounds as primitive_bounds,
+    query_pairs as query_pairs,
+    refit as refit,
+)
+from .numba_chains import (
+    project_chains as project_chains,
+    solve_tridiagonal as solve_tridiagonal,
+)
 from .numba_compile import helper, kernel
 from .numba_contact import (
+    apply_contact_friction as apply_contact_friction,
     clearances as clearances,
     closest_points as closest_points,
+    cull_pairs as cull_pairs,
     heights as heights,
-    planes_between as planes_between,
-    push_apart as push_apart,
-    rows_in_reach as rows_in_reach,
-    rub_contacts as rub_contacts,
+    project_contacts as project_contacts,
+    separating_planes as separating_planes,
 )
-from .numba_inflation import inflate as inflate, tension_pattern as tension_pattern
-from .numba_levels import follow as follow, pull_together as pull_together
-from .numba_motion import accelerate as accelerate, approach as approach, island_motion as island_motion
+from .numba_inflation import (
+    inflate as inflate,
+    tension_pattern as tension_pattern,
+)
+from .numba_levels import (
+    follow as follow,
+    pull_together as pull_together,
+)
+from .numba_motion import (
+    accelerate as accelerate,
+    approach as approach,
+    island_motion as island_motion,
+)
 
 TINY = 1e-12
 TURN = 2.0 * np.pi
@@ -299,7 +316,7 @@ def project_plane(
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i8[:], f8[:], f8[:], f8[:], f8[:], f8[:])")
-def rub_plane(
+def apply_plane_friction(
     p: np.ndarray,
     x: np.ndarray,
     indices: np.ndarray,
@@ -309,7 +326,7 @@ def rub_plane(
     motion: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_kernels.rub_plane`."""
+    """As `numpy_kernels.apply_plane_friction`."""
     for r in range(len(indices)):
         if not multipliers[r] > 0.0:
             continue

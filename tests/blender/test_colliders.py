@@ -702,7 +702,7 @@ def test_no_number_in_the_middle(session):
     play([obj], 1, 4)
     box.location.x = float("nan")
     go(5)
-    assert running(session).message == "vertices of Table must be finite numbers"
+    assert running(session).message.startswith("vertices of Table must be finite numbers")
     assert running(session).last_frame == 4
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import handlers
 from ..errors import PBDError
-from ..scene import poses, user_keys
+from ..scene import marks, poses, user_keys
 from ..scene.scene_objects import find
 from ..scene.simulated_range import go_to
 from ..timeline import follow, session, step
@@ -195,9 +195,7 @@ def _shape_of_keys(obj):
     if keys is None:
         raise PBDError(f"The baked keys of '{obj.name}' are gone: delete the bake")
     if keys.use_relative:
-        names = obj.pbd.bake_keys.splitlines()
-        values = {name: keys.key_blocks[name].value for name in names if name in keys.key_blocks}
-        values = {name: value for name, value in values.items() if value != 0.0}
+        values = {block.name: block.value for block in marks.marked(keys, marks.BAKED) if block.value != 0.0}
         offset = user_keys.user_offset(obj, values, {})
         basis = user_keys.basis_shape(obj)
         return basis if offset is None else basis + offset

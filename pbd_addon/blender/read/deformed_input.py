@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import PBDError
 from ..output import output, output_choice, output_modifier
+from . import mesh_io
 
 CARRIERS = output_modifier.KEEPERS | {"ARRAY", "EDGE_SPLIT", "MIRROR", "SOLIDIFY", "SUBSURF"}
 """Modifiers that keep the vertices they are given first, with their attributes; the rest is behind them."""
@@ -28,8 +29,10 @@ def read(obj, depsgraph):
         depsgraph: What evaluates it; it may be brought up to date, which makes what was read from it invalid.
 
     Raises:
-        PBDError: The modifiers do not keep the vertices, a vertex is nowhere, or nothing is evaluated.
+        PBDError: The mesh is being edited, the modifiers do not keep the vertices, a vertex is nowhere, or nothing is
+            evaluated.
     """
+    mesh_io.check_editable(obj)
     output.check(obj)
     if _evaluated_mesh(obj, depsgraph) is None:
         if depsgraph.mode == "RENDER":
@@ -60,7 +63,7 @@ def peek(obj, depsgraph):
         {one.type for one in modifiers if _is_on(one, depsgraph)}
         for modifiers in (output_modifier.before(obj), output_modifier.after(obj))
     )
-    if mesh is None or obj.mode == "EDIT" or not earlier <= output_modifier.KEEPERS or not later <= CARRIERS:
+    if mesh is None or obj.data.is_editmode or not earlier <= output_modifier.KEEPERS or not later <= CARRIERS:
         return None
     if output_modifier.find(obj) is None:
         is_input = not later and not obj.pbd.live_key and len(mesh.vertices) == count

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import PBDError
 from ..output import output_choice
 from ..scene import animation, poses, surfaces, user_keys
-from ..scene.scene_objects import bodies, find, objects_of
+from ..scene.scene_objects import bodies, find, is_body, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
@@ -102,9 +102,11 @@ class UserState(NamedTuple):
     curves: "curves.Curves | None" = None
 
 
-def read(scene, watched, heard, read_curves: Callable[[], Any] | None = None):
+def read(
+    scene: bpy.types.Scene, watched: Watched, heard: Heard, read_curves: Callable[[], Any] | None = None
+) -> UserState:
     """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated."""
-    members = [obj for obj in objects_of(scene, watched.members) if obj.pbd.enabled]
+    members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
     obstacles, live = objects_of(scene, watched.obstacles), bodies(scene)
     holders = [obj for obj in members if obj.session_uid in watched.pinned and not obj.pbd.baked]
     holders += objects_of(scene, watched.targets)
@@ -171,7 +173,7 @@ def _set_keys(obj, keys):
     return {
         name: value
         for name, value in values.items()
-        if f"{keys.key_blocks[name].path_from_id()}.value" not in animated and not keys.animation_data.nla_tracks
+        if animation.value_path(name) not in animated and not keys.animation_data.nla_tracks
     }
 
 
@@ -224,7 +226,7 @@ def hear(scene, depsgraph, watched, heard, frame):
     return Heard(heard.curves or curves_edited, heard.cast, shapes, carried)
 
 
-def _reshaped(updates: Iterable[Any]):
+def _reshaped(updates: Iterable[Any]) -> list[Any]:
     originals = (update.id.original for update in updates if update.is_updated_geometry)
     return [one for one in originals if isinstance(one, bpy.types.Object) and one.type in surfaces.SURFACE_TYPES]
 

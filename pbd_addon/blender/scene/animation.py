@@ -90,6 +90,11 @@ def remove_curves(owner, data_paths):
         collection.remove(curve)
 
 
+def value_path(name):
+    """Data path of the value of a shape key, from its Key data-block."""
+    return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
+
+
 def animates(owner, beginnings):
     """Whether an F-curve, driver or NLA track of `owner` may change a property whose path begins so."""
     data = owner.animation_data

@@ -12,9 +12,14 @@ FEW = 4
 """So many objects are found sooner by their names than by a look at all objects of a scene."""
 
 
+def is_body(obj):
+    """Whether an object is PBD. One that was converted to a curve keeps its settings, and has no mesh to simulate."""
+    return obj.type == "MESH" and obj.pbd.enabled
+
+
 def bodies(scene):
     """The PBD objects of a scene that are switched on, baked or not; linked ones, which cannot be, if all are."""
-    found = [obj for obj in scene.objects if obj.type == "MESH" and obj.pbd.enabled and obj.pbd.active]
+    found = [obj for obj in scene.objects if is_body(obj) and obj.pbd.active]
     return [obj for obj in found if not linked.problem(obj)] or found
 
 

@@ -33,9 +33,10 @@ OF_COLLIDER = {name: ((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS
 OF_OBJECT = {name: ((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS)}
 """Of each field of a record: the paths that make its value, and its name if it is not that of its property."""
 
-SceneSettings: Any = namedtuple("SceneSettings", tuple(OF_SCENE))  # type: ignore[misc]
-ColliderSettings: Any = namedtuple("ColliderSettings", COLLIDER_FIELDS)  # type: ignore[misc]
-ObjectSettings: Any = namedtuple("ObjectSettings", tuple(OF_OBJECT))  # type: ignore[misc]
+_record: Any = namedtuple
+SceneSettings = _record("SceneSettings", tuple(OF_SCENE))
+ColliderSettings = _record("ColliderSettings", COLLIDER_FIELDS)
+ObjectSettings = _record("ObjectSettings", tuple(OF_OBJECT))
 RECORDS = (
     (SceneSettings, OF_SCENE, PBD_PG_scene),
     (ColliderSettings, OF_COLLIDER, PBD_PG_collider),

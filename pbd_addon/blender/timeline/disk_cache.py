@@ -73,7 +73,7 @@ class DiskCache:
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
-            straying=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
+            prediction_error=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
             pace=Pace(int(substeps), stretch_error),
         )  # fmt: skip
 
@@ -84,7 +84,7 @@ class DiskCache:
             "pin_targets": state.pin_targets,
             "planes": np.array(state.planes).reshape(-1, 2, 3),
             "strain": state.strain,
-            "straying": state.straying,
+            "straying": state.prediction_error,
             "pushed": state.pushed,
             "pace": np.array(state.pace),
         }

@@ -8,7 +8,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ... import Collider, FrameInputs, Plane, Simulation
 from ..errors import PBDError
 from ..read import mesh_io
-from ..scene.scene_objects import find
+from ..scene.scene_objects import find, is_body
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import as_collider
@@ -104,7 +104,7 @@ class SceneSimulation:
     def objects(self, scene):
         """The members that are still PBD objects of the scene, as pairs of member and object."""
         found = ((member, find(scene, member.uid, member.name)) for member in self.members)
-        return [(member, obj) for member, obj in found if obj is not None and obj.pbd.enabled]
+        return [(member, obj) for member, obj in found if obj is not None and is_body(obj)]
 
     def held(self, moment):
         """A moment with the pinned vertices alone of the deformed shapes: no more is needed to step."""

@@ -117,7 +117,7 @@ def check_faces(member, obj):
 
 def fits(member, obj):
     """Whether the mesh is, by its counts, the one that the simulation was built for."""
-    return obj.mode != "EDIT" and mesh_io.counts(obj.data) == member.fingerprint[0]
+    return not obj.data.is_editmode and mesh_io.counts(obj.data) == member.fingerprint[0]
 
 
 def user_world(obj, pose, masks):

@@ -1,12 +1,12 @@
-"""Box trees find the boxes that overlap: all of them, once each, and no others but those a millionth of space apart."""
+"""Hierarchies find the boxes that overlap: all of them, once each, and no others but those a millionth apart."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from pbd_addon.contact.box_tree import Boxes, BoxTree, halving_order
-from pbd_addon.kernels.numpy_boxes import CHUNK
+from pbd_addon.contact.bvh import BVH, FittedBVH, median_split_order
+from pbd_addon.kernels.numpy_bvh import CHUNK
 
 Corners = tuple[np.ndarray, np.ndarray]
 
@@ -28,11 +28,11 @@ def uneven_boxes(rng: np.random.Generator, count: int, size: float) -> Corners:
     return low, high
 
 
-def fitted(boxes: Corners, members: np.ndarray | None = None, centers: np.ndarray | None = None) -> Boxes:
+def fitted(boxes: Corners, members: np.ndarray | None = None, centers: np.ndarray | None = None) -> FittedBVH:
     """A tree fitted to boxes; it is made for the places `centers` of the items, by default those of the boxes."""
     low, high = boxes
-    tree = BoxTree(0.5 * (low + high) if centers is None else centers)
-    return tree.fitted(np.concatenate([low.T, -high.T]), members)
+    tree = BVH(0.5 * (low + high) if centers is None else centers)
+    return tree.refit(np.concatenate([low.T, -high.T]), members)
 
 
 def brute_force(one: Corners, other: Corners, gap: float = 0.0) -> set[tuple[int, int]]:
@@ -48,9 +48,9 @@ def nearly(one: Corners, other: Corners) -> set[tuple[int, int]]:
     return brute_force(one, other, 4e-6 * float((high - low).max()))
 
 
-def found(one: Boxes, other: Boxes) -> set[tuple[int, int]]:
+def found(one: FittedBVH, other: FittedBVH) -> set[tuple[int, int]]:
     """The pairs that a walk finds; none may come twice, nor an item with itself."""
-    first, second = one.overlaps(other)
+    first, second = one.query_pairs(other)
     if one is other:
         assert (first != second).all()
         first, second = np.minimum(first, second), np.maximum(first, second)
@@ -122,7 +122,7 @@ def test_a_tree_of_nothing():
     nothing = fitted((np.zeros((0, 3)), np.zeros((0, 3))))
     some = fitted(random_boxes(np.random.default_rng(0), 20, 0.9))
     assert found(nothing, nothing) == found(nothing, some) == found(some, nothing) == set()
-    first, second = nothing.overlaps(some)
+    first, second = nothing.query_pairs(some)
     assert first.dtype.kind == second.dtype.kind == "i"
 
 
@@ -155,8 +155,8 @@ def test_a_tree_can_be_fitted_again():
     """The boxes of one moment stay as they were when the tree is fitted to those of another."""
     rng = np.random.default_rng(7)
     one, other = random_boxes(rng, 100, 0.3), random_boxes(rng, 100, 0.3)
-    tree = BoxTree(one[0])
-    first, second = (tree.fitted(np.concatenate([low.T, -high.T])) for low, high in (one, other))
+    tree = BVH(one[0])
+    first, second = (tree.refit(np.concatenate([low.T, -high.T])) for low, high in (one, other))
     assert found(first, first) == {(i, j) for i, j in brute_force(one, one) if i < j}
     assert found(first, second) == brute_force(one, other)
 
@@ -169,14 +169,14 @@ def test_some_boxes_are_put_elsewhere(count):
     items = rng.choice(count, min(count, 5), replace=False)
     now = before[0].copy(), before[1].copy()
     now[0][items], now[1][items] = there[0][items], there[1][items]
-    tree = BoxTree(0.5 * (before[0] + before[1]))
-    boxes = tree.fitted(np.concatenate([before[0].T, -before[1].T]))
-    some = tree.amended(boxes, items, np.concatenate([now[0][items].T, -now[1][items].T]))
+    tree = BVH(0.5 * (before[0] + before[1]))
+    boxes = tree.refit(np.concatenate([before[0].T, -before[1].T]))
+    some = tree.update_subset(boxes, items, np.concatenate([now[0][items].T, -now[1][items].T]))
     other = fitted(others)
     assert brute_force(now, others) <= found(boxes, other) <= nearly(now, others)
     here = {pair for pair in brute_force(now, others) if pair[0] in items}
     assert here <= found(some, other) <= {pair for pair in nearly(now, others) if pair[0] in items}
-    nobody = tree.amended(boxes, items[:0], np.zeros((6, 0)))
+    nobody = tree.update_subset(boxes, items[:0], np.zeros((6, 0)))
     assert found(nobody, other) == set()
     assert brute_force(now, others) <= found(boxes, other)
 
@@ -195,7 +195,7 @@ def test_more_pairs_than_a_chunk():
 def test_every_item_has_one_leaf(count):
     """A perfect tree, with as few levels as hold all items, and no item left out, also of points in one place."""
     for points in (np.random.default_rng(count).random((count, 3)), np.zeros((count, 3))):
-        leaves = halving_order(points)
+        leaves = median_split_order(points)
         assert len(leaves) == 2 ** max(0, int(np.ceil(np.log2(max(count, 1)))))
         np.testing.assert_array_equal(np.sort(leaves[leaves >= 0]), np.arange(count))
 
@@ -203,6 +203,6 @@ def test_every_item_has_one_leaf(count):
 def test_neighbours_in_space_are_neighbours_in_the_tree():
     """Along a line, the leaves follow the line, whichever way it runs in space."""
     along = np.random.default_rng(9).permutation(64)
-    leaves = halving_order(np.outer(along, [0.1, -0.7, 0.2]))
+    leaves = median_split_order(np.outer(along, [0.1, -0.7, 0.2]))
     steps = np.diff(along[leaves])
     assert (steps == 1).all() or (steps == -1).all()

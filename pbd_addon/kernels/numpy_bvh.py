@@ -1,8 +1,8 @@
-"""Trees of bounding boxes in NumPy: fitted to new boxes, and two of them walked at once with whole arrays.
+"""Bounding volume hierarchies in NumPy: refitted to new boxes, and queried against each other level by level.
 
 A tree is perfect and binary: its root is node 1, the children of node i are 2 i and 2 i + 1. Common arguments:
 
-    leaves: The item in each leaf, -1 for none, (2**k,) int.
+    leaves: The primitive in each leaf, -1 for none, (2**k,) int.
     nodes: Lower corner and negated upper corner of the box of each node, (6, 2 * 2**k) float64 [m]; inf for nothing.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 CHUNK = 8192
-"""Pairs that are looked at together: arrays of this length stay in the cache."""
+"""Pairs handled together: arrays of this length stay in the CPU cache."""
 
 LAST = (1 << 32) - 1
 """A pair of nodes is one number: the first in the upper half, the second in this lower half."""
@@ -26,17 +26,17 @@ ROOM = SPARE + (STEPS + 2) * (1 << 42 | 1 << 21 | 1)
 """Two boxes touch if the distances of facing sides from the ends of space leave something of this; 2 for rounding."""
 
 
-def bounds_of(low: np.ndarray, high: np.ndarray, items: np.ndarray, margin: np.ndarray) -> np.ndarray:
-    """Boxes of items (k, m) whose particles are between low and high, (3, n) [m], in the form of `nodes`, (6, m).
+def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, margin: np.ndarray) -> np.ndarray:
+    """Boxes of primitives (k, m) whose particles are between low and high, (3, n) [m], in the form of `nodes`, (6, m).
 
     margin (m,): added on every side [m].
     """
-    lowest, highest = low.take(items, axis=1).min(axis=1), high.take(items, axis=1).max(axis=1)
+    lowest, highest = low.take(primitives, axis=1).min(axis=1), high.take(primitives, axis=1).max(axis=1)
     return np.concatenate([lowest - margin, -(highest + margin)])
 
 
-def fit_boxes(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """The boxes of all nodes for those of the items, (6, m) in the form of `nodes`; about 40 ns an item."""
+def refit(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """The boxes of all nodes for those of the primitives, (6, m) in the form of `nodes`; about 40 ns for each."""
     width = len(leaves)
     nodes = np.full((6, 2 * width), np.inf)
     used = np.flatnonzero(leaves >= 0)
@@ -48,22 +48,22 @@ def fit_boxes(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     return nodes
 
 
-def overlaps(
-    leaves: np.ndarray, nodes: np.ndarray, other_leaves: np.ndarray, other_nodes: np.ndarray, twins: bool
+def query_pairs(
+    leaves: np.ndarray, nodes: np.ndarray, other_leaves: np.ndarray, other_nodes: np.ndarray, is_self: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (item of a tree, item of another) whose boxes overlap, in any order; (k,) int each.
+    """Pairs (primitive of a tree, primitive of another) whose boxes overlap, in any order; (k,) int each.
 
-    With twins the trees are the same: each pair comes once and no (i, i). Boxes that are up to three millionths of
-    all the space apart may count as well. About 12 ns for each pair of nodes that is looked at. A box with an
+    With is_self the trees are the same: each pair comes once and no (i, i). Boxes that are up to three millionths of
+    all the space apart may count as well. About 12 ns for each pair of nodes visited. A box with an
     infinite corner overlaps nothing.
     """
     ends = np.minimum(nodes[:, 1], other_nodes[:, 1])
     low = _words(nodes, ends)
-    room = low if twins else _words(other_nodes, ends)
+    room = low if is_self else _words(other_nodes, ends)
     room = ROOM - room[:, ::-1]
     levels, other_levels = len(leaves).bit_length() - 1, len(other_leaves).bit_length() - 1
     found = []
-    waiting = [(levels, other_levels, _touching(low, room, np.array([1 << 32 | 1]), twins))]
+    waiting = [(levels, other_levels, _touching(low, room, np.array([1 << 32 | 1]), is_self))]
     while waiting:
         left, other_left, pairs = waiting.pop()
         if len(pairs) > CHUNK:
@@ -75,9 +75,9 @@ def overlaps(
             # The tree with more levels left goes down alone, so that both end together.
             pairs = _children(pairs, left >= other_left, other_left >= left)
             deeper = left - (left >= other_left), other_left - (other_left >= left)
-            waiting.append((*deeper, _touching(low, room, pairs, twins)))
+            waiting.append((*deeper, _touching(low, room, pairs, is_self)))
     pairs = np.concatenate(found) if found else np.zeros(0, int)
-    if twins:
+    if is_self:
         pairs = pairs[pairs >> 32 != pairs & LAST]
     return leaves[(pairs >> 32) - len(leaves)], other_leaves[(pairs & LAST) - len(other_leaves)]
 
@@ -113,13 +113,13 @@ def _children(pairs: np.ndarray, of_first: bool, of_second: bool) -> np.ndarray:
     return (pairs + step).ravel()
 
 
-def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, twins: bool) -> np.ndarray:
+def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: bool) -> np.ndarray:
     """The pairs of nodes, the first in the upper half of the number, whose boxes overlap."""
     first, second = pairs >> 32, pairs & LAST
     free = room.take(second, axis=0)
     free -= low.take(first, axis=0)
     free &= SPARE
     touching = (free == SPARE).view(np.int16)[:, 0] == 0x0101
-    if twins:
+    if is_self:
         touching &= first <= second
     return pairs[touching]
