@@ -7,9 +7,9 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from .doctor import doctor, leftovers
-from .live import session
 from .scene.scene_objects import is_body
 from .settings import properties
+from .timeline import session
 
 ON_LOAD = bpy.app.handlers.load_post
 

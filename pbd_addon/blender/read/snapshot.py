@@ -1,6 +1,6 @@
 """How a scene stands at a frame: the places, shapes and settings that the simulation takes from it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,15 +11,27 @@ from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.raw_settings import Key, as_collider
 from . import deformed_input, mesh_io
+from .user_state import Beginning, UserState, collider_settings
 
 
-class Moment(NamedTuple):
-    """All that the simulation takes from the scene at one frame."""
+class SceneSnapshot(NamedTuple):
+    """All that the simulation takes from the scene at one frame.
 
-    poses: dict[int, poses.Pose]  # by object uid
-    settings: dict[Key, tuple]  # raw settings
-    surfaces: dict[int, Surface] = {}  # of colliders and of what cloth is attached to, by object uid
-    deformed: dict[int, np.ndarray] = {}  # shapes that modifiers make, (n, 3) float32 in object space; or pins (k, 3)
+    Attributes:
+        poses: By object uid; None where nothing was evaluated.
+        settings: Raw settings by key.
+        surfaces: Of colliders and of what cloth is attached to, by object uid.
+        deformed: Shapes that modifiers make, (n, 3) float32 in object space [m], or of the pins alone (k, 3), by uid.
+        user: What the user has set, where that was looked at.
+        begins: What decides about the first frame, by object uid, where that was looked at.
+    """
+
+    poses: Any
+    settings: dict[Key, Any]
+    surfaces: dict[int, Surface] = {}
+    deformed: dict[int, np.ndarray] = {}
+    user: UserState | None = None
+    begins: dict[int, Beginning] = {}
 
     @property
     def cast(self):
@@ -27,7 +39,7 @@ class Moment(NamedTuple):
         return {uid for uid in self.surfaces if as_collider(uid) in self.settings}
 
     def blend(self, other, fraction):
-        """The moment on the straight way to `other`, with the settings of `other`."""
+        """The snapshot on the straight way to `other`, with the settings of `other`."""
         between = {
             uid: pose.blend(other.poses[uid], fraction) for uid, pose in self.poses.items() if uid in other.poses
         }
@@ -41,15 +53,15 @@ class Moment(NamedTuple):
             else shape
             for uid, shape in other.deformed.items()
         }
-        return Moment(between, other.settings, moving, shapes)
+        return SceneSnapshot(between, other.settings, moving, shapes)
 
     def completing(self, earlier):
-        """The `earlier` moment, with the objects that it did not know as they are at this one."""
+        """The `earlier` snapshot, with the objects that it did not know as they are at this one."""
         known = {uid: earlier.poses.get(uid, pose) for uid, pose in self.poses.items()}
         standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
         shapes = {uid: earlier.deformed.get(uid, shape) for uid, shape in self.deformed.items()}
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
-        return Moment(known, settings, standing, shapes)
+        return SceneSnapshot(known, settings, standing, shapes)
 
     def stands_like(self, other):
         """Whether the objects that both know stand in the same place and shape."""
@@ -66,37 +78,36 @@ class Moment(NamedTuple):
         return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
 
 
-class Start(NamedTuple):
-    """The frame at which a simulation begins, and how the scene stood there."""
+def read_snapshot(scene, depsgraph, objects, user=None, obstacles=()):
+    """The scene as `depsgraph` has evaluated it, without surfaces; of `obstacles`, objects, only the settings.
 
-    frame: int
-    moment: Moment
-
-
-def read_moment(scene, depsgraph, objects, obstacles=()):
-    """The moment that `depsgraph` has evaluated, without surfaces; of `obstacles`, objects, only the settings."""
-    settings = {obj.session_uid: raw_settings.raw_material(animation.animated(obj, depsgraph).pbd) for obj in objects}
-    settings[scene.session_uid] = raw_settings.raw_scene(animation.animated(scene, depsgraph))
-    settings.update((as_collider(obj.session_uid), collider_settings(obj, depsgraph)) for obj in obstacles)
-    return Moment({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings)
-
-
-def collider_settings(obj, depsgraph=None):
-    """The raw settings of an object as a collider: its own if it is marked as one, else the defaults."""
-    if not obj.pbd_collider.enabled:
-        return raw_settings.default_collider()
-    return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
+    What was read as set by the user already is not read again.
+    """
+    if user is not None and depsgraph.mode != "RENDER":
+        settings = user.settings
+    else:
+        settings = {
+            one.session_uid: raw_settings.raw_material(animation.animated(one, depsgraph).pbd) for one in objects
+        }
+        settings[scene.session_uid] = raw_settings.raw_scene(animation.animated(scene, depsgraph))
+        settings.update((as_collider(one.session_uid), collider_settings(one, depsgraph)) for one in obstacles)
+    return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
 
 
-def read_surroundings(scene, depsgraph, moment, objects, known):
-    """A moment with the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
+def read_whole(scene, depsgraph, objects, known):
+    """The scene as `depsgraph` has evaluated it, with all surfaces; `known` as for `read_surroundings`."""
+    return read_surroundings(scene, depsgraph, read_snapshot(scene, depsgraph, objects), objects, known)
+
+
+def read_surroundings(scene, depsgraph, snapshot, objects, known):
+    """A snapshot with the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
 
     Which objects, the viewport decides: a render that leaves one out finds it as it was read last.
 
     Args:
         scene: Whose colliders.
         depsgraph: What evaluates them.
-        moment: Without surfaces.
+        snapshot: Without surfaces.
         objects: Those that are simulated.
         known: Surfaces read before, by object uid.
 
@@ -104,7 +115,7 @@ def read_surroundings(scene, depsgraph, moment, objects, known):
         PBDError: A surface cannot be collided with or attached to.
     """
     simulated = {obj.session_uid for obj in objects}
-    settings, found = dict(moment.settings), {}
+    settings, found = dict(snapshot.settings), {}
     for obj in surfaces.colliders(scene):
         uid = obj.session_uid
         if uid in simulated or not surfaces.takes_part(obj, depsgraph):
@@ -126,7 +137,7 @@ def read_surroundings(scene, depsgraph, moment, objects, known):
                     f"'{obj.name}' is attached to '{target.name}', which is disabled in viewports: enable it"
                 )
             found[target.session_uid] = surface
-    return Moment(moment.poses, settings, found, read_deformed(objects, depsgraph))
+    return snapshot._replace(settings=settings, surfaces=found, deformed=read_deformed(objects, depsgraph))
 
 
 def read_deformed(objects, depsgraph):
@@ -163,10 +174,3 @@ def _check_target(scene, obj, target):
         raise PBDError(f"{where}, which is not in the scene: choose another object under Attach To")
     if surfaces.is_simulated(target):
         raise PBDError(f"{where}, which is simulated itself: choose an object that is not, or bake it first")
-
-
-def read_last_moment(scene, objects):
-    """The moment that was evaluated last, as the original objects remember it, without surfaces."""
-    settings = {obj.session_uid: raw_settings.raw_material(obj.pbd) for obj in objects}
-    settings[scene.session_uid] = raw_settings.raw_scene(scene)
-    return Moment({obj.session_uid: poses.read_last_pose(obj) for obj in objects}, settings)

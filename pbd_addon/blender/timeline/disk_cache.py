@@ -19,7 +19,6 @@ from ...model import Pace, State
 from ..errors import DamagedFrame, PBDError
 from ..scene import surfaces
 from ..settings import maps, raw_settings
-from . import changed_settings, validity, watched_curves
 
 ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
@@ -44,11 +43,12 @@ def shown_path(folder):
 
 
 class DiskCache:
-    """Frames of a running simulation in a folder; what `Simulation` calls a store."""
+    """Frames of a record simulation in a folder; what `Simulation` calls a store."""
 
-    def __init__(self, files, running, uids=()):
-        self.files, self.running = files, running
+    def __init__(self, files, record, uids=()):
+        self.files, self.record = files, record
         self.uids = list(uids)  # of objects and scene, in the order of the index's table of names
+        self.made = dict(record.snapshots)  # what the frames on disk were made with, by frame
         self._written = {}  # of each surface, by uid: what was written last, and in which frames' files
 
     def positions(self, frame):
@@ -64,10 +64,10 @@ class DiskCache:
             rest = self.files.rest(frame)
         except DamagedError as error:
             raise DamagedFrame(frame, f"The cache on disk is damaged: {error}") from error
-        known = self.running.moments[frame].surfaces
+        known = self.record.snapshots[frame].surfaces
         places = [
             known[uid].world().T if uid in known else one.collider.vertices.T
-            for uid, one in self.running.world.obstacles.items()
+            for uid, one in self.record.world.obstacles.items()
         ]
         substeps, stretch_error = rest["pace"].tolist()
         return State(
@@ -77,7 +77,7 @@ class DiskCache:
             pace=Pace(int(substeps), stretch_error),
         )  # fmt: skip
 
-    def write(self, scene, state, moment):
+    def write(self, scene, state, snapshot):
         """Append a frame; raises `OSError`."""
         arrays = {
             "v": state.v.astype(np.float32),
@@ -89,19 +89,20 @@ class DiskCache:
             "pace": np.array(state.pace),
         }
         stood = {
-            self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in moment.poses.items()
+            self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()
         }
         written, around = {}, {}
-        for uid, surface in moment.surfaces.items():
+        for uid, surface in snapshot.surfaces.items():
             frames = self._add(arrays, uid, surface)
             written[uid] = surface, frames
             around[self._number(uid)] = {"name": surface.name, "matrix": surface.matrix.ravel().tolist(), **frames}
-        arrays |= {f"deformed_{self._number(uid)}": shape for uid, shape in moment.deformed.items()}
-        note = {"poses": stood, "settings": self._named(moment.settings), "surfaces": around}
+        arrays |= {f"deformed_{self._number(uid)}": shape for uid, shape in snapshot.deformed.items()}
+        note = {"poses": stood, "settings": self._named(snapshot.settings), "surfaces": around}
         arrays["note"] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         self.describe(scene)
-        ends = np.cumsum([len(member.body.vertices) for member in self.running.world.members])
+        ends = np.cumsum([len(member.body.vertices) for member in self.record.world.members])
         self.files.append([part.T for part in np.split(state.x, ends[:-1], axis=1)], arrays)
+        self.made[self.files.last] = snapshot
         self._written = written
 
     def _add(self, arrays, uid, surface):
@@ -119,28 +120,29 @@ class DiskCache:
     def truncate(self, frame):
         """Forget all frames after `frame`; raises `OSError`."""
         self._written = {uid: known for uid, known in self._written.items() if max(known[1].values()) <= frame}
+        self.made = {known: one for known, one in self.made.items() if known <= frame}
         self.files.truncate(frame)
 
     def describe(self, scene):
         """Put into the index what has to be the same for the frames to hold, and what the objects are called."""
-        running, members = self.running, self.running.world.members
+        record, members = self.record, self.record.world.members
         known = self.files.about.get("names", ())
         self.files.about.update(
-            settings=self._named(running.settings),
+            settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[[*one.fingerprint[0], one.fingerprint[1], undeformed(one), held(one)] for one in members],
             shapes=[shape_check(member) for member in members],
-            painted=[painted(member, running.world.applied[member.uid]) for member in members],
+            painted=[painted(member, record.world.applied[member.uid]) for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
-            curves=curve_checks(running),
-            first_guess=running.first_guess,
-            first_disturbed=running.first_disturbed,
-            disturbed_by=running.disturbed_by,
-            settled=running.settled,
-            shaped=running.shaped,
-            rested=running.world.rested,
+            curves=curve_checks(record),
+            first_guess=record.first_guess,
+            first_disturbed=record.first_disturbed,
+            disturbed_by=record.disturbed_by,
+            settled=record.settled,
+            shaped=record.shaped,
+            rested=record.world.rested,
             hand_count=scene.pbd.hand_count,
-            moved_by_hand=[self._number(uid) for uid in sorted(running.moved_by_hand)],
+            moved_by_hand=[self._number(uid) for uid in sorted(record.moved_by_hand)],
         )
         names = {**dict(zip(self.uids, known)), **{obj.session_uid: obj.name for obj in scene.objects}}
         names[scene.session_uid] = ""
@@ -188,49 +190,50 @@ def undeformed(member):
     return zlib.crc32(repr(member.follows).encode(), zlib.crc32(member.undeformed.astype(np.float32)))
 
 
-def curve_checks(running):
+def curve_checks(record):
     """Checksums of the F-curves, by what they move or set."""
     found: dict[str, int] = {}
-    for key in sorted(running.curves.samples, key=lambda key: (running.curves.owners[key[0]], *key[1:])):
-        name = running.curves.owners[key[0]]
-        drawn = running.curves.samples[key].keyframes + f"{key[1]} {key[2]}".encode()
+    for key in sorted(record.curves.samples, key=lambda key: (record.curves.owners[key[0]], *key[1:])):
+        name = record.curves.owners[key[0]]
+        drawn = record.curves.samples[key].keyframes + f"{key[1]} {key[2]}".encode()
         found[name] = zlib.crc32(drawn, found.get(name, 0))
-    rules = sorted((running.curves.owners[uid], said) for uid, said in running.curves.rules.items() if said)
+    rules = sorted((record.curves.owners[uid], said) for uid, said in record.curves.rules.items() if said)
     for name, said in rules:
         found[name] = zlib.crc32(said.encode(), found.get(name, 0))
     return found
 
 
-def keep(running, scene):
-    """Write all cached frames that are not on disk yet, if the user wants that; `disk_note` says why it cannot be."""
-    if not scene.pbd.use_disk_cache or running.untouched or running.disk_failed:
+def keep(record, scene):
+    """Have on disk what the record holds, if the user wants that; `disk_note` says why it cannot be."""
+    _forget_stale(record)
+    if not scene.pbd.use_disk_cache or record.untouched or record.storage.failed:
         return
-    if running.world.simulation.is_held:  # No file says what, so a run that went on from there would drop it.
-        running.disk_note = HELD if running.held else running.disk_note
+    if record.world.simulation.is_held:  # No file says what, so a run that went on from there would drop it.
+        record.storage.note = HELD if record.held else record.disk_note
         return
     folder = folder_of(scene)
     if folder is None:
-        running.disk_note = iface(SAVE_FIRST)
+        record.storage.note = iface(SAVE_FIRST)
         return
     try:
-        if running.disk is None and not _begin(running, scene, folder):
+        if record.disk is None and not _begin(record, scene, folder):
             return
-        for frame in range(running.disk.files.last + 1, running.last_frame + 1):
-            running.disk.write(scene, running.world.simulation.cached_state(frame), running.moments[frame])
-            running.disk_note = ""
+        for frame in range(record.disk.files.last + 1, record.last_frame + 1):
+            record.disk.write(scene, record.world.simulation.cached_state(frame), record.snapshots[frame])
+            record.storage.note = ""
     except OSError as error:
-        give_up(running, error)
+        give_up(record, error)
 
 
-def _begin(running, scene, folder):
+def _begin(record, scene, folder):
     """Begin to write a run; returns whether that can be done. Raises `OSError`."""
     if is_there(folder) and folder not in _claimed:
         note = iface("{folder} holds another run: load or delete it to have new frames on disk")
-        running.disk_note = note.format(folder=shown_path(folder))
+        record.storage.note = note.format(folder=shown_path(folder))
         return False
-    points = {member.name: len(member.body.vertices) for member in running.world.members}
-    running.disk = DiskCache(FrameFiles.create(folder, running.first_frame, points, {}), running)
-    running.world.simulation.use_store(running.disk)
+    points = {member.name: len(member.body.vertices) for member in record.world.members}
+    record.storage.cache = DiskCache(FrameFiles.create(folder, record.first_frame, points, {}), record)
+    record.world.simulation.use_store(record.disk)
     claim(folder)
     return True
 
@@ -245,68 +248,58 @@ def forget_claims():
     _claimed.clear()
 
 
-def give_up(running, error):
+def give_up(record, error):
     """Go on in memory, because the disk takes no more; tried again when the file is saved."""
-    running.disk_failed = True
+    record.storage.failed = True
     note = iface("Frames are kept in memory alone, the disk takes none: {error}")
-    running.disk_note = note.format(error=error.strerror or error)
+    record.storage.note = note.format(error=error.strerror or error)
 
 
-def truncate(running, frame):
-    """Forget all frames on disk after `frame` too."""
-    if running.disk is not None:
+def _forget_stale(record):
+    """Forget the frames on disk that the record does not hold any more, or in another version."""
+    disk = record.disk
+    if disk is None:
+        return
+    frames = range(disk.files.first, disk.files.last + 1)
+    stale = next((at for at in frames if record.snapshots.get(at) is not disk.made.get(at)), None)
+    if stale is not None:
         try:
-            running.disk.truncate(frame)
+            disk.truncate(stale - 1)
         except OSError as error:
-            give_up(running, error)
+            give_up(record, error)
 
 
-def settle(running, scene):
-    """Before the .blend is saved: forget the frames that a change which is not shown yet has made wrong."""
-    if scene.pbd.frames_on_disk:
-        scene.pbd.frames_on_disk = 0
-    if not scene.pbd.use_disk_cache or running.world is None or running.untouched:
-        return
-    try:
-        validity.notice_moves(running, scene)
-        watched_curves.notice(running, scene)
-        now = changed_settings.present_settings(running, scene)
-        why = changed_settings.changed_by_hand(running, scene, now)
-        if why and running.shown is not None:
-            running.truncate(int(running.shown.frame), why)
-    except DamagedFrame:  # It has begun anew.
-        return
-    running.settings.update(now)
-    if not (running.untouched or running.disk_failed):
-        last = running.last_frame
-        if running.world.simulation.is_held:
-            last = running.disk.files.last if running.disk is not None else running.first_frame - 1
-        scene.pbd.frames_on_disk = last - running.first_frame + 1
+def count(record):
+    """How many frames of a record will be on disk when the file is saved."""
+    last = record.last_frame
+    if record.world.simulation.is_held:
+        last = record.disk.files.last if record.disk is not None else record.first_frame - 1
+    return last - record.first_frame + 1
 
 
-def follow(running, scene):
+def follow(record, scene):
     """After the .blend was saved: have the cache beside it, under its present name and in its present state."""
-    if not scene.pbd.use_disk_cache or running.world is None or running.untouched:
+    if not scene.pbd.use_disk_cache or record.world is None or record.untouched:
         return
-    folder, disk = folder_of(scene), running.disk
-    running.disk_failed = False
+    folder, disk = folder_of(scene), record.disk
+    record.storage.failed = False
     try:
         if disk is not None and str(disk.files.folder) != folder:
             if is_there(folder):
-                running.disk_failed = True
-                running.disk_note = (
+                record.storage.failed = True
+                record.storage.note = (
                     f"{shown_path(folder)} holds another run: load or delete it to have new frames on disk"
                 )
                 return
             copy(disk.files.folder, folder)
             disk.files.folder = Path(folder)
             claim(folder)
-        keep(running, scene)
-        if running.disk is not None and not running.disk_failed:
-            running.disk.describe(scene)
-            running.disk.files.write_index()
+        keep(record, scene)
+        if record.disk is not None and not record.storage.failed:
+            record.disk.describe(scene)
+            record.disk.files.write_index()
     except OSError as error:
-        give_up(running, error)
+        give_up(record, error)
 
 
 def is_on_disk(scene):

@@ -7,16 +7,14 @@ import numpy as np
 from ... import Polygons
 from ...frame_files import DamagedError, FrameFiles, is_there
 from ..errors import PBDError
-from ..input import mesh_io
-from ..input.moments import Moment, Start
-from ..input.world import World
-from ..scene import poses, surfaces, user_keys
+from ..read import mesh_io, user_state
+from ..read.snapshot import SceneSnapshot
+from ..scene import surfaces, user_keys
 from ..scene.poses import Pose
 from ..scene.scene_objects import find, live_bodies
-from ..scene.simulated_range import last_live_frame, shown_frame
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import as_collider
-from . import changed_settings, hand_placed, watched_curves
+from ..settings.raw_settings import ColliderSettings, Floor, ObjectSettings, SceneSettings, as_collider
+from . import changes, step
 from .disk_cache import (
     DiskCache,
     claim,
@@ -28,32 +26,32 @@ from .disk_cache import (
     undeformed,
     weights_check,
 )
-from .hand_placed import Shown
+from .scene_simulation import SceneSimulation
 
 
-def adopt(running, scene):
+def adopt(record, scene):
     """Take up the frames on disk, if they are of this scene as it is now; says in `disk_note` why not."""
     folder = folder_of(scene)
-    running.begin_anew(None)
+    step.stand(record, None)
     if folder is None or not is_there(folder):
         lost = scene.pbd.frames_on_disk
-        running.disk_note = f"{lost} frames were on disk, but {shown_path(folder)} is gone" if lost and folder else ""
+        record.storage.note = f"{lost} frames were on disk, but {shown_path(folder)} is gone" if lost and folder else ""
         return
     try:
-        _take_up(running, scene, FrameFiles.open(folder))
+        _take_up(record, scene, FrameFiles.open(folder))
         claim(folder)
     except DamagedError as error:
-        running.begin_anew(None)
-        running.disk_note = f"The cache on disk is damaged: {error}"
+        step.stand(record, None)
+        record.storage.note = f"The cache on disk is damaged: {error}"
     except PBDError as error:
-        running.begin_anew(None)
-        running.disk_note = f"The cache on disk does not fit: {error}"
+        step.stand(record, None)
+        record.storage.note = f"The cache on disk does not fit: {error}"
     except OSError as error:
-        running.begin_anew(None)
-        running.disk_note = f"The cache on disk cannot be read: {error.strerror or error}"
+        step.stand(record, None)
+        record.storage.note = f"The cache on disk cannot be read: {error.strerror or error}"
 
 
-def _take_up(running, scene, files):
+def _take_up(record, scene, files):
     """Make the session one that has simulated the frames of these files; raises `PBDError` if they do not fit."""
     about = files.about
     if files.last < files.first:
@@ -64,8 +62,8 @@ def _take_up(running, scene, files):
         missing = [about["names"][int(number)] for number, uid in zip(about["members"], members) if uid is None]
         if missing:
             raise PBDError(f"'{missing[0]}' is not in the scene")
-        moments = _read_moments(files, uids)
-        settings = _settings(about["settings"], uids)
+        snapshots = _read_snapshots(files, uids, scene)
+        settings = _settings(about["settings"], uids, scene)
         fingerprints, colliders, curves = about["fingerprints"], about["colliders"], about["curves"]
         guess, disturbed, disturbed_by = (about[name] for name in ("first_guess", "first_disturbed", "disturbed_by"))
         settled, shaped, rested, hands = (about[name] for name in ("settled", "shaped", "rested", "hand_count"))
@@ -84,8 +82,7 @@ def _take_up(running, scene, files):
     _check_painted(objects, painted)
     if hands != scene.pbd.hand_count:
         raise PBDError("a hand has changed the cloth since the file was saved")
-    running.begin_anew(Start(files.first, moments[files.first]))
-    built = World(scene, objects, moments[files.first])
+    built = SceneSimulation(scene, objects, snapshots[files.first])
     for member, obj, shape, fingerprint in zip(built.members, objects, shapes, fingerprints, strict=True):
         if shape_check(member) != shape:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
@@ -93,20 +90,15 @@ def _take_up(running, scene, files):
             raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
         if held(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
-    running.disk = DiskCache(files, running, uids)
-    running.world, running.moments, running.settings = built, moments, settings
-    built.simulation.take_up(running.disk, files.first, files.last)
-    running.first_guess, running.first_disturbed, running.moved_by_hand = guess, disturbed, moved
-    running.disturbed_by, running.settled, running.shaped, built.rested = disturbed_by, settled, shaped, rested
-    running.notes = built.notes()
-    running.shown = Shown(running, scene, shown_frame(scene), running.obstacles(scene))
-    _check_surroundings(running, scene, colliders)
-    watched_curves.watch(running, scene, max(files.last, last_live_frame(scene)))
-    changed = [name for name, check in curves.items() if curve_checks(running).get(name) != check]
-    added = curve_checks(running).keys() - curves.keys()
+    built.rested = rested
+    step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids))
+    step.note_past(record, guess, (disturbed, disturbed_by), moved, settled, shaped)
+    _check_surroundings(record, scene, settings, colliders)
+    changed = [name for name, check in curves.items() if curve_checks(record).get(name) != check]
+    added = curve_checks(record).keys() - curves.keys()
     if changed or added:
         raise PBDError(f"animation of '{[*changed, *added][0]}' changed")
-    running.disk_note = f"The cache on disk is damaged: {files.damage}" if files.damage else ""
+    record.storage.note = f"The cache on disk is damaged: {files.damage}" if files.damage else ""
 
 
 def _uid(scene, name):
@@ -137,24 +129,30 @@ def _check_painted(objects, painted):
                 raise PBDError(f"vertex group '{name}' of '{obj.name}' has other weights")
 
 
-def _check_surroundings(running, scene, colliders):
+def _check_surroundings(record, scene, settings, colliders):
     """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
-    changed = changed_settings.changed_by_hand(running, scene, changed_settings.present_settings(running, scene))
+    user = record.known
+    changed = changes.setting_changes(record, user._replace(settings={**user.settings, **settings}), user)
     if changed:
-        raise PBDError(changed)
+        raise PBDError(changed[0].why)
     present = sorted(obj.name for obj in surfaces.colliders(scene))
     if present != colliders:
         raise PBDError("there are other colliders")
-    last = running.moments[running.last_frame]
+    last = record.snapshots[record.last_frame]
     stood = {**last.poses, **last.surfaces}
-    for obj in (*surfaces.colliders(scene), *hand_placed.pinned(running, scene)):
-        known = stood.get(obj.session_uid)
-        if known is not None and hand_placed.is_free(obj) and not np.array_equal(poses.last_matrix(obj), known.matrix):
-            raise PBDError(f"'{obj.name}' was moved")
+    for obj in surfaces.colliders(scene):
+        _check_place(user_state.place(obj), stood.get(obj.session_uid))
+    for uid, place in user.holders.items():
+        _check_place(place, stood.get(uid))
 
 
-def _read_moments(files, uids):
-    """The moments of all frames."""
+def _check_place(place, stood):
+    if stood is not None and place.is_free and not np.array_equal(place.matrix, stood.matrix):
+        raise PBDError(f"'{place.name}' was moved")
+
+
+def _read_snapshots(files, uids, scene):
+    """The snapshots of all frames."""
     found, parts = {}, {}
     for frame in range(files.first, files.last + 1):
         try:
@@ -182,17 +180,23 @@ def _read_moments(files, uids):
             for name, shape in rest.items()
             if name.startswith("deformed_")
         }
-        found[frame] = Moment(standing, _settings(note["settings"], uids), around, deformed)
+        found[frame] = SceneSnapshot(standing, _settings(note["settings"], uids, scene), around, deformed)
     return found
 
 
-def _settings(named, uids):
+def _settings(named, uids, scene):
     """Raw settings by key, of what is there."""
     found = {}
     for name, raw in named.items():
         kind, _, number = name.rpartition(" ")
-        uid = uids[int(number)]
-        found[as_collider(uid) if kind else uid] = _tuples(raw)
+        uid, values = uids[int(number)], _tuples(raw)
+        if kind:
+            found[as_collider(uid)] = ColliderSettings._make(values)
+        elif uid == scene.session_uid:
+            found[uid] = SceneSettings._make(values)
+            found[uid] = found[uid]._replace(floor=Floor._make(found[uid].floor))
+        else:
+            found[uid] = ObjectSettings._make(values)
     return found
 
 

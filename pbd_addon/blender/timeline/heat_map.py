@@ -5,8 +5,8 @@ The colors are an attribute of the mesh, which Blender's viewport shows where it
 
 import numpy as np
 
-from ..input.members import fits
 from ..scene.simulated_range import shown_frame
+from .simulated_object import fits
 
 ATTRIBUTE = "pbd_strain"
 
@@ -61,23 +61,11 @@ def remove(obj):
     mesh.update()
 
 
-def note_touching(running, scene, frame):
-    """Remember what touches something at a frame that was stepped last, while contact is shown."""
-    if scene.pbd.heat_map == "CONTACT":
-        touching = running.world.simulation.touching
-        running.touched[frame] = {member.uid: touching(member.body) for member in running.world.members}
-
-
-def forget_after(running, frame):
-    """Forget what touched something after a frame."""
-    running.touched = {known: touching for known, touching in running.touched.items() if known <= frame}
-
-
-def color(running, scene):
+def color(record, scene):
     """Bring the colors of all objects to the frame that they show; take them away where they are not wanted."""
-    kind, simulation = scene.pbd.heat_map, running.world.simulation
-    shown = min(max(shown_frame(scene), running.first_frame), running.last_frame)
-    for member, obj in running.world.objects(scene):
+    kind, simulation = scene.pbd.heat_map, record.world.simulation
+    shown = min(max(shown_frame(scene), record.first_frame), record.last_frame)
+    for member, obj in record.world.objects(scene):
         if kind == "OFF" or obj.pbd.baked:
             remove(obj)
         elif fits(member, obj):
@@ -87,5 +75,5 @@ def color(running, scene):
                 strain = strain_of_vertices(member.body, simulation.maps(member.body), x)
                 share = 100.0 * strain / scene.pbd.heat_full
             else:
-                share[running.touched.get(int(shown), {}).get(member.uid, [])] = 1.0
+                share[record.touched.get(int(shown), {}).get(member.uid, [])] = 1.0
             write(obj, share)

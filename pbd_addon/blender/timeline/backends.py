@@ -185,7 +185,7 @@ def make_folder():
         OSError: The folder cannot be made.
         ValueError: We were not installed as an extension, so that there is no user folder.
     """
-    package = __package__.removesuffix(".pbd_addon.blender.live")
+    package = __package__.removesuffix(".pbd_addon.blender.timeline")
     manifest = tomllib.loads((root() / "blender_manifest.toml").read_text(encoding="utf-8"))
     python = "".join(map(str, sys.version_info[:2]))
     # Short, because Windows cuts paths off at 260 characters.

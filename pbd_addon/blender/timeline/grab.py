@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import PBDError
-from ..input import pins
-from ..input.members import Member
+from ..read import pins
 from ..scene import user_keys
 from ..scene.scene_objects import find
-from . import session, shaping
+from . import follow, session, step
+from .simulated_object import SimulatedObject
 
 PINNED_SHARE = 0.5
 """What is held at least so firmly, compared with the middle of the grip, is pinned by the hand."""
@@ -24,7 +24,7 @@ EDGE = 1e-9
 class Hit(NamedTuple):
     """Where a ray meets cloth."""
 
-    member: Member
+    member: SimulatedObject
     point: np.ndarray  # (3,)
     vertex: int  # the nearest corner
 
@@ -85,20 +85,20 @@ class Hand:
         found = session.get(scene)
         if (found is None or found.world is None) and frame != first:
             raise PBDError(f"Frame {frame} is not simulated: go to frame {first}, or play")
-        self.running = session.ensure(scene, depsgraph)
-        if session.shown_frame(scene) != frame or not self.running.world.simulation.is_cached(frame):
+        self.record = session.ensure(scene, depsgraph)
+        if session.shown_frame(scene) != frame or not self.record.world.simulation.is_cached(frame):
             raise PBDError(f"Frame {frame} is not simulated: play up to it")
-        self.simulation = self.running.world.simulation
+        self.simulation = self.record.world.simulation
         self.changed = False
         self.held = None
         self._way = np.zeros(3)
-        self._before = shaping.keep(self.running, scene, frame)
+        self._before = step.keep(self.record, scene, frame)
         self._pins = {}
 
     @property
     def is_valid(self):
         """Whether the simulation that the hand works in is still the one that runs."""
-        return self.running.world is not None and self.running.world.simulation is self.simulation
+        return self.record.world is not None and self.record.world.simulation is self.simulation
 
     def renewed(self, scene, depsgraph):
         """This hand, or one for the simulation that runs now, if that was built anew before anything was taken.
@@ -106,7 +106,7 @@ class Hand:
         Raises:
             PBDError: What the hand has changed is gone, or there is nothing to take hold of any more.
         """
-        if self.is_valid and session.get(scene) is self.running:
+        if self.is_valid and session.get(scene) is self.record:
             return self
         if self.changed:
             raise PBDError("The simulation began anew, without what was done by hand")
@@ -115,8 +115,8 @@ class Hand:
     def pick(self, scene, origin, direction):
         """What a ray meets first of the shown cloth, as a `Hit`, or None."""
         best = None
-        frame = min(max(session.last_shown(scene), self.running.first_frame), self.running.last_frame)
-        for member, obj in self.running.world.objects(scene):
+        frame = min(max(session.last_shown(scene), self.record.first_frame), self.record.last_frame)
+        for member, obj in self.record.world.objects(scene):
             if obj.pbd.baked or not obj.pbd.active:
                 continue
             positions = self.simulation.cached_positions(member.body, frame)
@@ -134,7 +134,7 @@ class Hand:
         if hit is None:
             return False
         self.let_go(scene)
-        shaping.disturb(self.running, session.last_shown(scene))
+        step.disturb(self.record, session.last_shown(scene))
         positions = self.simulation.positions(hit.member.body)
         ids, weights = falloff(positions, positions[hit.vertex], radius)
         grab = self.simulation.grab(hit.member.body, ids, weights)
@@ -165,24 +165,24 @@ class Hand:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
         fixed = self.simulation.grab(hit.member.body, middle, compliance=0.0)
-        self.running.held.append((session.last_shown(scene), fixed))
+        step.hold(self.record, session.last_shown(scene), fixed)
         self._remember_pins(obj)
         positions = self.simulation.positions(hit.member.body)[middle]
-        pose = self.running.moments[self.running.last_frame].poses[hit.member.uid]
+        pose = self.record.snapshots[self.record.last_frame].poses[hit.member.uid]
         pins.pin_where_they_are(obj, middle, positions, pose)
         return len(middle)
 
     def rest(self, scene, depsgraph):
         """Let the cloth follow while the frame stands still: a step in place; raises `PBDError`."""
-        if session.last_shown(scene) == self.running.last_frame:
-            shaping.rest(self.running, scene)
-            self.running.show_again(scene, depsgraph)
+        if session.last_shown(scene) == self.record.last_frame:
+            step.rest(self.record, scene)
+            follow.show_again(self.record, scene, depsgraph)
 
     def finish(self, scene):
         """Keep what was done; undoing it takes the cloth back too."""
         self.let_go(scene)
         if self.changed and self.is_valid:
-            shaping.note(self.running, scene, self._before)
+            step.note_hand(self.record, scene, self._before)
 
     def put_back(self, scene, depsgraph):
         """Take everything back that the hand has done."""
@@ -192,8 +192,8 @@ class Hand:
             if obj is not None:
                 pins.restore(obj, group, weights, offsets)
         if self.changed and self.is_valid:
-            shaping.go_back_to(self.running, self._before)
-            self.running.show_again(scene, depsgraph)
+            step.go_back_to(self.record, self._before)
+            follow.show_again(self.record, scene, depsgraph)
 
     def _remember_pins(self, obj):
         if obj.session_uid not in self._pins:

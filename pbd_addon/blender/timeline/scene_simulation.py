@@ -7,12 +7,13 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ... import Collider, FrameInputs, Plane, Simulation
 from ..errors import PBDError
+from ..read import mesh_io
 from ..scene.scene_objects import find, is_body
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import as_collider
-from . import mesh_io, tangles
-from .members import check_surface, read_member
+from . import intersections
+from .simulated_object import check_surface, read_member
 
 UP = (0.0, 0.0, 1.0)
 PIN_SPEED = 2.0
@@ -25,7 +26,7 @@ SELF_COLLISION: dict[str, bool | str] = {"ACCURATE": True, "FAST": "FAST", "OFF"
 """What `Simulation` calls the scene's choices of collisions."""
 
 
-class Obstacle(NamedTuple):
+class ColliderBinding(NamedTuple):
     """One collider: the solver's, and what it was made from."""
 
     collider: Collider
@@ -33,7 +34,7 @@ class Obstacle(NamedTuple):
     inside: bool
 
 
-class World:
+class SceneSimulation:
     """A simulation, its members, and the settings it runs with.
 
     Attributes:
@@ -53,8 +54,8 @@ class World:
         self.members = [read_member(obj, moment) for obj in objects]
         raw = moment.settings[scene.session_uid]
         settings = raw_settings.settings_from(raw, scene.name)
-        floor = raw_settings.floor_from(raw)
-        self.floor = Plane(self._floor_point(floor), UP, friction=floor[2])
+        floor = raw.floor
+        self.floor = Plane(self._floor_point(floor), UP, friction=floor.friction)
         self.obstacles = {uid: obstacle(moment, uid) for uid in sorted(moment.cast)}
         self._placed: dict[int, tuple[Surface, np.ndarray]] = {}
         self.simulation = Simulation(
@@ -98,8 +99,7 @@ class World:
 
     @staticmethod
     def _floor_point(floor):
-        used, height, _friction = floor
-        return (0.0, 0.0, raw_settings.clean(height) if used else FAR_BELOW)
+        return (0.0, 0.0, raw_settings.clean(floor.height) if floor.used else FAR_BELOW)
 
     def objects(self, scene):
         """The members that are still PBD objects of the scene, as pairs of member and object."""
@@ -138,7 +138,7 @@ class World:
                 self.applied[as_collider(uid)] = raw
         raw = settings[scene.session_uid]
         if raw != self.applied.get(scene.session_uid):
-            self.floor.friction = raw_settings.floor_from(raw)[2]
+            self.floor.friction = raw.floor.friction
             self.simulation.set_settings(raw_settings.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw
 
@@ -159,7 +159,7 @@ class World:
 
     def count_tangled(self):
         """How many faces of each member something went through at the start, by uid; none are left out."""
-        found = tangles.tangled_faces([member.body for member in self.members])
+        found = intersections.tangled_faces([member.body for member in self.members])
         return {member.uid: len(faces) for member, faces in zip(self.members, found, strict=True) if len(faces)}
 
     def notes(self):
@@ -205,7 +205,7 @@ class World:
             for uid, one in self.obstacles.items()
             if uid in moment.surfaces
         }
-        floor = raw_settings.floor_from(moment.settings[scene.session_uid])
+        floor = moment.settings[scene.session_uid].floor
         planes = {self.floor: (self._floor_point(floor), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
 
@@ -216,12 +216,12 @@ class World:
         """
         ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
         steps = self.simulation.last_frame - self.simulation.first_frame + 1 + self.rested
-        reach = PIN_SPEED * steps * raw_settings.frame_seconds(moment.settings[scene.session_uid])
+        reach = PIN_SPEED * steps * moment.settings[scene.session_uid].frame_seconds
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
     def _place(self, uid, surface):
-        """World positions (n, 3) [m] of a surface; computed only when it has moved."""
+        """SceneSimulation positions (n, 3) [m] of a surface; computed only when it has moved."""
         placed = self._placed.get(uid)
         if placed is None or not surface.stands_like(placed[0]):
             placed = self._placed[uid] = (surface, surface.world())
@@ -235,7 +235,7 @@ def obstacle(moment, uid):
         collider = Collider(surface.world(), surface.outward_faces(), name=surface.name, **values)
     except ValueError as error:
         raise PBDError(str(error)) from error
-    return Obstacle(collider, surface, values["inside"])
+    return ColliderBinding(collider, surface, values["inside"])
 
 
 def still_fits(one, moment, uid):

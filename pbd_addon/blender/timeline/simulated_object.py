@@ -8,10 +8,10 @@ from ... import Body
 from ...contact.surface_points import SurfacePoints
 from ..errors import PBDError
 from ..output import output_choice
+from ..read import mesh_io, pins, user_state
 from ..scene import poses, surfaces, user_keys
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from . import mesh_io, pins
 
 
 class Attachment(NamedTuple):
@@ -23,7 +23,7 @@ class Attachment(NamedTuple):
     surface: Surface  # when they were bound
 
 
-class Member(NamedTuple):
+class SimulatedObject(NamedTuple):
     """One simulated object: how to find it, and what it was when the simulation was built."""
 
     uid: int
@@ -49,39 +49,20 @@ def read_member(obj, moment):
     masks = user_keys.read_masks(obj)
     pose, deformed = moment.poses[obj.session_uid], moment.deformed.get(obj.session_uid)
     body = mesh_io.read_body(obj, pose=pose, masks=masks, deformed=deformed)
-    return Member(
+    return SimulatedObject(
         uid=obj.session_uid,
         name=obj.name,
         body=body,
         fingerprint=mesh_io.fingerprint(obj),
         masks=masks,
         undeformed=body.vertices if deformed is None else user_world(obj, pose, masks),
-        follows=followed(obj),
+        follows=user_state.followed(obj),
         posed_after=output_choice.is_posed_after(obj),
         attached_to=mesh_io.attached_to(obj),
         attachment=attachment(obj, body, moment),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
         weights=maps.read(obj, maps.groups(raw_settings.maps_from(moment.settings[obj.session_uid]))),
     )
-
-
-def followed(obj):
-    """What decides of the shape in which a simulation of an object begins: whether of modifiers, and the rest shape."""
-    follows = output_choice.choose(obj).modifier
-    return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
-
-
-def suits_output(member, obj, moments):
-    """Whether the output that an object has now shows the frames of these moments deformed once, as they were made.
-
-    A frame that was made in the pose would be posed again behind a shape key, one that was made to be posed behind it
-    would not be posed by our modifier.
-    """
-    if obj.pbd.baked:
-        return True
-    if output_choice.choose(obj).modifier:
-        return not member.posed_after
-    return not output_choice.is_posed_after(obj) or all(member.uid not in moment.deformed for moment in moments)
 
 
 def attachment(obj, body, moment):
@@ -137,26 +118,6 @@ def check_faces(member, obj):
 def fits(member, obj):
     """Whether the mesh is, by its counts, the one that the simulation was built for."""
     return not obj.data.is_editmode and mesh_io.counts(obj.data) == member.fingerprint[0]
-
-
-def is_unedited(member, obj, pose, pins):
-    """Whether the user's shape under that pose, and on request the pins, are those of the member's body."""
-    if not np.array_equal(user_world(obj, pose, member.masks), member.undeformed):
-        return False
-    if not obj.pbd.baked and followed(obj) != member.follows:
-        return False
-    painted = maps.read(obj, maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd))))
-    if painted.keys() == member.weights.keys() and not all(
-        np.array_equal(weights, member.weights[kind]) for kind, weights in painted.items()
-    ):
-        return False
-    if not pins:
-        return True
-    if mesh_io.attached_to(obj) != member.attached_to:
-        return False
-    return mesh_io.read_pins(obj) == dict(
-        zip(member.body.pin_ids.tolist(), member.body.pin_weights.tolist(), strict=True)
-    )
 
 
 def user_world(obj, pose, masks):
