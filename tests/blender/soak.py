@@ -35,6 +35,7 @@ from soak_truth import (
     call,
     check,
     installer,
+    is_local,
     leave_mode,
     meshes,
     ours_among,
@@ -74,8 +75,9 @@ def end():
     for scene in list(bpy.data.scenes):
         if scene != bpy.context.scene:
             bpy.data.scenes.remove(scene)
-    for obj in [obj for obj in bpy.data.objects if not obj.users_scene or obj.library or obj.override_library]:
-        bpy.data.objects.remove(obj)
+    for obj in list(bpy.data.objects):
+        if not obj.users_scene or obj.library or (obj.type == "MESH" and not is_local(obj)):
+            bpy.data.objects.remove(obj)
     for child in bpy.context.view_layer.layer_collection.children:
         child.exclude = False
     for obj in bodies():
