@@ -179,6 +179,7 @@ def register():
     properties.collider_listeners.append(session.notice_colliders)
     # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
     if hasattr(bpy.data, "objects"):
+        leftovers.sweep()  # Of what happened while the extension was off.
         arm_if_needed()
 
 

@@ -241,7 +241,7 @@ def export_with_blender(rng):
     path = str(folder / "whole")
     which = rng.choice(("OBJ", "PLY", "STL", "ALEMBIC", "USD"))
     if which == "OBJ":
-        call(bpy.ops.wm.obj_export, filepath=path + ".obj", export_animation=rng.random() < 0.5)
+        call(bpy.ops.wm.obj_export, filepath=path + ".obj")
     elif which == "PLY":
         call(bpy.ops.wm.ply_export, filepath=path + ".ply")
     elif which == "STL":
