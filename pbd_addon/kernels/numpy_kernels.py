@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .numpy_blocks import solve_blocks as solve_blocks
 from .numpy_boxes import (
     bounds_of as bounds_of,
     fit_boxes as fit_boxes,
