@@ -17,9 +17,6 @@ from ..settings import raw_settings
 AT_FIRST = ("START", "OUTPUT", "SETTLE")
 """Changes that take all frames, when the user goes to the first one: until then those that are there are shown."""
 
-PRESENT = ("PLACE", "COLLIDERS", "COLLIDERS_BACK", "HAND")
-"""Changes that say something of the frames to come, also where they take none."""
-
 PUT_ELSEWHERE = 1e-4
 """Pins that modifiers put so far from where they were had other animation then [m, object space]."""
 
@@ -44,6 +41,8 @@ class InvalidRange(NamedTuple):
 def changes(record, now):
     """All that takes frames of a record, as a scene stands now: `Change`s, those that take the most first.
 
+    One that takes only frames to come is told too: what has failed may be tried again, and colliders are others then.
+
     Args:
         record: The `Record`.
         now: A `SceneSnapshot` with what the user has set; without poses where nothing was evaluated.
@@ -63,9 +62,7 @@ def changes(record, now):
                 *_colliders(record, known, user),
             ]
         found += [*_animation(record, user), *_here(record, now)]
-    last = record.last_frame
-    kept = (one for one in found if one.first_frame <= last or one.what in PRESENT)
-    return sorted(kept, key=lambda one: one.first_frame)
+    return sorted(found, key=lambda one: one.first_frame)
 
 
 def _undone(record, user):

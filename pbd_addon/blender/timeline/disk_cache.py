@@ -45,10 +45,10 @@ def shown_path(folder):
 class DiskCache:
     """Frames of a record simulation in a folder; what `Simulation` calls a store."""
 
-    def __init__(self, files, record, uids=()):
+    def __init__(self, files, record, uids=(), made=None):
         self.files, self.record = files, record
         self.uids = list(uids)  # of objects and scene, in the order of the index's table of names
-        self.made = dict(record.snapshots)  # what the frames on disk were made with, by frame
+        self.made = dict(made or {})  # what the frames on disk were made with, by frame
         self._written = {}  # of each surface, by uid: what was written last, and in which frames' files
 
     def positions(self, frame):

@@ -91,7 +91,7 @@ def _take_up(record, scene, files):
         if held(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
     built.rested = rested
-    step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids))
+    step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids, snapshots))
     step.note_past(record, guess, (disturbed, disturbed_by), moved, settled, shaped)
     _check_surroundings(record, scene, settings, colliders)
     changed = [name for name, check in curves.items() if curve_checks(record).get(name) != check]
