@@ -26,13 +26,13 @@ FORBIDDEN_MODULES = {"threading", "queue", "pip", "ensurepip", "pickle", "socket
 """Refused by Blender's extension platform, or able to run what a file holds."""
 
 BRIDGE = (
-    *("errors", "scene", "settings", "output", "read"),
+    *("errors", "kinds", "scene", "settings", "output", "read"),
     *("timeline", "doctor", "handlers", "baking", "translations"),
 )
 """The parts of the bridge: each imports only from itself and from those before it."""
 
 TIMELINE = (
-    *("intersections", "simulated_object", "scene_simulation", "changes", "record", "backends", "step"),
+    *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "step"),
     *("disk_cache", "heat_map", "follow", "cost_estimate", "disk_load", "session", "grab"),
 )
 """The modules of pbd_addon.blender.timeline: each imports only those before it."""
