@@ -6,6 +6,7 @@ Everything is in world space [m]. Nothing here needs a window: the pointer is a 
 from typing import NamedTuple
 
 import numpy as np
+from mathutils.bvhtree import BVHTree
 
 from ..errors import PBDError
 from ..input import pins
@@ -16,9 +17,6 @@ from . import session, shaping
 
 PINNED_SHARE = 0.5
 """What is held at least so firmly, compared with the middle of the grip, is pinned by the hand."""
-
-EDGE = 1e-9
-"""So much beyond its edges a triangle is met, as a share of them: no ray slips between two by rounding."""
 
 
 class Hit(NamedTuple):
@@ -32,28 +30,15 @@ class Hit(NamedTuple):
 def first_hit(origin, direction, positions, triangles):
     """Distance along a ray to the nearest triangle, from either side, and its number; None if it meets none.
 
-    Möller and Trumbore 1997, for all triangles at once.
-
     Args:
         origin: Where the ray begins, (3,).
-        direction: Of the ray, (3,).
+        direction: Of the ray, (3,), of length 1.
         positions: (n, 3) float.
         triangles: (t, 3) int.
     """
-    a, b, c = (positions[triangles[:, k]].astype(float) for k in range(3))
-    first, second, start = b - a, c - a, np.asarray(origin, float) - a
-    across = np.cross(direction, second)
-    determinant = np.einsum("ij,ij->i", first, across)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        u = np.einsum("ij,ij->i", start, across) / determinant
-        turned = np.cross(start, first)
-        v = turned @ np.asarray(direction, float) / determinant
-        t = np.einsum("ij,ij->i", second, turned) / determinant
-        met = np.flatnonzero((u >= -EDGE) & (v >= -EDGE) & (u + v <= 1.0 + EDGE) & (t > 0.0))
-    if not len(met):
-        return None
-    nearest = met[np.argmin(t[met])]
-    return float(t[nearest]), int(nearest)
+    tree = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
+    _place, _normal, number, distance = tree.ray_cast(origin, direction)
+    return None if number is None else (distance, number)
 
 
 def on_plane(origin, direction, point, normal):
