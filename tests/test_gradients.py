@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from guide_code import area
 from meshes import grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.constraints import Constraints
@@ -33,13 +34,25 @@ def scene(seed: int) -> tuple[Simulation, np.ndarray]:
     cover = Body(creased.vertices + np.array([0.05, 0.02, 0.1]), quads)  # nearer than half an edge: they touch
     simulation = Simulation([sheet, creased, balloon, open_balloon, cover], [Plane((0.0, 0.0, -0.2), (0.2, 0.3, 1.0))])
     simulation.keep_apart(sheet, [1, 2, 4], creased, [1, 2, 4], 1.8)
+    simulation.add_constraints(balloon, triangles, area(np.full(len(triangles), 0.3)), name="area")
     simulation.step(1 / 24)
     rng = np.random.default_rng(seed)
     x = np.concatenate([body.vertices for body in simulation.bodies])
     return simulation, x + rng.normal(0.0, 0.08, x.shape)
 
 
-SINGLE = ("attachment", "isometric bend", "dihedral bend", "tether", "shear", "stretch", "volume", "pairs", "plane")
+SINGLE = (
+    "attachment",
+    "isometric bend",
+    "dihedral bend",
+    "tether",
+    "shear",
+    "stretch",
+    "volume",
+    "pairs",
+    "area",
+    "plane",
+)
 KINDS = (*SINGLE, "contact")
 
 
@@ -179,6 +192,8 @@ def single(kind: str, seed: int) -> tuple[Simulation, np.ndarray]:
     simulation = Simulation([body], planes, gravity=(0.0, 0.0, 0.0))
     if kind == "pairs":
         simulation.keep_apart(body, [0, 2], body, [1, 3], 3.0)
+    elif kind == "area":
+        simulation.add_constraints(body, [[3, 1, 2]], area(np.full(1, 0.2)), compliance=2e-6, name="area")
     pose = vertices + rng.normal(0.0, 0.1, (4, 3))
     return simulation, (pose * 1.5 if kind == "tether" else pose)
 
@@ -232,12 +247,12 @@ def crossed_edges(seed: int) -> tuple[Simulation, np.ndarray, np.ndarray]:
 def test_a_lone_contact_is_the_step_of_the_paper(seed):
     """Where one row is alone, contact makes dx = w grad C (-C) / sum w |grad C|^2 of it, and turns and pushes nothing.
 
-    Rows that share particles are averaged, which has no such formula; their momentum is in test_contact_momentum.
+    Candidates that share particles are averaged, which has no such formula; their momentum is in test_contact_momentum.
     """
     simulation, before, x = crossed_edges(seed)
     contact = find(simulation, "contact")
     model = simulation._model
-    contact.begin_frame(numpy_kernels, before.T.copy(), simulation._state.straying)
+    contact.begin_frame(numpy_kernels, before.T.copy(), simulation._state.prediction_error)
     contact.begin_substep(1 / 10, 1.0)
     p = x.T.copy()
     contact.project(numpy_kernels, p, before.T.copy())

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from guide_code import area
 from meshes import grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.kernels import numpy_kernels
 from test_gradients import find, single
 
-INNER = ("isometric bend", "dihedral bend", "shear", "stretch", "volume", "pairs")
+INNER = ("isometric bend", "dihedral bend", "shear", "stretch", "volume", "pairs", "area")
 NOTHING = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "drag": 0.0, "damping": 0.0}
 
 
@@ -44,7 +45,7 @@ def scene(kind: str) -> Body:
         settings |= {"stretch": 10.0, "compression": 4.0, "stretch_damping": 0.003}
     elif kind == "shear":
         settings["shear"] = 10.0
-    else:
+    elif kind != "area":
         settings |= {"bend": 0.005, "bend_model": kind.split()[0].upper(), "bend_damping": 0.003}
     return Body(*grid(5, 4, 1.0, 0.8), Material(**settings))
 
@@ -66,13 +67,16 @@ def test_a_projection_turns_and_pushes_nothing(kind, seed):
     assert np.abs(np.cross(x, pushes).sum(axis=0)).max() <= 1e-12 * scale * np.abs(x).max()
 
 
-KINDS = ("stretch", "shear", "isometric bend", "dihedral bend", "volume", "overpressure", "gas under caps")
+KINDS = ("stretch", "shear", "isometric bend", "dihedral bend", "volume", "overpressure", "gas under caps", "area")
 
 
 def crumpled_flight(kind: str, substeps: int, method: str = "XPBD", frames: int = 5):
     """Momenta of a deformed body that flies and spins before and after some frames, and what they are measured by."""
     body = scene(kind)
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), substeps=substeps, method=method)
+    if kind == "area":
+        triangles = body.mesh.triangles
+        simulation.add_constraints(body, triangles, area(np.full(len(triangles), 0.02)), compliance=1e-3, k=0.5)
     rng = np.random.default_rng(7)
     # Smooth, so that no triangle begins upside down.
     wave = np.sin(body.vertices @ rng.normal(0.0, 2.0, (3, 3)) + rng.normal(size=3))

@@ -7,17 +7,11 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from .doctor import doctor, leftovers
-from .live import session
 from .scene.scene_objects import is_body
 from .settings import properties
+from .timeline import session
 
 ON_LOAD = bpy.app.handlers.load_post
-
-
-@persistent
-def before_frame_change(scene, _depsgraph):
-    """The scene is about to leave a frame."""
-    session.remember(scene)
 
 
 @persistent
@@ -34,7 +28,7 @@ def on_frame_change(scene, depsgraph):
 @persistent
 def on_edit(scene, depsgraph):
     """Something was edited, and no frame changed."""
-    session.notice_edits(depsgraph)
+    session.notice_edits(scene, depsgraph)
     leftovers.look(depsgraph)  # After what reads the depsgraph, which may know data that goes.
     session.tell(scene)
 
@@ -91,7 +85,7 @@ _newest = [0]
 @persistent
 def on_maybe_import(*_):
     """Something was edited, or a frame is about to change, in a Blender that does not tell of imports."""
-    if before_frame_change in bpy.app.handlers.frame_change_pre:
+    if on_frame_change in bpy.app.handlers.frame_change_post:
         return
     uids = np.zeros(len(bpy.data.objects), np.int32)
     bpy.data.objects.foreach_get("session_uid", uids)
@@ -114,7 +108,6 @@ ON_IMPORT = (
 """Since Blender 4.5 there is one for this alone."""
 
 ARMED = (
-    (bpy.app.handlers.frame_change_pre, before_frame_change),
     (bpy.app.handlers.frame_change_post, on_frame_change),
     (bpy.app.handlers.depsgraph_update_post, on_edit),
 )

@@ -3,7 +3,8 @@
 from .attachment import AttachmentConstraints
 from .base import Constraints
 from .bend import DihedralConstraints, IsometricConstraints, hinge_geometry
-from .distance import DistanceConstraints, PairConstraints
+from .custom import CustomConstraints
+from .distance import DistanceConstraints
 from .grab import GRIP, Grab, GrabConstraints
 from .inflation import InflationConstraints
 from .levels import LevelConstraints
@@ -15,6 +16,7 @@ __all__ = [
     "GRIP",
     "AttachmentConstraints",
     "Constraints",
+    "CustomConstraints",
     "DihedralConstraints",
     "DistanceConstraints",
     "Grab",
@@ -22,7 +24,6 @@ __all__ = [
     "InflationConstraints",
     "IsometricConstraints",
     "LevelConstraints",
-    "PairConstraints",
     "Piece",
     "Plane",
     "PlaneConstraints",

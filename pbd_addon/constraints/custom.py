@@ -1,0 +1,177 @@
+"""Constraints of your own: a function from positions to values and gradients, solved like every other kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+
+import numpy as np
+
+from .. import arguments
+from ..coloring import color
+from ..settings import Material, SolverSettings
+from .base import Constraints, relaxation
+
+Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""From positions of the particles of r rows (r, k, 3) [m] and their numbers (r,) to C (r,) and dC/dx (r, k, 3)."""
+
+
+class CustomConstraints(Constraints):
+    """C(x) = 0, or C(x) >= 0, with C and its gradient computed by a function; see `Simulation.add_constraints`.
+
+    All arrays that it takes and gives are in the order of the rows as given.
+
+    Args:
+        name: What the kind is called.
+        particles: Particles of every row, all of them different, (m, k) int.
+        function: C and its gradients.
+        compliance: (m,) [unit of C, squared, per joule].
+        k: What PBD corrects of each row's error in a substep, (m,) in [0, 1].
+        one_sided: Whether C >= 0 is allowed, so that a row only ever pushes C up.
+        w: Inverse masses of all particles, (n,) [1/kg].
+    """
+
+    def __init__(
+        self,
+        name: str,
+        particles: np.ndarray,
+        function: Function,
+        compliance: np.ndarray,
+        k: np.ndarray,
+        one_sided: bool,
+        w: np.ndarray,
+    ) -> None:
+        self.name, self.particles, self.function = name, particles, function
+        self.own_compliance, self.own_k, self.one_sided = compliance, k, one_sided
+        self.multipliers = np.zeros(len(particles))
+        moving = np.flatnonzero((w[particles] > 0.0).any(axis=1))
+        order, starts = color(particles[moving], len(w))
+        self.colors = [moving[order[start:stop]] for start, stop in zip(starts[:-1], starts[1:])]
+        for rows in self.colors:
+            rows.flags.writeable = False  # A function sees them.
+        self.active = len(moving) > 0
+        self.h = 0.0
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self.weights = w[self.particles]
+        self.compliance = np.zeros_like(self.own_compliance) if settings.method == "PBD" else self.own_compliance
+        self.k = relaxation(self.own_k, settings)
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.multipliers[:] = 0.0
+        self.h = h
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        alpha = self.compliance / self.h**2
+        for rows in self.colors:
+            particles, weights = self.particles[rows], self.weights[rows]
+            values, gradients = self._evaluate(p.T, rows)
+            leverage = np.einsum("rk,rkc,rkc->r", weights, gradients, gradients) + alpha[rows]
+            step = -self.k[rows] * (values + alpha[rows] * self.multipliers[rows])
+            step = np.divide(step, leverage, out=np.zeros_like(step), where=leverage > 0.0)
+            if self.one_sided:  # What was pushed too far comes back, but is never pulled.
+                step = np.maximum(step, -self.multipliers[rows])
+            self.multipliers[rows] += step
+            p.T[particles] += (weights * step[:, None])[:, :, None] * gradients
+
+    def pushing(self) -> np.ndarray:
+        return self.particles[self.multipliers != 0.0].ravel()
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        return self._evaluate(x, np.arange(len(self.particles)))[0]
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.particles, self._evaluate(x, np.arange(len(self.particles)))[1]
+
+    def forces(self) -> np.ndarray:
+        """Lambda / h² of every row in the last substep, (m,) [joules per unit of C]; above 0 where C is pushed up."""
+        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+    def _evaluate(self, x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """C and gradients of these rows, (r,) and (r, k, 3), at x (n, 3).
+
+        Raises:
+            ValueError: The function returned something else, or what is not finite where positions are.
+        """
+        q = x[self.particles[rows]]
+        found = self.function(q, rows)
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise ValueError(f"function of {self.name} must return values and gradients, not {type(found).__name__}")
+        values, gradients = (np.asarray(part) for part in found)
+        for what, part, shape in (("values", values, rows.shape), ("gradients", gradients, q.shape)):
+            if part.shape != shape or part.dtype.kind not in "fiu":
+                raise ValueError(
+                    f"function of {self.name} must return {what} as numbers of shape {shape}, "
+                    f"not {part.dtype} of shape {part.shape}"
+                )
+        finite = np.isfinite(values) & np.isfinite(gradients).all(axis=(1, 2))
+        if not finite.all():
+            # Positions that are not finite are the solver's to mend: it steps again with shorter substeps.
+            broken = ~finite & np.isfinite(x[self.particles[rows]]).all(axis=(1, 2))
+            if broken.any():
+                row = rows[np.argmax(broken)]
+                raise ValueError(f"function of {self.name} must return finite numbers, but does not for row {row}")
+        return values, gradients
+
+
+def checked_rows(vertices: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
+    """Vertices of every row as an array, (m, k) int64.
+
+    Raises:
+        ValueError: They are no whole numbers of that shape.
+    """
+    try:
+        ids = np.asarray(vertices)
+    except ValueError:
+        raise ValueError("vertices must have equally many in each row") from None
+    if ids.ndim != 2 or not ids.shape[1] or (ids.size and ids.dtype.kind not in "iu"):
+        raise ValueError(f"vertices must be whole numbers of shape (m, k), not {ids.dtype} of shape {ids.shape}")
+    return ids.astype(np.int64)
+
+
+def checked_particles(ids: np.ndarray, names: Sequence[str], parts: Sequence[slice]) -> np.ndarray:
+    """Particle numbers of rows of vertices (m, k), whose columns are of bodies with these names and particles, (m, k).
+
+    Raises:
+        ValueError: The bodies are not k, or a vertex is not there or twice in a row.
+    """
+    if len(names) != ids.shape[1]:
+        raise ValueError(f"bodies has {len(names)} entries, vertices has {ids.shape[1]} columns")
+    particles = ids + np.array([part.start for part in parts])
+    outside = np.argwhere((ids < 0) | (particles >= np.array([part.stop for part in parts])))
+    if len(outside):
+        row, column = outside[0]
+        last = parts[column].stop - parts[column].start - 1
+        raise ValueError(f"vertices must be from 0 to {last} for {names[column]}, not {ids[row, column]} (row {row})")
+    twice = np.flatnonzero((np.diff(np.sort(particles, axis=1), axis=1) == 0).any(axis=1))
+    if len(twice):
+        raise ValueError(f"vertices must be different in each row, not {ids[twice[0]].tolist()} (row {twice[0]})")
+    return particles
+
+
+def checked_number(name: str, number: float | Sequence[float] | np.ndarray, m: int, most: float) -> np.ndarray:
+    """A number for each of m rows, (m,) float64, of one or m numbers from 0 to `most`.
+
+    Raises:
+        ValueError: The shape is wrong, or a number is not finite or out of range.
+    """
+    found = arguments.real_array(name, number)
+    if found.shape not in ((), (m,)):
+        raise ValueError(f"{name} must be a number or {m} of them, not of shape {found.shape}")
+    wrong = found[~(np.isfinite(found) & (found >= 0.0) & (found <= most))]
+    if len(wrong):
+        most_text = f"{most:g}" if np.isfinite(most) else "any finite number"
+        raise ValueError(f"{name} must be from 0 to {most_text}, not {wrong[0]:g}")
+    return np.broadcast_to(found, (m,)).copy()
+
+
+def distance_beyond(distance: float) -> Function:
+    """C = |p1 - p2| - distance [m]; one-sided, two particles keep apart (seed report on XPBD, sec. 2.2.3)."""
+
+    def function(p: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        d = p[:, 0] - p[:, 1]
+        length = np.linalg.norm(d, axis=1)
+        n = d / np.maximum(length, 1e-300)[:, None]
+        return length - distance, np.stack([n, -n], axis=1)
+
+    return function
