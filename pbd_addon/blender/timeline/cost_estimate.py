@@ -1,7 +1,12 @@
 """What a simulation of so many vertices will take, told before a window stands still for it."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 from bpy.app.translations import pgettext_iface as iface
 
+from ..kinds import Object, Scene
 from ..scene.scene_objects import live_bodies
 
 LARGE = 50_000
@@ -17,12 +22,12 @@ MEMORY = 6e3
 """Of each vertex, at most, while the first frame is prepared [bytes]."""
 
 
-def count_vertices(objects):
+def count_vertices(objects: Iterable[Object]) -> int:
     """How many vertices these mesh objects have, together."""
     return sum(len(obj.data.vertices) for obj in objects)
 
 
-def sentence(scene, objects=()):
+def sentence(scene: Scene, objects: Iterable[Object] = ()) -> str:
     """What the live cloth of a scene, with objects that are to join it, will take; "" if that is little.
 
     Measured on grids of 22 500 to 490 000 vertices, on one core: a scale, not a promise.
@@ -39,6 +44,6 @@ def sentence(scene, objects=()):
     return said.format(count=f"{count:,}", first=rounded(first), memory=MEMORY * count / 1e9, each=rounded(each))
 
 
-def rounded(seconds):
+def rounded(seconds: float) -> str:
     """A duration with one figure that means something."""
     return f"{float(f'{seconds:.1g}'):g}"
