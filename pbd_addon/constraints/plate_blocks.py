@@ -97,7 +97,7 @@ class PlateBlocks:
             energy = elements.energy[mine] * factors[mine][:, None, None]
             dense = np.bincount(flat.ravel(), energy.ravel(), size * size).reshape(size, size)
             outer = np.r_[0:ns, ns + ni : size - 1]
-            matrix = dense[:ns, outer]
+            matrix: np.ndarray = dense[:ns, outer]
             if ni:
                 inner = dense[ns : ns + ni, ns : ns + ni]
                 inner[np.diag_indices(ni)] += inner.diagonal() == 0.0  # a factor of 0 leaves a slope without any energy
