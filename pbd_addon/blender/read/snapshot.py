@@ -99,11 +99,6 @@ def read_snapshot(
     return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
 
 
-def read_whole(scene: Scene, depsgraph: Depsgraph, objects: list[Object], known: Any) -> SceneSnapshot:
-    """The scene as `depsgraph` has evaluated it, with all surfaces; `known` as for `read_surroundings`."""
-    return read_surroundings(scene, depsgraph, read_snapshot(scene, depsgraph, objects), objects, known)
-
-
 def read_surroundings(
     scene: Scene, depsgraph: Depsgraph, snapshot: SceneSnapshot, objects: list[Object], known: Any
 ) -> SceneSnapshot:

@@ -201,8 +201,8 @@ def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
     return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
 
 
-def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, frame: float) -> Heard:
-    """What was heard, with an edit that Blender has just evaluated; places count at the frame that was shown last."""
+def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, frame: float | None) -> Heard:
+    """What was heard, with an edit that Blender has just evaluated; places count at `frame`, which was shown last."""
     curves_edited = depsgraph.id_type_updated("ACTION") or any(_has_rules(update.id) for update in depsgraph.updates)
     if shown_frame(scene) != frame:
         return heard._replace(curves=heard.curves or curves_edited)
