@@ -33,7 +33,7 @@ class Curves(NamedTuple):
     rules: dict[int, str]  # by that uid: what its drivers and strips do
 
 
-def read(scene: Scene, watched: Watched, first: int, last: int, known: Any = None) -> Curves:
+def read(scene: Scene, watched: Watched, first: int, last: int, known: Curves | None = None) -> Curves:
     """The animation that what is watched depends on, over the frames from `first` to `last`.
 
     F-curves that are drawn as in `known`, an earlier `Curves` or None, are not evaluated again.

@@ -54,7 +54,7 @@ def read_body(
     depsgraph: Depsgraph | None = None,
     pose: Pose | None = None,
     masks: dict[str, np.ndarray] | None = None,
-    deformed: Any = None,
+    deformed: np.ndarray | None = None,
 ) -> Body:
     """A `Body` in world space, of the user's shape under a pose, by default the present one.
 
@@ -152,7 +152,9 @@ def read_attached(obj: Object) -> np.ndarray:
     return user_keys.read_weights(obj, name)
 
 
-def pin_targets(obj: Object, body: Body, pose: Pose, masks: dict[str, np.ndarray], held: Any = None) -> np.ndarray:
+def pin_targets(
+    obj: Object, body: Body, pose: Pose, masks: dict[str, np.ndarray], held: np.ndarray | None = None
+) -> np.ndarray:
     """Where a pose holds the pinned vertices of a body, (k, 3) float64, world space [m].
 
     `held`, (k, 3) float32 in object space, is where modifiers have put them.

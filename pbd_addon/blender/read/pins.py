@@ -17,7 +17,7 @@ NEW_GROUPS = {"pin_group": "Pin", "attach_group": "Attach"}
 """Names of the vertex groups that are made for settings of ``Object.pbd``."""
 
 
-def ensure_group(obj: Object, setting: Any) -> Any:
+def ensure_group(obj: Object, setting: str) -> Any:
     """The vertex group that one of `NEW_GROUPS` names, made if there is none."""
     name = getattr(obj.pbd, setting) or NEW_GROUPS[setting]
     group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)

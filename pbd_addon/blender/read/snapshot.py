@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ class SceneSnapshot(NamedTuple):
         """Uids of the colliders."""
         return {uid for uid in self.surfaces if as_collider(uid) in self.settings}
 
-    def blend(self, other: Any, fraction: float) -> SceneSnapshot:
+    def blend(self, other: SceneSnapshot, fraction: float) -> SceneSnapshot:
         """The snapshot on the straight way to `other`, with the settings of `other`."""
         between = {
             uid: pose.blend(other.poses[uid], fraction) for uid, pose in self.poses.items() if uid in other.poses
@@ -66,23 +67,27 @@ class SceneSnapshot(NamedTuple):
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
         return SceneSnapshot(known, settings, standing, shapes)
 
-    def stands_like(self, other: Any) -> bool:
+    def stands_like(self, other: SceneSnapshot) -> bool:
         """Whether the objects that both know stand in the same place and shape."""
         return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
 
-    def surrounds_like(self, other: Any) -> bool:
+    def surrounds_like(self, other: SceneSnapshot) -> bool:
         """Whether there are the same surfaces in the same places and shapes, and modifiers deform alike."""
         same = self.surfaces.keys() == other.surfaces.keys() and self.deforms_like(other)
         return same and all(surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
 
-    def deforms_like(self, other: Any) -> bool:
+    def deforms_like(self, other: SceneSnapshot) -> bool:
         """Whether modifiers deform the objects that both know to the same shapes."""
         both = self.deformed.keys() & other.deformed.keys()
         return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
 
 
 def read_snapshot(
-    scene: Scene, depsgraph: Depsgraph, objects: list[Object], user: UserState | None = None, obstacles: Any = ()
+    scene: Scene,
+    depsgraph: Depsgraph,
+    objects: list[Object],
+    user: UserState | None = None,
+    obstacles: Iterable[Object] = (),
 ) -> SceneSnapshot:
     """The scene as `depsgraph` has evaluated it, without surfaces; of `obstacles`, objects, only the settings.
 
@@ -99,13 +104,8 @@ def read_snapshot(
     return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
 
 
-def read_whole(scene: Scene, depsgraph: Depsgraph, objects: list[Object], known: Any) -> SceneSnapshot:
-    """The scene as `depsgraph` has evaluated it, with all surfaces; `known` as for `read_surroundings`."""
-    return read_surroundings(scene, depsgraph, read_snapshot(scene, depsgraph, objects), objects, known)
-
-
 def read_surroundings(
-    scene: Scene, depsgraph: Depsgraph, snapshot: SceneSnapshot, objects: list[Object], known: Any
+    scene: Scene, depsgraph: Depsgraph, snapshot: SceneSnapshot, objects: list[Object], known: dict[int, Surface]
 ) -> SceneSnapshot:
     """A snapshot with the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
 
@@ -162,7 +162,7 @@ def _deformed(look: Any, objects: list[Object], depsgraph: Depsgraph) -> dict[in
     return {uid: shape for uid, shape in shapes.items() if shape is not None}
 
 
-def _read(obj: Object, depsgraph: Depsgraph, known: Any) -> Surface | None:
+def _read(obj: Object, depsgraph: Depsgraph, known: dict[int, Surface]) -> Surface | None:
     """The surface of an object; None if it is not evaluated, but for renders, which may leave out what cloth meets."""
     earlier = known.get(obj.session_uid)
     if surfaces.is_evaluated(obj, depsgraph):

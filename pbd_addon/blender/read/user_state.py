@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -76,7 +77,7 @@ class UserState(NamedTuple):
         colliders: Where the colliders are put, by uid.
         holders: Where what holds pins or is attached to is put, by uid.
         roles: Of the simulated objects, by uid.
-        bodies: Uids of all objects that are to be simulated.
+        bodies: Uids of all objects that are to be simulated, where the first frame is shown and one is not baked.
         cast: Uids of the objects that are colliders, or None while nobody has edited that.
         hand_count: How often a hand was used.
         heard: What Blender has told since the last frame was shown.
@@ -103,7 +104,8 @@ def read(
 ) -> UserState:
     """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated."""
     members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
-    obstacles, live = objects_of(scene, watched.obstacles), bodies(scene)
+    obstacles, frame, first = objects_of(scene, watched.obstacles), shown_frame(scene), frame_range(scene)[0]
+    found = bodies(scene) if math.floor(frame) == first else []  # To look at all objects takes long in large scenes.
     holders = [obj for obj in members if obj.session_uid in watched.pinned and not obj.pbd.baked]
     holders += objects_of(scene, watched.targets)
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
@@ -117,15 +119,15 @@ def read(
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
     names = {obj.session_uid: obj.name for obj in (*members, *obstacles)}
     return UserState(
-        frame=shown_frame(scene),
-        first=frame_range(scene)[0],
+        frame=frame,
+        first=first,
         settings=settings,
         animated={key: animation.beginnings(owner) for key, owner in owners.items()},
         names={**names, scene.session_uid: ""},
         colliders={obj.session_uid: place(obj) for obj in obstacles},
         holders={obj.session_uid: place(obj) for obj in holders},
         roles={obj.session_uid: role(obj) for obj in members},
-        bodies=frozenset(obj.session_uid for obj in live if any(not one.pbd.baked for one in live)),
+        bodies=frozenset(obj.session_uid for obj in found if any(not one.pbd.baked for one in found)),
         cast=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if heard.cast else None,
         hand_count=scene.pbd.hand_count,
         heard=heard,
@@ -201,8 +203,8 @@ def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
     return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
 
 
-def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, frame: float) -> Heard:
-    """What was heard, with an edit that Blender has just evaluated; places count at the frame that was shown last."""
+def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, frame: float | None) -> Heard:
+    """What was heard, with an edit that Blender has just evaluated; places count at `frame`, which was shown last."""
     curves_edited = depsgraph.id_type_updated("ACTION") or any(_has_rules(update.id) for update in depsgraph.updates)
     if shown_frame(scene) != frame:
         return heard._replace(curves=heard.curves or curves_edited)

@@ -15,7 +15,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Heard, Place, Role, UserState
+from ..read.user_state import Beginning, Place, Role, UserState
 from ..scene import poses
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
@@ -72,7 +72,7 @@ def _undone(record: Record, user: UserState) -> list[UndoState]:
     return [kept for kept in record.hands if kept.number > user.hand_count]
 
 
-def _after_shown(record: Record, known: Any, fitting: Iterable[int] = ()) -> int:
+def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) -> int:
     """First frame that does not hold: after the last that fits, or else after the one that is shown."""
     return max(fitting, default=max(math.floor(known.frame), record.first_frame)) + 1
 
@@ -132,7 +132,7 @@ def _beginning(record: Record, now: SceneSnapshot) -> list[Change]:
     return [] if now.stands_like(begin) and now.deforms_like(begin) else all_for("the start is another one")
 
 
-def begins_like(member: SimulatedObject, begins: Any, pose: Pose, baked: bool, pins: bool = False) -> bool:
+def begins_like(member: SimulatedObject, begins: Beginning, pose: Pose, baked: bool, pins: bool = False) -> bool:
     """Whether the user's shape under the first pose, and on request the pins, are those of the member's body."""
     if not np.array_equal(poses.to_world(begins.shape, pose.matrix), member.undeformed):
         return False
@@ -173,7 +173,7 @@ def stay(user: UserState, settings: dict[Key, Any]) -> dict[Key, list[str]]:
     }
 
 
-def agree(settings: dict[Key, Any], others: Any, still: Any) -> bool:
+def agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, list[str]]) -> bool:
     """Whether raw settings are the same in these fields, where both are known."""
     both = settings.keys() & others.keys() & still.keys()
     return all(
@@ -182,7 +182,7 @@ def agree(settings: dict[Key, Any], others: Any, still: Any) -> bool:
     )
 
 
-def setting_changes(record: Record, known: Any, user: UserState) -> list[Change]:
+def setting_changes(record: Record, known: UserState, user: UserState) -> list[Change]:
     """Settings that are not what they were, and not animated."""
     changed = next(
         (
@@ -214,7 +214,7 @@ def _changed(what: str) -> str:
     return iface("{what} changed").format(what=what)
 
 
-def _moved(before: Any, now: Place, same_frame: Any, heard: Heard) -> bool:
+def _moved(before: Place | None, now: Place, same_frame: bool, heard: Any) -> bool:
     """Whether a hand has put something elsewhere."""
     if before is None:
         return False
@@ -225,7 +225,7 @@ def _moved(before: Any, now: Place, same_frame: Any, heard: Heard) -> bool:
     return same_frame and before.carried != now.carried
 
 
-def _places(record: Record, known: Any, user: UserState) -> list[Change]:
+def _places(record: Record, known: UserState, user: UserState) -> list[Change]:
     """What holds pins or is attached to, moved by hand."""
     found = []
     for uid, place in user.holders.items():
@@ -245,7 +245,7 @@ def _stood(snapshot: SceneSnapshot, uid: int, place: Place) -> bool:
     return _stands_at(snapshot.surfaces.get(uid), place.matrix)
 
 
-def _colliders(record: Record, known: Any, user: UserState) -> list[Change]:
+def _colliders(record: Record, known: UserState, user: UserState) -> list[Change]:
     """Colliders that a hand has moved or shaped, or that are others."""
     found = []
     if user.colliders.keys() != known.colliders.keys() or (user.cast is not None and user.cast != known.cast):
@@ -271,7 +271,7 @@ def _colliders(record: Record, known: Any, user: UserState) -> list[Change]:
     return found
 
 
-def _stands_at(surface: Surface, matrix: Any) -> bool:
+def _stands_at(surface: Surface | None, matrix: np.ndarray) -> bool:
     """Whether a surface, or None, has this transform (4, 4)."""
     return surface is not None and np.allclose(surface.matrix, matrix, rtol=0.0, atol=1e-6)
 

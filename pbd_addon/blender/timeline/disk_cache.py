@@ -121,7 +121,7 @@ class DiskCache:
         self.made[self.files.last] = snapshot
         self._written = written
 
-    def _add(self, arrays: Any, uid: int, surface: Surface) -> dict[str, int]:
+    def _add(self, arrays: dict[str, np.ndarray], uid: int, surface: Surface) -> dict[str, int]:
         """Add to the arrays what of a surface is not in an earlier frame's file; returns in which frames' it is."""
         before, frames = self._written.get(uid, (None, {}))
         frames, number = dict(frames), self._number(uid)

@@ -135,7 +135,7 @@ def _check_painted(objects: list[Object], painted: Any) -> None:
                 raise PBDError(f"vertex group '{name}' of '{obj.name}' has other weights")
 
 
-def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], colliders: Any) -> None:
+def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], colliders: list[str]) -> None:
     """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
     user = record.known
     changed = changes.setting_changes(record, user._replace(settings={**user.settings, **settings}), user)
@@ -152,7 +152,7 @@ def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], 
         _check_place(place, stood.get(uid))
 
 
-def _check_place(place: Place, stood: Any) -> None:
+def _check_place(place: Place, stood: Pose | Surface | None) -> None:
     if stood is not None and place.is_free and not np.array_equal(place.matrix, stood.matrix):
         raise PBDError(f"'{place.name}' was moved")
 

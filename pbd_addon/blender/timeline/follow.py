@@ -22,7 +22,7 @@ from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
 from . import changes, disk_cache, heat_map, step
 from .record import InvalidRange, Record
-from .simulated_object import check_fit, fits
+from .simulated_object import SimulatedObject, check_fit, fits
 
 PATIENCE = math.inf if bpy.app.background else 1.0
 """How long a jump ahead may keep a window from drawing [s]; beyond that it goes on with progress and Esc."""
@@ -98,7 +98,9 @@ def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Objec
     return now._replace(deformed=_seen(record, scene, depsgraph, user, pairs))
 
 
-def _seen(record: Record, scene: Scene, depsgraph: Depsgraph, user: UserState, pairs: Any) -> dict[int, np.ndarray]:
+def _seen(
+    record: Record, scene: Scene, depsgraph: Depsgraph, user: UserState, pairs: list[tuple[SimulatedObject, Object]]
+) -> dict[int, np.ndarray]:
     """What modifiers make of pinned objects, where that can be compared with how a frame was made.
 
     A render may have other modifiers. While it plays, a mesh that is subdivided behind is left alone: Blender
@@ -197,7 +199,7 @@ def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Non
     _build(record, scene, depsgraph, first, here)
 
 
-def _build(record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here: Any) -> None:
+def _build(record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here: SceneSnapshot) -> None:
     step.build(record, scene, first, here)
     if not record.bake:
         step.settle(record, scene, patience_of(depsgraph))

@@ -5,8 +5,6 @@ The colors are an attribute of the mesh, which Blender's viewport shows where it
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ... import Body
@@ -30,7 +28,7 @@ def colors(share: np.ndarray) -> np.ndarray:
     return result
 
 
-def strain_of_vertices(body: Body, maps: Any, positions: np.ndarray) -> np.ndarray:
+def strain_of_vertices(body: Body, maps: dict[str, np.ndarray], positions: np.ndarray) -> np.ndarray:
     """Largest |length / rest length - 1| of the edges at each vertex, (n,); maps as of `Simulation.maps`."""
     strain = body.edge_strain(positions)
     if "shrink" in maps:

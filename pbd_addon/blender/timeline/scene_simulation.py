@@ -15,7 +15,7 @@ from ..read.snapshot import SceneSnapshot
 from ..scene.scene_objects import find, is_body
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Key, as_collider
+from ..settings.raw_settings import Floor, Key, as_collider
 from . import intersections
 from .simulated_object import SimulatedObject, check_surface, read_member
 
@@ -102,7 +102,7 @@ class SceneSimulation:
         return True
 
     @staticmethod
-    def _floor_point(floor: Any) -> tuple[float, float, float]:
+    def _floor_point(floor: Floor) -> tuple[float, float, float]:
         return (0.0, 0.0, raw_settings.clean(floor.height) if floor.used else FAR_BELOW)
 
     def objects(self, scene: Scene) -> list[tuple[SimulatedObject, Object]]:
@@ -242,7 +242,7 @@ def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:
     return ColliderBinding(collider, surface, values["inside"])
 
 
-def still_fits(one: Any, moment: SceneSnapshot, uid: int) -> bool:
+def still_fits(one: ColliderBinding, moment: SceneSnapshot, uid: int) -> bool:
     """Whether an obstacle can become by moving what it is at a moment."""
     inside = raw_settings.collider_from(moment.settings[as_collider(uid)])["inside"]
     return one.inside == inside and one.surface.fits(moment.surfaces[uid])

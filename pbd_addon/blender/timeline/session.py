@@ -55,6 +55,7 @@ __all__ = [
     "tell",
     "timeline_frames",
     "valid_frames",
+    "visits",
 ]
 
 _records: dict[int, Record] = {}
@@ -100,7 +101,13 @@ def show(scene: Scene, depsgraph: Depsgraph) -> bool:
     found = _records.get(scene.session_uid)
     if found is None and live_bodies(scene):
         found = of(scene)
-    return found is not None and (found.visits or follow.show(found, scene, depsgraph))
+    return found is not None and follow.show(found, scene, depsgraph)
+
+
+def visits(scene: Scene) -> bool:
+    """Whether frames that are missing are visited, so that frame changes are our own."""
+    found = _records.get(scene.session_uid)
+    return found is not None and found.visits
 
 
 def tell(scene: Scene) -> None:
@@ -117,9 +124,10 @@ def notice_colliders() -> None:
 
 def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited: F-curves perhaps, or the place or shape of what cloth meets."""
-    for found in _records.values():
+    for uid, found in _records.items():
         if found.world is not None and not found.visits:
-            step.note_heard(found, user_state.hear(scene, depsgraph, found.watched, found.heard, found.known.frame))
+            frame = found.known.frame if uid == scene.session_uid else None
+            step.note_heard(found, user_state.hear(scene, depsgraph, found.watched, found.heard, frame))
 
 
 def notice_undo() -> None:

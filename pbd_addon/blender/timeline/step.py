@@ -123,7 +123,9 @@ def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> 
     remember(record, user_state.read(scene, record.watched, Heard()))
 
 
-def take_up(record: Record, scene: Scene, built: Any, snapshots: dict[int, SceneSnapshot], disk: Any) -> None:
+def take_up(
+    record: Record, scene: Scene, built: SceneSimulation, snapshots: dict[int, SceneSnapshot], disk: Any
+) -> None:
     """Have what was simulated before, as files on disk hold it."""
     record.forget(snapshots[disk.files.first])
     record.storage.cache = disk
@@ -133,7 +135,9 @@ def take_up(record: Record, scene: Scene, built: Any, snapshots: dict[int, Scene
     remember(record, user_state.read(scene, record.watched, Heard()))
 
 
-def note_past(record: Record, guess: Any, disturbed: Any, moved: Any, settled: Any, shaped: Any) -> None:
+def note_past(
+    record: Record, guess: int | None, disturbed: tuple[int | None, str], moved: set[int], settled: int, shaped: bool
+) -> None:
     """What of the past of frames that were taken up is not in themselves."""
     record.first_guess, record.moved_by_hand = guess, moved
     record.first_disturbed, record.disturbed_by = disturbed
