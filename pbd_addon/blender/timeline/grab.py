@@ -3,7 +3,7 @@
 Everything is in world space [m]. Nothing here needs a window: the pointer is a ray.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from mathutils.bvhtree import BVHTree
@@ -36,7 +36,7 @@ def first_hit(origin, direction, positions, triangles):
         positions: (n, 3) float.
         triangles: (t, 3) int.
     """
-    tree = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
+    tree: Any = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
     _place, _normal, number, distance = tree.ray_cast(origin, direction)
     return None if number is None else (distance, number)
 
