@@ -222,6 +222,14 @@ def choose(rng, objects, others=()):
     return obj
 
 
+def render_small(scene):
+    """Let a scene be rendered by Cycles, which needs no display."""
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples = 1
+    scene.cycles.use_denoising = False
+    scene.render.resolution_x = scene.render.resolution_y = 8
+
+
 def leave_mode():
     active = bpy.context.view_layer.objects.active
     if active is not None and active.mode != "OBJECT":

@@ -41,7 +41,7 @@ def first_hit(
         positions: (n, 3) float.
         triangles: (t, 3) int.
     """
-    tree = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
+    tree: Any = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
     _place, _normal, number, distance = tree.ray_cast(origin, direction)
     return None if number is None else (distance, number)
 
