@@ -20,9 +20,8 @@ from .contestants import (
     ORIGINAL,
     OURS,
     PEER,
-    PYPBD,
 )  # fmt: skip
-from .curtain import FRAME_RATE, FRAMES, TAIL, WARM_UP, Result
+from .curtain import FRAME_RATE, TAIL, WARM_UP, Result
 from .pypbd_cloth import STRETCH
 from .text import bullets, milliseconds, number, percent, table, times
 

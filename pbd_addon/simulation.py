@@ -150,13 +150,8 @@ class Simulation:
         if not callable(function):
             raise ValueError(f"function must be callable, not {function!r}")
         ids = checked_rows(vertices)
-<<<<<<< HEAD
-        owners = list(bodies) if isinstance(bodies, Sequence) else [bodies] * ids.shape[1]
-        parts = [self._part(self._body("bodies", body)) for body in owners]
-=======
         owners = [bodies] * ids.shape[1] if isinstance(bodies, Body) else arguments.sequence("bodies", bodies)
         parts = [self._model.slices[self._number[self._body("bodies", body)]] for body in owners]
->>>>>>> main
         particles = checked_particles(ids, [body.name for body in owners], parts)
         compliances = checked_number("compliance", compliance, len(particles), np.inf)
         shares = checked_number("k", k, len(particles), 1.0)
@@ -179,17 +174,8 @@ class Simulation:
         second = arguments.ids("other_vertices", other_vertices, len(self._body("other", other).vertices))
         if len(first) != len(second):
             raise ValueError(f"vertices has {len(first)} entries, other_vertices has {len(second)}")
-<<<<<<< HEAD
-        apart = arguments.number("distance", distance, above=0.0, unit="m")
-        rows = np.column_stack([first, second])
-        return self.add_constraints([one, other], rows, distance_beyond(apart), one_sided=True, name="pairs")
-=======
-        same = (first == second) & (one is other)
-        if same.any():
-            raise ValueError(f"vertices and other_vertices must differ, row {np.argmax(same)} does not")
         apart = distance_beyond(arguments.number("distance", distance, above=0.0, unit="m"))
         return self.add_constraints([one, other], np.column_stack([first, second]), apart, one_sided=True, name="pairs")
->>>>>>> main
 
     def grab(
         self, body: Body, vertices: Sequence[int], weights: Sequence[float] | None = None, compliance: float = GRIP

@@ -81,7 +81,9 @@ def nearest(pixels: np.ndarray, palette: np.ndarray) -> np.ndarray:
     """Number of the nearest color of each pixel (..., 3), (...) int."""
     flat = pixels.reshape(-1, 3)
     squares = (palette**2).sum(axis=1)
-    found = [(squares - 2.0 * part @ palette.T).argmin(axis=1) for part in np.array_split(flat, len(flat) // 50_000 + 1)]
+    found = [
+        (squares - 2.0 * part @ palette.T).argmin(axis=1) for part in np.array_split(flat, len(flat) // 50_000 + 1)
+    ]
     return np.concatenate(found).reshape(pixels.shape[:-1])
 
 

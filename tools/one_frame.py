@@ -1,6 +1,6 @@
 """Import the solver and step one frame with every backend that is installed here: does it run on this platform?
 
-    python tools/one_frame.py
+python tools/one_frame.py
 """
 
 from __future__ import annotations
