@@ -7,10 +7,9 @@ import functools
 import numpy as np
 import pytest
 
-from meshes import grid
+from meshes import fold, grid
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.kernels.numpy_kernels import dihedral_angles
-from test_gradients import fold
 
 GRAVITY = 9.81
 
