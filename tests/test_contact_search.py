@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import find
 from crossings import _point_triangle, distances, unique_edges
-from meshes import grid, icosphere
+from meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, SurfacePair
 from pbd_addon.contact.motion_bound import REFIT_SHARE, kabsch_rotation
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import EDGES, FACE, numpy_contact, numpy_kernels
-from test_contact_tunnelling import box, turned
-from test_gradients import find
 
 pytestmark = pytest.mark.slow
 

@@ -17,6 +17,8 @@ ON_LOAD = bpy.app.handlers.load_post
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
+    if session.visits(scene):  # A frame change of our own, on the way to another frame.
+        return
     shown = session.show(scene, depsgraph)
     leftovers.look(depsgraph)
     session.tell(scene)

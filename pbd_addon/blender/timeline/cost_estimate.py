@@ -1,7 +1,12 @@
 """What a simulation of so many vertices will take, told before a window stands still for it."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 from bpy.app.translations import pgettext_iface as iface
 
+from ..kinds import Object, Scene
 from ..scene import surfaces
 from ..scene.scene_objects import live_bodies
 from . import backends
@@ -24,12 +29,12 @@ MEMORY = 6e3
 """Of each vertex, at most, while the first frame is prepared [bytes]."""
 
 
-def count_vertices(objects):
+def count_vertices(objects: Iterable[Object]) -> int:
     """How many vertices these mesh objects have, together."""
     return sum(len(obj.data.vertices) for obj in objects)
 
 
-def sentence(scene, objects=()):
+def sentence(scene: Scene, objects: Iterable[Object] = ()) -> str:
     """What the live cloth of a scene, with objects that are to join it, will take; "" if that is little.
 
     A scale, not a promise: as one core does it, with the kernels that the scene will have.
@@ -46,7 +51,7 @@ def sentence(scene, objects=()):
     return said.format(count=f"{count:,}", first=rounded(first), memory=MEMORY * count / 1e9, each=rounded(each))
 
 
-def seconds_of_frame(scene, count):
+def seconds_of_frame(scene: Scene, count: int) -> float:
     """What one frame of so many vertices will take [s]."""
     pbd = scene.pbd
     meets = pbd.collisions != "OFF" or pbd.use_floor or bool(surfaces.colliders(scene))
@@ -54,6 +59,6 @@ def seconds_of_frame(scene, count):
     return cost * count * pbd.substeps * pbd.iterations
 
 
-def rounded(seconds):
+def rounded(seconds: float) -> str:
     """A duration with one figure that means something."""
     return f"{float(f'{seconds:.1g}'):g}"
