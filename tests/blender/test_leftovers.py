@@ -155,6 +155,19 @@ def test_a_conversion(live, target):
     assert ours() == []
 
 
+def test_a_conversion_of_what_became_cloth_without_a_look():
+    """Nothing else tells that there is one body more."""
+    scenes.add_grid("Other")
+    obj = scenes.add_grid("Live", pbd=False)
+    play([obj], 1, 3)
+    obj.pbd.enabled, obj.pbd.output = True, "MODIFIER"
+    play([obj], 1, 3)
+    activate(obj)
+    bpy.ops.object.convert(target="MESH")
+    bpy.context.view_layer.update()
+    assert not {"pbd_input", "pbd_index"} & {one.name for one in obj.data.attributes}
+
+
 def test_an_applied_output_modifier():
     obj = scenes.add_grid("Live", output="MODIFIER")
     play([obj], 1, 3)
