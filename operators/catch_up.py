@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..pbd_addon.blender.baking import recording
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.timeline import session
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 

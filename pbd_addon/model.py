@@ -26,13 +26,17 @@ from .constraints import (
     Piece,
     Plane,
     PlaneConstraints,
+    PlateConstraints,
+    Sheet,
     TetherConstraints,
     VolumeConstraints,
     hinge_geometry,
+    levels_of,
     tether_rows,
 )
-from .constraints.bend import FLAT
 from .constraints.chains import runs_straight
+from .constraints.distance import is_soft
+from .constraints.plate_elements import FLAT
 from .contact import Collider, ContactConstraints, Surface
 from .maps import MAPS, of_particles
 from .mesh import EMPTY, enclosed_volume
@@ -58,6 +62,13 @@ class Pace(NamedTuple):
 
     substeps: int = 0
     stretch_error: float = 0.0
+
+
+SOFT_ROUNDS = 2
+"""How often shear and stretch are solved in turn where cloth is soft, multipliers carried on.
+
+Top sag of a sheet of 100 N/m on two corners, 33 vertices a side, 20 substeps: 10.7, 2.7, 1.0 % off with 1, 2, 3; the
+second costs less than the 1.7 times as many substeps that would do as much."""
 
 
 @dataclasses.dataclass
@@ -134,10 +145,13 @@ class Model:
         damping: Rate of every island's body, (islands,) [1/s].
         islands: Connected component of every particle, (n,) int.
         maps: The maps of each body; `set_materials` takes them over.
+        sizes: Largest extent of each body at rest, the diagonal of its box, (bodies,) [m].
         damping_masses: What each particle counts for in the rigid motion that damping keeps, (n,) [kg]: its inertia,
             where it is firmly pinned, its part of `PIN_SHARE` times that of all that is free in its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
         constraints: In the order of projection, contact last.
+        sequence: The same as they are projected in one iteration: where a body is soft, shear and stretch in turn,
+            `SOFT_ROUNDS` times.
     """
 
     def __init__(
@@ -167,6 +181,7 @@ class Model:
         self._body_of_island = np.repeat(np.arange(len(bodies)), island_counts)
         materials = [body.material for body in bodies]
         self.maps = [body.maps for body in bodies]
+        self.sizes = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in bodies])
         self._set_masses(materials)
         self._bend_models = [m.bend_model for m in materials]
         self.contact: ContactConstraints
@@ -191,7 +206,15 @@ class Model:
         for constraints in self._all:
             constraints.set_maps(maps)
             constraints.set_materials(materials, settings, self.w)
+        self._soft = is_soft(materials, settings, self.sizes).any()
+        self._put_in_order()
+
+    def _put_in_order(self) -> None:
         self.constraints = [constraints for constraints in self._all if constraints.active]
+        self.sequence = list(self.constraints)
+        pair = [constraints for constraints in (self.shear, self.stretch) if constraints.active]
+        if self._soft and len(pair) == 2:
+            self.sequence[self.sequence.index(self.stretch) + 1 : 0] = pair * (SOFT_ROUNDS - 1)
 
     def add(self, constraints: Constraints, materials: Sequence[Material], settings: SolverSettings) -> None:
         """Take a further kind of constraint in, before contact."""
@@ -212,7 +235,7 @@ class Model:
     def hold(self, grabs: list[Grab]) -> None:
         """Let hands hold these, and nothing else."""
         self.grabs.grabs, self.grabs.active = grabs, bool(grabs)
-        self.constraints = [constraints for constraints in self._all if constraints.active]
+        self._put_in_order()
 
     def initial_state(self) -> State:
         """The bodies at rest where they were made."""
@@ -302,7 +325,8 @@ class Model:
         inflation = InflationConstraints(self.volume, self.stretch)
         self.plane_constraints = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         self.contact = self._build_contact()
-        springs = [*self._bends, self.levels, self.tethers, self._build_shear(), self.stretch]
+        self.shear = self._build_shear()
+        springs = [*self._bends, self.levels, self.tethers, self.shear, self.stretch]
         return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.plane_constraints, self.contact]
 
     def _build_contact(self) -> ContactConstraints:
@@ -343,18 +367,29 @@ class Model:
         rest = np.concatenate([b.rest_vertices for b in self.bodies])
         lengths = np.linalg.norm(rest[diagonals[:, 0]] - rest[diagonals[:, 1]], axis=1)
         geometry = 2.0 * area / lengths**2
-        return DistanceConstraints("shear", diagonals, lengths, geometry, body, self.w, ("shear", "shear"))
+        return DistanceConstraints(
+            "shear", diagonals, lengths, geometry, body, self.w, ("shear", "shear"), None, rest, self.sizes
+        )
 
     def _build_bends(self) -> list[Constraints]:
         hinges, body = self._stacked([b.mesh.hinges for b in self.bodies])
         rest = np.concatenate([b.rest_vertices for b in self.bodies])
         angles, geometry, stencils = hinge_geometry(rest, hinges)
         model = np.array(self._bend_models)[body]
+        sheets = [
+            Sheet(
+                part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
+                levels_of(b.rest_vertices, b.mesh.triangles, b.mesh.islands), m != "ISOMETRIC",
+            )
+            for b, part, m in zip(self.bodies, self.slices, self._bend_models)
+        ]  # fmt: skip
+        plates = PlateConstraints(sheets)
         isometric = (model == "ISOMETRIC") | ((model == "AUTO") & (np.abs(angles) < FLAT))
         angular = ~isometric
         return [
-            IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], self.w),
-            DihedralConstraints(hinges[angular], angles[angular], geometry[angular], body[angular], self.w),
+            plates,
+            IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], self.w, plates),
+            DihedralConstraints(hinges[angular], angles[angular], geometry[angular], body[angular], self.w, plates),
         ]
 
     def _build_tethers(self) -> TetherConstraints:
@@ -366,7 +401,7 @@ class Model:
         particles, body_of = self._stacked([row[0] for row in rows])
         anchors = self._stacked([row[1] for row in rows])[0]
         lengths = np.concatenate([row[2] for row in rows])
-        return TetherConstraints(particles, anchors, lengths, body_of, len(self.bodies))
+        return TetherConstraints(particles, anchors, lengths, body_of, self.sizes)
 
     def _build_levels(self) -> LevelConstraints:
         """Levels for triangle meshes whose chains are crooked; on grids, chains alone do better.
@@ -382,9 +417,8 @@ class Model:
             and not len(body.mesh.diagonals)
             and not runs_straight(body.mesh.edges, body.rest_vertices)
         ]
-        sizes = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in self.bodies])
         rest = np.concatenate([body.rest_vertices for body in self.bodies])
-        return LevelConstraints(crooked, rest, sizes, self.w)
+        return LevelConstraints(crooked, rest, self.sizes, self.w)
 
     def _closed_pieces(self) -> list[Piece]:
         pieces = []

@@ -151,7 +151,7 @@ class Simulation:
             raise ValueError(f"function must be callable, not {function!r}")
         ids = checked_rows(vertices)
         owners = [bodies] * ids.shape[1] if isinstance(bodies, Body) else arguments.sequence("bodies", bodies)
-        parts = [self._model.slices[self._number[self._body("bodies", body)]] for body in owners]
+        parts = [self._part(self._body("bodies", body)) for body in owners]
         particles = checked_particles(ids, [body.name for body in owners], parts)
         compliances = checked_number("compliance", compliance, len(particles), np.inf)
         shares = checked_number("k", k, len(particles), 1.0)
@@ -174,8 +174,9 @@ class Simulation:
         second = arguments.ids("other_vertices", other_vertices, len(self._body("other", other).vertices))
         if len(first) != len(second):
             raise ValueError(f"vertices has {len(first)} entries, other_vertices has {len(second)}")
-        apart = distance_beyond(arguments.number("distance", distance, above=0.0, unit="m"))
-        return self.add_constraints([one, other], np.column_stack([first, second]), apart, one_sided=True, name="pairs")
+        apart = arguments.number("distance", distance, above=0.0, unit="m")
+        rows = np.column_stack([first, second])
+        return self.add_constraints([one, other], rows, distance_beyond(apart), one_sided=True, name="pairs")
 
     def grab(
         self, body: Body, vertices: Sequence[int], weights: Sequence[float] | None = None, compliance: float = GRIP

@@ -99,7 +99,7 @@ def substep(
         constraints.begin_substep(h, fraction)  #                                (8)
         watch.lap(constraints.name)
     for _ in range(settings.iterations):  #                                      (9)
-        for constraints in model.constraints:
+        for constraints in model.sequence:
             constraints.project(kernels, p, x)  #                               (10)
             watch.lap(constraints.name)
     for constraints in model.constraints:

@@ -26,20 +26,36 @@ FORBIDDEN_MODULES = {"threading", "queue", "pip", "ensurepip", "pickle", "socket
 """Refused by Blender's extension platform, or able to run what a file holds."""
 
 BRIDGE = (
-    *("errors", "scene", "settings", "output", "input"),
-    *("cache", "live", "doctor", "handlers", "baking", "translations"),
+    *("errors", "kinds", "scene", "settings", "output", "read"),
+    *("timeline", "doctor", "handlers", "baking", "translations"),
 )
 """The parts of the bridge: each imports only from itself and from those before it."""
+
+TIMELINE = (
+    *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "step"),
+    *("disk_cache", "heat_map", "follow", "cost_estimate", "disk_load", "session", "grab"),
+)
+"""The modules of pbd_addon.blender.timeline: each imports only those before it."""
+
+WRITER = "pbd_addon.blender.timeline.step"
+"""The one module that changes a record."""
+
+CHANGING = {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "update", "forget"}
+"""Methods that change what they are called on."""
 
 PANELS_MAY_IMPORT = (
     "panels",
     "pbd_addon.settings",
     *("pbd_addon.blender.scene.linked", "pbd_addon.blender.settings.presets", "pbd_addon.blender.settings.properties"),
     *("pbd_addon.blender.output.output_choice", "pbd_addon.blender.doctor.doctor"),
-    *("pbd_addon.blender.live.backends", "pbd_addon.blender.live.expected_cost", "pbd_addon.blender.live.session"),
+    *(
+        "pbd_addon.blender.timeline.backends",
+        "pbd_addon.blender.timeline.cost_estimate",
+        "pbd_addon.blender.timeline.session",
+    ),
     *("pbd_addon.blender.baking.background_bake", "pbd_addon.blender.baking.key_plan"),
 )
-PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners"}
+PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames"}
 """What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 
 
@@ -47,7 +63,7 @@ class Import(NamedTuple):
     """One imported module."""
 
     name: str
-    """Dotted name, from the repository's root where it is ours, "pbd_addon.blender.live.session"."""
+    """Dotted name, from the repository's root where it is ours, "pbd_addon.blender.timeline.session"."""
     line: int
     ours: bool
     top_level: bool
@@ -108,7 +124,7 @@ def layer(name: str) -> str:
 
 
 def part_of_bridge(name: str) -> str:
-    """The part of the bridge that a module of it lies in, "live"; "" for the bridge itself."""
+    """The part of the bridge that a module of it lies in, "timeline"; "" for the bridge itself."""
     return name.removeprefix("pbd_addon.blender").lstrip(".").partition(".")[0]
 
 
@@ -122,6 +138,50 @@ def wrong_in_bridge(importer: str, imported: str) -> str:
     if not other:
         return "the bridge registers its parts; they do not import it"
     return f"{other} stands above {part} in BRIDGE" if other in BRIDGE[BRIDGE.index(part) + 1 :] else ""
+
+
+def wrong_in_timeline(importer: str, imported: str) -> str:
+    """Why a module of the timeline may not import another one, or ""."""
+    package = "pbd_addon.blender.timeline."
+    if not (importer.startswith(package) and imported.startswith(package)):
+        return ""
+    name, other = importer.removeprefix(package), imported.removeprefix(package)
+    if name not in TIMELINE or other not in TIMELINE:
+        return f"{name} or {other} has no place in TIMELINE yet"
+    return f"{other} stands above {name} in TIMELINE" if TIMELINE.index(other) >= TIMELINE.index(name) else ""
+
+
+def record_fields(root: Path) -> set[str]:
+    """What a record holds: the attributes that its class sets on itself."""
+    path = root / "pbd_addon" / "blender" / "timeline" / "record.py"
+    classes = ast.parse(path.read_text(encoding="utf-8")).body
+    record = next(node for node in classes if isinstance(node, ast.ClassDef) and node.name == "Record")
+    return {
+        node.attr
+        for node in ast.walk(record)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
+    }
+
+
+def writes(source: str, fields: set[str]) -> list[int]:
+    """Lines that set a field of something that is not `self`, or change what such a field holds."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+            target: ast.AST = node.func.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            target = node.value
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            target = node
+        else:
+            continue
+        if isinstance(target, ast.Attribute) and target.attr in fields and ast.unparse(target.value) in RECORDS:
+            found.append(target.lineno)
+    return found
+
+
+RECORDS = {"record", "running", "found", "self.record", "self._running"}
+"""What a record is called where it is used."""
 
 
 def wrong_import(importer: str, imported: Import) -> str:
@@ -149,7 +209,7 @@ def wrong_import(importer: str, imported: Import) -> str:
     if floor == "pbd_addon.blender" and not inside(name, "pbd_addon"):
         return "the bridge does not know the operators or the panels"
     if floor == "pbd_addon.blender" and inside(name, "pbd_addon.blender"):
-        return wrong_in_bridge(importer, name)
+        return wrong_in_bridge(importer, name) or wrong_in_timeline(importer, name)
     if floor == "operators" and inside(name, "panels"):
         return "operators do not know the panels"
     if floor == "panels" and not inside(name, *PANELS_MAY_IMPORT):
@@ -231,6 +291,36 @@ def test_the_order_of_the_bridge_names_all_that_is_there():
     assert there == set(BRIDGE)
 
 
+def test_the_order_of_the_timeline_names_all_that_is_there():
+    there = {path.stem for path in (ROOT / "pbd_addon/blender/timeline").glob("*.py")} - {"__init__"}
+    assert there == set(TIMELINE)
+
+
+def test_only_the_writer_changes_a_record():
+    fields = record_fields(ROOT)
+    assert {"world", "snapshots", "known", "first_disturbed", "bake"} < fields
+    found = []
+    for folder in ("operators", "panels", "pbd_addon/blender"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if module_name(path, ROOT) != WRITER:
+                found += [f"{path.relative_to(ROOT)}:{line}" for line in writes(path.read_text("utf-8"), fields)]
+    assert not found, f"these lines change a record: {found}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "record.settled = 1",
+        "running.held.append(pin)",
+        "found.snapshots[3] = one",
+        "del self.record.bake",
+        "record.world.x = 1",
+    ],
+)
+def test_a_change_of_a_record_is_seen(line):
+    assert bool(writes(line, {"settled", "held", "snapshots", "bake", "world"})) == ("world" not in line)
+
+
 def test_no_package_files_in_tests():
     # With one, pytest would take the root's __init__.py for the tests' package and import the extension.
     assert not list((ROOT / "tests").rglob("__init__.py"))
@@ -253,24 +343,28 @@ def test_tests_do_not_import_each_other():
         ("pbd_addon/kernels/numba_kernels.py", "import numba", "only numba_compile"),
         ("pbd_addon/solver.py", "import pickle", "runs what a file holds"),
         ("pbd_addon/__init__.py", "from . import blender", "does not know the bridge"),
-        ("pbd_addon/solver.py", "from .blender.live.session import get", "does not know the bridge"),
+        ("pbd_addon/solver.py", "from .blender.timeline.session import get", "does not know the bridge"),
         ("pbd_addon/solver.py", "from pbd_addon.mesh import TriMesh", "relatively"),
         ("pbd_addon/solver.py", "from .mesh import TriMesh\nimport sys\nsys.path.append('.')", "sys.path"),
         ("pbd_addon/mesh.py", "from .solver import step", "circular import"),
         ("pbd_addon/kernels/numpy_kernels.py", "from ..mesh import TriMesh", "they get arrays"),
-        ("pbd_addon/blender/live/session.py", "from ....operators import bake", "does not know the operators"),
-        ("pbd_addon/blender/live/session.py", "from .. import handlers", "handlers stands above live"),
-        ("pbd_addon/blender/live/session.py", "from ..baking.bake import run", "baking stands above live"),
-        ("pbd_addon/blender/live/session.py", "def f():\n    from ..baking import bake", "baking stands above live"),
-        ("pbd_addon/blender/errors.py", "from . import live", "live stands above errors"),
-        ("pbd_addon/blender/live/session.py", "from ...blender import register", "they do not import it"),
+        ("pbd_addon/blender/timeline/session.py", "from ....operators import bake", "does not know the operators"),
+        ("pbd_addon/blender/timeline/session.py", "from .. import handlers", "handlers stands above timeline"),
+        ("pbd_addon/blender/timeline/session.py", "from ..baking.bake import run", "baking stands above timeline"),
+        (
+            "pbd_addon/blender/timeline/session.py",
+            "def f():\n    from ..baking import bake",
+            "baking stands above timeline",
+        ),
+        ("pbd_addon/blender/errors.py", "from . import timeline", "timeline stands above errors"),
+        ("pbd_addon/blender/timeline/session.py", "from ...blender import register", "they do not import it"),
         ("pbd_addon/blender/elsewhere.py", "from .errors import PBDError", "no place in BRIDGE"),
         ("operators/bake.py", "from ..panels import sidebar", "do not know the panels"),
         ("operators/bake.py", "import threading", "platform refuses"),
         ("panels/sidebar.py", "from ..pbd_addon import solver", "panels draw"),
         ("panels/sidebar.py", "from ..pbd_addon.blender import handlers", "panels draw"),
         ("panels/sidebar.py", "from ..operators import bake", "panels draw"),
-        ("panels/sidebar.py", "from ..pbd_addon.blender.live import session\nsession.drop_all()", "only read"),
+        ("panels/sidebar.py", "from ..pbd_addon.blender.timeline import session\nsession.drop_all()", "only read"),
         ("panels/sidebar.py", "from ....other_addon import thing", "relatively"),
         ("__init__.py", "from . import panels", "inside register()"),
         ("operators/bake.py", "exec('1')", "refused"),
@@ -280,9 +374,9 @@ def test_disorder_is_found(tmp_path, file, source, complaint):
     clean = {
         "__init__.py": "def register():\n    from . import operators, panels",
         "operators/__init__.py": "from . import bake",
-        "operators/bake.py": "import bpy\nfrom ..pbd_addon.blender.live import session\nsession.drop_all()",
+        "operators/bake.py": "import bpy\nfrom ..pbd_addon.blender.timeline import session\nsession.drop_all()",
         "panels/__init__.py": "from . import sidebar",
-        "panels/sidebar.py": "import bpy\nfrom ..pbd_addon.blender.live import session\nsession.get(1).report",
+        "panels/sidebar.py": "import bpy\nfrom ..pbd_addon.blender.timeline import session\nsession.get(1).report",
         "pbd_addon/__init__.py": "from .solver import step",
         "pbd_addon/mesh.py": "import math\nimport numpy as np\nclass TriMesh: pass",
         "pbd_addon/solver.py": "from .kernels import load\nfrom .mesh import TriMesh\ndef step(): pass",
@@ -290,13 +384,13 @@ def test_disorder_is_found(tmp_path, file, source, complaint):
         "pbd_addon/kernels/numpy_kernels.py": "import numpy as np",
         "pbd_addon/kernels/numba_compile.py": "import numba",
         "pbd_addon/kernels/numba_kernels.py": "from .numba_compile import kernel",
-        "pbd_addon/blender/__init__.py": "from . import handlers\nfrom .live import session",
+        "pbd_addon/blender/__init__.py": "from . import handlers\nfrom .timeline import session",
         "pbd_addon/blender/errors.py": "class PBDError(Exception): pass",
-        "pbd_addon/blender/live/__init__.py": "",
-        "pbd_addon/blender/live/session.py": "import bpy\nfrom ...solver import step\nfrom ..errors import PBDError",
-        "pbd_addon/blender/handlers.py": "import bpy\nfrom .live import session",
+        "pbd_addon/blender/timeline/__init__.py": "",
+        "pbd_addon/blender/timeline/session.py": "import bpy\nfrom ...solver import step\nfrom ..errors import X",
+        "pbd_addon/blender/handlers.py": "import bpy\nfrom .timeline import session",
         "pbd_addon/blender/baking/__init__.py": "",
-        "pbd_addon/blender/baking/bake.py": "from .. import handlers\nfrom ..live import session\ndef run(): pass",
+        "pbd_addon/blender/baking/bake.py": "from .. import handlers\nfrom ..timeline import session\ndef run(): pass",
     }
     for name, text in clean.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,9 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from .doctor import doctor, leftovers
-from .live import session
 from .scene.scene_objects import is_body
 from .settings import properties
+from .timeline import session
 
 ON_LOAD = bpy.app.handlers.load_post
 
@@ -17,6 +17,8 @@ ON_LOAD = bpy.app.handlers.load_post
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
+    if session.visits(scene):  # A frame change of our own, on the way to another frame.
+        return
     shown = session.show(scene, depsgraph)
     leftovers.look(depsgraph)
     session.tell(scene)
@@ -179,6 +181,7 @@ def register():
     properties.collider_listeners.append(session.notice_colliders)
     # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
     if hasattr(bpy.data, "objects"):
+        leftovers.sweep()  # Of what happened while the extension was off.
         arm_if_needed()
 
 

@@ -44,6 +44,7 @@ from .numba_motion import (
     approach as approach,
     island_motion as island_motion,
 )
+from .numpy_blocks import solve_blocks as solve_blocks
 
 TINY = 1e-12
 TURN = 2.0 * np.pi

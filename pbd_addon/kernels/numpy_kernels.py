@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .numpy_blocks import solve_blocks as solve_blocks
 from .numpy_bvh import (
     primitive_bounds as primitive_bounds,
     query_pairs as query_pairs,

@@ -1,6 +1,6 @@
 """Random sequences of what users do, in real Blender; each is given by its seed and can be replayed.
 
-    python soak.py ZIP --seeds 0 20 [--actions 25] [--say] [--go-on]
+    python soak.py ZIP --seeds 0 20 [--actions 25] [--say] [--go-on] [--without ACTION ...]
 
 After every action nothing of the user's may be lost, and nothing of ours may be left without an owner: each mesh
 remembers checksums of its own shape and keys, which Blender's undo, save and duplicate carry along. At the end of a
@@ -35,10 +35,12 @@ from soak_truth import (
     call,
     check,
     installer,
+    is_local,
     leave_mode,
     meshes,
     ours_among,
     remember,
+    render_small,
 )
 
 # Sequences
@@ -51,10 +53,7 @@ def begin(rng):
     scene.frame_end = LAST_FRAME
     scene.pbd.substeps = 5
     scene.pbd.collisions = rng.choice(("OFF", "OFF", "FAST", "ACCURATE"))
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples = 1
-    scene.cycles.use_denoising = False
-    scene.render.resolution_x = scene.render.resolution_y = 8
+    render_small(scene)
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.location, camera.rotation_euler = (0.0, -3.0, 0.3), (1.4, 0.0, 0.0)
     scene.collection.objects.link(camera)
@@ -74,8 +73,9 @@ def end():
     for scene in list(bpy.data.scenes):
         if scene != bpy.context.scene:
             bpy.data.scenes.remove(scene)
-    for obj in [obj for obj in bpy.data.objects if not obj.users_scene or obj.library or obj.override_library]:
-        bpy.data.objects.remove(obj)
+    for obj in list(bpy.data.objects):
+        if not obj.users_scene or obj.library or (obj.type == "MESH" and not is_local(obj)):
+            bpy.data.objects.remove(obj)
     for child in bpy.context.view_layer.layer_collection.children:
         child.exclude = False
     for obj in bodies():
@@ -141,7 +141,9 @@ def main():
     parser.add_argument("--actions", type=int, default=25)
     parser.add_argument("--say", action="store_true", help="print every action before it is done")
     parser.add_argument("--go-on", action="store_true", help="tell of sequences that fail, and go on with the next")
+    parser.add_argument("--without", nargs="*", default=[], metavar="ACTION", help="names of actions that are left out")
     options = parser.parse_args()
+    ACTIONS[:] = [one for one in ACTIONS if one[0].__name__ not in options.without]
     faulthandler.enable(sys.__stderr__)
     installer.install(options.archive)
     total = np.zeros(2, int)

@@ -16,6 +16,7 @@ from soak_truth import (
     meshes,
     own_shape,
     remember,
+    render_small,
 )
 
 MOST_SCENES = 3
@@ -171,6 +172,7 @@ def add_a_scene(rng):
     if len(bpy.data.scenes) >= MOST_SCENES:
         raise Refused("enough scenes")
     call(bpy.ops.scene.new, type=rng.choice(("NEW", "EMPTY", "LINK_COPY", "LINK_COPY", "FULL_COPY", "FULL_COPY")))
+    render_small(bpy.context.scene)
     if bpy.context.scene.camera is None:
         bpy.context.scene.camera = bpy.data.objects.get("Camera")
 
@@ -241,7 +243,7 @@ def export_with_blender(rng):
     path = str(folder / "whole")
     which = rng.choice(("OBJ", "PLY", "STL", "ALEMBIC", "USD"))
     if which == "OBJ":
-        call(bpy.ops.wm.obj_export, filepath=path + ".obj", export_animation=rng.random() < 0.5)
+        call(bpy.ops.wm.obj_export, filepath=path + ".obj")
     elif which == "PLY":
         call(bpy.ops.wm.ply_export, filepath=path + ".ply")
     elif which == "STL":

@@ -18,7 +18,7 @@ def bake(extension):
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 def run(bake, objects, mode, first=FIRST, last=LAST):

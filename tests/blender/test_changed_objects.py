@@ -48,7 +48,7 @@ def test_a_cloth_that_became_a_curve_can_be_a_collider(extension):
     one.data.dimensions, one.data.bevel_depth, one.pbd_collider.enabled = "3D", 0.1, True
     bpy.context.view_layer.update()
     go(3), go(4)
-    running = extension.bridge("live.session").get(bpy.context.scene)
+    running = extension.bridge("timeline.session").get(bpy.context.scene)
     assert not running.message
     assert [found.surface.name for found in running.world.obstacles.values()] == ["One"]
 

@@ -11,7 +11,7 @@ CALM = {"drag": 2.0, "friction": 1.0}
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 @pytest.fixture(autouse=True)
@@ -314,7 +314,7 @@ def test_a_still_collider_is_read_but_not_kept_twice(session):
     obj = add_cloth()
     add_box()
     play([obj], 1, 6)
-    moments = running(session).moments
+    moments = running(session).snapshots
     first = next(iter(moments[1].surfaces.values()))
     for frame in range(2, 7):
         surface = next(iter(moments[frame].surfaces.values()))

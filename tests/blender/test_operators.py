@@ -19,7 +19,7 @@ def short_scene(extension):
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 def add_cloth(**options):

@@ -41,7 +41,7 @@ def test_a_scene_that_was_never_evaluated(extension, capfd):
     other.collection.objects.link(bpy.data.objects["Flag"])
     for frame in (3, 4):
         other.frame_set(frame)
-    found = extension.bridge("live.session").get(other)
+    found = extension.bridge("timeline.session").get(other)
     assert (found.message, found.first_frame, found.last_frame) == ("", 1, 4)
     assert "Traceback" not in capfd.readouterr().err
 

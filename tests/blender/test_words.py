@@ -154,7 +154,7 @@ def all_texts(extension):
             add(text, name)
     for text in kinds_of_constraints(extension):
         add(text, "Times")
-    for _paths, name in extension.bridge("settings.raw_settings").OF_SCENE:
+    for _paths, name in extension.bridge("settings.raw_settings").OF_SCENE.values():
         add(name, "raw_settings")
     return found
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import handlers
 from ..errors import PBDError
-from ..live import session, shaping
-from ..live.session import BakeProgress
 from ..scene import marks, poses, user_keys
 from ..scene.scene_objects import find
 from ..scene.simulated_range import go_to
+from ..timeline import follow, session, step
+from ..timeline.session import BakeProgress
 from . import mesh_cache
 
 
@@ -33,10 +33,10 @@ def at_the_users_frame(scene):
     finally:
         scene = find_scene(uid)
         running = session.of(scene)
-        running.bake = None
+        step.note_bake(running, None)
         with handlers.asleep():
             scene.frame_set(frame, subframe=subframe)
-        running.show(scene, bpy.context.evaluated_depsgraph_get(), steps=False)
+        follow.show(running, scene, bpy.context.evaluated_depsgraph_get(), steps=False)
         session.tell(scene)
 
 
@@ -62,7 +62,7 @@ def record(scene_uid, names, frame_start, frame_end, with_user_keys):
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
     is_live = any(not obj.pbd.baked for obj in _objects(scene, names))
-    session.of(scene).bake = BakeProgress(frame_start, frame_start, frame_end, 0.0)
+    step.note_bake(session.of(scene), BakeProgress(frame_start, frame_start, frame_end, 0.0))
     first = (yield from _rewind(scene_uid, frame_start, frame_end)) if is_live else frame_start
     began = time.monotonic()
     for frame in range(first, frame_end + 1):
@@ -81,7 +81,7 @@ def record(scene_uid, names, frame_start, frame_end, with_user_keys):
                 kept[uid] = kept[uid]._replace(stretch=max(kept[uid].stretch, stretch))
         done = frame - first + 1
         eta = (time.monotonic() - began) / done * (frame_end - frame)
-        session.of(scene).bake = BakeProgress(frame, frame_start, frame_end, eta)
+        step.note_bake(session.of(scene), BakeProgress(frame, frame_start, frame_end, eta))
         yield session.of(scene).bake
     return kept
 
@@ -96,7 +96,7 @@ def catching_up(scene):
     last = min(wanted, session.last_live_frame(scene))
     with at_the_users_frame(scene):
         running, begin = session.of(scene), session.frame_range(scene)[0]
-        running.bake = BakeProgress(begin, begin, last, 0.0)
+        step.note_bake(running, BakeProgress(begin, begin, last, 0.0))
         if running.untouched or running.settled:
             yield from _settle(uid, begin, last)
         began, first = time.monotonic(), session.of(scene).last_frame
@@ -105,7 +105,7 @@ def catching_up(scene):
             go_to(scene, frame)
             running = _running(scene, frame)
             eta = (time.monotonic() - began) / (frame - first) * (last - frame)
-            running.bake = BakeProgress(frame, begin, last, eta)
+            step.note_bake(running, BakeProgress(frame, begin, last, eta))
             yield running.bake
 
 
@@ -135,11 +135,11 @@ def _rewind(scene_uid, frame_start, frame_end):
     running = session.of(scene)
     if not running.untouched:
         go_to(scene, running.first_frame)  # Starts anew by itself where an edit is seen there.
-    if not running.untouched and running.first_frame <= frame_start and running.fits(scene):
+    if not running.untouched and running.first_frame <= frame_start and follow.is_one_run(running, scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)
-    session.of(scene).bake = BakeProgress(begin, frame_start, frame_end, 0.0)
+    step.note_bake(session.of(scene), BakeProgress(begin, frame_start, frame_end, 0.0))
     yield from _settle(scene_uid, begin, frame_end)
     return begin
 
@@ -149,11 +149,11 @@ def _settle(scene_uid, begin, frame_end):
     scene = find_scene(scene_uid)
     go_to(scene, begin)
     running = session.ensure(scene, bpy.context.evaluated_depsgraph_get())
-    to_settle, began, before = shaping.frames_to_settle(running, scene), time.monotonic(), running.settled
+    to_settle, began, before = step.frames_to_settle(running, scene), time.monotonic(), running.settled
     for settled in range(before + 1, to_settle + 1):
-        shaping.settle_on(running, find_scene(scene_uid), settled, to_settle)
+        step.settle_on(running, find_scene(scene_uid), settled, to_settle)
         eta = (time.monotonic() - began) / (settled - before) * (to_settle - settled + frame_end - begin + 1)
-        running.bake = BakeProgress(begin, begin, frame_end, eta, settled, to_settle)
+        step.note_bake(running, BakeProgress(begin, begin, frame_end, eta, settled, to_settle))
         yield running.bake
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import bpy
 
 from ... import pc2
-from ..input import pins
-from ..live import heat_map
 from ..output import output_modifier, shape_keys
+from ..read import pins
 from ..scene import animation, marks
 from ..scene.scene_objects import is_body
+from ..timeline import heat_map
 
 IN_PASSING = {output_modifier.INPUT, output_modifier.INDEX}
 """Attributes that exist only while modifiers are evaluated; a mesh has them once a modifier was applied."""

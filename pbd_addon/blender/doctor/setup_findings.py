@@ -41,7 +41,7 @@ def unusual_size(patient):
     size = float(np.ptp(patient.world, axis=0).max())
     if SMALL <= size <= LARGE:
         return ""
-    sentence = iface("It is {size:.3g} m large and will move like that: scale it if it was not modelled in metres")
+    sentence = iface("It is {size:.3g} m large and will move accordingly: scale it if it was not modeled in meters")
     return sentence.format(size=size)
 
 
@@ -124,14 +124,14 @@ def wrong_side(patient):
 def second_simulation(patient):
     """Blender's own cloth would move it once more."""
     found = first_modifier(patient.obj, SIMULATE)
-    sentence = iface("Modifier '{name}' simulates the same vertices once more")
+    sentence = iface("Modifier '{name}' simulates the same vertices again")
     return sentence.format(name=found.name) if found else ""
 
 
 def added_geometry(patient):
     """Modifiers come after the simulation, which knows nothing of what they add."""
     found = first_modifier(patient.obj, ADD_GEOMETRY)
-    sentence = iface("What '{name}' changes in the mesh comes after the simulation, which does not know it")
+    sentence = iface("Modifier '{name}' comes after the simulation, which does not see what it changes")
     return sentence.format(name=found.name) if found else ""
 
 

@@ -104,6 +104,14 @@ def animates(owner, beginnings):
     return bool(data.nla_tracks) or any(curve.data_path.startswith(beginnings) for curve in animated)
 
 
+def beginnings(owner):
+    """The data paths that animation of an ID may change, () where nothing does, or None for any."""
+    data = owner.animation_data
+    if data is None:
+        return ()
+    return None if data.nla_tracks else tuple(curve.data_path for curve in (*(curves(owner) or ()), *data.drivers))
+
+
 def channels(owner):
     """What F-curves and drivers of `owner` animate: data paths with array indices."""
     data = owner.animation_data

@@ -1,0 +1,175 @@
+"""Between Blender's meshes and the solver's bodies, in bulk: vertices, faces, pins, fingerprints."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from ... import Body, Polygons
+from ..errors import PBDError
+from ..kinds import Depsgraph, Object
+from ..output import output
+from ..scene import linked, poses, surfaces, user_keys
+from ..scene.poses import Pose
+from ..settings import raw_settings
+
+
+def base_shape(
+    obj: Object, depsgraph: Depsgraph | None = None, masks: dict[str, np.ndarray] | None = None
+) -> np.ndarray:
+    """The shape (n, 3) float32 that the user made: mesh and own relative keys, without what is simulated."""
+    return user_keys.user_shape(obj, user_keys.key_values(obj, depsgraph), masks or user_keys.read_masks(obj))
+
+
+def check_editable(obj: Object) -> None:
+    """Raise a `PBDError` if the object's shape keys cannot be written as it stands."""
+    mesh, foreign = obj.data, linked.problem(obj)
+    if foreign:
+        raise PBDError(foreign)
+    if obj.mode == "EDIT":
+        raise PBDError(f"'{obj.name}' is in Edit Mode: leave it first")
+    sharers = mesh.users - mesh.use_fake_user
+    if sharers > 1:
+        raise PBDError(
+            f"Mesh '{mesh.name}' of '{obj.name}' is shared by {sharers} objects: "
+            "make it single user (Object > Relations > Make Single User)"
+        )
+
+
+def check_mesh(obj: Object) -> None:
+    """Raise a `PBDError` if the object's mesh cannot be simulated as it stands."""
+    check_editable(obj)
+    mesh = obj.data
+    if not mesh.polygons:
+        raise PBDError(f"'{obj.name}' has no faces: add faces to simulate it")
+    if mesh.shape_keys is not None and not mesh.shape_keys.use_relative:
+        raise PBDError(f"'{obj.name}' has absolute shape keys: switch them to Relative to simulate it")
+    output.check(obj)
+
+
+def read_body(
+    obj: Object,
+    depsgraph: Depsgraph | None = None,
+    pose: Pose | None = None,
+    masks: dict[str, np.ndarray] | None = None,
+    deformed: np.ndarray | None = None,
+) -> Body:
+    """A `Body` in world space, of the user's shape under a pose, by default the present one.
+
+    Where modifiers have made `deformed` of it, (n, 3) float32 in object space, it begins in that shape. A mirrored
+    object is turned inside out first, so that its faces look outward in the world as well.
+
+    Raises:
+        PBDError: The mesh cannot be simulated; the sentence says why and what to do.
+    """
+    check_mesh(obj)
+    if pose is None:
+        pose = poses.read_last_pose(obj) if depsgraph is None else poses.read_pose(obj, depsgraph)
+    if poses.is_flat(pose.matrix):
+        raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
+    shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj) if masks is None else masks)
+    bad = np.flatnonzero(~np.isfinite(shape).all(axis=1))
+    if len(bad):
+        raise PBDError(f"The place of vertex {bad[0]} of '{obj.name}' is no number: delete or move it")
+    faces = read_polygons(obj.data)
+    if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
+        faces = surfaces.turned_around(faces)
+    vertices = poses.to_world(shape if deformed is None else deformed, pose.matrix)
+    try:
+        return Body(
+            vertices,
+            faces,
+            material=raw_settings.read_material(obj),
+            pins=read_pins(obj),
+            rest_vertices=vertices if obj.pbd.rest_shape == "DEFORMED" else poses.to_world(shape, pose.matrix),
+            edges=read_loose_edges(obj.data),
+            name=obj.name,
+        )
+    except ValueError as error:
+        raise PBDError(str(error)) from error
+
+
+def read_polygons(mesh: Any) -> Polygons:
+    """The faces of a mesh as it stands in Object Mode."""
+    corners = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    starts = np.empty(len(mesh.polygons) + 1, np.int32)
+    mesh.polygons.foreach_get("loop_start", starts[:-1])
+    starts[-1] = len(corners)
+    return Polygons(corners, starts)
+
+
+def read_loose_edges(mesh: Any) -> np.ndarray:
+    """Vertices (e, 2) int32 of the edges without faces, which are simulated as strings."""
+    edges = np.empty((len(mesh.edges), 2), np.int32)
+    mesh.edges.foreach_get("vertices", edges.ravel())
+    loose = np.empty(len(edges), bool)
+    mesh.edges.foreach_get("is_loose", loose)
+    return edges[loose]
+
+
+def read_pins(obj: Object) -> dict[int, float]:
+    """Weights in (0, 1] of the held vertices, by vertex id: pinned, or attached, which wins over pinned.
+
+    Raises:
+        PBDError: A group is missing, or every vertex is held firmly.
+    """
+    weights = np.zeros(len(obj.data.vertices), np.float32)
+    name = obj.pbd.pin_group
+    if name:
+        if name not in obj.vertex_groups:
+            raise PBDError(f"'{obj.name}' has no vertex group '{name}' to pin it: choose another pin group")
+        weights = user_keys.read_weights(obj, name)
+        if (weights >= 1.0).all():
+            raise PBDError(f"All {len(weights)} vertices of '{obj.name}' are pinned: unpin some to simulate it")
+    attached = read_attached(obj)
+    weights = np.where(attached > 0.0, attached, weights)
+    if (weights >= 1.0).all():
+        raise PBDError(f"All {len(weights)} vertices of '{obj.name}' are held: let some go to simulate it")
+    ids = np.flatnonzero(weights > 0.0)
+    return dict(zip(ids.tolist(), weights[ids].tolist(), strict=True))
+
+
+def attached_to(obj: Object) -> tuple[int, str] | None:
+    """Uid of the object that vertices of this one follow, and the name of their group, or None."""
+    target, group = obj.pbd.attach_object, obj.pbd.attach_group
+    return (target.session_uid, group) if target is not None and group else None
+
+
+def read_attached(obj: Object) -> np.ndarray:
+    """Weights (n,) float32 of the vertices that follow another object, zero for the others.
+
+    Raises:
+        PBDError: The group is missing.
+    """
+    if attached_to(obj) is None:
+        return np.zeros(len(obj.data.vertices), np.float32)
+    name = obj.pbd.attach_group
+    if name not in obj.vertex_groups:
+        raise PBDError(f"'{obj.name}' has no vertex group '{name}' to attach it: choose another attach group")
+    return user_keys.read_weights(obj, name)
+
+
+def pin_targets(
+    obj: Object, body: Body, pose: Pose, masks: dict[str, np.ndarray], held: np.ndarray | None = None
+) -> np.ndarray:
+    """Where a pose holds the pinned vertices of a body, (k, 3) float64, world space [m].
+
+    `held`, (k, 3) float32 in object space, is where modifiers have put them.
+    """
+    if held is None:
+        held = user_keys.user_shape(obj, pose.key_values, masks)[body.pin_ids]
+    return poses.to_world(held, pose.matrix)
+
+
+def counts(mesh: Any) -> tuple[int, int, int, int]:
+    """Numbers of vertices, edges, face corners and faces: quick to compare at every frame."""
+    return len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)
+
+
+def fingerprint(obj: Object) -> tuple:
+    """What has to stay the same for a simulation to fit: the counts, and a hash of which vertices make faces."""
+    corners, starts = read_polygons(obj.data)
+    return counts(obj.data), zlib.crc32(starts.tobytes(), zlib.crc32(corners.tobytes()))

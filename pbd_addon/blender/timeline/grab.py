@@ -1,0 +1,192 @@
+"""The hand: takes hold of simulated cloth under the pointer, moves it, lets it go or pins it where it is.
+
+Everything is in world space [m]. Nothing here needs a window: the pointer is a ray.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from mathutils.bvhtree import BVHTree
+
+from ..errors import PBDError
+from ..kinds import Depsgraph, Object, Scene
+from ..read import pins
+from ..scene import user_keys
+from ..scene.scene_objects import find
+from . import follow, session, step
+from .simulated_object import SimulatedObject
+
+PINNED_SHARE = 0.5
+"""What is held at least so firmly, compared with the middle of the grip, is pinned by the hand."""
+
+
+class Hit(NamedTuple):
+    """Where a ray meets cloth."""
+
+    member: SimulatedObject
+    point: np.ndarray  # (3,)
+    vertex: int  # the nearest corner
+
+
+def first_hit(
+    origin: np.ndarray, direction: np.ndarray, positions: np.ndarray, triangles: np.ndarray
+) -> tuple[float, int] | None:
+    """Distance along a ray to the nearest triangle, from either side, and its number; None if it meets none.
+
+    Args:
+        origin: Where the ray begins, (3,).
+        direction: Of the ray, (3,), of length 1.
+        positions: (n, 3) float.
+        triangles: (t, 3) int.
+    """
+    tree: Any = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
+    _place, _normal, number, distance = tree.ray_cast(origin, direction)
+    return None if number is None else (distance, number)
+
+
+def on_plane(origin: np.ndarray, direction: np.ndarray, point: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
+    """Where a ray meets the plane through a point, (3,); None if it is parallel to it or looks away."""
+    slope = float(np.dot(direction, normal))
+    way = float(np.dot(np.subtract(point, origin), normal))
+    if abs(slope) < 1e-9 or way / slope <= 0.0:
+        return None
+    return np.asarray(origin, float) + way / slope * np.asarray(direction, float)
+
+
+def falloff(positions: np.ndarray, point: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices within a radius of a point, (m,) int, and how firmly each is held, (m,), 1 in the middle."""
+    share = np.linalg.norm(positions - point, axis=1) / radius
+    ids = np.flatnonzero(share < 1.0)
+    return ids, (1.0 - share[ids] ** 2) ** 2
+
+
+class Hand:
+    """The hand at work, from the start of the tool to its end.
+
+    Raises:
+        PBDError: There is nothing to take hold of at the present frame.
+    """
+
+    def __init__(self, scene: Scene, depsgraph: Depsgraph) -> None:
+        frame = session.last_shown(scene)
+        first = session.frame_range(scene)[0]
+        found = session.get(scene)
+        if (found is None or found.world is None) and frame != first:
+            raise PBDError(f"Frame {frame} is not simulated: go to frame {first}, or play")
+        self.record = session.ensure(scene, depsgraph)
+        if session.shown_frame(scene) != frame or not self.record.world.simulation.is_cached(frame):
+            raise PBDError(f"Frame {frame} is not simulated: play up to it")
+        self.simulation = self.record.world.simulation
+        self.changed = False
+        self.held: Any = None
+        self._way = np.zeros(3)
+        self._before = step.keep(self.record, scene, frame)
+        self._pins: dict[int, tuple] = {}
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the simulation that the hand works in is still the one that runs."""
+        return self.record.world is not None and self.record.world.simulation is self.simulation
+
+    def renewed(self, scene: Scene, depsgraph: Depsgraph) -> Hand:
+        """This hand, or one for the simulation that runs now, if that was built anew before anything was taken.
+
+        Raises:
+            PBDError: What the hand has changed is gone, or there is nothing to take hold of any more.
+        """
+        if self.is_valid and session.get(scene) is self.record:
+            return self
+        if self.changed:
+            raise PBDError("The simulation began anew, without what was done by hand")
+        return Hand(scene, depsgraph)
+
+    def pick(self, scene: Scene, origin: np.ndarray, direction: np.ndarray) -> Hit | None:
+        """What a ray meets first of the shown cloth, as a `Hit`, or None."""
+        best = None
+        frame = min(max(session.last_shown(scene), self.record.first_frame), self.record.last_frame)
+        for member, obj in self.record.world.objects(scene):
+            if obj.pbd.baked or not obj.pbd.active:
+                continue
+            positions = self.simulation.cached_positions(member.body, frame)
+            found = first_hit(origin, direction, positions, member.body.mesh.triangles)
+            if found is not None and (best is None or found[0] < best[0]):
+                point = np.asarray(origin, float) + found[0] * np.asarray(direction, float)
+                corners = member.body.mesh.triangles[found[1]]
+                nearest = corners[np.argmin(np.linalg.norm(positions[corners] - point, axis=1))]
+                best = found[0], Hit(member, point, int(nearest))
+        return best[1] if best else None
+
+    def take(self, scene: Scene, origin: np.ndarray, direction: np.ndarray, radius: float) -> Any:
+        """Take hold of the cloth that a ray meets, within a radius [m] around; whether there is any."""
+        hit = self.pick(scene, origin, direction)
+        if hit is None:
+            return False
+        self.let_go(scene)
+        step.disturb(self.record, session.last_shown(scene))
+        positions = self.simulation.positions(hit.member.body)
+        ids, weights = falloff(positions, positions[hit.vertex], radius)
+        grab = self.simulation.grab(hit.member.body, ids.tolist(), weights.tolist())
+        self.held = hit, np.asarray(direction, float), grab, ids, weights
+        self._way = np.zeros(3)
+        self.changed = True
+        return True
+
+    def move(self, origin: np.ndarray, direction: np.ndarray) -> None:
+        """Move what is held to where a ray meets the plane that faces the view, at the depth where it was taken."""
+        if self.held is None:
+            return
+        hit, normal, grab, _ids, _weights = self.held
+        place = on_plane(origin, direction, hit.point, normal)
+        if place is not None:
+            self._way = place - hit.point
+            grab.move(self._way)
+
+    def let_go(self, scene: Scene, pin: bool = False) -> int:
+        """Let go, or pin the middle of what is held where the hand is; the number of pinned vertices."""
+        if self.held is None:
+            return 0
+        hit, _normal, grab, ids, weights = self.held
+        self.held = None
+        grab.release()
+        obj = find(scene, hit.member.uid, hit.member.name)
+        if not pin or obj is None or not self.is_valid:
+            return 0
+        middle = ids[weights >= PINNED_SHARE * weights.max()]
+        fixed = self.simulation.grab(hit.member.body, middle, compliance=0.0)
+        step.hold(self.record, session.last_shown(scene), fixed)
+        self._remember_pins(obj)
+        positions = self.simulation.positions(hit.member.body)[middle]
+        pose = self.record.snapshots[self.record.last_frame].poses[hit.member.uid]
+        pins.pin_where_they_are(obj, middle, positions, pose)
+        return len(middle)
+
+    def rest(self, scene: Scene, depsgraph: Depsgraph) -> None:
+        """Let the cloth follow while the frame stands still: a step in place; raises `PBDError`."""
+        if session.last_shown(scene) == self.record.last_frame:
+            step.rest(self.record, scene)
+            follow.show_again(self.record, scene, depsgraph)
+
+    def finish(self, scene: Scene) -> None:
+        """Keep what was done; undoing it takes the cloth back too."""
+        self.let_go(scene)
+        if self.changed and self.is_valid:
+            step.note_hand(self.record, scene, self._before)
+
+    def put_back(self, scene: Scene, depsgraph: Depsgraph) -> None:
+        """Take everything back that the hand has done."""
+        self.let_go(scene)
+        for uid, (name, group, weights, offsets) in self._pins.items():
+            obj = find(scene, uid, name)
+            if obj is not None:
+                pins.restore(obj, group, weights, offsets)
+        if self.changed and self.is_valid:
+            step.go_back_to(self.record, self._before)
+            follow.show_again(self.record, scene, depsgraph)
+
+    def _remember_pins(self, obj: Object) -> None:
+        if obj.session_uid not in self._pins:
+            group = obj.pbd.pin_group
+            weights = user_keys.read_weights(obj, group) if group in obj.vertex_groups else None
+            self._pins[obj.session_uid] = obj.name, group, weights, pins.read_offsets(obj.data)
