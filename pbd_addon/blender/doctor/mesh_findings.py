@@ -110,7 +110,7 @@ def crowded_edges(patient):
 
 
 def opposed_normals(patient):
-    """Pressure pushes along the normals: neighbours must agree on them."""
+    """Pressure pushes along the normals: neighbors must agree on them."""
     if patient.obj.pbd.pressure_mode == "OFF":
         return ""
     corners, starts = patient.polygons

@@ -8,7 +8,7 @@ from ..settings import maps
 from . import misplaced
 
 SMALL, LARGE = 0.01, 50.0
-"""What is smaller or larger than this was hardly modelled in metres [m]."""
+"""What is smaller or larger than this was hardly modeled in meters [m]."""
 
 ADD_GEOMETRY = (
     "ARRAY",
@@ -46,7 +46,7 @@ def unusual_size(patient):
 
 
 def uneven_scale(patient):
-    """The simulation runs in metres whatever the scale; modifiers that measure in the object's space do not."""
+    """The simulation runs in meters whatever the scale; modifiers that measure in the object's space do not."""
     scale = np.abs(patient.obj.matrix_world.to_scale())
     thick = [modifier.name for modifier in patient.obj.modifiers if modifier.type == "SOLIDIFY"]
     if not thick or scale.max() - scale.min() <= 1e-3 * scale.max():
