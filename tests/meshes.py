@@ -225,6 +225,45 @@ def skirt(rings: int, around: int, seed: int = 0, jitter: float = 0.35) -> tuple
     return vertices, flip_to_delaunay(vertices, _cut(vertices, np.column_stack([b, a, a + around, b + around])))
 
 
+def clamped_strip(segments: int, length: float, mesh: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A strip in the plane z = 0 that begins a square cell before x = 0 and ends at x = length, to clamp it by x <= 0.
+
+    Args:
+        segments: Square cells from 0 to the end; it is a quarter as many wide, at least two.
+        length: Free length [m].
+        mesh: "quads"; triangles with all diagonals to the "right" or to the "left", or "alternate"; four triangles to
+            each cell, "crossed"; or "irregular": shaken by 0.3 cells and Delaunay.
+        seed: Of the random numbers.
+
+    Returns:
+        Vertices (n, 3) [m], faces (f, 3 or 4), and the vertices to pin.
+    """
+    cell, rows = length / segments, max(2, segments // 4)
+    vertices, faces = grid(segments + 1, rows, length + cell, rows * cell)
+    vertices[:, 0] += 0.5 * (length - cell)
+    a, b, c, d = np.array(faces).T
+    right = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    left = np.concatenate([np.column_stack([a, b, d]), np.column_stack([b, c, d])])
+    cells = np.column_stack([a, b, c, d])
+    if mesh in ("right", "left"):
+        cells = right if mesh == "right" else left
+    elif mesh == "alternate":
+        turn = np.tile((a % (segments + 2) + a // (segments + 2)) % 2 == 0, 2)
+        cells = np.where(turn[:, None], right, left)
+    elif mesh == "crossed":
+        middle = len(vertices) + np.arange(len(a))
+        vertices = np.concatenate([vertices, vertices[cells].mean(axis=1)])
+        cells = np.concatenate([np.column_stack([p, q, middle]) for p, q in ((a, b), (b, c), (c, d), (d, a))])
+    elif mesh == "irregular":
+        moved = np.random.default_rng(seed).uniform(-0.3, 0.3, (len(vertices), 2)) * cell
+        inside = (vertices[:, 0] > 0.5 * cell) & (vertices[:, 0] < length - 0.5 * cell)
+        vertices[inside, 0] += moved[inside, 0]
+        inside = np.abs(vertices[:, 1]) < 0.5 * (rows - 1) * cell
+        vertices[inside, 1] += moved[inside, 1]
+        cells = flip_to_delaunay(vertices, right)
+    return vertices, cells, np.flatnonzero(vertices[:, 0] < 1e-6 * length)
+
+
 def turned(x: np.ndarray, angle: float, axis: int) -> np.ndarray:
     """Points (n, 3) turned about a coordinate axis [rad]."""
     one, two = (axis + 1) % 3, (axis + 2) % 3
@@ -302,42 +341,3 @@ def fold(degrees: float, seed: int = 0) -> np.ndarray:
     q = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.0], left, right])
     rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
     return q @ (rotation * np.sign(np.linalg.det(rotation))).T + [3.0, -2.0, 1.0]
-
-
-def clamped_strip(segments: int, length: float, mesh: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A strip in the plane z = 0 that begins a square cell before x = 0 and ends at x = length, to clamp it by x <= 0.
-
-    Args:
-        segments: Square cells from 0 to the end; it is a quarter as many wide, at least two.
-        length: Free length [m].
-        mesh: "quads"; triangles with all diagonals to the "right" or to the "left", or "alternate"; four triangles to
-            each cell, "crossed"; or "irregular": shaken by 0.3 cells and Delaunay.
-        seed: Of the random numbers.
-
-    Returns:
-        Vertices (n, 3) [m], faces (f, 3 or 4), and the vertices to pin.
-    """
-    cell, rows = length / segments, max(2, segments // 4)
-    vertices, faces = grid(segments + 1, rows, length + cell, rows * cell)
-    vertices[:, 0] += 0.5 * (length - cell)
-    a, b, c, d = np.array(faces).T
-    right = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
-    left = np.concatenate([np.column_stack([a, b, d]), np.column_stack([b, c, d])])
-    cells = np.column_stack([a, b, c, d])
-    if mesh in ("right", "left"):
-        cells = right if mesh == "right" else left
-    elif mesh == "alternate":
-        turn = np.tile((a % (segments + 2) + a // (segments + 2)) % 2 == 0, 2)
-        cells = np.where(turn[:, None], right, left)
-    elif mesh == "crossed":
-        middle = len(vertices) + np.arange(len(a))
-        vertices = np.concatenate([vertices, vertices[cells].mean(axis=1)])
-        cells = np.concatenate([np.column_stack([p, q, middle]) for p, q in ((a, b), (b, c), (c, d), (d, a))])
-    elif mesh == "irregular":
-        moved = np.random.default_rng(seed).uniform(-0.3, 0.3, (len(vertices), 2)) * cell
-        inside = (vertices[:, 0] > 0.5 * cell) & (vertices[:, 0] < length - 0.5 * cell)
-        vertices[inside, 0] += moved[inside, 0]
-        inside = np.abs(vertices[:, 1]) < 0.5 * (rows - 1) * cell
-        vertices[inside, 1] += moved[inside, 1]
-        cells = flip_to_delaunay(vertices, right)
-    return vertices, cells, np.flatnonzero(vertices[:, 0] < 1e-6 * length)

@@ -119,12 +119,19 @@ def test_bodies_are_judged_one_by_one():
     soft = Body(grid(6, 4, 0.6, 0.4)[0] + np.array([3.0, 0.0, 0.0]), grid(6, 4, 1.0, 1.0)[1], Material.preset("Cotton"))
     moved = Body(stiff[1].vertices + np.array([1.0, 0.0, 0.0]), grid(6, 4, 1.0, 1.0)[1], PAPER, pins=[3])
     together, alone = Simulation([soft, stiff[0], moved]), Simulation([stiff[1]])
-    for _ in range(5):
-        together.step(DT)
-        alone.step(DT)
+    together.step(DT)
     assert {"plate bend", "isometric bend"} <= {kind.name for kind in together.constraints}
-    np.testing.assert_allclose(together.positions(stiff[0]), alone.positions(stiff[1]), rtol=0.0, atol=1e-12)
-    assert (together.constraints[1].forces() != 0.0).any()
+    assert (next(kind for kind in together.constraints if kind.name == "isometric bend").forces() != 0.0).any()
+    poses = []
+    for simulation, body in ((together, stiff[0]), (alone, stiff[1])):
+        wave = 0.002 * np.sin(300.0 * np.concatenate([b.vertices for b in simulation.bodies]).T)
+        x = np.concatenate([b.vertices for b in simulation.bodies]).T + wave
+        plates = plates_of(simulation)
+        plates.begin_substep(DT / 20, 1.0)
+        plates.project(numpy_kernels, x, x)
+        start = sum(len(b.vertices) for b in simulation.bodies[: simulation.bodies.index(body)])
+        poses.append(x[:, start : start + len(body.vertices)])
+    np.testing.assert_array_equal(*poses)
 
 
 def folded(kind: str) -> tuple[np.ndarray, np.ndarray | list[list[int]]]:

@@ -20,13 +20,15 @@ from .plate_blocks import PlateBlocks, block_entries
 from .plate_elements import FLAT, plate_elements, side_forces, triangle_normals
 
 STIFF = 0.1
-"""A body is stiff above this h² B / (ρ l⁴). Clamped strips of hinges, solved in one pass, sag 5 % too much there."""
+"""A body is stiff above this h² B / (ρ l⁴). Hinges solved in one pass let a clamped strip of ten cells sag 32 % too
+much there, 10 % at 0.03 and 94 % at 0.3, measured beside 160 substeps; usual cloth, cotton at 1 cm, is at 0.04."""
 
 USUAL_FRAME = 1.0 / 24.0
 """Frame by whose substeps stiffness is judged [s]: a body is not to change its model of bending while it runs."""
 
 MOST_ENTRIES = 24_000_000
-"""Larger systems are left to hinges: factors of 400 MB, which take some 40 ms to read in every substep."""
+"""Larger systems are left to hinges. A square of 144 x 144 vertices has this many: 190 MB for the factors, as much for
+the matrix, and, going by the 16 ms measured at 100 x 100, some 50 ms in every substep."""
 
 CLAMP = 1e4
 """Factor of the stiffness of triangles whose corners are all held: the sheet beside them is clamped, not hinged."""

@@ -101,7 +101,7 @@ class PlateBlocks:
             if ni:
                 inner = dense[ns : ns + ni, ns : ns + ni]
                 inner[np.diag_indices(ni)] += inner.diagonal() == 0.0  # a factor of 0 leaves a slope without any energy
-                answer = np.linalg.solve(inner, dense[ns : ns + ni, outer])
+                answer: np.ndarray = np.linalg.solve(inner, dense[ns : ns + ni, outer])
                 matrix = matrix - dense[:ns, ns : ns + ni] @ answer
                 if bent:
                     self.eliminated.append(Eliminated(between - n, kept, answer[:, :ns]))
@@ -185,8 +185,9 @@ def levels_of(rest: np.ndarray, triangles: np.ndarray, islands: np.ndarray) -> n
     return level
 
 
-def block_entries(levels: np.ndarray, ends: np.ndarray) -> int:
-    """Numbers in the factors of a sheet with these levels (n,) and edges (e, 2)."""
-    low, high = levels[ends].min(axis=1), levels[ends].max(axis=1)
-    sizes = np.bincount(levels) + np.bincount(low[low == high], minlength=int(levels.max()) + 1)
+def block_entries(levels: np.ndarray, triangles: np.ndarray) -> int:
+    """About how many numbers the factors of a sheet with these levels (n,) and triangles (t, 3) hold."""
+    sides = levels[np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)]
+    within = sides[sides[:, 0] == sides[:, 1], 0]
+    sizes = np.bincount(levels) + np.bincount(within, minlength=int(levels.max()) + 1) // 2  # two sides are one edge
     return int((sizes**2).sum() + (sizes[1:] * sizes[:-1]).sum())
