@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from crossings import crossing_pairs, crossing_pairs_between, is_closed
-from meshes import grid
+from meshes import box, circle, grid, prism, turned
 from pbd_addon import Body, Collider, Material, Simulation
-from test_contact_tunnelling import box, turned
 
 pytestmark = pytest.mark.slow
 
@@ -16,34 +15,6 @@ DT = 1 / 24
 RADIUS, LENGTH, SIDES = 0.4, 0.75, 36
 TURN = 2.0 * np.pi / 4.0 * DT
 """Of the barrel in a frame, one round in four seconds [rad]."""
-
-
-def prism(outline: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """A closed solid along the y axis that faces out.
-
-    Args:
-        outline: Its outline in the plane z, x, counterclockwise around the origin, from which all of it is seen,
-            (k, 2) [m].
-        length: Along y, half of it on either side of 0 [m].
-
-    Returns:
-        Vertices (2 k + 2, 3) and triangles (4 k, 3).
-    """
-    k = len(outline)
-    ring = np.column_stack([outline[:, 1], np.zeros(k), outline[:, 0]])
-    end = np.array([0.0, 0.5 * length, 0.0])
-    vertices = np.concatenate([ring - end, ring + end, [-end, end]])
-    here = np.arange(k)
-    there = (here + 1) % k
-    sides = [[here, there, there + k], [here, there + k, here + k]]
-    caps = [[there, here, np.full(k, 2 * k)], [here + k, there + k, np.full(k, 2 * k + 1)]]
-    return vertices, np.concatenate([np.column_stack(part) for part in sides + caps])
-
-
-def circle(radius: float, sides: int) -> np.ndarray:
-    """A regular polygon with its corners at a radius [m], (sides, 2)."""
-    angle = 2.0 * np.pi * np.arange(sides) / sides
-    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def paddles() -> tuple[np.ndarray, np.ndarray]:

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from crossings import deepest_penetration, is_closed
-from meshes import icosphere
+from meshes import icosphere, prism, turned
 from pbd_addon import Body, Collider, Material, Simulation
-from test_contact_barrel import prism
-from test_contact_tunnelling import turned
 
 pytestmark = pytest.mark.slow
 

@@ -11,12 +11,10 @@ from ..kernels.numpy_kernels import dihedral_angles
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import NO_STIFFNESS, SAMPLE, Constraints, Residual, compliances, relaxation, residual_of, sort_rows
+from .plate import PlateConstraints
 
 TOLERANCE = 0.02
 """Bend of a hinge that may be left [rad]: about 1° is what one sees at a crease."""
-
-FLAT = 1e-3
-"""A hinge counts as flat at rest below this dihedral angle [rad]."""
 
 
 def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -58,7 +56,8 @@ class _HingeConstraints(Constraints):
     cause = "bend"
     tolerance = TOLERANCE
 
-    def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
+    def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints) -> None:
+        self.plates = plates
         self.rows = sort_rows(hinges, body, w)
         self.factors: np.ndarray | float = 1.0
         self.h = 0.0
@@ -71,7 +70,8 @@ class _HingeConstraints(Constraints):
     ) -> None:
         body = self.rows.body
         self.weights = w[self.rows.indices]
-        self.compliance = compliances(np.array([m.bend for m in materials], float)[body] * geometry * self.factors)
+        bend = np.where(self.plates.stiff, 0.0, [m.bend for m in materials])
+        self.compliance = compliances(bend[body] * geometry * self.factors)
         damping_times = np.array([m.bend_damping for m in materials])[body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
         k = np.array([m.k_bend for m in materials])[body]
@@ -100,14 +100,21 @@ class DihedralConstraints(_HingeConstraints):
         geometry: l² / (A1 + A2), (m,).
         body: Number of each row's body, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
+        plates: They bend stiff bodies, whose rows do nothing.
     """
 
     name = "dihedral bend"
 
     def __init__(
-        self, hinges: np.ndarray, rest_angles: np.ndarray, geometry: np.ndarray, body: np.ndarray, w: np.ndarray
+        self,
+        hinges: np.ndarray,
+        rest_angles: np.ndarray,
+        geometry: np.ndarray,
+        body: np.ndarray,
+        w: np.ndarray,
+        plates: PlateConstraints,
     ) -> None:
-        super().__init__(hinges, body, w)
+        super().__init__(hinges, body, w, plates)
         self.rest_angles = rest_angles[self.rows.order]
         self.geometry = geometry[self.rows.order]
         self.multipliers = np.zeros(len(self.rest_angles))
@@ -157,12 +164,15 @@ class IsometricConstraints(_HingeConstraints):
         stencils: (4, m) [1/m].
         body: Number of each row's body, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
+        plates: They bend stiff bodies, whose rows do nothing.
     """
 
     name = "isometric bend"
 
-    def __init__(self, hinges: np.ndarray, stencils: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
-        super().__init__(hinges, body, w)
+    def __init__(
+        self, hinges: np.ndarray, stencils: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints
+    ) -> None:
+        super().__init__(hinges, body, w, plates)
         self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
         self.multipliers = np.zeros((3, self.stencils.shape[1]))
 
