@@ -7,6 +7,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
+from .convergence import draw_convergence
 from .places import BodyPanel, in_both_places, is_live
 from .presets import draw_header_icon
 from .rows import columns, draw_rows, draw_sentence, file_size, row_of_buttons
@@ -96,6 +97,7 @@ def draw_status(context, layout):
             time=1000.0 * report.seconds, steps=report.substeps, strain=100.0 * report.strain_p95
         )
         draw_sentence(layout, context, line, "TIME")
+        draw_convergence(layout, context, report)
         line = iface("{obstacles} vertices touch obstacles, {cloth} touch cloth").format(
             obstacles=report.contacts, cloth=report.self_contacts
         )

@@ -52,16 +52,22 @@ free particles say how an island turns about pins that lie within 3 % of its siz
 """
 
 
+REASONS = ("settings", "motion", "stretch", "shear", "bend", "volume", "pressure", "colliders")
+"""Why a frame takes as many substeps as it does."""
+
+
 class Pace(NamedTuple):
     """How a frame was stepped.
 
     Attributes:
         substeps: Into how many substeps it was cut; 0 before the first frame.
-        stretch_error: 95th percentile over the edges of their lengthening that is not elastic, at its end [1].
+        wanted: How many would have left as much error as is to be left.
+        cause: What asked for most of them, a place in `REASONS`.
     """
 
-    substeps: int = 0
-    stretch_error: float = 0.0
+    substeps: float = 0.0
+    wanted: float = 0.0
+    cause: float = 0.0
 
 
 SOFT_ROUNDS = 2

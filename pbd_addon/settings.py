@@ -308,8 +308,8 @@ class SolverSettings(_Checked):
     automatic: bool = setting(
         False,
         "Automatic",
-        "Choose the steps of each frame by its motion and stretch: down to a quarter of Quality Steps while cloth "
-        "rests, up to four times as many while it whips about. XPBD only",
+        "Choose the steps of each frame by its motion and by what is short of each stiffness: down to a quarter of "
+        "Quality Steps while cloth rests, up to four times as many while it whips about. XPBD only",
     )
     iterations: int = setting(
         1,

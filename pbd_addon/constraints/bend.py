@@ -10,8 +10,11 @@ import numpy as np
 from ..kernels.numpy_kernels import dihedral_angles
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
-from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
+from .base import NO_STIFFNESS, SAMPLE, Constraints, Residual, compliances, relaxation, residual_of, sort_rows
 from .plate import PlateConstraints
+
+TOLERANCE = 0.02
+"""Bend of a hinge that may be left [rad]: about 1° is what one sees at a crease."""
 
 
 def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,6 +53,9 @@ def _cotangent(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class _HingeConstraints(Constraints):
     """Rows on hinges (m, 4), whose stiffness follows from a material's `bend`."""
 
+    cause = "bend"
+    tolerance = TOLERANCE
+
     def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints) -> None:
         self.plates = plates
         self.rows = sort_rows(hinges, body, w)
@@ -70,7 +76,8 @@ class _HingeConstraints(Constraints):
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
         k = np.array([m.k_bend for m in materials])[body]
         self.k = relaxation(k, settings)
-        if settings.method == "PBD":
+        self.relaxed = settings.method == "PBD"
+        if self.relaxed:
             self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
             self.damping_times = np.zeros(0)
         self.active = bool((self.compliance < NO_STIFFNESS).any())
@@ -120,6 +127,17 @@ class DihedralConstraints(_HingeConstraints):
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.weights, self.rest_angles,
             self.alpha, self.gamma, self.k, self.multipliers,
         )  # fmt: skip
+
+    def residual(self, p: np.ndarray) -> Residual:
+        if not self.h or self.relaxed:
+            return Residual()
+        some = slice(None, None, max(len(self.rest_angles) // SAMPLE, 1))
+        q = p[:, self.rows.indices[:, some]]
+        error = dihedral_angles(q, with_gradients=False)[0] - self.rest_angles[some]
+        error -= 2.0 * np.pi * np.round(error / (2.0 * np.pi))
+        held = self.compliance[some] < NO_STIFFNESS
+        left = np.abs(error + self.alpha[some] * self.multipliers[some])
+        return residual_of(left[held], np.abs(error[held]))
 
     def values(self, x: np.ndarray) -> np.ndarray:
         q = x.T[:, self.rows.indices]
@@ -175,6 +193,15 @@ class IsometricConstraints(_HingeConstraints):
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
             self.alpha, self.scale, self.gamma, self.multipliers,
         )  # fmt: skip
+
+    def residual(self, p: np.ndarray) -> Residual:
+        if not self.h or self.relaxed:
+            return Residual()
+        some = slice(None, None, max(self.stencils.shape[1] // SAMPLE, 1))
+        bent = np.einsum("ijk,jk->ik", p[:, self.rows.indices[:, some]], self.stencils[:, some])
+        left = bent + self.alpha[some] * self.multipliers[:, some]
+        held = self.compliance[some] < NO_STIFFNESS
+        return residual_of(np.linalg.norm(left, axis=0)[held], np.linalg.norm(bent, axis=0)[held])
 
     def _curvature(self, x: np.ndarray) -> np.ndarray:
         return np.einsum("ijk,jk->ki", x.T[:, self.rows.indices], self.stencils)
