@@ -26,6 +26,7 @@ from .constraints import (
     Piece,
     Plane,
     PlaneConstraints,
+    PressurizedSkin,
     TetherConstraints,
     VolumeConstraints,
     hinge_geometry,
@@ -67,6 +68,7 @@ class State:
         straying: What contact knows of how far particles stray, see `ContactConstraints.straying`.
         pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool;
             all as long as nothing is known.
+        skin: What skins under pressure carry over, see `PressurizedSkin.remember`; (0,) where there are none.
         pace: How the last frame was stepped, for frames that choose their substeps.
     """
 
@@ -78,13 +80,14 @@ class State:
     strain: np.ndarray
     straying: np.ndarray
     pushed: np.ndarray
+    skin: np.ndarray
     pace: Pace
 
     def copy(self) -> State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.straying.copy(), self.pushed.copy(), self.pace,
+            self.strain.copy(), self.straying.copy(), self.pushed.copy(), self.skin.copy(), self.pace,
         )  # fmt: skip
 
 
@@ -182,6 +185,7 @@ class Model:
         for constraints in self._all:
             constraints.set_maps(maps)
             constraints.set_materials(materials, settings, self.w)
+        self.skin.set_materials(settings, self.w, self.masses)
         self.constraints = [constraints for constraints in self._all if constraints.active]
 
     def add(self, constraints: Constraints, materials: Sequence[Material], settings: SolverSettings) -> None:
@@ -213,7 +217,7 @@ class Model:
         bodies = len(self.bodies)
         return State(
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
-            np.full(self.n + bodies, np.nan), np.ones(bodies, bool), Pace(),
+            np.full(self.n + bodies, np.nan), np.ones(bodies, bool), np.zeros(0), Pace(),
         )  # fmt: skip
 
     def lay_paths(self, state: State, targets: Targets, dt: float) -> None:
@@ -239,6 +243,11 @@ class Model:
         found = np.zeros(len(self.bodies), bool)
         found[np.searchsorted([part.stop for part in self.slices], ids, side="right")] = True
         return found
+
+    @property
+    def meets_alone(self) -> bool:
+        """Whether no piece can meet another one, only obstacles."""
+        return len(self.island_masses) == 1 or not self.touch.active
 
     def decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
@@ -283,10 +292,12 @@ class Model:
         self.levels = self._build_levels()
         self.stretch = self._build_stretch()
         self.volume = VolumeConstraints(self._closed_pieces(), self.n)
-        inflation = InflationConstraints(self.volume, self.stretch)
+        shear = self._build_shear()
+        self.skin = PressurizedSkin(self.volume, [self.stretch, shear], self.islands, self.pins)
+        inflation = InflationConstraints(self.volume, self.stretch, self.skin)
         self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         self.touch = self._build_contact()
-        springs = [*self._bends, self.levels, self.tethers, self._build_shear(), self.stretch]
+        springs = [*self._bends, self.levels, self.tethers, shear, self.stretch]
         return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.contacts, self.touch]
 
     def _build_contact(self) -> ContactConstraints:

@@ -8,6 +8,7 @@ from .grab import GRIP, Grab, GrabConstraints
 from .inflation import InflationConstraints
 from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
+from .skin import PressurizedSkin
 from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
 
@@ -26,6 +27,7 @@ __all__ = [
     "Piece",
     "Plane",
     "PlaneConstraints",
+    "PressurizedSkin",
     "TetherConstraints",
     "VolumeConstraints",
     "hinge_geometry",

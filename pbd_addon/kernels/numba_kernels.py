@@ -32,6 +32,7 @@ from .numba_contact import (
     rub_contacts as rub_contacts,
 )
 from .numba_inflation import (
+    edge_forces as edge_forces,
     inflate as inflate,
     tension_pattern as tension_pattern,
 )
@@ -41,6 +42,7 @@ from .numba_levels import (
 )
 from .numba_motion import (
     accelerate as accelerate,
+    add_rigid as add_rigid,
     approach as approach,
     island_motion as island_motion,
 )

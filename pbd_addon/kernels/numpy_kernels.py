@@ -37,6 +37,7 @@ from .numpy_contact import (
     rub_contacts as rub_contacts,
 )
 from .numpy_inflation import (
+    edge_forces as edge_forces,
     inflate as inflate,
     tension_pattern as tension_pattern,
 )
@@ -47,6 +48,7 @@ from .numpy_levels import (
 )
 from .numpy_motion import (
     accelerate as accelerate,
+    add_rigid as add_rigid,
     approach as approach,
     island_motion as island_motion,
 )

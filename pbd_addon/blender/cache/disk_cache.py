@@ -74,7 +74,7 @@ class DiskCache:
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             straying=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
-            pace=Pace(int(substeps), stretch_error),
+            skin=rest.get("skin", np.zeros(0)), pace=Pace(int(substeps), stretch_error),
         )  # fmt: skip
 
     def write(self, scene, state, moment):
@@ -86,6 +86,7 @@ class DiskCache:
             "strain": state.strain,
             "straying": state.straying,
             "pushed": state.pushed,
+            "skin": state.skin.astype(np.float32),
             "pace": np.array(state.pace),
         }
         stood = {
