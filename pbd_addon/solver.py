@@ -100,7 +100,6 @@ def substep(
         constraints.begin_substep(h, fraction)  #                                (8)
         watch.lap(constraints.name)
     for _ in range(settings.iterations):  #                                      (9)
-        model.skin.begin_pass(p)
         for constraints in model.constraints:
             constraints.project(kernels, p, x)  #                               (10)
             if constraints is model.volume:

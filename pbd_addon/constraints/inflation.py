@@ -49,6 +49,7 @@ class InflationConstraints(Constraints):
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         volume, skin = self.volume, self.skin
+        self.pressurized.begin_pass(p)
         if not skin.active:
             return
         volumes, gradients = volume.measure(kernels, p)

@@ -134,9 +134,7 @@ class VolumeConstraints(Constraints):
         missing = self.h**2 * (self.constant + self.gas / bounded) - self.multipliers
         give = np.zeros_like(bounded)
         np.divide(bounded**2, self.h**2 * self.gas, out=give, where=self.gas > 0.0)
-        error = np.where(
-            self.holds_volume, volumes - self.aim, np.where(self.sets_pressure, missing, -missing * give)
-        )
+        error = np.where(self.holds_volume, volumes - self.aim, np.where(self.sets_pressure, missing, -missing * give))
         return error, give
 
     def sum_up(self, of_particles: np.ndarray) -> np.ndarray:

@@ -69,7 +69,7 @@ def inflate(
 
 
 def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-    """J^T lambda of distance constraints, (3, n): what multipliers (m,) of the rows indices (2, m) push particles by."""
+    """J^T lambda of distance constraints, (3, n): what multipliers (m,) of rows indices (2, m) push particles by."""
     n, (start, end) = p.shape[1], indices
     direction = p.take(start, axis=1) - p.take(end, axis=1)
     direction *= multipliers / np.maximum(np.sqrt(_dot(direction, direction)), 1e-300)

@@ -85,7 +85,7 @@ def approach(
 def add_rigid(
     v: np.ndarray, x: np.ndarray, islands: np.ndarray, center: np.ndarray, velocity: np.ndarray, spin: np.ndarray
 ) -> None:
-    """v (3, n) += velocity + spin x (x - center) of each particle's island, in place; center, velocity, spin (3, k)."""
+    """V (3, n) += velocity + spin x (x - center) of each particle's island, in place; center, velocity, spin (3, k)."""
     if center.shape[1] > 1:
         center, velocity, spin = center[:, islands], velocity[:, islands], spin[:, islands]
     r = x - center
