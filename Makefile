@@ -11,7 +11,7 @@ PLATFORMS ?= linux-x64 windows-x64 macos-arm64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo pictures test lint types build bench setup format clean missing python
+.PHONY: help demo pictures figures test lint types build bench setup format clean missing python
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -21,6 +21,9 @@ demo: python ## Bake sample scenes in Blender and render them into one picture
 
 pictures: python ## Render the pictures of the guide in docs/; those of panels: see docs/make_screenshots.py
 	@$(PYTHON) tools/environments.py run docs/make_pictures.py $(ARGS)
+
+figures: python ## Make the papers' figures anew in docs/figures.md; ARGS="--only muller-7" makes one
+	@$(PYTHON) tools/environments.py run -m benchmarks.figures.run $(ARGS)
 
 test: python ## All tests in every Blender whose Python is here; BLENDER="4.2 4.5" and ARGS="-k bake" narrow it
 	@$(PYTHON) tools/run_tests.py --blender $(BLENDER) -- $(ARGS)
