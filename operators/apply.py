@@ -8,9 +8,9 @@ from bpy.app.translations import pgettext_tip as tip
 
 from ..pbd_addon.blender.baking import mesh_cache
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.input import pins
-from ..pbd_addon.blender.live import heat_map, session
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
+from ..pbd_addon.blender.read import pins
+from ..pbd_addon.blender.timeline import heat_map, session
 from . import body, checks
 
 RESULTS = (

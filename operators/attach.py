@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender.live import session
 from ..pbd_addon.blender.scene import surfaces
+from ..pbd_addon.blender.timeline import session
 from . import checks, pins
 
 

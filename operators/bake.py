@@ -6,8 +6,8 @@ import bpy
 
 from ..pbd_addon.blender.baking import bake
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.live import session
 from ..pbd_addon.blender.settings import properties
+from ..pbd_addon.blender.timeline import session
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 

@@ -8,10 +8,10 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
 from ..pbd_addon.blender import handlers
-from ..pbd_addon.blender.input import pins
-from ..pbd_addon.blender.live import expected_cost, heat_map
-from ..pbd_addon.blender.output import output, output_modifier
+from ..pbd_addon.blender.output import output, output_modifier, shape_keys
+from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
+from ..pbd_addon.blender.timeline import cost_estimate, heat_map
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
 
@@ -91,7 +91,7 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
 
     def invoke(self, context, event):
         """Ask first where a window would stand still for long; Esc leaves all as it was."""
-        takes = expected_cost.sentence(context.scene, self.fit(context))
+        takes = cost_estimate.sentence(context.scene, self.fit(context))
         if not takes or bpy.app.background:
             return self.execute(context)
         title = iface("Add Balloon" if self.type == "BALLOON" else "Add Cloth")
@@ -107,7 +107,7 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
     def execute(self, context):
         problems = []
         done = 0
-        takes = expected_cost.sentence(context.scene, self.fit(context))
+        takes = cost_estimate.sentence(context.scene, self.fit(context))
         for obj in checks.meshes(context):
             problem = checks.mesh_problem(obj)
             if not problem and obj.pbd.baked:
@@ -153,6 +153,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
         for obj in checks.bodies(context):
             if obj.pbd.baked:
                 baked.append(obj)
+                shape_keys.give_up_all(obj)
                 output_modifier.remove(obj)
             else:
                 output.remove(obj)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.cache import disk_cache
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.timeline import disk_cache, session
 
 
 def has_saved_file(cls):

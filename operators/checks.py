@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.input import mesh_io
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.read import mesh_io
 from ..pbd_addon.blender.scene import surfaces
+from ..pbd_addon.blender.timeline import session
 
 EDIT_MODE = "Leave Edit Mode first"
 

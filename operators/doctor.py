@@ -8,7 +8,7 @@ import numpy as np
 from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, remedies
 from ..pbd_addon.blender.doctor.patient import count_in, examine
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.timeline import session
 from . import checks, tangles
 
 

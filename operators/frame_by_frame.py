@@ -10,7 +10,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.timeline import session
 
 TICK_SECONDS = 0.05
 """Longest work between two redraws of the window; a longer single frame is not cut."""

@@ -7,7 +7,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.live.hand import Hand
+from ..pbd_addon.blender.timeline.grab import Hand
 from . import checks
 from .frame_by_frame import is_free
 
@@ -114,7 +114,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         if not self.radius:
-            sizes = [float(np.ptp(member.body.vertices, axis=0).max()) for member in self.hand.running.world.members]
+            sizes = [float(np.ptp(member.body.vertices, axis=0).max()) for member in self.hand.record.world.members]
             self.radius = RADIUS * min(sizes)
         render = context.scene.render
         manager = context.window_manager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender.live import heat_map, session
+from ..pbd_addon.blender.timeline import heat_map, session
 from . import checks
 
 KINDS = (

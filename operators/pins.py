@@ -5,8 +5,8 @@ from __future__ import annotations
 import bmesh
 import bpy
 
-from ..pbd_addon.blender.input.pins import PIN_OFFSET, ensure_group
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.read.pins import PIN_OFFSET, ensure_group
+from ..pbd_addon.blender.timeline import session
 from . import checks
 
 

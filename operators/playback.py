@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.timeline import session
 from . import checks
 from .frame_by_frame import is_free
 

@@ -7,8 +7,8 @@ import bpy
 import numpy as np
 from bpy_extras.object_utils import AddObjectHelper, object_data_add
 
-from ..pbd_addon.blender.input.pins import ensure_group
-from ..pbd_addon.blender.live import expected_cost
+from ..pbd_addon.blender.read.pins import ensure_group
+from ..pbd_addon.blender.timeline import cost_estimate
 from . import body, checks
 
 PINS = (
@@ -100,7 +100,7 @@ def add_body(operator, context, mesh, kind):
     if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.
         bpy.ops.object.mode_set(mode="OBJECT")
     body.make_body(obj, kind)
-    takes = expected_cost.sentence(context.scene)
+    takes = cost_estimate.sentence(context.scene)
     if takes:
         operator.report({"INFO"}, takes)
     return obj

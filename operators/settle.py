@@ -7,9 +7,16 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import handlers
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.live import session, shaping
+from ..pbd_addon.blender.timeline import follow, session, step
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
+
+
+def settling(running, scene, frames):
+    """Let the first frame hang for some frames, as a generator of how many are done; raises `PBDError`."""
+    for done in range(1, frames + 1):
+        step.settle_on(running, scene, done, frames)
+        yield done
 
 
 class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
@@ -27,8 +34,8 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         soft_max=250,
     )
 
-    _running: session.Session | None = None
-    _before: tuple[int, int, float, session.Session | None] = (0, 1, 0.0, None)
+    _running: session.Record | None = None
+    _before: tuple[int, int, float, session.Record | None] = (0, 1, 0.0, None)
 
     @classmethod
     def poll(cls, context):
@@ -44,7 +51,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         session.go_to_first(scene)
         session.drop(scene)
         self._running = session.ensure(scene, context.evaluated_depsgraph_get())
-        return shaping.settling(self._running, scene, self.frames)
+        return settling(self._running, scene, self.frames)
 
     def done(self, context):
         """Show the result, and let the scene say how it came about."""
@@ -52,8 +59,8 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         self._forget_earlier()
         scene.pbd.settle = self.frames
         running = session.of(scene)
-        shaping.take_settings_of_first(running, scene)
-        running.show_again(scene, context.evaluated_depsgraph_get())
+        step.take_settings_of_first(running, scene)
+        follow.show_again(running, scene, context.evaluated_depsgraph_get())
         return f"Settled for {self.frames} frames"
 
     def give_up(self, context):
@@ -86,7 +93,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
             return self._fail(context, PBDError("The simulation was reset while it settled"))
         result = super().tick(context)
         if result == {"RUNNING_MODAL"}:
-            self._running.show_again(context.scene, context.evaluated_depsgraph_get())
+            follow.show_again(self._running, context.scene, context.evaluated_depsgraph_get())
         return result
 
 

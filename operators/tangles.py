@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.input import mesh_io, tangles
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.read import mesh_io
+from ..pbd_addon.blender.timeline import intersections, session
 from . import checks
 
 
@@ -22,8 +22,8 @@ def intersecting(scene, obj):
         others = [other for other in session.live_bodies(scene) if other != obj and not checks.mesh_problem(other)]
         uids = [other.session_uid for other in (obj, *others)]
         bodies = [mesh_io.read_body(other) for other in (obj, *others)]
-    found = tangles.tangled_faces(bodies)[uids.index(obj.session_uid)]
-    return tangles.kept_faces(mesh_io.read_polygons(obj.data))[found]
+    found = intersections.tangled_faces(bodies)[uids.index(obj.session_uid)]
+    return intersections.kept_faces(mesh_io.read_polygons(obj.data))[found]
 
 
 def select(context, obj, domain, ids):

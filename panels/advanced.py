@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.live import backends, session
+from ..pbd_addon.blender.timeline import backends, session
 from .places import BodyPanel, in_both_places
 from .rows import columns, draw_rows, draw_sentence
 

@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.baking import background_bake
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.timeline import session
 from .export import draw_reduction
 from .places import BodyPanel, in_both_places
 from .rows import draw_box, draw_rows, draw_sentence, file_size, row_of_buttons

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.live import expected_cost, session
 from ..pbd_addon.blender.scene import linked
+from ..pbd_addon.blender.timeline import cost_estimate, session
 from .places import BodyPanel, in_both_places, is_live
 from .presets import draw_header_icon
 from .rows import columns, draw_rows, draw_sentence, file_size, row_of_buttons
@@ -76,7 +76,7 @@ def draw_status(context, layout):
     running = session.get(context.scene)
     if running is None:
         draw_sentence(layout, context, "Press Space to simulate", "INFO")
-        takes = expected_cost.sentence(context.scene)
+        takes = cost_estimate.sentence(context.scene)
         if takes:
             draw_sentence(layout, context, takes, "TIME")
         return
@@ -84,6 +84,8 @@ def draw_status(context, layout):
         col = layout.column()
         col.alert = True
         draw_sentence(col, context, running.message, "ERROR")
+        if running.is_late:
+            col.operator("object.pbd_catch_up", icon="FF")
     if running.shaped:
         draw_sentence(layout, context, "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN")
     report = running.report
@@ -97,13 +99,13 @@ def draw_status(context, layout):
         )
         draw_sentence(layout, context, line, "MOD_PHYSICS")
     if running.world is not None:
-        first, last = running.valid_frames(context.scene)
+        first, last = session.valid_frames(context.scene)
         line = iface("Frames {first} to {last} simulated, {size} in memory").format(
             first=first, last=last, size=file_size(running.cache_bytes)
         )
         if first <= last:
             draw_sentence(layout, context, line, "FILE_CACHE")
-    lost = running.lost_frames(context.scene)
+    lost = session.lost_frames(context.scene)
     if lost is not None:
         line = iface("From frame {first} on: {why}").format(first=lost.first, why=lost.why)
         draw_sentence(layout, context, line, "INFO")

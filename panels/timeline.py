@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender.live import session
+from ..pbd_addon.blender.timeline import session
 
 HEIGHT = 4.0
 """Of the strip, at the interface scale 1 [pixels]."""
@@ -22,8 +22,8 @@ def spans(scene):
     running = session.get(scene)
     if running is None or running.untouched:
         return []
-    first, last = running.valid_frames(scene)
-    lost = running.lost_frames(scene)
+    first, last = session.valid_frames(scene)
+    lost = session.lost_frames(scene)
     parts = [(first, last, SIMULATED)] if first <= last else []
     return parts if lost is None else [*parts, (lost.first, lost.last, OUTDATED)]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from . import arguments
 from .maps import checked_maps
 from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume
 from .settings import AIR_DENSITY, Material
@@ -52,17 +53,16 @@ class Body:
         name: str = "Body",
         maps: Mapping[str, np.ndarray | Sequence[float]] | None = None,
     ) -> None:
-        self.name = name
-        self.material = Material() if material is None else material
-        self.vertices = self._positions("vertices", vertices)
+        self.name = arguments.instance("name", name, str)
+        material = Material() if material is None else material
+        self.material = arguments.instance(f"{name}: material", material, Material)
+        self.vertices = arguments.vectors(f"{name}: vertices", vertices)
         n = len(self.vertices)
-        self.rest_vertices = self.vertices if rest_vertices is None else self._positions("rest_vertices", rest_vertices)
-        if len(self.rest_vertices) != n:
-            raise ValueError(f"{name}: rest_vertices has {len(self.rest_vertices)} rows, vertices has {n}")
-        polygons = as_polygons(faces)
-        loose = np.asarray(edges, int).reshape(-1, 2)
-        self._check_range("faces", polygons.corners, n)
-        self._check_range("edges", loose, n)
+        self.rest_vertices = self.vertices
+        if rest_vertices is not None:
+            self.rest_vertices = arguments.vectors(f"{name}: rest_vertices", rest_vertices, n)
+        polygons = as_polygons(f"{name}: faces", faces, n)
+        loose = arguments.ids(f"{name}: edges", edges, n, width=2)
         if not len(polygons.corners) and not len(loose):
             raise ValueError(f"{name}: there are neither faces nor edges to simulate")
         self.mesh = TriMesh(self.rest_vertices, polygons, loose)
@@ -70,7 +70,9 @@ class Body:
         self.pin_ids, self.pin_weights = self._pins(pins)
         self.rest_lengths = self.mesh.edge_lengths(self.rest_vertices)
         self._area_of_vertices = self._weighed_areas()
-        self.own_masses = None if masses is None else self._masses(masses)
+        self.own_masses = None
+        if masses is not None:
+            self.own_masses = arguments.per_vertex(f"{name}: masses", masses, n, above=0.0, unit="kg")
         self.maps = checked_maps(maps, n, name)
         self.notes = self._notes()
 
@@ -78,7 +80,7 @@ class Body:
         """Mass of every vertex: its share of the faces around it times density, (n,) float64 [kg]."""
         if self.own_masses is not None:
             return self.own_masses
-        return (material or self.material).density * self._area_of_vertices
+        return self._material(material).density * self._area_of_vertices
 
     def air_masses(self, material: Material | None = None) -> np.ndarray:
         """Mass of the air that moves with every vertex of a balloon, (n,) float64 [kg]; it has inertia and no weight.
@@ -87,7 +89,7 @@ class Body:
         outweighs a thin skin many times. Each vertex gets its share by area; nothing without pressure, or where masses
         were given.
         """
-        if self.own_masses is not None or (material or self.material).pressure_mode == "OFF":
+        if self.own_masses is not None or self._material(material).pressure_mode == "OFF":
             return np.zeros(len(self.vertices))
         air = 1.5 * AIR_DENSITY * abs(self.volume(self.rest_vertices))
         return air * self._area_of_vertices / self._area_of_vertices.sum()
@@ -95,34 +97,27 @@ class Body:
     def edge_strain(self, x: np.ndarray) -> np.ndarray:
         """Lengthening of `mesh.edges` over their rest lengths at positions x (n, 3), (e,) [1]."""
         rest = np.maximum(self.rest_lengths, 1e-300)
-        return np.asarray(self.mesh.edge_lengths(np.asarray(x, float)) / rest - 1.0)
+        x = arguments.vectors("x", x, len(self.vertices))
+        return np.asarray(self.mesh.edge_lengths(x) / rest - 1.0)
 
     def volume(self, x: np.ndarray) -> float:
         """Volume that positions x (n, 3) enclose, openings closed by caps [m³]; negative if normals point inwards."""
-        return enclosed_volume(np.asarray(x, float), self.mesh.triangles, self.mesh.boundary_loops)
+        x = arguments.vectors("x", x, len(self.vertices))
+        return enclosed_volume(x, self.mesh.triangles, self.mesh.boundary_loops)
 
-    def _positions(self, argument: str, values: np.ndarray | Sequence[Sequence[float]]) -> np.ndarray:
-        x = np.array(values, float)
-        if x.ndim != 2 or x.shape[1] != 3 or not len(x):
-            raise ValueError(f"{self.name}: {argument} must have shape (n, 3) with n > 0, not {x.shape}")
-        bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
-        if len(bad):
-            raise ValueError(f"{self.name}: {argument} must be finite numbers, vertex {bad[0]} is {x[bad[0]].tolist()}")
-        return x
-
-    def _check_range(self, argument: str, ids: np.ndarray, n: int) -> None:
-        if ids.size and (ids.min() < 0 or ids.max() >= n):
-            wrong = ids.min() if ids.min() < 0 else ids.max()
-            raise ValueError(f"{self.name}: {argument} names vertex {wrong}, but there are {n} vertices")
+    def _material(self, other: Material | None) -> Material:
+        return self.material if other is None else arguments.instance("material", other, Material)
 
     def _pins(self, pins: Mapping[int, float] | Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        weights = dict(pins) if isinstance(pins, Mapping) else {int(vertex): 1.0 for vertex in pins}
-        ids = np.array(sorted(weights), int)
-        self._check_range("pins", ids, len(self.vertices))
-        values = np.array([weights[vertex] for vertex in ids.tolist()], float)
-        if len(values) and not ((values > 0.0) & (values <= 1.0)).all():
-            wrong = values[~((values > 0.0) & (values <= 1.0))][0]
-            raise ValueError(f"{self.name}: pin weights must lie in (0, 1], not {wrong:g}")
+        """Pinned vertices in ascending order, (k,) int64, and their weights, (k,) float64."""
+        given = arguments.ids(
+            f"{self.name}: pins", list(pins) if isinstance(pins, Mapping) else pins, len(self.vertices)
+        )
+        ids, at = np.unique(given, return_index=True)
+        weights = list(pins.values()) if isinstance(pins, Mapping) else np.ones(len(given))
+        values = arguments.per_vertex(f"{self.name}: pin weights", weights, len(given), above=0.0)[at]
+        if len(values) and values.max() > 1.0:
+            raise ValueError(f"{self.name}: pin weights must be at most 1, not {values.max():g}")
         return ids, values
 
     def _own_compliances(self, loose: np.ndarray, values: np.ndarray | Sequence[float] | None) -> np.ndarray:
@@ -130,23 +125,13 @@ class Body:
         result = np.full(len(self.mesh.edges), np.nan)
         if values is None:
             return result
-        given = np.asarray(values, float)
-        if given.shape != (len(loose),):
-            raise ValueError(f"{self.name}: compliances has shape {given.shape}, edges has {len(loose)} rows")
-        if not (given >= 0.0).all():
-            raise ValueError(f"{self.name}: compliances must be at least 0 m/N, not {given.min():g}")
+        given = arguments.per_vertex(f"{self.name}: compliances", values, len(loose), low=0.0, unit="m/N")
+        if (loose[:, 0] == loose[:, 1]).any():
+            raise ValueError(f"{self.name}: edges must join different vertices where compliances are given")
         keys = self.mesh.edges[:, 0].astype(np.int64) * len(self.vertices) + self.mesh.edges[:, 1]
         wanted = loose.min(axis=1) * len(self.vertices) + loose.max(axis=1)
         result[np.searchsorted(keys, wanted)] = given
         return result
-
-    def _masses(self, values: np.ndarray | Sequence[float]) -> np.ndarray:
-        masses = np.array(values, float)
-        if masses.shape != (len(self.vertices),):
-            raise ValueError(f"{self.name}: masses has shape {masses.shape}, vertices has {len(self.vertices)} rows")
-        if not (np.isfinite(masses) & (masses > 0.0)).all():
-            raise ValueError(f"{self.name}: masses must be above 0 kg, not {masses.min():g}")
-        return masses
 
     def _weighed_areas(self) -> np.ndarray:
         """Area of each vertex, (n,) [m²]; those without any get the mean, so that none is weightless."""

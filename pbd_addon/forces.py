@@ -18,12 +18,20 @@ def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float, 
     return kernels.accelerate(v, model.decay(h)[0], model.weighing, h * np.asarray(gravity, float))
 
 
-def damp(model: Model, x: np.ndarray, v: np.ndarray, h: float, kernels: ModuleType) -> None:
-    """Damp motion relative to each island's rigid motion, in place (Müller et al. 2007, sec. 3.5).
+def damp(model: Model, x: np.ndarray, v: np.ndarray, h: float, kernels: ModuleType) -> np.ndarray:
+    """Velocities (3, n) [m/s] after h [s] of damping towards each island's rigid motion (Müller et al. 2007, sec. 3.5).
 
-    v_i += k (v_cm + omega x r_i - v_i), with k = 1 - exp(-damping h). Momentum, angular momentum, flight and spin stay
-    as they are. x, v (3, n) [m], [m/s].
+    v_i + k (v_cm + omega x r_i - v_i), with k = 1 - exp(-damping h); x, v (3, n) [m], [m/s]. A free island keeps its
+    momentum, angular momentum, flight and spin. A pinned one is not free to move as a whole: what stays is the rigid
+    motion that its firm pins leave it, such as the swing about a pin or an axis, see `Model.damping_masses`.
+
+    Damping comes before gravity: what gravity has just added is no motion yet, and cloth at rest would lose weight.
     """
-    if model.damping.any():
-        center, velocity, spin = kernels.island_motion(x, v, model.masses, model.islands, model.island_masses)
-        kernels.approach(v, x, model.islands, center, velocity, spin, model.decay(h)[1])
+    if not model.damping.any():
+        return v
+    center, velocity, spin = kernels.island_motion(
+        x, v, model.damping_masses, model.islands, model.damping_island_masses
+    )
+    damped = v.copy()
+    kernels.approach(damped, x, model.islands, center, velocity, spin, model.decay(h)[1])
+    return damped

@@ -116,4 +116,4 @@ class FrameCache:
 
 def _bytes(state: State) -> int:
     """Memory of a state without its colliders, which frames share."""
-    return state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes + state.straying.nbytes
+    return state.x.nbytes + state.v.nbytes + state.pin_targets.nbytes + state.prediction_error.nbytes

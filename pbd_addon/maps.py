@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from . import arguments
+
 MAPS = ("stretch", "bend", "shrink", "density", "pressure", "friction")
 """What can differ over a body: stiffness in the plane, bending stiffness, rest lengths, density, pressure, friction."""
 
@@ -20,19 +22,12 @@ def checked_maps(maps: Mapping[str, np.ndarray | Sequence[float]] | None, n: int
         ValueError: There is no such map, its shape is wrong, or a factor is not finite or too small.
     """
     result = {}
-    for kind, factors in (maps or {}).items():
-        if kind not in MAPS:
-            raise ValueError(f"{name}: there is no map {kind!r}; there are {', '.join(MAPS)}")
-        values = np.array(factors, float)
-        if values.shape not in ((), (n,)):
-            raise ValueError(f"{name}: map {kind!r} has shape {values.shape}, vertices has {n} rows")
-        values = np.array(np.broadcast_to(values, n))
-        sound = values > 0.0 if kind in ABOVE_ZERO else values >= 0.0
-        bad = values[~(sound & np.isfinite(values))]
-        if len(bad):
-            least = "above 0" if kind in ABOVE_ZERO else "at least 0"
-            raise ValueError(f"{name}: factors of map {kind!r} must be finite and {least}, not {bad[0]:g}")
-        result[kind] = values
+    given = arguments.instance(f"{name}: maps", {} if maps is None else maps, Mapping)  # type: ignore[type-abstract]
+    for kind, factors in given.items():
+        arguments.choice(f"{name}: a map's name", kind, MAPS)
+        where, values = f"{name}: map {kind!r}", arguments.real_array(f"{name}: map {kind!r}", factors)
+        above = 0.0 if kind in ABOVE_ZERO else None
+        result[kind] = arguments.per_vertex(where, values if values.ndim else np.full(n, values), n, 0.0, above=above)
     return result
 
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import arguments
+
 AREA_EPSILON = 1e-12
 """A triangle is degenerate if its area is below this share of its longest edge squared."""
 
@@ -29,25 +31,34 @@ class Polygons(NamedTuple):
     starts: np.ndarray
 
 
-def as_polygons(faces: object) -> Polygons:
+def as_polygons(where: str, faces: object, count: int) -> Polygons:
     """Faces as `Polygons`, from a (t, k) array of equal faces, a list of faces, or `Polygons`.
 
+    Args:
+        where: The argument as the caller knows it.
+        faces: What came.
+        count: Number of vertices.
+
     Raises:
-        ValueError: A face has fewer than three corners, or the input is no list of faces.
+        ValueError: A face has fewer than three corners, names no vertex, or the input is no list of faces.
     """
     if isinstance(faces, Polygons):
-        return Polygons(np.asarray(faces.corners, np.int32), np.asarray(faces.starts, np.int32))
-    rows = list(faces) if not isinstance(faces, np.ndarray) else faces  # type: ignore[call-overload]
-    if isinstance(rows, np.ndarray) and rows.ndim == 2:
-        sizes = np.full(len(rows), rows.shape[1])
-        corners = rows.ravel()
+        corners = arguments.ids(f"{where}.corners", faces.corners, count)
+        starts = arguments.integers(f"{where}.starts", faces.starts)
+        if not len(starts) or starts[0] != 0 or starts[-1] != len(corners):
+            arguments.refuse(f"{where}.starts", f"integers from 0 to the number of corners, {len(corners)}", starts)
+        sizes = np.diff(starts.astype(np.int64))
+    elif isinstance(faces, np.ndarray) and faces.ndim == 2:
+        corners, sizes = arguments.ids(where, faces.ravel(), count), np.full(len(faces), faces.shape[1])
     else:
-        sizes = np.array([len(face) for face in rows], int)
-        corners = np.concatenate([np.asarray(face) for face in rows]) if len(rows) else np.zeros(0, int)
+        rows = arguments.sequence(where, faces)
+        try:
+            sizes = np.array([len(face) for face in rows], np.int64)
+            corners = arguments.ids(where, [corner for face in rows for corner in face], count)
+        except TypeError:
+            arguments.refuse(where, "a list of faces, each a list of vertices", faces)
     if len(sizes) and sizes.min() < 3:
-        raise ValueError(f"faces: a face needs at least 3 corners, face {int(sizes.argmin())} has {int(sizes.min())}")
-    if not np.issubdtype(corners.dtype, np.integer):
-        raise ValueError(f"faces must hold vertex numbers (integers), not {corners.dtype}")
+        raise ValueError(f"{where} need at least 3 corners each, face {int(sizes.argmin())} has {int(sizes.min())}")
     return Polygons(corners.astype(np.int32), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))
 
 

@@ -33,12 +33,20 @@ from .constraints import (
 )
 from .constraints.bend import FLAT
 from .constraints.chains import runs_straight
+from .constraints.distance import is_soft
 from .contact import Collider, ContactConstraints, Surface
 from .maps import MAPS, of_particles
 from .mesh import EMPTY, enclosed_volume
 from .settings import Material, SolverSettings
 
 Place = tuple[np.ndarray, np.ndarray]
+
+PIN_SHARE = 1e3
+"""Mass of an island's firm pins in the rigid motion that damping keeps, over that of all that is free in it.
+
+Pins do not give way: their mass is infinite. This takes 0.1 % of the damping to a swing about a lone pin, and lets the
+free particles say how an island turns about pins that lie within 3 % of its size to a line, not what is left of them.
+"""
 
 
 class Pace(NamedTuple):
@@ -53,6 +61,13 @@ class Pace(NamedTuple):
     stretch_error: float = 0.0
 
 
+SOFT_ROUNDS = 2
+"""How often shear and stretch are solved in turn where cloth is soft, multipliers carried on.
+
+Top sag of a sheet of 100 N/m on two corners, 33 vertices a side, 20 substeps: 10.7, 2.7, 1.0 % off with 1, 2, 3; the
+second costs less than the 1.7 times as many substeps that would do as much."""
+
+
 @dataclasses.dataclass
 class State:
     """What changes in a step.
@@ -64,7 +79,7 @@ class State:
         planes: Where the planes were then, (point, unit normal) of each.
         colliders: Where the vertices of each collider were then, (3, m) [m] of each.
         strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
-        straying: What contact knows of how far particles stray, see `ContactConstraints.straying`.
+        prediction_error: What contact observed of each particle, see `ContactConstraints.prediction_error`.
         pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool;
             all as long as nothing is known.
         pace: How the last frame was stepped, for frames that choose their substeps.
@@ -76,7 +91,7 @@ class State:
     planes: list[Place]
     colliders: list[np.ndarray]
     strain: np.ndarray
-    straying: np.ndarray
+    prediction_error: np.ndarray
     pushed: np.ndarray
     pace: Pace
 
@@ -84,7 +99,7 @@ class State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.straying.copy(), self.pushed.copy(), self.pace,
+            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.pace,
         )  # fmt: skip
 
 
@@ -127,8 +142,13 @@ class Model:
         damping: Rate of every island's body, (islands,) [1/s].
         islands: Connected component of every particle, (n,) int.
         maps: The maps of each body; `set_materials` takes them over.
-        island_masses: Inertia of every island, (islands,) [kg].
+        sizes: Largest extent of each body at rest, the diagonal of its box, (bodies,) [m].
+        damping_masses: What each particle counts for in the rigid motion that damping keeps, (n,) [kg]: its inertia,
+            where it is firmly pinned, its part of `PIN_SHARE` times that of all that is free in its island.
+        damping_island_masses: Their sum over each island, (islands,) [kg].
         constraints: In the order of projection, contact last.
+        sequence: The same as they are projected in one iteration: where a body is soft, shear and stretch in turn,
+            `SOFT_ROUNDS` times.
     """
 
     def __init__(
@@ -158,9 +178,10 @@ class Model:
         self._body_of_island = np.repeat(np.arange(len(bodies)), island_counts)
         materials = [body.material for body in bodies]
         self.maps = [body.maps for body in bodies]
+        self.sizes = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in bodies])
         self._set_masses(materials)
         self._bend_models = [m.bend_model for m in materials]
-        self.touch: ContactConstraints
+        self.contact: ContactConstraints
         self._bends = self._build_bends()
         self._all = self._build()
         self.set_materials(materials, settings)
@@ -182,7 +203,15 @@ class Model:
         for constraints in self._all:
             constraints.set_maps(maps)
             constraints.set_materials(materials, settings, self.w)
+        self._soft = is_soft(materials, settings, self.sizes).any()
+        self._put_in_order()
+
+    def _put_in_order(self) -> None:
         self.constraints = [constraints for constraints in self._all if constraints.active]
+        self.sequence = list(self.constraints)
+        pair = [constraints for constraints in (self.shear, self.stretch) if constraints.active]
+        if self._soft and len(pair) == 2:
+            self.sequence[self.sequence.index(self.stretch) + 1 : 0] = pair * (SOFT_ROUNDS - 1)
 
     def add(self, constraints: Constraints, materials: Sequence[Material], settings: SolverSettings) -> None:
         """Take a further kind of constraint in, before contact."""
@@ -195,15 +224,15 @@ class Model:
     ) -> None:
         """Meet other colliders than before."""
         self.colliders = list(colliders)
-        place = self._all.index(self.touch)
-        self.touch = self._build_contact()
-        self._all[place] = self.touch
+        place = self._all.index(self.contact)
+        self.contact = self._build_contact()
+        self._all[place] = self.contact
         self.set_materials(materials, settings)
 
     def hold(self, grabs: list[Grab]) -> None:
         """Let hands hold these, and nothing else."""
         self.grabs.grabs, self.grabs.active = grabs, bool(grabs)
-        self.constraints = [constraints for constraints in self._all if constraints.active]
+        self._put_in_order()
 
     def initial_state(self) -> State:
         """The bodies at rest where they were made."""
@@ -221,9 +250,9 @@ class Model:
         path = np.stack([state.pin_targets, targets.pins])
         self.held_path = path[:, :, self.held_pins]
         self.attachment.path = path[:, :, self.soft_pins]
-        for contacts, start, end in zip(self.contacts, state.planes, targets.planes):
-            contacts.lay_path(start, end, dt)
-        self.touch.lay_path(state.colliders, targets.colliders)
+        for constraints, start, end in zip(self.plane_constraints, state.planes, targets.planes):
+            constraints.lay_path(start, end, dt)
+        self.contact.lay_path(state.colliders, targets.colliders)
         self.tethers.strain = self.levels.strain = state.strain
 
     def remember_strain(self, before: np.ndarray) -> np.ndarray:
@@ -266,11 +295,18 @@ class Model:
         own = np.concatenate([np.full(len(body.vertices), body.own_masses is not None) for body in self.bodies])
         weighing *= np.where(own, 1.0, self._maps_of_particles().get("density", 1.0))
         self.masses = weighing + np.concatenate([body.air_masses(m) for body, m in zip(self.bodies, materials)])
-        self.island_masses = np.bincount(self.islands, self.masses)
         self.weighing = np.zeros(self.n)
         self.weighing[self.free] = weighing[self.free] / self.masses[self.free]
         self.w = np.zeros(self.n)
         self.w[self.free] = 1.0 / self.masses[self.free]
+        count = len(self._body_of_island)
+        hanging = np.bincount(self.islands[self.free], self.masses[self.free], count)
+        firm = np.bincount(self.islands[self.held], minlength=count)
+        anchored = self.held[hanging[self.islands[self.held]] > 0.0]
+        own = self.islands[anchored]
+        self.damping_masses = self.masses.copy()
+        self.damping_masses[anchored] = PIN_SHARE * hanging[own] / firm[own]
+        self.damping_island_masses = np.bincount(self.islands, self.damping_masses)
 
     def _build(self) -> list[Constraints]:
         soft = np.flatnonzero(self.pin_weights < 1.0)
@@ -284,10 +320,11 @@ class Model:
         self.stretch = self._build_stretch()
         self.volume = VolumeConstraints(self._closed_pieces(), self.n)
         inflation = InflationConstraints(self.volume, self.stretch)
-        self.contacts = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
-        self.touch = self._build_contact()
-        springs = [*self._bends, self.levels, self.tethers, self._build_shear(), self.stretch]
-        return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.contacts, self.touch]
+        self.plane_constraints = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
+        self.contact = self._build_contact()
+        self.shear = self._build_shear()
+        springs = [*self._bends, self.levels, self.tethers, self.shear, self.stretch]
+        return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.plane_constraints, self.contact]
 
     def _build_contact(self) -> ContactConstraints:
         """Surfaces of all bodies and colliders; the particles of colliders come after those of bodies."""
@@ -300,7 +337,7 @@ class Model:
         for collider in self.colliders:
             obstacles.append(Surface(collider.mesh, collider.vertices, at, exact=True))
             at += len(collider.vertices)
-        return ContactConstraints(surfaces, obstacles, self.colliders, rest.T.copy(), self.contacts)
+        return ContactConstraints(surfaces, obstacles, self.colliders, rest.T.copy(), self.plane_constraints)
 
     def _stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""
@@ -327,7 +364,9 @@ class Model:
         rest = np.concatenate([b.rest_vertices for b in self.bodies])
         lengths = np.linalg.norm(rest[diagonals[:, 0]] - rest[diagonals[:, 1]], axis=1)
         geometry = 2.0 * area / lengths**2
-        return DistanceConstraints("shear", diagonals, lengths, geometry, body, self.w, ("shear", "shear"))
+        return DistanceConstraints(
+            "shear", diagonals, lengths, geometry, body, self.w, ("shear", "shear"), None, rest, self.sizes
+        )
 
     def _build_bends(self) -> list[Constraints]:
         hinges, body = self._stacked([b.mesh.hinges for b in self.bodies])
@@ -350,7 +389,7 @@ class Model:
         particles, body_of = self._stacked([row[0] for row in rows])
         anchors = self._stacked([row[1] for row in rows])[0]
         lengths = np.concatenate([row[2] for row in rows])
-        return TetherConstraints(particles, anchors, lengths, body_of, len(self.bodies))
+        return TetherConstraints(particles, anchors, lengths, body_of, self.sizes)
 
     def _build_levels(self) -> LevelConstraints:
         """Levels for triangle meshes whose chains are crooked; on grids, chains alone do better.
@@ -366,9 +405,8 @@ class Model:
             and not len(body.mesh.diagonals)
             and not runs_straight(body.mesh.edges, body.rest_vertices)
         ]
-        sizes = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in self.bodies])
         rest = np.concatenate([body.rest_vertices for body in self.bodies])
-        return LevelConstraints(crooked, rest, sizes, self.w)
+        return LevelConstraints(crooked, rest, self.sizes, self.w)
 
     def _closed_pieces(self) -> list[Piece]:
         pieces = []

@@ -43,12 +43,12 @@ def make_report(model: Model, state: State, substeps: int, watch: Stopwatch) -> 
     mean, p95, largest = (
         (float(strain.mean()), float(np.percentile(strain, 95.0)), float(strain.max())) if len(strain) else (0.0,) * 3
     )
-    touch = model.touch
-    met = [contact.touching() for contact in model.contacts]
-    contacts = len(np.unique(np.concatenate([touch.touching(with_colliders=True), *met])))
-    layers = len(touch.touching(with_colliders=False))
+    contact = model.contact
+    met = [plane.touching() for plane in model.plane_constraints]
+    contacts = len(np.unique(np.concatenate([contact.touching(with_colliders=True), *met])))
+    layers = len(contact.touching(with_colliders=False))
     watch.lap("report")
-    watch.rebook(touch.seconds_of_search, touch.name, "contact search")
+    watch.rebook(contact.query_seconds, contact.name, "contact search")
     seconds = sum(watch.seconds.values())
-    crossings = touch.recovery.crossings
+    crossings = contact.penetration.crossings
     return StepReport(seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds))

@@ -7,9 +7,9 @@ reads here is the word an artist reads in Blender. The figures of materials by n
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
+from . import arguments
 from .presets import FIGURES
 
 COLLISIONS = ("ACCURATE", "FAST", "OFF")
@@ -61,7 +61,7 @@ def setting(
 
 
 class _Checked:
-    """Refuses values outside of a field's range when a settings object is made."""
+    """Refuses values of another type or outside of a field's range when a settings object is made."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
@@ -71,23 +71,14 @@ class _Checked:
             value = getattr(self, field.name)
             where = f"{type(self).__name__}.{field.name}"
             if about["choices"]:
-                if value not in about["choices"]:
-                    raise ValueError(f"{where} must be one of {', '.join(about['choices'])}, not {value!r}")
-                continue
-            if isinstance(field.default, bool):
-                continue
-            if not math.isfinite(value):
-                raise ValueError(f"{where} must be a finite number, not {value!r}")
-            if isinstance(field.default, int) and value != int(value):
-                raise ValueError(f"{where} must be a whole number, not {value!r}")
-            if about["low"] is not None and value < about["low"]:
-                raise ValueError(
-                    f"{where} must be at least {about['low']:g} {about['unit']}".rstrip() + f", not {value:g}"
-                )
-            if about["high"] is not None and value > about["high"]:
-                raise ValueError(
-                    f"{where} must be at most {about['high']:g} {about['unit']}".rstrip() + f", not {value:g}"
-                )
+                value = arguments.choice(where, value, about["choices"])
+            elif isinstance(field.default, bool):
+                value = arguments.switch(where, value)
+            elif isinstance(field.default, int):
+                value = arguments.whole(where, value, about["low"], about["high"])
+            else:
+                value = arguments.number(where, value, about["low"], about["high"], about["unit"])
+            object.__setattr__(self, field.name, value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -289,10 +280,7 @@ class Material(_Checked):
         Raises:
             ValueError: There is none; the sentence lists those that there are.
         """
-        try:
-            return PRESETS[name]
-        except KeyError:
-            raise ValueError(f"no material preset {name!r}; there are {', '.join(PRESETS)}") from None
+        return PRESETS[arguments.choice("a preset's name", name, PRESETS)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -343,8 +331,8 @@ class SolverSettings(_Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.gravity) != 3 or not all(math.isfinite(g) for g in self.gravity):
-            raise ValueError(f"SolverSettings.gravity must be three finite numbers, not {self.gravity!r}")
+        x, y, z = arguments.vector("SolverSettings.gravity", self.gravity).tolist()
+        object.__setattr__(self, "gravity", (x, y, z))
 
 
 PRESETS: dict[str, Material] = {name: Material(**figures) for name, figures in FIGURES.items()}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import kernels as backends, pace, solver
+from . import arguments, kernels as backends, pace, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -21,6 +20,12 @@ from .obstacles import planes_and_surfaces
 from .report import StepReport, make_report
 from .settings import Material, SolverSettings
 from .stopwatch import Stopwatch
+
+LONGEST_FRAME = arguments.FARTHEST / solver.RUNAWAY_SPEED
+"""In a longer frame, what moves at the highest speed of a sound simulation leaves the range of coordinates [s]."""
+
+SHORTEST_FRAME = 2.0**-52 / solver.RUNAWAY_SPEED
+"""In a shorter frame, what moves at that speed does not change the last digit of a meter [s]."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +41,10 @@ class FrameInputs:
     pin_targets: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
     planes: Mapping[Plane, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
     colliders: Mapping[Collider, np.ndarray] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            arguments.instance(f"FrameInputs.{field.name}", getattr(self, field.name), Mapping)  # type: ignore[type-abstract]
 
 
 class Simulation:
@@ -74,21 +83,21 @@ class Simulation:
         kernels: str = "auto",
         automatic: bool = False,
     ) -> None:
-        if self_collision not in (True, False, "FAST"):
-            raise ValueError(f'self_collision must be True, False or "FAST", not {self_collision!r}')
-        if not bodies:
+        if not isinstance(self_collision, bool) and not (isinstance(self_collision, str) and self_collision == "FAST"):
+            arguments.refuse("self_collision", 'True, False or "FAST"', self_collision)
+        self.bodies: list[Body] = arguments.different("bodies", bodies, Body)
+        if not self.bodies:
             raise ValueError("bodies is empty: there is nothing to simulate")
-        self.bodies = list(bodies)
         self.settings = SolverSettings(
             method=method,
             substeps=substeps,
             iterations=iterations,
             automatic=automatic,
             collisions="FAST" if self_collision == "FAST" else "ACCURATE" if self_collision else "OFF",
-            gravity=(gravity[0], gravity[1], gravity[2]),
+            gravity=gravity,  # type: ignore[arg-type]  # checked and made a tuple there
         )
         self.use_kernels(kernels)
-        self._materials = [body.material for body in bodies]
+        self._materials = [body.material for body in self.bodies]
         planes, surfaces = planes_and_surfaces(colliders)
         self._model = Model(self.bodies, planes, surfaces, self.settings)
         self._number = {body: number for number, body in enumerate(self.bodies)}
@@ -141,14 +150,12 @@ class Simulation:
         if not callable(function):
             raise ValueError(f"function must be callable, not {function!r}")
         ids = checked_rows(vertices)
-        owners = list(bodies) if isinstance(bodies, (list, tuple)) else [bodies] * ids.shape[1]
-        for body in owners:
-            if not isinstance(body, Body) or body not in self._number:
-                raise ValueError(f"bodies must be bodies of this simulation, not {getattr(body, 'name', body)!r}")
-        parts = [self._model.slices[self._number[body]] for body in owners]
+        owners = [bodies] * ids.shape[1] if isinstance(bodies, Body) else arguments.sequence("bodies", bodies)
+        parts = [self._part(self._body("bodies", body)) for body in owners]
         particles = checked_particles(ids, [body.name for body in owners], parts)
         compliances = checked_number("compliance", compliance, len(particles), np.inf)
         shares = checked_number("k", k, len(particles), 1.0)
+        one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)
         made = CustomConstraints(name, particles, function, compliances, shares, one_sided, self._model.w)
         made.gradients(self._state.x.T)  # What is wrong is said here, not in a step.
         self._model.add(made, self._materials, self.settings)
@@ -160,14 +167,16 @@ class Simulation:
         """Keep vertices[i] of `one` at least `distance` [m] from other_vertices[i] of `other`, for every i.
 
         Raises:
-            ValueError: The lists differ in length or hold what is no vertex, or the distance is not above 0.
+            ValueError: A body or a vertex is unknown, the lists differ in length, a vertex is to keep apart from
+                itself, or the distance is not above 0.
         """
-        if len(vertices) != len(other_vertices):
-            raise ValueError(f"vertices has {len(vertices)} entries, other_vertices has {len(other_vertices)}")
-        if not distance > 0.0:
-            raise ValueError(f"distance must be above 0 m, not {distance:g}")
-        rows = np.column_stack([vertices, other_vertices])
-        return self.add_constraints([one, other], rows, distance_beyond(distance), one_sided=True, name="pairs")
+        first = arguments.ids("vertices", vertices, len(self._body("one", one).vertices))
+        second = arguments.ids("other_vertices", other_vertices, len(self._body("other", other).vertices))
+        if len(first) != len(second):
+            raise ValueError(f"vertices has {len(first)} entries, other_vertices has {len(second)}")
+        apart = arguments.number("distance", distance, above=0.0, unit="m")
+        rows = np.column_stack([first, second])
+        return self.add_constraints([one, other], rows, distance_beyond(apart), one_sided=True, name="pairs")
 
     def grab(
         self, body: Body, vertices: Sequence[int], weights: Sequence[float] | None = None, compliance: float = GRIP
@@ -186,15 +195,14 @@ class Simulation:
         Raises:
             ValueError: A vertex is not there or twice, a weight is not above 0, or the compliance is below 0.
         """
-        ids = np.asarray(vertices, int)
-        firm = np.ones(len(ids)) if weights is None else np.asarray(weights, float)
-        if not len(ids) or ids.min() < 0 or ids.max() >= len(body.vertices) or len(np.unique(ids)) < len(ids):
+        ids = arguments.ids("vertices", vertices, len(self._body("body", body).vertices))
+        if not len(ids) or len(np.unique(ids)) < len(ids):
             raise ValueError(f"vertices must be different vertices of {body.name}, not {ids.tolist()[:8]}")
-        if firm.shape != ids.shape or not ((firm > 0.0) & np.isfinite(firm)).all():
-            raise ValueError("weights must be numbers above 0, one for each vertex")
-        if not (math.isfinite(compliance) and compliance >= 0.0):
-            raise ValueError(f"compliance must be at least 0 m/N, not {compliance:g}")
-        particles = ids + self._model.slices[self._number[body]].start
+        firm = np.ones(len(ids))
+        if weights is not None:
+            firm = arguments.per_vertex("weights", weights, len(ids), above=0.0)
+        compliance = arguments.number("compliance", compliance, low=0.0, unit="m/N")
+        particles = ids + self._part(body).start
         made = Grab(particles, self._state.x[:, particles].copy(), firm, compliance, self._let_go)
         self._model.hold([*self._model.grabs.grabs, made])
         return made
@@ -218,8 +226,8 @@ class Simulation:
             UnstableError: No sound result could be found; the state is that of the last good frame.
             ValueError: dt is not above 0.
         """
-        if not (math.isfinite(dt) and dt > 0.0):
-            raise ValueError(f"dt must be above 0 s, not {dt:g}")
+        dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
+        in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
         count = pace.substeps(self._model, self._materials, self._state, self._targets, self.settings, dt)
         settings = dataclasses.replace(self.settings, substeps=count)
@@ -241,22 +249,23 @@ class Simulation:
 
     def positions(self, body: Body) -> np.ndarray:
         """Present positions of a body, a view (n, 3) float64 [m]."""
-        return self._state.x[:, self._model.slices[self._number[body]]].T
+        return self._state.x[:, self._part(body)].T
 
     def velocities(self, body: Body) -> np.ndarray:
         """Present velocities of a body, a view (n, 3) float64 [m/s]."""
-        return self._state.v[:, self._model.slices[self._number[body]]].T
+        return self._state.v[:, self._part(body)].T
 
     def touching(self, body: Body) -> np.ndarray:
         """Vertices of a body that touched an obstacle or cloth in the last frame, a plane at its end; (k,) int."""
-        part, touch = self._model.slices[self._number[body]], self._model.touch
-        met = [touch.touching(True), touch.touching(False), *(plane.touching() for plane in self._model.contacts)]
+        part, contact = self._part(body), self._model.contact
+        planes = (plane.touching() for plane in self._model.plane_constraints)
+        met = [contact.touching(True), contact.touching(False), *planes]
         ids = np.unique(np.concatenate(met))
         return np.asarray(ids[(ids >= part.start) & (ids < part.stop)] - part.start)
 
     def pressure(self, body: Body) -> tuple[float, ...]:
         """Overpressure in each closed island of a body in the last substep [Pa]; empty without pressure."""
-        number = self._number[body]
+        number = self._number[self._body("body", body)]
         volume = self._model.volume
         if not volume.active:
             return ()
@@ -272,16 +281,13 @@ class Simulation:
         Raises:
             ValueError: The shape is wrong or a number is not finite.
         """
-        wanted = np.asarray(targets, float)
-        if wanted.shape != (len(body.pin_ids), 3):
-            raise ValueError(f"targets must have shape ({len(body.pin_ids)}, 3), not {wanted.shape}")
-        if not np.isfinite(wanted).all():
-            raise ValueError(f"targets of {body.name} must be finite numbers")
-        self._targets.pins[:, self._model.pin_slices[self._number[body]]] = wanted.T
+        pins = self._model.pin_slices[self._number[self._body("body", body)]]
+        self._targets.pins[:, pins] = arguments.vectors(f"targets of {body.name}", targets, len(body.pin_ids)).T
 
     def move_plane(self, plane: Plane, point: Sequence[float], normal: Sequence[float]) -> None:
-        """Say where a plane stands at the end of the next frame."""
-        self._targets.planes[self._plane_number[plane]] = checked_place(point, normal)
+        """Say where a plane stands at the end of the next frame: `point` and `normal` as in `Plane`."""
+        number = self._plane_number[arguments.member("plane", plane, self._plane_number)]
+        self._targets.planes[number] = checked_place(point, normal)
 
     def move_collider(self, collider: Collider, vertices: np.ndarray) -> None:
         """Say where a collider's vertices stand at the end of the next frame: (m, 3) [m]; they go there straight.
@@ -289,18 +295,10 @@ class Simulation:
         Raises:
             ValueError: The shape is wrong or a number is not finite.
         """
-        if collider not in self._collider_number:
-            raise ValueError(f"{getattr(collider, 'name', collider)!s} is no collider of this simulation")
-        wanted = np.asarray(vertices, float)
-        if wanted.shape != collider.vertices.shape:
-            raise ValueError(
-                f"vertices of {collider.name} must have shape {collider.vertices.shape}, not {wanted.shape}"
-            )
-        if not np.isfinite(wanted).all():
-            raise ValueError(f"vertices of {collider.name} must be finite numbers")
-        number = self._collider_number[collider]
+        number = self._collider_number[arguments.member("collider", collider, self._collider_number)]
+        wanted = arguments.vectors(f"vertices of {collider.name}", vertices, len(collider.vertices))
         if not np.array_equal(self._targets.colliders[number], wanted.T):
-            self._targets.colliders[number] = wanted.T.copy()
+            self._targets.colliders[number] = wanted.T
 
     def set_colliders(self, colliders: Sequence[Plane | Collider]) -> None:
         """Meet these obstacles from the next step on; state and cached frames stay.
@@ -324,7 +322,8 @@ class Simulation:
 
     def set_material(self, body: Body, material: Material) -> None:
         """Give a body another material, from the next step on."""
-        self._materials[self._number[body]] = material
+        number = self._number[self._body("body", body)]
+        self._materials[number] = arguments.instance("material", material, Material)
         self._model.set_materials(self._materials, self.settings)
 
     def set_maps(self, body: Body, maps: Mapping[str, np.ndarray | Sequence[float]]) -> None:
@@ -333,16 +332,17 @@ class Simulation:
         Raises:
             ValueError: There is no such map, its shape is wrong, or a factor is out of range.
         """
-        self._model.maps[self._number[body]] = checked_maps(maps, len(body.vertices), body.name)
+        number = self._number[self._body("body", body)]
+        self._model.maps[number] = checked_maps(maps, len(body.vertices), body.name)
         self._model.set_materials(self._materials, self.settings)
 
     def maps(self, body: Body) -> dict[str, np.ndarray]:
         """The maps that a body has now, (n,) float64 each."""
-        return dict(self._model.maps[self._number[body]])
+        return dict(self._model.maps[self._number[self._body("body", body)]])
 
     def set_settings(self, settings: SolverSettings) -> None:
         """Take other solver settings, from the next step on."""
-        self.settings = settings
+        self.settings = arguments.instance("settings", settings, SolverSettings)
         self._model.set_materials(self._materials, settings)
 
     def use_kernels(self, name: str) -> None:
@@ -352,7 +352,7 @@ class Simulation:
             ValueError: There is no such backend.
             ImportError: Numba is not installed.
         """
-        self._kernels = backends.load(name)
+        self._kernels = backends.load(arguments.instance("kernels", name, str))
         self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
 
     def reset(self) -> None:
@@ -362,6 +362,7 @@ class Simulation:
 
     def begin(self, frame: int) -> None:
         """Call the initial state frame `frame`; forget all others."""
+        frame = arguments.whole("frame", frame)
         self._place(self._model.initial_state())
         self._cache = FrameCache(frame, self._state)
         self.reports = {}
@@ -388,7 +389,7 @@ class Simulation:
 
     def is_cached(self, frame: float) -> bool:
         """Whether a frame can be read; of a sub-frame, whether both neighbours can."""
-        return self._cache.holds(frame)
+        return self._cache.holds(arguments.number("frame", frame))
 
     def cached_positions(self, body: Body, frame: float) -> np.ndarray:
         """Positions of a body at a cached frame, linear between two, (n, 3) float32 [m].
@@ -396,14 +397,13 @@ class Simulation:
         Raises:
             ValueError: The frame is not cached.
         """
-        if not self._cache.holds(frame):
-            raise ValueError(f"frame {frame:g} is not simulated; frames {self.first_frame} to {self.last_frame} are")
-        return np.ascontiguousarray(self._cache.positions(frame)[:, self._model.slices[self._number[body]]].T)
+        self._check_cached(arguments.number("frame", frame))
+        return np.ascontiguousarray(self._cache.positions(frame)[:, self._part(body)].T)
 
     def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
         """Positions of a body a short time after the last frame, if nothing acted on it, (n, 3) float32 [m]."""
-        part = self._model.slices[self._number[body]]
-        state = self._state
+        part, state = self._part(body), self._state
+        seconds = arguments.number("seconds", seconds, -LONGEST_FRAME, LONGEST_FRAME, "s")
         return np.ascontiguousarray((state.x[:, part] + seconds * state.v[:, part]).T, np.float32)
 
     def advance_to(self, frame: int, read_inputs: Callable[[int], FrameInputs], dt: float) -> StepReport | None:
@@ -420,7 +420,9 @@ class Simulation:
         Raises:
             UnstableError: A frame could not be stepped; those before it are kept.
         """
-        report = None
+        frame, report = arguments.whole("frame", frame), None
+        if not callable(read_inputs):
+            arguments.refuse("read_inputs", "a function of a frame", read_inputs)
         for missing in range(self._cache.last + 1, frame + 1):
             self.take_inputs(read_inputs(missing))
             report = self.step(dt)
@@ -428,15 +430,19 @@ class Simulation:
 
     def take_inputs(self, inputs: FrameInputs) -> None:
         """Say where everything that moves by itself stands at the end of the next frame."""
+        arguments.instance("inputs", inputs, FrameInputs)
         for body, targets in inputs.pin_targets.items():
             self.set_pin_targets(body, targets)
-        for plane, (point, normal) in inputs.planes.items():
-            self.move_plane(plane, point, normal)
+        for plane, place in inputs.planes.items():
+            if not isinstance(place, Sequence) or len(place) != 2:
+                arguments.refuse("FrameInputs.planes", "a point and a normal", place)
+            self.move_plane(plane, *place)
         for collider, vertices in inputs.colliders.items():
             self.move_collider(collider, vertices)
 
     def state_at(self, frame: int) -> State:
         """A copy of the state at a cached frame, which `restore` goes back to; the last frame's is exact."""
+        self._check_cached(arguments.whole("frame", frame))
         return self._state.copy() if frame == self._cache.last else self._cache.state(frame)
 
     def restore(self, frame: int, state: State, grabs: Sequence[Grab] = ()) -> None:
@@ -448,7 +454,7 @@ class Simulation:
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`, and go on from there."""
-        if frame < self._cache.last:
+        if arguments.whole("frame", frame, low=self._cache.first) < self._cache.last:
             state = self._cache.state(frame)
             self._cache.truncate(frame)
             self._place(state)
@@ -480,9 +486,21 @@ class Simulation:
 
     def cached_state(self, frame: int) -> State:
         """The state of a cached frame, all that a run needs to go on from there."""
+        self._check_cached(arguments.whole("frame", frame))
         return self._cache.state(frame)
 
+    def _check_cached(self, frame: float) -> None:
+        if not self._cache.holds(frame):
+            raise ValueError(f"frame {frame:g} is not simulated; frames {self.first_frame} to {self.last_frame} are")
+
+    def _body(self, where: str, body: Body) -> Body:
+        return arguments.member(where, body, self._number)
+
+    def _part(self, body: Body) -> slice:
+        """Where the particles of a body are."""
+        return self._model.slices[self._number[self._body("body", body)]]
+
     def _place(self, state: State) -> None:
-        self._model.touch.forget()
+        self._model.contact.reset()
         self._state = state
         self._targets = Targets.of(state)

@@ -2,7 +2,7 @@
 
 The numbers at the right of `substep` are the lines of the algorithm of Müller et al. 2007, sec. 3.1. Constraints
 are compliant (XPBD, Macklin et al. 2016), and a frame is cut into small steps rather than iterated on (Macklin et
-al. 2019).
+al. 2019). One line is out of the paper's order: damping (6) comes before gravity (5), of which it would take a part.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def step(
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
     model.lay_paths(state, targets, dt)
-    model.touch.begin_frame(kernels, state.x, state.straying)
-    watch.lap(model.touch.name)
+    model.contact.begin_frame(kernels, state.x, state.prediction_error)
+    watch.lap(model.contact.name)
     state = state.copy()
     model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
     count = settings.substeps
@@ -75,7 +75,7 @@ def step(
         _advance(model, state, settings, k / count, (k + 1) / count, dt / count, kernels, watch, RETRIES)
     state.pin_targets = targets.pins
     state.planes, state.colliders = targets.planes, targets.colliders
-    state.straying = model.touch.straying
+    state.prediction_error = model.contact.prediction_error
     return state
 
 
@@ -90,8 +90,8 @@ def substep(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
     x = state.x.copy()
-    v = forces.accelerate(model, state.v, settings.gravity, h, kernels)  #       (5)
-    forces.damp(model, x, v, h, kernels)  #                                      (6)
+    v = forces.damp(model, x, state.v, h, kernels)  #                            (6)
+    v = forces.accelerate(model, v, settings.gravity, h, kernels)  #             (5)
     p = x + h * v  #                                                             (7)
     p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])
     watch.lap("prediction")
@@ -99,11 +99,11 @@ def substep(
         constraints.begin_substep(h, fraction)  #                                (8)
         watch.lap(constraints.name)
     for _ in range(settings.iterations):  #                                      (9)
-        for constraints in model.constraints:
+        for constraints in model.sequence:
             constraints.project(kernels, p, x)  #                               (10)
             watch.lap(constraints.name)
     for constraints in model.constraints:
-        constraints.rub(kernels, p, x)  #                                       (16)
+        constraints.apply_friction(kernels, p, x)  #                            (16)
         watch.lap(constraints.name)
     return p, (p - x) / h  #                                               (13), (14)
 
@@ -126,7 +126,7 @@ def _advance(
     before = state.strain
     x, v = substep(model, state, settings, stop, h, kernels, watch)
     sound = np.abs(v).max() < RUNAWAY_SPEED  # false for NaN too
-    if sound and (model.touch.is_separate or retries <= RETRIES - CONTACT_RETRIES):
+    if sound and (model.contact.is_crossing_free or retries <= RETRIES - CONTACT_RETRIES):
         state.x, state.v = x, v
         state.strain = model.remember_strain(before)
         state.pushed = state.pushed | model.pushed()
@@ -135,7 +135,7 @@ def _advance(
     if not retries:
         worst = int(np.argmax(np.nan_to_num(np.abs(v), nan=np.inf).max(axis=0)))
         raise UnstableError(*model.owner(worst))
-    model.touch.go_back(start)
+    model.contact.rewind(start)
     middle = 0.5 * (start + stop)
     _advance(model, state, settings, start, middle, 0.5 * h, kernels, watch, retries - 1)
     _advance(model, state, settings, middle, stop, 0.5 * h, kernels, watch, retries - 1)

@@ -1,7 +1,8 @@
 """Bake sample scenes in real Blender and render frames of them into one picture.
 
     make demo                       dist/demo.png
-    make demo ARGS=--docs           docs/images/*.png, the pictures of the README
+    make demo ARGS=--docs           docs/images/*.png, the pictures of the samples
+    make demo ARGS=--film           docs/images/moving.png, the moving picture of the README
 
 Needs the bpy module; everything is rendered by Cycles on the CPU, the only engine that needs no display. The
 extension is built from this folder and installed into an empty profile first, by Blender's own tools.
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import animated_png
 import numpy as np
 from make_samples import HERE, load_tool
 
@@ -41,6 +43,13 @@ QUICK = ("curtain", "balloon", "tablecloth", "barrel", "pillow_fight", "gears", 
 TILE = 280
 """Width of a picture of a sheet [px]."""
 
+FILM_STEP = 2
+FILM = tuple(range(1, 46, FILM_STEP))
+"""Frames of the moving picture, every second of nearly two seconds: the curtain swings down and back."""
+
+FILM_TILE = 300
+"""Width of each half of the moving picture [px]."""
+
 GAP = 6
 """White between the pictures of a sheet [px]."""
 
@@ -48,13 +57,16 @@ GAP = 6
 def main() -> None:
     """Render what is asked for and say where it is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--docs", action="store_true", help="write the pictures of the README")
+    parser.add_argument("--docs", action="store_true", help="write the pictures of the samples")
+    parser.add_argument("--film", action="store_true", help="write the moving picture of the README")
     parser.add_argument("--samples", type=int, default=24, help="rays per pixel")
     arguments = parser.parse_args()
     began = time.monotonic()
 
     with load_tool("extension").installed(), tempfile.TemporaryDirectory(prefix="pbd-demo-") as scratch:
-        if arguments.docs:
+        if arguments.film:
+            made = [moving_picture(Path(scratch), arguments.samples)]
+        elif arguments.docs:
             made = docs_pictures(Path(scratch), arguments.samples)
         else:
             rows = [film(name, SHEET[name], TILE, arguments.samples, Path(scratch)) for name in QUICK]
@@ -64,8 +76,17 @@ def main() -> None:
         say(str(path))
 
 
+def moving_picture(scratch: Path, samples: int) -> Path:
+    """The moving picture of the README: two samples beside each other; returns its path."""
+    shots = [film(name, FILM, FILM_TILE, samples, scratch) for name in ("curtain", "cushion")]
+    frames = [np.hstack(pair) for pair in zip(*shots)]
+    path = animated_png.write(ROOT / "docs" / "images" / "moving.png", frames, delay=FILM_STEP / 24)
+    say(f"{path.name}: {len(frames)} frames, {path.stat().st_size / 1024:.0f} KiB")
+    return path
+
+
 def docs_pictures(scratch: Path, samples: int) -> list[Path]:
-    """The pictures of the README: the contact sheet, and a strip per sample; returns their paths."""
+    """The pictures of the samples: the contact sheet, and a strip per sample; returns their paths."""
     images = ROOT / "docs" / "images"
     rows = {name: film(name, frames, TILE, samples, scratch) for name, frames in SHEET.items()}
     grid = film("stiffness_grid", (72,), 720, samples, scratch)

@@ -26,8 +26,8 @@ FORBIDDEN_MODULES = {"threading", "queue", "pip", "ensurepip", "pickle", "socket
 """Refused by Blender's extension platform, or able to run what a file holds."""
 
 BRIDGE = (
-    *("errors", "scene", "settings", "output", "input"),
-    *("cache", "live", "doctor", "handlers", "baking", "translations"),
+    *("errors", "scene", "settings", "output", "read"),
+    *("timeline", "doctor", "handlers", "baking", "translations"),
 )
 """The parts of the bridge: each imports only from itself and from those before it."""
 
@@ -36,10 +36,14 @@ PANELS_MAY_IMPORT = (
     "pbd_addon.settings",
     *("pbd_addon.blender.scene.linked", "pbd_addon.blender.settings.presets", "pbd_addon.blender.settings.properties"),
     *("pbd_addon.blender.output.output_choice", "pbd_addon.blender.doctor.doctor"),
-    *("pbd_addon.blender.live.backends", "pbd_addon.blender.live.expected_cost", "pbd_addon.blender.live.session"),
+    *(
+        "pbd_addon.blender.timeline.backends",
+        "pbd_addon.blender.timeline.cost_estimate",
+        "pbd_addon.blender.timeline.session",
+    ),
     *("pbd_addon.blender.baking.background_bake", "pbd_addon.blender.baking.key_plan"),
 )
-PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners"}
+PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames"}
 """What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 
 
@@ -47,7 +51,7 @@ class Import(NamedTuple):
     """One imported module."""
 
     name: str
-    """Dotted name, from the repository's root where it is ours, "pbd_addon.blender.live.session"."""
+    """Dotted name, from the repository's root where it is ours, "pbd_addon.blender.timeline.session"."""
     line: int
     ours: bool
     top_level: bool
@@ -108,7 +112,7 @@ def layer(name: str) -> str:
 
 
 def part_of_bridge(name: str) -> str:
-    """The part of the bridge that a module of it lies in, "live"; "" for the bridge itself."""
+    """The part of the bridge that a module of it lies in, "timeline"; "" for the bridge itself."""
     return name.removeprefix("pbd_addon.blender").lstrip(".").partition(".")[0]
 
 
@@ -246,24 +250,28 @@ def test_no_package_files_in_tests():
         ("pbd_addon/kernels/numba_kernels.py", "import numba", "only numba_compile"),
         ("pbd_addon/solver.py", "import pickle", "runs what a file holds"),
         ("pbd_addon/__init__.py", "from . import blender", "does not know the bridge"),
-        ("pbd_addon/solver.py", "from .blender.live.session import get", "does not know the bridge"),
+        ("pbd_addon/solver.py", "from .blender.timeline.session import get", "does not know the bridge"),
         ("pbd_addon/solver.py", "from pbd_addon.mesh import TriMesh", "relatively"),
         ("pbd_addon/solver.py", "from .mesh import TriMesh\nimport sys\nsys.path.append('.')", "sys.path"),
         ("pbd_addon/mesh.py", "from .solver import step", "circular import"),
         ("pbd_addon/kernels/numpy_kernels.py", "from ..mesh import TriMesh", "they get arrays"),
-        ("pbd_addon/blender/live/session.py", "from ....operators import bake", "does not know the operators"),
-        ("pbd_addon/blender/live/session.py", "from .. import handlers", "handlers stands above live"),
-        ("pbd_addon/blender/live/session.py", "from ..baking.bake import run", "baking stands above live"),
-        ("pbd_addon/blender/live/session.py", "def f():\n    from ..baking import bake", "baking stands above live"),
-        ("pbd_addon/blender/errors.py", "from . import live", "live stands above errors"),
-        ("pbd_addon/blender/live/session.py", "from ...blender import register", "they do not import it"),
+        ("pbd_addon/blender/timeline/session.py", "from ....operators import bake", "does not know the operators"),
+        ("pbd_addon/blender/timeline/session.py", "from .. import handlers", "handlers stands above timeline"),
+        ("pbd_addon/blender/timeline/session.py", "from ..baking.bake import run", "baking stands above timeline"),
+        (
+            "pbd_addon/blender/timeline/session.py",
+            "def f():\n    from ..baking import bake",
+            "baking stands above timeline",
+        ),
+        ("pbd_addon/blender/errors.py", "from . import timeline", "timeline stands above errors"),
+        ("pbd_addon/blender/timeline/session.py", "from ...blender import register", "they do not import it"),
         ("pbd_addon/blender/elsewhere.py", "from .errors import PBDError", "no place in BRIDGE"),
         ("operators/bake.py", "from ..panels import sidebar", "do not know the panels"),
         ("operators/bake.py", "import threading", "platform refuses"),
         ("panels/sidebar.py", "from ..pbd_addon import solver", "panels draw"),
         ("panels/sidebar.py", "from ..pbd_addon.blender import handlers", "panels draw"),
         ("panels/sidebar.py", "from ..operators import bake", "panels draw"),
-        ("panels/sidebar.py", "from ..pbd_addon.blender.live import session\nsession.drop_all()", "only read"),
+        ("panels/sidebar.py", "from ..pbd_addon.blender.timeline import session\nsession.drop_all()", "only read"),
         ("panels/sidebar.py", "from ....other_addon import thing", "relatively"),
         ("__init__.py", "from . import panels", "inside register()"),
         ("operators/bake.py", "exec('1')", "refused"),
@@ -273,9 +281,9 @@ def test_disorder_is_found(tmp_path, file, source, complaint):
     clean = {
         "__init__.py": "def register():\n    from . import operators, panels",
         "operators/__init__.py": "from . import bake",
-        "operators/bake.py": "import bpy\nfrom ..pbd_addon.blender.live import session\nsession.drop_all()",
+        "operators/bake.py": "import bpy\nfrom ..pbd_addon.blender.timeline import session\nsession.drop_all()",
         "panels/__init__.py": "from . import sidebar",
-        "panels/sidebar.py": "import bpy\nfrom ..pbd_addon.blender.live import session\nsession.get(1).report",
+        "panels/sidebar.py": "import bpy\nfrom ..pbd_addon.blender.timeline import session\nsession.get(1).report",
         "pbd_addon/__init__.py": "from .solver import step",
         "pbd_addon/mesh.py": "import math\nimport numpy as np\nclass TriMesh: pass",
         "pbd_addon/solver.py": "from .kernels import load\nfrom .mesh import TriMesh\ndef step(): pass",
@@ -283,13 +291,13 @@ def test_disorder_is_found(tmp_path, file, source, complaint):
         "pbd_addon/kernels/numpy_kernels.py": "import numpy as np",
         "pbd_addon/kernels/numba_compile.py": "import numba",
         "pbd_addon/kernels/numba_kernels.py": "from .numba_compile import kernel",
-        "pbd_addon/blender/__init__.py": "from . import handlers\nfrom .live import session",
+        "pbd_addon/blender/__init__.py": "from . import handlers\nfrom .timeline import session",
         "pbd_addon/blender/errors.py": "class PBDError(Exception): pass",
-        "pbd_addon/blender/live/__init__.py": "",
-        "pbd_addon/blender/live/session.py": "import bpy\nfrom ...solver import step\nfrom ..errors import PBDError",
-        "pbd_addon/blender/handlers.py": "import bpy\nfrom .live import session",
+        "pbd_addon/blender/timeline/__init__.py": "",
+        "pbd_addon/blender/timeline/session.py": "import bpy\nfrom ...solver import step\nfrom ..errors import X",
+        "pbd_addon/blender/handlers.py": "import bpy\nfrom .timeline import session",
         "pbd_addon/blender/baking/__init__.py": "",
-        "pbd_addon/blender/baking/bake.py": "from .. import handlers\nfrom ..live import session\ndef run(): pass",
+        "pbd_addon/blender/baking/bake.py": "from .. import handlers\nfrom ..timeline import session\ndef run(): pass",
     }
     for name, text in clean.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

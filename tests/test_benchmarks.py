@@ -171,7 +171,8 @@ def test_the_readme_gets_a_table_between_its_markers(tmp_path, monkeypatch):
         assert before == text.split(begin)[0]
         assert after == text.split(end)[1]
         assert "Blender 9.9, a fine one" in inside
-        assert inside.count("PBD Cloth, Numba ") == inside.count("PBD Cloth, Numba, automatic") == 2
+        rows = [line for line in inside.splitlines() if line.startswith("| ")]
+        assert 1 < len(rows) <= 5  # a head and up to four solvers
 
 
 def test_no_label_of_the_picture_covers_another():

@@ -1,4 +1,4 @@
-"""The search misses nothing that may come near while the promises hold, and rows tell the truth about distances."""
+"""The broad phase misses nothing that may come near while motion bounds hold, and candidates tell true distances."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from crossings import _point_triangle, distances, unique_edges
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
-from pbd_addon.contact.promise import SOON, best_turn
-from pbd_addon.contact.search import REST_SHARE, SHARP, SMOOTH_SHARE, Pair
+from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, SurfacePair
+from pbd_addon.contact.motion_bound import REFIT_SHARE, kabsch_rotation
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import EDGES, FACE, numpy_contact, numpy_kernels
 from test_contact_tunnelling import box, turned
@@ -105,24 +105,28 @@ def motion(x: Places, rng: np.random.Generator, speed: float) -> np.ndarray:
     return speed * field / np.linalg.norm(field, axis=1).max()
 
 
-def promise(pair: Pair, x: Places, p: Places) -> None:
-    """Both surfaces promise to go on as from x to p in this substep, (n, 3) each."""
-    for each in dict.fromkeys(pair.promises):
-        each.make(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T))
+def predict(pair: SurfacePair, x: Places, p: Places) -> None:
+    """Bound the motion of both surfaces, which goes from x to p in this substep, (n, 3) each."""
+    for each in dict.fromkeys(pair.motion_bounds):
+        each.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T))
 
 
-def age(pair: Pair) -> None:
-    for each in dict.fromkeys(pair.promises):
-        each.age()
+def hold(pair: SurfacePair, p: Places) -> bool:
+    """Whether all motion bounds hold at positions p, (3, n)."""
+    return all(each.covers(p) and not len(each.violations(p).particles) for each in pair.motion_bounds)
 
 
-def within_promise(pair: Pair, path: Places, stray: Places) -> Places:
-    """Positions as far from `path` along `stray` as all promises let them be, all (n, 3)."""
+def age(pair: SurfacePair) -> None:
+    for each in dict.fromkeys(pair.motion_bounds):
+        each.advance()
+
+
+def within_bounds(pair: SurfacePair, path: Places, stray: Places) -> Places:
+    """Positions as far from `path` along `stray` as all motion bounds allow, all (n, 3)."""
 
     def holds(share: float) -> bool:
         p = np.ascontiguousarray((path + share * stray).T)
-        found = [each.strayed(p) for each in pair.promises]
-        return all(astray is not None and not len(astray[0]) for astray in found)
+        return hold(pair, p)
 
     low, high = 0.0, 10.0 * EDGE
     assert holds(low)
@@ -132,13 +136,12 @@ def within_promise(pair: Pair, path: Places, stray: Places) -> Places:
     return path + low * stray
 
 
-def lasts(pair: Pair, path: Places) -> bool:
-    """Whether all promises still hold in the present substep where nothing strays."""
-    found = [each.strayed(np.ascontiguousarray(path.T)) for each in pair.promises]
-    return all(astray is not None and not len(astray[0]) for astray in found)
+def lasts(pair: SurfacePair, path: Places) -> bool:
+    """Whether all motion bounds still hold in the present substep where nothing strays."""
+    return hold(pair, np.ascontiguousarray(path.T))
 
 
-def needed(pair: Pair, one: Mesh, other: Mesh, x: Places, sharp: dict[Mesh, np.ndarray]) -> dict[int, dict]:
+def needed(pair: SurfacePair, one: Mesh, other: Mesh, x: Places, sharp: dict[Mesh, np.ndarray]) -> dict[int, dict]:
     """Distances of the pairs that have come nearer than is to be kept at positions x, by kind and key."""
     result: dict[int, dict] = {FACE: {}, EDGES: {}}
     lists = [(one, other, FACE)] + ([(other, one, FACE)] if one is not other else []) + [(one, other, EDGES)]
@@ -161,12 +164,12 @@ def needed(pair: Pair, one: Mesh, other: Mesh, x: Places, sharp: dict[Mesh, np.n
     return result
 
 
-def rows_by_kind(pair: Pair) -> dict[int, list[tuple]]:
-    rows = pair.rows
+def rows_by_kind(pair: SurfacePair) -> dict[int, list[tuple]]:
+    rows = pair.candidates
     return {kind: key(rows.particles[:, rows.kind == kind].T, kind) for kind in (FACE, EDGES)}
 
 
-def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int, spin: float = 0.0) -> int:
+def check(pair: SurfacePair, meshes: list[Mesh], step: Places, seed: int, spin: float = 0.0) -> int:
     """Move as promised and as far off as is allowed, and turn around the y-axis by `spin` [rad] in each substep; all
     that comes near is in the rows.
 
@@ -176,8 +179,8 @@ def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int, spin: float =
     rng = np.random.default_rng(seed)
     one, other = meshes[0], meshes[-1]
     start = np.concatenate([mesh.x for mesh in meshes])
-    promise(pair, start, turned(start + step, spin, 1))
-    pair.search(numpy_kernels, np.ascontiguousarray(start.T))
+    predict(pair, start, turned(start + step, spin, 1))
+    pair.query(numpy_kernels, np.ascontiguousarray(start.T))
     found = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
     # An edge counts as sharp only where it is beyond doubt.
     angle = SHARP + 1e-6
@@ -198,7 +201,7 @@ def check(pair: Pair, meshes: list[Mesh], step: Places, seed: int, spin: float =
             strays = rng.normal(size=start.shape), motion(start, rng, 1.0), layers, toward, -toward, *up_and_down
             for stray in strays:
                 stray = stray / np.linalg.norm(stray, axis=1).max()
-                now = needed(pair, one, other, within_promise(pair, path, stray), sharp)
+                now = needed(pair, one, other, within_bounds(pair, path, stray), sharp)
                 for kind in (FACE, EDGES):
                     missed = {row: gap for row, gap in now[kind].items() if row not in found[kind]}
                     assert not missed, f"substep {number}: {len(missed)} of {len(now[kind])} missed: {missed}"
@@ -231,35 +234,35 @@ def test_a_folded_sheet_finds_what_comes_near(seed, speed):
     x, flat, quads = folded_sheet(seed)
     sheet = Mesh(x, quads, 0)
     sheet.body.rest_vertices = flat
-    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
     rng = np.random.default_rng(10 + seed)
     assert check(pair, [sheet], motion(x, rng, speed * EDGE) + 3.0 * EDGE * rng.normal(size=3), seed) > 0
 
 
 @pytest.mark.parametrize("speed", SPEEDS)
 def test_a_sheet_that_turns_finds_what_comes_near(speed):
-    """Nor is anything missed where the sheet turns as a whole, by up to half a turn while the promise lasts."""
+    """Nor is anything missed where the sheet turns as a whole, by up to half a turn while the bound lasts."""
     x, flat, quads = folded_sheet(2)
     sheet = Mesh(x, quads, 0)
     sheet.body.rest_vertices = flat
-    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
     rng = np.random.default_rng(12)
-    sheet.surface.promise.alone = True
+    sheet.surface.motion_bound.self_only = True
     assert check(pair, [sheet], motion(x, rng, speed * EDGE), 2, spin=0.08) > 0
 
 
 def test_turning_costs_nothing():
-    """A sheet that also rushes and turns promises itself as much, and finds the same rows, as one that does not."""
+    """A sheet that also rushes and turns has bounds as long, and finds the same candidates, as one that does not."""
     x, flat, quads = folded_sheet(0)
     step = motion(x, np.random.default_rng(0), 0.05 * EDGE)
     sheet = Mesh(x, quads, 0)
-    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    sheet.surface.promise.alone = True
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    sheet.surface.motion_bound.self_only = True
     found = []
     for spin in (0.0, 0.3):
-        sheet.surface.recall(np.full(len(x) + 1, np.nan))
-        promise(pair, x, turned(x + step, spin, 2) + 50.0 * spin * EDGE)
-        pair.search(numpy_kernels, np.ascontiguousarray(x.T))
+        sheet.surface.restore_prediction_error(np.full(len(x) + 1, np.nan))
+        predict(pair, x, turned(x + step, spin, 2) + 50.0 * spin * EDGE)
+        pair.query(numpy_kernels, np.ascontiguousarray(x.T))
         last = 1
         while lasts(pair, turned(x + last * step, last * spin, 2) + 50.0 * last * spin * EDGE):
             age(pair)
@@ -270,24 +273,24 @@ def test_turning_costs_nothing():
 
 
 @pytest.mark.parametrize("spin", [0.0, 0.08])
-def test_rows_of_the_amended_are_found_anew(spin):
-    """A few vertices leave their ways and are promised anew: what comes near on the new ways is in the rows, once."""
+def test_candidates_of_a_subset_are_found_anew(spin):
+    """A few vertices leave their bounds and get new ones: what comes near in these is a candidate, once."""
     x, flat, quads = folded_sheet(3)
     sheet = Mesh(x, quads, 0)
     sheet.body.rest_vertices = flat
-    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    own, rng = sheet.surface.promise, np.random.default_rng(3)
-    own.alone = True
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    own, rng = sheet.surface.motion_bound, np.random.default_rng(3)
+    own.self_only = True
     step = motion(x, rng, 0.05 * EDGE)
-    promise(pair, x, turned(x + step, spin, 1))
-    pair.search(numpy_kernels, np.ascontiguousarray(x.T))
+    predict(pair, x, turned(x + step, spin, 1))
+    pair.query(numpy_kernels, np.ascontiguousarray(x.T))
     before = rows_by_kind(pair)
     first = x.copy()
     late = 0
     for number in (1, 2):
         age(pair)
         here = first + number * step
-        # Two in different layers, so that some of the amended meet each other.
+        # Two in different layers, so that some of the updated meet each other.
         one = rng.choice(len(x))
         layer = np.linalg.norm(flat - flat[one], axis=1) > 4.0 * EDGE
         astray = np.array([one, np.argmin(np.where(layer, np.linalg.norm(here - here[one], axis=1), np.inf))])
@@ -295,13 +298,13 @@ def test_rows_of_the_amended_are_found_anew(spin):
         new_step[astray] += 0.5 * EDGE * np.array([0.0, 0.0, 1.0]) * rng.choice([-1.0, 1.0])
         x_now = np.ascontiguousarray(turned(here, number * spin, 1).T)
         p_now = np.ascontiguousarray(turned(here + new_step, (number + 1) * spin, 1).T)
-        strayed = own.strayed(p_now)[0]
-        assert set(astray) == set(strayed)
-        amended = own.amend(x_now, p_now)
-        assert set(strayed) <= set(amended)
-        pair.amend(numpy_kernels, x_now, amended)
+        outside = own.violations(p_now).particles
+        assert set(astray) == set(outside)
+        updated = own.update_subset(x_now, p_now)
+        assert set(outside) <= set(updated)
+        pair.update_subset(numpy_kernels, x_now, updated)
         assert not pair.is_stale
-        assert not len(own.strayed(p_now)[0])
+        assert not len(own.violations(p_now).particles)
         # From now on they have always gone this way.
         step, first = new_step, here - number * new_step
         known = fold_angles(x, sheet.triangles, sheet.edges) > SHARP + 1e-6
@@ -311,7 +314,7 @@ def test_rows_of_the_amended_are_found_anew(spin):
         for later in range(number + 1, number + 5):
             path = turned(first + later * step, later * spin, 1)
             for stray in (np.zeros_like(x), *rng.normal(size=(4, *x.shape))):
-                share = stray * 0.9 * own.slack[:, None] / np.maximum(np.linalg.norm(stray, axis=1), 1e-9)[:, None]
+                share = stray * 0.9 * own.margin[:, None] / np.maximum(np.linalg.norm(stray, axis=1), 1e-9)[:, None]
                 now = needed(pair, sheet, sheet, path + share, {sheet: known})
                 for kind in (FACE, EDGES):
                     missed = set(now[kind]) - set(found[kind])
@@ -321,25 +324,25 @@ def test_rows_of_the_amended_are_found_anew(spin):
 
 
 @pytest.mark.parametrize("spin, share", [(0.0, 0.9), (0.3, 0.9), (1.0, 0.0)])
-def test_an_amended_promise_says_how_far_all_go_from_there(spin, share):
+def test_an_updated_bound_says_how_far_all_go_from_there(spin, share):
     """Seen by who turns along; also of those that are off their ways to one side then, and later to the other."""
     x, _, quads = folded_sheet(3)
-    own, rng = Mesh(x, quads, 0).surface.promise, np.random.default_rng(5)
-    own.alone = True
+    own, rng = Mesh(x, quads, 0).surface.motion_bound, np.random.default_rng(5)
+    own.self_only = True
     step = motion(x, rng, 0.1 * EDGE)
-    own.make(np.ascontiguousarray(x.T), np.ascontiguousarray(turned(x + step, spin, 1).T))
-    off = share * own.slack[:, None] * rng.choice([-1.0, 1.0], (len(x), 1)) * np.array([0.6, 0.0, 0.8])
-    off, later_off = 0.6 * SOON * off, -off
-    own.age()
+    own.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(turned(x + step, spin, 1).T))
+    off = share * own.margin[:, None] * rng.choice([-1.0, 1.0], (len(x), 1)) * np.array([0.6, 0.0, 0.8])
+    off, later_off = 0.6 * REFIT_SHARE * off, -off
+    own.advance()
     there = x + 2.0 * step + off
     there[7] += EDGE
     x_now, p_now = turned(x + step + off, spin, 1).T, turned(there, 2.0 * spin, 1).T
-    assert 7 in own.strayed(p_now)[0]
-    others = np.setdiff1d(np.arange(len(x)), own.amend(x_now, p_now))
-    way, slack = own.onward()
+    assert 7 in own.violations(p_now).particles
+    others = np.setdiff1d(np.arange(len(x)), own.update_subset(x_now, p_now))
+    way, margin = own.remaining_displacement()
     last = 2
-    while own.holds:
-        own.age()
+    while own.is_valid:
+        own.advance()
         last += 1
     assert last > 5
     first, second = np.triu_indices(len(others), 1)
@@ -349,23 +352,22 @@ def test_an_amended_promise_says_how_far_all_go_from_there(spin, share):
         apart, expected = (
             np.linalg.norm(places[others[first]] - places[others[second]], axis=1) for places in (later, promised)
         )
-        most = slack[others[first]] + slack[others[second]] if share else 0.05 * EDGE
+        most = margin[others[first]] + margin[others[second]] if share else 0.05 * EDGE
         assert (np.abs(apart - expected) < most).all()
 
 
-@pytest.mark.parametrize("share, amended", [(0.02, True), (0.5, False)])
-def test_few_are_amended_and_many_are_not(share, amended):
-    """Nothing is amended where many go elsewhere together, nor of a surface that meets others."""
+@pytest.mark.parametrize("share, updates", [(0.02, True), (0.5, False)])
+def test_few_are_updated_and_many_are_not(share, updates):
+    """No subset is updated where many go elsewhere together, nor of a surface that meets others."""
     x, _, quads = folded_sheet(3)
     there = x.copy()
     there[: int(share * len(x))] += EDGE * np.array([0.0, 1.0, 0.0])
-    own = Mesh(x, quads, 0).surface.promise
+    own = Mesh(x, quads, 0).surface.motion_bound
     x, there = (np.ascontiguousarray(places.T) for places in (x, there))
-    for own.alone in (True, False):
-        own.make(x, x)
-        astray = own.strayed(there)
-        assert astray is None or len(astray[0])
-        assert (own.amend(x, there) is not None) == (amended and own.alone)
+    for own.self_only in (True, False):
+        own.predict(x, x)
+        assert not own.covers(there) or len(own.violations(there).particles)
+        assert (own.update_subset(x, there) is not None) == (updates and own.self_only)
 
 
 @pytest.mark.parametrize("speed", SPEEDS)
@@ -377,7 +379,7 @@ def test_two_bodies_find_what_comes_near(seed, speed):
     one = Mesh(vertices + motion(vertices, rng, 0.3 * EDGE), quads, 0)
     place = turned(vertices, 0.5 + seed, 2) + np.array([0.003, 0.001, 0.9 * EDGE])
     other = Mesh(place + motion(place, rng, 0.3 * EDGE), quads, len(vertices))
-    pair = Pair(one.surface, other.surface, 0, DISTANCE)
+    pair = SurfacePair(one.surface, other.surface, 0, DISTANCE)
     step = np.concatenate([
         motion(one.x, rng, 0.5 * speed * EDGE) + speed * EDGE * np.array([0.1, 0.2, 0.3]),
         motion(other.x, rng, 0.5 * speed * EDGE) - speed * EDGE * np.array([0.2, 0.1, 0.3]),
@@ -402,7 +404,7 @@ def test_colliders_find_what_comes_near(kind, speed):
     flat, quads = grid(6, 5, 6 * EDGE, 5 * EDGE)
     cloth = Mesh(flat + motion(flat, rng, 0.2 * EDGE) - [0.0, 0.0, 2.0 * EDGE * (kind == "container")], quads, 0)
     obstacle = Mesh(vertices, faces, len(flat))
-    pair = Pair(cloth.surface, obstacle.surface, 0, DISTANCE, collider=collider)
+    pair = SurfacePair(cloth.surface, obstacle.surface, 0, DISTANCE, collider=collider)
     step = np.concatenate([
         motion(cloth.x, rng, 0.5 * speed * EDGE) + speed * EDGE * np.array([0.2, 0.0, -0.2]),
         np.tile(speed * EDGE * np.array([0.0, 0.1, 0.2]), (len(vertices), 1)),
@@ -416,33 +418,33 @@ def test_the_best_turn_is_the_turn(flat):
     rng = np.random.default_rng(4)
     points = rng.normal(size=(3, 50)) * np.array([[1.0], [0.3], [0.0 if flat else 0.1]])
     turn = turned(np.eye(3), 2.0, 0) @ turned(np.eye(3), -0.7, 2)
-    np.testing.assert_allclose(best_turn(points, turn @ points), turn, atol=1e-12)
-    assert np.linalg.det(best_turn(points, points * np.array([[1.0], [1.0], [-1.0]]))) == pytest.approx(1.0)
+    np.testing.assert_allclose(kabsch_rotation(points, turn @ points), turn, atol=1e-12)
+    assert np.linalg.det(kabsch_rotation(points, points * np.array([[1.0], [1.0], [-1.0]]))) == pytest.approx(1.0)
 
 
 def test_a_still_pair_has_no_more_rows_than_it_needs():
-    """Where nothing moves, what is farther than the distance and the slack of both sides is no row."""
+    """Where nothing moves, what is farther than the distance and the margin of both sides is no row."""
     x, flat, quads = folded_sheet(0)
     sheet = Mesh(x, quads, 0)
-    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    promise(pair, x, x)
-    pair.search(numpy_kernels, x.T.copy())
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    predict(pair, x, x)
+    pair.query(numpy_kernels, x.T.copy())
     particles, gap = all_pairs(x, sheet, sheet, FACE)
-    reach = DISTANCE + 2.0 * pair.promises[0].slack.max()
+    reach = DISTANCE + 2.0 * pair.motion_bounds[0].margin.max()
     assert set(rows_by_kind(pair)[FACE]) <= set(key(particles[gap <= reach + 1e-12], FACE))
     assert not pair.is_stale
-    promise(pair, x, x)
+    predict(pair, x, x)
     assert pair.is_stale
 
 
 def test_no_row_comes_twice_and_none_shares_a_vertex():
-    """Vertices with their own triangles and edges with their neighbours are no rows; vertex and triangle meet once."""
+    """Vertices with their own triangles and edges with their neighbors are no rows; vertex and triangle meet once."""
     x, flat, quads = folded_sheet(1)
     sheet = Mesh(x, quads, 0)
-    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    promise(pair, x, x)
-    pair.search(numpy_kernels, x.T.copy())
-    rows = pair.rows
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    predict(pair, x, x)
+    pair.query(numpy_kernels, x.T.copy())
+    rows = pair.candidates
     assert {FACE, EDGES} == set(rows.kind.tolist())
     first = np.where(np.arange(4)[:, None] < np.where(rows.kind == FACE, 1, 2), rows.particles, -1)
     second = np.where(first < 0, rows.particles, -2)
@@ -456,15 +458,16 @@ def test_rows_keep_their_distance_or_that_at_rest(seed):
     """The distance of a row is the pair's, or nine tenths of that at rest where it is less (never 0 for no reason)."""
     x, flat, quads = folded_sheet(seed)
     sheet = Mesh(x, quads, 0)
-    pair = Pair(sheet.surface, sheet.surface, 0, 1.7 * EDGE, rest=np.ascontiguousarray(flat.T))
-    promise(pair, x, x)
-    pair.search(numpy_kernels, x.T.copy())
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, 1.7 * EDGE, rest=np.ascontiguousarray(flat.T))
+    predict(pair, x, x)
+    pair.query(numpy_kernels, x.T.copy())
     limited = 0
     for kind in (FACE, EDGES):
         particles, gap = all_pairs(flat, sheet, sheet, kind)
         at_rest = dict(zip(key(particles, kind), gap.tolist()))
-        which = pair.rows.kind == kind
-        for row, kept in zip(key(pair.rows.particles[:, which].T, kind), pair.rows.distance[which].tolist()):
+        which = pair.candidates.kind == kind
+        kept_distances = pair.candidates.min_distance[which].tolist()
+        for row, kept in zip(key(pair.candidates.particles[:, which].T, kind), kept_distances):
             assert kept <= 1.7 * EDGE * (1.0 + 1e-12)
             assert kept <= REST_SHARE * at_rest[row] + 1e-12, row
             if kept < SMOOTH_SHARE * 1.7 * EDGE:
@@ -484,16 +487,16 @@ def test_gradients_of_rows_are_those_of_the_distance():
     closest points themselves need not be differentiated)."""
     x, flat, quads = folded_sheet(0)
     sheet = Mesh(x, quads, 0)
-    pair = Pair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    promise(pair, x, x)
-    pair.search(numpy_kernels, x.T.copy())
-    rows, step = pair.rows, 1e-7
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    predict(pair, x, x)
+    pair.query(numpy_kernels, x.T.copy())
+    rows, step = pair.candidates, 1e-7
     chosen = np.random.default_rng(0).choice(rows.size, 200, replace=False)
     kinds = set()
     for number in chosen.tolist():
         particles, kind = rows.particles[:, number], int(rows.kind[number])
-        gradient = rows.share[:, number, None] * rows.normals[:, number]
-        value = float(rows.normals[:, number] @ (rows.share[:, number] @ x[particles]))
+        gradient = rows.weights[:, number, None] * rows.normals[:, number]
+        value = float(rows.normals[:, number] @ (rows.weights[:, number] @ x[particles]))
         assert value == pytest.approx(exact(particles, kind, x), abs=1e-12)
         slopes = np.zeros((4, 3))
         for corner in range(4):
@@ -564,7 +567,7 @@ def test_a_collider_far_away_costs_no_rows():
         simulation = Simulation([body], colliders)
         for _ in range(5):
             report = simulation.step(DT)
-            assert all(pair.rows.size == 0 for pair in find(simulation, "contact").pairs if pair.collider)
+            assert all(pair.candidates.size == 0 for pair in find(simulation, "contact").pairs if pair.collider)
         assert report.contacts == 0
         places.append(simulation.positions(body).copy())
     np.testing.assert_array_equal(*places)
@@ -612,7 +615,7 @@ def test_the_closest_point_of_a_triangle_is_the_closest(kind):
     np.testing.assert_allclose(share[0], 1.0)
     np.testing.assert_allclose(share[1:].sum(axis=0), -1.0, atol=1e-9)
     assert share[1:].max() <= 0.0
-    gap = numpy_contact.separation(q.transpose(2, 1, 0).copy(), share)[0]
+    gap = numpy_contact.gaps_and_normals(q.transpose(2, 1, 0).copy(), share)[0]
     a, b, c, d = q.transpose(1, 0, 2)
     np.testing.assert_allclose(gap, _point_triangle(a, b, c, d), rtol=0.0, atol=1e-6)
 
@@ -627,7 +630,7 @@ def test_the_closest_points_of_edges_are_the_closest(kind):
     share = numpy_contact.closest_on_edges(q.transpose(2, 1, 0).copy())
     np.testing.assert_allclose(share[:2].sum(axis=0), 1.0)
     np.testing.assert_allclose(share[2:].sum(axis=0), -1.0)
-    gap = numpy_contact.separation(q.transpose(2, 1, 0).copy(), share)[0]
+    gap = numpy_contact.gaps_and_normals(q.transpose(2, 1, 0).copy(), share)[0]
     a, b, c, d = q.transpose(1, 0, 2)
-    slack = np.sqrt(1e-9) * np.linalg.norm(b - a, axis=1) * (kind == "nearly parallel") + 1e-9
-    assert (np.abs(gap - segment_distances(a, b, c, d)) <= slack).all()
+    margin = np.sqrt(1e-9) * np.linalg.norm(b - a, axis=1) * (kind == "nearly parallel") + 1e-9
+    assert (np.abs(gap - segment_distances(a, b, c, d)) <= margin).all()

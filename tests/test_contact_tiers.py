@@ -45,7 +45,7 @@ def press(self_collision: bool | str, frames: int = 12) -> tuple[Simulation, lis
     for frame in range(1, frames + 1):
         simulation.move_collider(plate, vertices + np.array([0.0, 0.0, start - 0.0018 * frame]))
         simulation.step(DT)
-        sizes.append(sum(pair.rows.size for pair in find(simulation, "contact").pairs if not pair.collider))
+        sizes.append(sum(pair.candidates.size for pair in find(simulation, "contact").pairs if not pair.collider))
         heights = [np.median(simulation.positions(body)[:, 2]) for body in bodies]
         if self_collision:
             assert (np.diff(heights) > 0.0).all()
@@ -57,7 +57,7 @@ def test_fast_keeps_a_slowly_pressed_stack_apart():
     simulation, bodies, sizes = press("FAST")
     kinds: dict[bool, set[int]] = {True: set(), False: set()}
     for pair in find(simulation, "contact").pairs:
-        kinds[pair.collider is None] |= set(pair.rows.kind.tolist())
+        kinds[pair.collider is None] |= set(pair.candidates.kind.tolist())
     assert kinds[True] == {POINTS}
     assert FACE in kinds[False]
     assert POINTS not in kinds[False]
@@ -79,7 +79,7 @@ def test_accurate_has_faces_and_edges():
     simulation, bodies, _ = press(True)
     kinds = set()
     for pair in find(simulation, "contact").pairs:
-        kinds |= set(pair.rows.kind.tolist())
+        kinds |= set(pair.candidates.kind.tolist())
     assert kinds == {FACE, EDGES}
     for lower, upper in zip(bodies[:-1], bodies[1:]):
         gap = distances(simulation.positions(lower), simulation.positions(upper), upper.mesh.triangles)
@@ -123,7 +123,7 @@ def test_settings_change_the_tier_from_the_next_step():
         simulation.positions(bodies[1])[:] = simulation.positions(bodies[0]) + np.array([0.0, 0.0, 1.1 * DISTANCE])
         simulation.velocities(bodies[1])[:] = simulation.velocities(bodies[0])
         simulation.step(DT)
-        assert {kind for pair in contact.pairs for kind in pair.rows.kind.tolist()} == expected
+        assert {kind for pair in contact.pairs for kind in pair.candidates.kind.tolist()} == expected
     assert contact not in simulation.constraints
 
 

@@ -175,7 +175,7 @@ def test_it_survives_other_materials_settings_and_colliders():
     for act in acts:
         act()
         assert sum(one is kind for one in simulation.constraints) == 1
-        assert simulation.constraints.index(kind) < simulation.constraints.index(simulation._model.touch)
+        assert simulation.constraints.index(kind) < simulation.constraints.index(simulation._model.contact)
         report = simulation.step(1 / 24)
         assert report.times["custom"] > 0.0
         assert np.abs(kind.multipliers).max() > 0.0
@@ -196,8 +196,8 @@ def good(p, rows):
         ({"vertices": [[0, 1], [2, 42]]}, r"vertices must be from 0 to 41 for Sheet, not 42 \(row 1\)"),
         ({"vertices": [[0, -1]]}, r"vertices must be from 0 to 41 for Sheet, not -1 \(row 0\)"),
         ({"vertices": [[0, 1], [3, 3]]}, r"vertices must be different in each row, not \[3, 3\] \(row 1\)"),
-        ({"bodies": sheet("Other")}, "bodies must be bodies of this simulation, not 'Other'"),
-        ({"bodies": 3}, "bodies must be bodies of this simulation, not 3"),
+        ({"bodies": sheet("Other")}, "bodies must be one of this simulation, not 'Other'"),
+        ({"bodies": 3}, "bodies must be a list, not 3"),
         ({"bodies": []}, "bodies has 0 entries, vertices has 2 columns"),
         ({"function": "area"}, "function must be callable, not 'area'"),
         ({"function": lambda p, rows: p}, "function of mine must return values and gradients, not ndarray"),
@@ -209,7 +209,7 @@ def good(p, rows):
         ({"compliance": -1.0}, "compliance must be from 0 to any finite number, not -1"),
         ({"compliance": np.nan}, "compliance must be from 0 to any finite number, not nan"),
         ({"compliance": [1.0, 2.0, 3.0]}, r"compliance must be a number or 2 of them, not of shape \(3,\)"),
-        ({"compliance": "soft"}, "compliance must be a number or 2 of them, not 'soft'"),
+        ({"compliance": "soft"}, "compliance must be real numbers, not 'soft'"),
         ({"k": 1.5}, "k must be from 0 to 1, not 1.5"),
     ],
 )  # fmt: skip

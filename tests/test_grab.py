@@ -144,9 +144,9 @@ def test_a_snapshot_is_gone_back_to():
     ("arguments", "words"),
     [
         ({"vertices": []}, "different vertices"),
-        ({"vertices": [121]}, "different vertices"),
+        ({"vertices": [121]}, "vertices names vertex 121, but there are 121"),
         ({"vertices": [3, 3]}, "different vertices"),
-        ({"vertices": [1, 2], "weights": [1.0]}, "one for each vertex"),
+        ({"vertices": [1, 2], "weights": [1.0]}, r"weights must have shape \(2,\), not \(1,\)"),
         ({"vertices": [1], "weights": [0.0]}, "above 0"),
         ({"vertices": [1], "compliance": -1.0}, "at least 0 m/N, not -1"),
     ],

@@ -247,12 +247,12 @@ def crossed_edges(seed: int) -> tuple[Simulation, np.ndarray, np.ndarray]:
 def test_a_lone_contact_is_the_step_of_the_paper(seed):
     """Where one row is alone, contact makes dx = w grad C (-C) / sum w |grad C|^2 of it, and turns and pushes nothing.
 
-    Rows that share particles are averaged, which has no such formula; their momentum is in test_contact_momentum.
+    Candidates that share particles are averaged, which has no such formula; their momentum is in test_contact_momentum.
     """
     simulation, before, x = crossed_edges(seed)
     contact = find(simulation, "contact")
     model = simulation._model
-    contact.begin_frame(numpy_kernels, before.T.copy(), simulation._state.straying)
+    contact.begin_frame(numpy_kernels, before.T.copy(), simulation._state.prediction_error)
     contact.begin_substep(1 / 10, 1.0)
     p = x.T.copy()
     contact.project(numpy_kernels, p, before.T.copy())

@@ -11,7 +11,7 @@ from pbd_addon.mesh import TriMesh, as_polygons, connected_components, triangle_
 
 
 def tri_mesh(vertices, faces, edges=None) -> TriMesh:
-    return TriMesh(np.asarray(vertices, float), as_polygons(faces), edges)
+    return TriMesh(np.asarray(vertices, float), as_polygons("faces", faces, len(vertices)), edges)
 
 
 def bumpy_grid(rx: int, ry: int, seed: int = 0):

@@ -17,7 +17,7 @@ from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.constraints.base import sort_rows
 from pbd_addon.constraints.chains import find_families
-from pbd_addon.contact.box_tree import halving_order
+from pbd_addon.contact.bvh import median_split_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, load
 from pbd_addon.kernels.numba_chains import BLOCK
 from pbd_addon.kernels.numba_compile import with_long_integers
@@ -281,7 +281,7 @@ def test_plane():
         normal, multipliers,
     )  # fmt: skip
     compare(
-        "rub_plane", case.p, case.x, free, case.w[free], case.some(m), normal, np.array([1e-3, -2e-3, 3e-4]),
+        "apply_plane_friction", case.p, case.x, free, case.w[free], case.some(m), normal, np.array([1e-3, -2e-3, 3e-4]),
         multipliers,
     )  # fmt: skip
 
@@ -300,7 +300,7 @@ def primitives(m: int = 400) -> np.ndarray:
 
 
 def kinds(m: int) -> np.ndarray:
-    """Rows of every kind in turn; two vertices are as two edges."""
+    """Candidates of every kind in turn; two vertices are as two edges."""
     return np.arange(m).astype(np.int8) % 3
 
 
@@ -313,52 +313,54 @@ def test_closest_points(kind):
     compare("closest_points", p, particles, kinds(m))
 
 
-class Touch(Case):
-    """Rows between random particles of the sheet, many of which share one."""
+class Contact(Case):
+    """Candidates between random particles of the sheet, many of which share one."""
 
     def __init__(self, m: int = 300) -> None:
         super().__init__(1)
         self.particles = np.stack([self.random.permutation(self.n)[:4] for _ in range(m)], axis=1)
         self.kind = kinds(m)
-        self.share, self.gap, self.normals = NUMPY.closest_points(self.p, self.particles, self.kind)
-        self.weights = self.w[self.particles]
+        self.weights, self.gap, self.normals = NUMPY.closest_points(self.p, self.particles, self.kind)
+        self.inverse_masses = self.w[self.particles]
         self.m = m
 
     @property
     def columns(self) -> tuple[np.ndarray, ...]:
-        return self.particles, self.share, self.normals, self.weights
+        return self.particles, self.weights, self.normals, self.inverse_masses
 
 
 def test_heights():
-    touch = Touch()
-    compare("heights", touch.p, touch.particles, touch.normals)
+    contact = Contact()
+    compare("heights", contact.p, contact.particles, contact.normals)
 
 
 def test_clearances():
-    """Along normals of where the particles were, so that many rows seem to have crossed."""
-    touch = Touch()
-    before = touch.x + 0.1 * touch.random.standard_normal((3, touch.n))
-    compare("clearances", before, touch.particles, touch.normals, touch.kind)
-    apart = NUMPY.clearances(before, touch.particles, touch.normals, touch.kind)
-    assert 20 < (apart > 0.0).sum() < touch.m - 20
+    """Along normals of where the particles were, so that many contacts seem to have crossed."""
+    contact = Contact()
+    before = contact.x + 0.1 * contact.random.standard_normal((3, contact.n))
+    compare("clearances", before, contact.particles, contact.normals, contact.kind)
+    apart = NUMPY.clearances(before, contact.particles, contact.normals, contact.kind)
+    assert 20 < (apart > 0.0).sum() < contact.m - 20
 
 
-def test_planes_between():
-    """Rows that are apart, near, have crossed since, and on the wrong side of a solid."""
-    touch = Touch(20000)
-    x = touch.p + 0.1 * touch.random.standard_normal((3, touch.n))
-    normals = NUMPY.closest_points(x, touch.particles, touch.kind)[2]
-    distance, solid = touch.some(touch.m, low=0.0, high=0.3), touch.some(touch.m) > 0.9
-    compare("planes_between", touch.p, x, touch.particles, touch.kind, normals, distance, solid)
-    which, share, _ = NUMPY.planes_between(touch.p, x, touch.particles, touch.kind, normals, distance, solid)
-    assert solid.sum() < len(which) < touch.m
-    assert (share != touch.share[:, which]).any(axis=0).sum() > 100, "too few rows have crossed"
+def test_separating_planes():
+    """Candidates that are apart, near, have crossed since, and on the wrong side of a solid."""
+    contact = Contact(20000)
+    x = contact.p + 0.1 * contact.random.standard_normal((3, contact.n))
+    normals = NUMPY.closest_points(x, contact.particles, contact.kind)[2]
+    distance, is_exit = contact.some(contact.m, low=0.0, high=0.3), contact.some(contact.m) > 0.9
+    compare("separating_planes", contact.p, x, contact.particles, contact.kind, normals, distance, is_exit)
+    which, weights, _ = NUMPY.separating_planes(
+        contact.p, x, contact.particles, contact.kind, normals, distance, is_exit
+    )
+    assert is_exit.sum() < len(which) < contact.m
+    assert (weights != contact.weights[:, which]).any(axis=0).sum() > 100, "too few contacts have crossed"
 
 
 @pytest.mark.parametrize("kind", [FACE, EDGES, POINTS])
 @pytest.mark.parametrize("together", [False, True])
-def test_rows_in_reach(kind, together):
-    """Random pairs of items of one surface, or of two of which the second comes later in the array."""
+def test_cull_pairs(kind, together):
+    """Random pairs of primitives of one surface, or of two of which the second comes later in the array."""
     case, m = Case(2, 30, 20), 20000
     items, other_items = {
         FACE: (np.arange(case.n)[None], case.mesh.triangles.T.astype(np.int64)),
@@ -373,27 +375,27 @@ def test_rows_in_reach(kind, together):
         other_start = case.n + 7
         other_items = other_items + other_start
         x = np.concatenate([x, np.full((3, 7), np.nan), x[::-1]], axis=1)
-    slack, other_slack = case.some(case.n, low=0.0, high=0.05), case.some(case.n, low=0.0, high=0.05)
+    margin, other_margin = case.some(case.n, low=0.0, high=0.05), case.some(case.n, low=0.0, high=0.05)
     way, other_way = (case.some(3, case.n, low=-0.1, high=0.1) for _ in range(2))
     if together:
-        other_slack, other_way = slack, way
+        other_margin, other_way = margin, way
     arguments = (
-        x, first, second, items, other_items, kind, case.some(m), start, other_start, slack, other_slack, way,
+        x, first, second, items, other_items, kind, case.some(m), start, other_start, margin, other_margin, way,
         other_way, 0.0 if together else 0.02, together,
     )  # fmt: skip
-    compare("rows_in_reach", *arguments)
-    assert 0.2 * m < len(NUMPY.rows_in_reach(*arguments)[3]) < 0.9 * m
+    compare("cull_pairs", *arguments)
+    assert 0.2 * m < len(NUMPY.cull_pairs(*arguments)[3]) < 0.9 * m
 
 
-def test_bounds_of():
+def test_primitive_bounds():
     case = Case()
     for items in (np.arange(case.n)[None], case.mesh.triangles.T.astype(np.int64)):
         high = case.x + case.some(3, case.n)
-        compare("bounds_of", case.x, high, items, case.some(items.shape[1]))
+        compare("primitive_bounds", case.x, high, items, case.some(items.shape[1]))
 
 
 @pytest.mark.parametrize("counts", [(0, 3), (1, 1), (5, 700), (300, 300)])
-def test_boxes(counts):
+def test_bvh(counts):
     """Trees of random boxes: the same nodes, and the same pairs, of which NumPy may find a few more.
 
     The corners are multiples of a 64th, so that what does not overlap is apart by more than rounding.
@@ -403,11 +405,11 @@ def test_boxes(counts):
     for count in counts:
         low = random.integers(0, 64, (3, count)) / 64.0
         high = low + random.integers(0, 12, (3, count)) / 64.0
-        leaves = halving_order(0.5 * (low + high).T)
-        compare("fit_boxes", leaves, np.concatenate([low, -high]))
-        trees.append((leaves, NUMPY.fit_boxes(leaves, np.concatenate([low, -high]))))
+        leaves = median_split_order(0.5 * (low + high).T)
+        compare("refit", leaves, np.concatenate([low, -high]))
+        trees.append((leaves, NUMPY.refit(leaves, np.concatenate([low, -high]))))
     for one, other in ((0, 1), (1, 0), (0, 0), (1, 1)):
-        found = [module.overlaps(*trees[one], *trees[other], one == other) for module in (NUMPY, NUMBA)]
+        found = [module.query_pairs(*trees[one], *trees[other], one == other) for module in (NUMPY, NUMBA)]
         pairs = [sorted({(int(min(i, j)), int(max(i, j))) if one == other else (int(i), int(j)) for i, j in zip(*each)})
                  for each in found]  # fmt: skip
         assert pairs[0] == pairs[1]
@@ -415,28 +417,29 @@ def test_boxes(counts):
     assert len(pairs[1]) > 100 or counts[1] < 300
 
 
-def test_push_apart():
-    touch = Touch()
-    gap = np.einsum("jm,jm->m", touch.share, NUMPY.heights(touch.p, touch.particles, touch.normals))
-    wanted = gap + touch.some(touch.m, low=-0.02, high=0.02)
-    multipliers = np.where(touch.some(touch.m) > 0.6, touch.some(touch.m, low=0.0, high=1e-6), 0.0)
-    compare("push_apart", touch.p, *touch.columns, wanted, 1.3, multipliers)
-    compare("push_apart", touch.p, *touch.columns, gap + 0.01, 1.0, np.zeros(touch.m))
+def test_project_contacts():
+    contact = Contact()
+    gap = np.einsum("jm,jm->m", contact.weights, NUMPY.heights(contact.p, contact.particles, contact.normals))
+    wanted = gap + contact.some(contact.m, low=-0.02, high=0.02)
+    multipliers = np.where(contact.some(contact.m) > 0.6, contact.some(contact.m, low=0.0, high=1e-6), 0.0)
+    compare("project_contacts", contact.p, *contact.columns, wanted, 1.3, multipliers)
+    compare("project_contacts", contact.p, *contact.columns, gap + 0.01, 1.0, np.zeros(contact.m))
 
 
-def test_rub_contacts():
-    touch = Touch()
+def test_apply_contact_friction():
+    contact = Contact()
     compare(
-        "rub_contacts", touch.p, touch.x, *touch.columns, touch.some(touch.m), touch.some(touch.m, high=0.5),
-        touch.some(touch.m, low=0.0, high=1e-4), touch.some(3, touch.m, low=-1e-5, high=1e-5),
+        "apply_contact_friction", contact.p, contact.x, *contact.columns, contact.some(contact.m),
+        contact.some(contact.m, high=0.5), contact.some(contact.m, low=0.0, high=1e-4),
+        contact.some(3, contact.m, low=-1e-5, high=1e-5),
     )  # fmt: skip
 
 
 def test_nothing_to_do_is_no_trouble():
     """No rows: nothing is returned and nothing is changed."""
     p, none, ids = np.ones((3, 5)), np.zeros((4, 0)), np.zeros((4, 0), int)
-    NUMBA.push_apart(p, ids, none, none[:3], none, np.zeros(0), 1.0, np.zeros(0))
-    NUMBA.rub_contacts(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, none[:3].copy())
+    NUMBA.project_contacts(p, ids, none, none[:3], none, np.zeros(0), 1.0, np.zeros(0))
+    NUMBA.apply_contact_friction(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, none[:3].copy())
     NUMBA.project_chains(
         p, p, np.arange(1), 0, ids[:2], ids[0], np.zeros(1), np.zeros(0), none[:2], *[np.zeros(0)] * 2, 1
     )
@@ -447,30 +450,30 @@ def test_nothing_to_do_is_no_trouble():
 
 
 def test_parts_of_arrays_are_taken():
-    """Rows in chunks are views, of which every second column or the transpose is no contiguous array."""
-    touch = Touch()
+    """Candidates in chunks are views, of which every second column or the transpose is no contiguous array."""
+    contact = Contact()
     for chosen in (slice(0, 100), slice(None, None, 2)):
-        some = [column[:, chosen] for column in touch.columns]
-        expected, found = touch.p.copy(), touch.p.copy()
+        some = [column[:, chosen] for column in contact.columns]
+        expected, found = contact.p.copy(), contact.p.copy()
         for module, p in ((NUMPY, expected), (NUMBA, found)):
-            module.push_apart(p, *some, np.full(some[0].shape[1], 0.1), 1.0, np.zeros(some[0].shape[1]))
+            module.project_contacts(p, *some, np.full(some[0].shape[1], 0.1), 1.0, np.zeros(some[0].shape[1]))
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
-        assert not np.array_equal(found, touch.p)
+        assert not np.array_equal(found, contact.p)
     np.testing.assert_array_equal(
-        NUMBA.heights(touch.p, np.asfortranarray(touch.particles), np.asfortranarray(touch.normals)),
-        NUMBA.heights(touch.p, touch.particles, touch.normals),
+        NUMBA.heights(contact.p, np.asfortranarray(contact.particles), np.asfortranarray(contact.normals)),
+        NUMBA.heights(contact.p, contact.particles, contact.normals),
     )
 
 
 def test_short_integers_are_made_long():
     """Python's int makes arrays of 32 bits in some NumPys; there, kernels are called through this."""
-    touch = Touch()
-    short = touch.particles.astype(np.int32)
+    contact = Contact()
+    short = contact.particles.astype(np.int32)
     with pytest.raises(TypeError):
-        NUMBA.heights(touch.p, short, touch.normals)
+        NUMBA.heights(contact.p, short, contact.normals)
     np.testing.assert_array_equal(
-        with_long_integers(NUMBA.heights)(touch.p, short, touch.normals),
-        NUMBA.heights(touch.p, touch.particles, touch.normals),
+        with_long_integers(NUMBA.heights)(contact.p, short, contact.normals),
+        NUMBA.heights(contact.p, contact.particles, contact.normals),
     )
 
 

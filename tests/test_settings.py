@@ -65,7 +65,7 @@ def test_values_outside_of_the_range_are_refused(settings, field):
         (lambda: SolverSettings(gravity=(0.0, 0.0, float("nan"))), r"SolverSettings.gravity must be three finite"),
         (lambda: SolverSettings(method="FEM"), r"SolverSettings.method must be one of XPBD, PBD, not 'FEM'"),
         (lambda: Material(k_bend=1.01), r"Material.k_bend must be at most 1, not 1.01"),
-        (lambda: Material.preset("Wood"), r"no material preset 'Wood'; there are .*Cotton"),
+        (lambda: Material.preset("Wood"), r"a preset's name must be one of .*Cotton.*, not 'Wood'"),
     ],
 )
 def test_refusals_read_well(make, sentence):

@@ -213,8 +213,11 @@ def test_forces_are_newtons_after_a_step_and_zero_before():
     [
         (lambda s, b: s.step(0.0), "dt must be above 0 s, not 0"),
         (lambda s, b: s.step(-1.0), "dt must be above 0 s, not -1"),
-        (lambda s, b: s.step(float("nan")), "dt must be above 0 s, not nan"),
-        (lambda s, b: s.set_pin_targets(b, np.zeros((3, 3))), r"targets must have shape \(2, 3\), not \(3, 3\)"),
+        (lambda s, b: s.step(float("nan")), "dt must be a finite number, not nan"),
+        (
+            lambda s, b: s.set_pin_targets(b, np.zeros((3, 3))),
+            r"targets of Flag must have shape \(2, 3\), not \(3, 3\)",
+        ),
         (lambda s, b: s.set_pin_targets(b, np.full((2, 3), np.nan)), "targets of Flag must be finite"),
         (lambda s, b: s.move_plane(s._model.planes[0], (0, 0, 0), (0, 0, 0)), "normal"),
         (lambda s, b: s.keep_apart(b, [0], b, [1, 2], 0.1), "vertices has 1 entries, other_vertices has 2"),

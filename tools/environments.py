@@ -311,7 +311,8 @@ def types() -> int:
     view = VENVS / "view"
     view.mkdir(exist_ok=True)
     link = view / "pbd_cloth"
-    if not link.is_symlink():
+    if link.resolve() != ROOT:  # new, or of another checkout that shares the environments
+        link.unlink(missing_ok=True)
         link.symlink_to(ROOT, target_is_directory=True)
     folders = [f"pbd_cloth/{name}" for name in ("pbd_addon", "operators", "panels")]
     command = [

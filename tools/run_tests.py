@@ -1,11 +1,13 @@
-"""Run the tests in every supported Blender whose Python is on this machine; one table at the end.
+"""Run the tests in the supported Blenders whose Python is on this machine; one table at the end.
 
-    python tools/run_tests.py [--blender 4.5 ...] [--jobs 2] [-- PYTEST ARGUMENTS]
+    python tools/run_tests.py [--part first] [--blender 4.5 ...] [--jobs 2] [-- PYTEST ARGUMENTS]
 
-The physics tests need no Blender and run with the Python and NumPy of the oldest and of the newest; the
-tests in tests/blender run in each Blender, in those between the oldest and the newest only what most
-people do; those that are marked slow run with the newest alone. The two never share a process: there the
-add-on is an installed extension, here `pbd_addon` is a plain package, and Blender objects to seeing both.
+The first part is what to run while working: with the newest Blender, Python and NumPy all tests but those that are
+marked slow, with the oldest what tells versions apart. The rest is the slow ones with the newest, all others with the
+oldest, and in the Blenders between them what most people do. All is both.
+
+The physics tests need no Blender. They never share a process with those in tests/blender: there the add-on is an
+installed extension, here `pbd_addon` is a plain package, and Blender objects to seeing both.
 
 The last line printed is "N passed, N failed". The exit code is not 0 when a test failed, when none ran,
 and when a Blender could not be run. One whose Python is not on this machine is left out, unless the
@@ -23,13 +25,15 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from environments import ROOT, Blender, EnvironmentProblem, PythonMissing, prepare_blender, say, select
 
-TIME_LIMIT = 25 * 60
-"""Longest time for one suite [s]."""
+STALL_LIMIT = 30 * 60
+"""Longest time without a finished test [s]. The slowest test takes two minutes on an idle computer, so that one that is
+fifteen times as slow, or as busy, still gets through; a suite as a whole has no limit."""
 
 EXIT_LIMIT = 15
 """Longest time from the last test to the end of the process [s]. A handler that is still registered when
@@ -38,8 +42,11 @@ the interpreter ends makes the bpy module print for ever."""
 OUTPUT_LIMIT = 100_000
 """Most characters of one suite's output that are kept."""
 
-BETWEEN = ("operators", "playback", "bake", "lifecycle", "properties")
-"""Tests in Blender that also run in the versions between the oldest and the newest."""
+COMMON = ("operators", "playback", "bake", "lifecycle", "properties")
+"""Tests in Blender of what most people do: in the first part with the oldest, in the rest with those between."""
+
+NUMERIC = ("arguments", "body", "coloring", "frame_cache", "gradients", "mesh", "pc2", "simulation", "stretch_bend")
+"""Physics tests in which an old NumPy can differ: indexing, types, files. In the first part with the oldest."""
 
 ALONE = ("export", "full_disk", "guide_steps", "read_only", "soak")
 """Tests that export glTF: each file has a process of its own in the oldest Blender. After such an export 4.2 always
@@ -85,28 +92,72 @@ def split_arguments(arguments: list[str]) -> tuple[list[str], list[str], list[st
     return options, physics, blender
 
 
-def plan(environments: list[tuple[Blender, Path]], arguments: list[str]) -> list[Suite]:
-    """The suites to run: physics with the oldest and the newest Python and NumPy, Blender's everywhere."""
+def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[str]) -> list[Suite]:
+    """The suites of a part, "first", "rest" or "all"; what names tests or folders is run as it is in each Blender."""
     options, physics, in_blender = split_arguments(arguments)
+    # Without Blender means without: the option keeps pytest out of the folder though bpy is there. And an empty
+    # pythonpath keeps the extension's folder off sys.path, where Blender would refuse it.
+    without, within = [*options, "--ignore=tests/blender"], [*options, "-o", "pythonpath="]
+    common, numeric, alone = paths_of(COMMON), paths_of(NUMERIC, "tests"), paths_of(ALONE)
+    marked = any(option.startswith("-m") for option in options)
+    quick = [] if marked else ["-m", "not slow"]
+    of_newest = {"first": quick, "rest": [] if marked else ["-m", "slow"], "all": []}[part]
     suites = []
     for blender, python in environments:
-        newest, oldest = blender is environments[-1][0], blender is environments[0][0]
-        quick = [] if newest or any(option.startswith("-m") for option in options) else ["-m", "not slow"]
-        if physics and (newest or oldest):
-            # Without Blender means without: the option keeps pytest out of the folder though bpy is there.
-            suites.append(Suite(blender, "physics", python, [*options, *quick, "--ignore=tests/blender", *physics]))
-        if in_blender:
-            paths = in_blender
-            if not (newest or oldest) and paths == ["tests/blender"]:
-                paths = [f"tests/blender/test_{name}.py" for name in BETWEEN]
-            # An empty pythonpath keeps the extension's folder off sys.path, where Blender would refuse it.
-            quick += ["-o", "pythonpath="]
-            alone = [f"tests/blender/test_{name}.py" for name in ALONE if oldest and paths == ["tests/blender"]]
-            rest = [*paths, *(f"--ignore={path}" for path in alone)]
-            suites.append(Suite(blender, "blender", python, [*options, *quick, *rest]))
-            suites += [Suite(blender, Path(path).stem[5:], python, [*options, *quick, path]) for path in alone]
+        chosen: list[tuple[str, list[str]]] = []
+        if (physics, in_blender) != (["tests"], ["tests/blender"]):
+            chosen += [("physics", [*without, *physics])] if physics else []
+            chosen += [("blender", [*within, *in_blender])] if in_blender else []
+        elif blender is environments[-1][0]:
+            chosen += [
+                ("physics", [*without, *of_newest, "tests"]),
+                ("blender", [*within, *of_newest, "tests/blender"]),
+            ]
+        elif blender is environments[0][0]:
+            if part != "rest":
+                chosen += [("physics", [*without, *quick, *numeric]), ("blender", [*within, *quick, *common])]
+            if part != "first":
+                chosen.append(("physics, rest", [*without, *quick, *ignored(numeric), "tests"]))
+                chosen.append(("blender, rest", [*within, *quick, *ignored(common + alone), "tests/blender"]))
+                chosen += [(name, [*within, *quick, path]) for name, path in zip(ALONE, alone)]
+        elif part != "first":
+            chosen.append(("blender", [*within, *quick, *common]))
+        suites += [Suite(blender, name, python, selection) for name, selection in chosen]
     # The longest begins first, or the other core waits for it at the end.
-    return sorted(suites, key=lambda suite: "not slow" in suite.arguments)
+    return sorted(suites, key=lambda suite: suite.blender is not environments[-1][0])
+
+
+def paths_of(names: Sequence[str], folder: str = "tests/blender") -> list[str]:
+    """Files of tests by their names."""
+    return [f"{folder}/test_{name}.py" for name in names]
+
+
+def ignored(paths: list[str]) -> list[str]:
+    """Options that leave these files out."""
+    return [f"--ignore={path}" for path in paths]
+
+
+def prepare(versions: list[str], part: str) -> tuple[list[tuple[Blender, Path]], dict[Blender, str], bool]:
+    """Environments to test in, from the oldest to the newest, problems of others, and whether one was expected here.
+
+    The first part needs no more than the oldest and the newest of those whose Python is there.
+    """
+    ready: dict[Blender, Path] = {}
+    absent: dict[Blender, str] = {}
+    needed = bool(os.environ.get("CI"))
+    wanted = select(versions)
+    orders = [wanted[::-1], wanted] if part == "first" and not versions else [wanted]
+    for order in orders:
+        for blender in order:
+            try:
+                if blender not in absent:
+                    ready[blender] = prepare_blender(blender)
+            except EnvironmentProblem as problem:
+                absent[blender] = str(problem)
+                needed |= not isinstance(problem, PythonMissing)
+            if blender in ready and len(orders) > 1:
+                break
+    return [(blender, ready[blender]) for blender in wanted if blender in ready], absent, needed
 
 
 def execute(suite: Suite, live: bool) -> Suite:
@@ -129,9 +180,9 @@ def execute(suite: Suite, live: bool) -> Suite:
         with log.open("wb") as sink:
             process = subprocess.Popen(
                 [*command, *suite.arguments], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
-                stdout=None if live else sink, stderr=None if live else subprocess.STDOUT,
+                stdout=sink, stderr=subprocess.STDOUT,
             )  # fmt: skip
-            suite.problem = wait(process, results, started)
+            suite.problem = wait(process, results, log, live)
         with log.open("rb") as source:
             suite.output = source.read(OUTPUT_LIMIT).decode(errors="replace")
         if results.exists():
@@ -150,22 +201,32 @@ def execute(suite: Suite, live: bool) -> Suite:
     return suite
 
 
-def wait(process: subprocess.Popen[bytes], results: Path, started: float) -> str:
-    """Wait for the process; kill it when it hangs, and say so."""
-    finished = None
-    while process.poll() is None:
-        time.sleep(0.1)
-        now = time.monotonic()
-        if finished is None and results.exists():
-            finished = now
-        if finished is not None and now - finished > EXIT_LIMIT:
-            process.kill()
-            process.wait()
-            return "the process did not end after the last test: a handler is still registered"
-        if now - started > TIME_LIMIT:
-            process.kill()
-            process.wait()
-            return f"stopped after {TIME_LIMIT // 60} minutes"
+def wait(process: subprocess.Popen[bytes], results: Path, log: Path, live: bool) -> str:
+    """Wait for the process, and print its output if `live`; kill it when it hangs, and say so."""
+    finished, ended, moved = None, False, time.monotonic()
+    with log.open("rb") as source:
+        while not ended:
+            ended = process.poll() is not None
+            time.sleep(0.1)
+            now = time.monotonic()
+            said = source.read()  # pytest says something after each test
+            if said:
+                moved = now
+                if live:
+                    sys.stdout.write(said.decode(errors="replace"))
+                    sys.stdout.flush()
+            if ended:
+                break
+            if finished is None and results.exists():
+                finished = now
+            if finished is not None and now - finished > EXIT_LIMIT:
+                process.kill()
+                process.wait()
+                return "the process did not end after the last test: a handler is still registered"
+            if now - moved > STALL_LIMIT:
+                process.kill()
+                process.wait()
+                return f"stopped: no test finished for {STALL_LIMIT // 60} minutes"
     return ""
 
 
@@ -208,23 +269,15 @@ def table(suites: list[Suite], absent: dict[Blender, str]) -> None:
 def main() -> int:
     """Make the environments, run the suites, print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=["first", "rest", "all"], default="first", help="which tests")
     parser.add_argument("--blender", nargs="*", default=[], help="only these versions")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="suites at a time")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     options = parser.parse_args()
     extra = options.pytest
 
-    environments: list[tuple[Blender, Path]] = []
-    absent: dict[Blender, str] = {}
-    needed = bool(os.environ.get("CI"))
-    for blender in select(options.blender):
-        try:
-            environments.append((blender, prepare_blender(blender)))
-        except EnvironmentProblem as problem:
-            absent[blender] = str(problem)
-            needed |= not isinstance(problem, PythonMissing)
-
-    suites = plan(environments, extra)
+    environments, absent, needed = prepare(options.blender, options.part)
+    suites = plan(environments, options.part, extra)
     live = len(suites) == 1
     with ThreadPoolExecutor(max_workers=max(options.jobs, 1)) as pool:
         for suite in pool.map(lambda suite: execute(suite, live), suites):

@@ -2,8 +2,8 @@
 
 from . import handlers, translations
 from .baking import background_bake, command_line
-from .live import backends
 from .settings import presets, properties
+from .timeline import backends
 
 PARTS = (translations, properties, presets, backends, handlers, command_line, background_bake)
 

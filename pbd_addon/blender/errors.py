@@ -5,6 +5,10 @@ class PBDError(Exception):
     """Something a user can put right: one sentence that names the object and says what to do."""
 
 
+class LateError(PBDError):
+    """A frame takes longer than a window may wait; what is done so far stays."""
+
+
 class DamagedFrame(PBDError):
     """A cached frame on disk is not what was written there.
 

@@ -6,23 +6,19 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from .doctor import doctor
-from .live import session
+from .doctor import doctor, leftovers
+from .scene.scene_objects import is_body
 from .settings import properties
+from .timeline import session
 
 ON_LOAD = bpy.app.handlers.load_post
-
-
-@persistent
-def before_frame_change(scene, _depsgraph):
-    """The scene is about to leave a frame."""
-    session.remember(scene)
 
 
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
     shown = session.show(scene, depsgraph)
+    leftovers.look(depsgraph)
     session.tell(scene)
     if shown or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
         return  # Without a window no timer runs, and one that waits can crash Blender when it ends.
@@ -32,7 +28,8 @@ def on_frame_change(scene, depsgraph):
 @persistent
 def on_edit(scene, depsgraph):
     """Something was edited, and no frame changed."""
-    session.notice_edits(depsgraph)
+    session.notice_edits(scene, depsgraph)
+    leftovers.look(depsgraph)  # After what reads the depsgraph, which may know data that goes.
     session.tell(scene)
 
 
@@ -41,6 +38,7 @@ def on_undo(_scene, _depsgraph=None):
     """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
     session.notice_undo()
     doctor.forget()
+    leftovers.forget()
     arm_if_needed()
 
 
@@ -53,6 +51,7 @@ def before_load(*_):
 @persistent
 def before_save(*_):
     """The file is about to be saved."""
+    leftovers.sweep()
     session.before_save()
 
 
@@ -66,6 +65,7 @@ def on_save(*_):
 def on_load(*_):
     """A file has been loaded; frames of it may be on disk."""
     doctor.forget()
+    leftovers.sweep()
     arm_if_needed()
     for scene in bpy.data.scenes:
         session.adopt(scene)
@@ -74,6 +74,7 @@ def on_load(*_):
 @persistent
 def on_import(*_):
     """Something was linked or appended: cloth perhaps."""
+    leftovers.forget()
     arm_if_needed()
 
 
@@ -84,7 +85,7 @@ _newest = [0]
 @persistent
 def on_maybe_import(*_):
     """Something was edited, or a frame is about to change, in a Blender that does not tell of imports."""
-    if before_frame_change in bpy.app.handlers.frame_change_pre:
+    if on_frame_change in bpy.app.handlers.frame_change_post:
         return
     uids = np.zeros(len(bpy.data.objects), np.int32)
     bpy.data.objects.foreach_get("session_uid", uids)
@@ -107,7 +108,6 @@ ON_IMPORT = (
 """Since Blender 4.5 there is one for this alone."""
 
 ARMED = (
-    (bpy.app.handlers.frame_change_pre, before_frame_change),
     (bpy.app.handlers.frame_change_post, on_frame_change),
     (bpy.app.handlers.depsgraph_update_post, on_edit),
 )
@@ -123,9 +123,7 @@ KEPT = (
 
 def arm():
     """Register the handlers; a second time does nothing."""
-    for handlers, function in (*ARMED, *KEPT):
-        if function not in handlers:
-            handlers.append(function)
+    _add((*ARMED, *KEPT))
 
 
 def disarm():
@@ -147,15 +145,23 @@ def asleep():
 
 def is_needed():
     """Whether this file has a cloth or balloon that is not baked."""
-    return any(obj.pbd.enabled and not obj.pbd.baked for obj in bpy.data.objects)
+    return any(is_body(obj) and not obj.pbd.baked for obj in bpy.data.objects)
 
 
 def arm_if_needed():
     """Arm if a scene of this file has a cloth or balloon that is not baked, else disarm."""
     if is_needed():
         arm()
-    else:
-        disarm()
+        return
+    disarm()
+    if any(map(is_body, bpy.data.objects)):
+        _add(KEPT)
+
+
+def _add(pairs):
+    for handlers, function in pairs:
+        if function not in handlers:
+            handlers.append(function)
 
 
 def _remove(pairs):
@@ -173,6 +179,7 @@ def register():
     properties.collider_listeners.append(session.notice_colliders)
     # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
     if hasattr(bpy.data, "objects"):
+        leftovers.sweep()  # Of what happened while the extension was off.
         arm_if_needed()
 
 
@@ -184,4 +191,5 @@ def unregister():
     if bpy.app.timers.is_registered(arm_if_needed):
         bpy.app.timers.unregister(arm_if_needed)
     doctor.forget()
+    leftovers.forget()
     session.drop_all()

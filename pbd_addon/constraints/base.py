@@ -117,8 +117,8 @@ class Constraints:
         """Move the predicted positions p (3, n) towards C = 0; x (3, n) are those before the substep."""
         raise NotImplementedError
 
-    def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
-        """Friction: change p (3, n) once, after the last iteration. Most kinds have none.
+    def apply_friction(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        """Change p (3, n) once more by friction, after the last iteration. Most kinds have none.
 
         Where an overlap was opened, x (3, n) is moved along: what is pushed out gets no speed from it.
         """

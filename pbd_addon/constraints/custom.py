@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
+from .. import arguments
 from ..coloring import color
 from ..settings import Material, SolverSettings
 from .base import Constraints, relaxation
@@ -154,10 +155,7 @@ def checked_number(name: str, number: float | Sequence[float] | np.ndarray, m: i
     Raises:
         ValueError: The shape is wrong, or a number is not finite or out of range.
     """
-    try:
-        found = np.asarray(number, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number or {m} of them, not {number!r}") from None
+    found = arguments.real_array(name, number)
     if found.shape not in ((), (m,)):
         raise ValueError(f"{name} must be a number or {m} of them, not of shape {found.shape}")
     wrong = found[~(np.isfinite(found) & (found >= 0.0) & (found <= most))]

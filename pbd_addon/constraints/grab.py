@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
+from .. import arguments
 from ..settings import Material, SolverSettings
 from .base import Constraints, compliances
 
@@ -53,10 +54,7 @@ class Grab:
         Raises:
             ValueError: That is not three finite numbers.
         """
-        wanted = np.array(way, float)
-        if wanted.shape != (3,) or not np.isfinite(wanted).all():
-            raise ValueError(f"way must be three finite numbers, not {way!r}")
-        self.now = wanted
+        self.now = arguments.vector("way", way)
 
     def release(self) -> None:
         """Let go; a second time does nothing."""

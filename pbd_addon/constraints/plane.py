@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
+from .. import arguments
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import Constraints
@@ -35,12 +36,9 @@ class Plane:
         thickness: float = 0.0,
         friction: float = 0.4,
     ) -> None:
-        if not thickness >= 0.0:
-            raise ValueError(f"Plane.thickness must be at least 0 m, not {thickness:g}")
-        if not friction >= 0.0:
-            raise ValueError(f"Plane.friction must be at least 0, not {friction:g}")
         self.point, self.normal = checked_place(point, normal)
-        self.thickness, self.friction = float(thickness), float(friction)
+        self.thickness = arguments.number("Plane.thickness", thickness, low=0.0, unit="m")
+        self.friction = arguments.number("Plane.friction", friction, low=0.0)
 
 
 def checked_place(point: Sequence[float], normal: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -49,13 +47,11 @@ def checked_place(point: Sequence[float], normal: Sequence[float]) -> tuple[np.n
     Raises:
         ValueError: They are not three finite numbers each, or the normal has no length.
     """
-    place, direction = np.array(point, float), np.array(normal, float)
-    length = np.linalg.norm(direction)
-    if place.shape != (3,) or not np.isfinite(place).all():
-        raise ValueError(f"Plane.point must be three finite numbers, not {point!r}")
-    if direction.shape != (3,) or not np.isfinite(length) or length == 0.0:
-        raise ValueError(f"Plane.normal must be three numbers that are not all 0, not {normal!r}")
-    return place, direction / length
+    place, direction = arguments.vector("Plane.point", point), arguments.vector("Plane.normal", normal)
+    if not direction.any():
+        arguments.refuse("Plane.normal", "three numbers that are not all 0", normal)
+    direction /= np.abs(direction).max()  # whose squares do not vanish
+    return place, direction / np.linalg.norm(direction)
 
 
 class PlaneConstraints(Constraints):
@@ -118,8 +114,8 @@ class PlaneConstraints(Constraints):
         """Distance from where the plane was before the substep, (m,) [m]."""
         return np.asarray(self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None]))
 
-    def rub(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
-        kernels.rub_plane(
+    def apply_friction(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        kernels.apply_plane_friction(
             p, x, self.particles, self.weights, self.friction, self.normal, self.motion, self.multipliers
         )  # fmt: skip
         before = self._before(x)

@@ -14,7 +14,7 @@ import numpy as np
 from ..mesh import TriMesh, connected_components
 from ..settings import Material, SolverSettings
 from .base import Constraints
-from .distance import DistanceConstraints
+from .distance import DistanceConstraints, is_soft
 from .surface_graph import SurfaceGraph
 
 PER_PARTICLE = 2
@@ -76,7 +76,7 @@ class TetherConstraints(Constraints):
         particles, anchors: (m,) int.
         lengths: (m,) [m].
         body: Number of each row's body, (m,) int.
-        bodies: Number of bodies.
+        sizes: Largest extent of each body at rest, (bodies,) [m].
 
     Attributes:
         strain: Elastic strain of each body that the tethers know of, (bodies,).
@@ -85,8 +85,9 @@ class TetherConstraints(Constraints):
     name = "tether"
 
     def __init__(
-        self, particles: np.ndarray, anchors: np.ndarray, lengths: np.ndarray, body: np.ndarray, bodies: int
+        self, particles: np.ndarray, anchors: np.ndarray, lengths: np.ndarray, body: np.ndarray, sizes: np.ndarray
     ) -> None:
+        bodies = len(sizes)
         order = np.lexsort((particles, _rank(particles)))
         self.particles, self.anchors = particles[order], anchors[order]
         self.lengths = self.unmapped = lengths[order]
@@ -95,7 +96,7 @@ class TetherConstraints(Constraints):
         self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.longest = np.zeros(bodies)
         np.maximum.at(self.longest, self.body, self.lengths)
-        self.bodies = bodies
+        self.bodies, self.sizes = bodies, sizes
         self.softer = np.ones(bodies)
         self.multipliers = np.zeros(len(self.lengths))
         self.strain = np.zeros(bodies)
@@ -115,8 +116,11 @@ class TetherConstraints(Constraints):
         if settings.method == "PBD":
             used = np.array([m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
             self.least_strain = np.zeros(self.bodies)
+        # Soft cloth lengthens most askew, by shear, of which the multipliers of edges say nothing; it needs no tethers.
+        used &= ~is_soft(materials, settings, self.sizes)
         self.used = used[self.body]
         self.active = bool(self.used.any())
+        self.gravity = float(np.linalg.norm(settings.gravity))
         self.slack = np.full(self.bodies, np.nan)
         self.h = 0.0
 
@@ -132,11 +136,14 @@ class TetherConstraints(Constraints):
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
-        self.h = h
         slack = MARGIN * np.maximum(self.strain, self.least_strain)
-        if not np.array_equal(slack, self.slack):
-            self.slack = slack
-            self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
+        if h != self.h or not np.array_equal(slack, self.slack):
+            self.h, self.slack = h, slack
+            # What has just been predicted has fallen by g h² more than it will when the edges have pulled it back.
+            strain = np.maximum(self.strain, self.least_strain / DYNAMIC_LOAD)[self.body]
+            give = np.maximum(self.lengths * slack[self.body], self.lengths * strain + self.gravity * h**2)
+            reach = self.lengths + give
+            self.reach = np.where(self.used, reach, np.inf)
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_tether(p, self.particles, self.anchors, self.starts, self.weights, self.reach, self.multipliers)

@@ -1,7 +1,7 @@
 """Contact: with colliders, with other cloth, and of cloth with itself."""
 
 from .collider import Collider
-from .contacts import ContactConstraints
+from .contact_constraints import ContactConstraints
 from .crossings import crossing_faces, inside
 from .surface import Surface
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import arguments
 from ..mesh import TriMesh, as_polygons
 
 
@@ -46,33 +47,19 @@ class Collider:
         inside: bool = False,
         name: str = "Collider",
     ) -> None:
-        self.name = name
-        self.vertices = np.array(vertices, float)
-        if self.vertices.ndim != 2 or self.vertices.shape[1] != 3 or not len(self.vertices):
-            raise ValueError(f"{name}: vertices must have shape (n, 3) with n > 0, not {self.vertices.shape}")
-        if not np.isfinite(self.vertices).all():
-            raise ValueError(f"{name}: vertices must be finite numbers")
-        polygons = as_polygons(faces)
-        corners = polygons.corners
-        if corners.size and (corners.min() < 0 or corners.max() >= len(self.vertices)):
-            wrong = corners.min() if corners.min() < 0 else corners.max()
-            raise ValueError(f"{name}: faces names vertex {wrong}, but there are {len(self.vertices)} vertices")
+        self.name = arguments.instance("name", name, str)
+        self.vertices = arguments.vectors(f"{name}: vertices", vertices)
+        polygons = as_polygons(f"{name}: faces", faces, len(self.vertices))
         self.mesh = TriMesh(self.vertices, polygons)
         if not len(self.mesh.triangles):
             raise ValueError(f"{name}: there is no face to collide with")
         self.closed = not self.mesh.boundary_loops
-        self.thickness, self.friction = float(thickness), float(friction)
-        self.static_friction = self.friction if static_friction is None else float(static_friction)
-        self.restitution, self.inside = float(restitution), bool(inside)
-        for what, value, high in (
-            ("thickness", self.thickness, np.inf),
-            ("friction", self.friction, np.inf),
-            ("static_friction", self.static_friction, np.inf),
-            ("restitution", self.restitution, 1.0),
-        ):
-            if not (0.0 <= value <= high and np.isfinite(value)):
-                limits = "from 0 to 1" if high == 1.0 else "at least 0"
-                raise ValueError(f"{name}: {what} must be {limits}, not {value:g}")
+        self.thickness = arguments.number(f"{name}: thickness", thickness, low=0.0, unit="m")
+        self.friction = arguments.number(f"{name}: friction", friction, low=0.0)
+        static_friction = friction if static_friction is None else static_friction
+        self.static_friction = arguments.number(f"{name}: static_friction", static_friction, low=0.0)
+        self.restitution = arguments.number(f"{name}: restitution", restitution, low=0.0, high=1.0)
+        self.inside = arguments.switch(f"{name}: inside", inside)
         if self.inside and not self.closed:
             openings = len(self.mesh.boundary_loops)
             raise ValueError(f"{name}: inside needs a closed surface, this one has {openings} openings")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .box_tree import Boxes, BoxTree
+from .bvh import BVH, FittedBVH
 
 CHUNK = 8192
 
@@ -23,7 +23,7 @@ def crossing_pairs(x: np.ndarray, edges: np.ndarray, triangles: np.ndarray) -> t
     Returns:
         Numbers of the edge and of the triangle of each crossing, (k,) each.
     """
-    edge, triangle = _boxes(x.take(edges, axis=1)).overlaps(_boxes(x.take(triangles, axis=1)))
+    edge, triangle = _fitted(x.take(edges, axis=1)).query_pairs(_fitted(x.take(triangles, axis=1)))
     found = []
     for start in range(0, len(edge), CHUNK):
         of_edge, of_triangle = edges[:, edge[start : start + CHUNK]], triangles[:, triangle[start : start + CHUNK]]
@@ -62,8 +62,8 @@ def inside(points: np.ndarray, x: np.ndarray, triangles: np.ndarray) -> np.ndarr
     """
     corners = x.take(triangles, axis=1)
     top = np.vstack([points[:2], np.full(points.shape[1], max(corners[2].max(), points[2].max()))])
-    rays = BoxTree(points.T).fitted(np.concatenate([points, -top]))
-    ray, triangle = rays.overlaps(_boxes(corners))
+    rays = BVH(points.T).refit(np.concatenate([points, -top]))
+    ray, triangle = rays.query_pairs(_fitted(corners))
     p, (a, b, c) = points[:, ray], corners[:, :, triangle].swapaxes(0, 1)
     # Seen from above, a side counts for one of the two triangles that it belongs to, whatever it is hit by.
     within = np.zeros(len(ray), bool)
@@ -78,9 +78,9 @@ def inside(points: np.ndarray, x: np.ndarray, triangles: np.ndarray) -> np.ndarr
     return np.asarray(np.bincount(ray[above], minlength=points.shape[1]) % 2 == 1)
 
 
-def _boxes(corners: np.ndarray) -> Boxes:
+def _fitted(corners: np.ndarray) -> FittedBVH:
     """A tree fitted to items with corners (3, k, m)."""
-    return BoxTree(corners.mean(axis=1).T).fitted(np.concatenate([corners.min(axis=1), -corners.max(axis=1)]))
+    return BVH(corners.mean(axis=1).T).refit(np.concatenate([corners.min(axis=1), -corners.max(axis=1)]))
 
 
 def _volume(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:

@@ -1,39 +1,44 @@
-"""Friction and restitution: what surfaces that touch do to each other along the plane between them, and across it."""
+"""Friction and restitution: how surfaces that touch act on each other along the contact plane, and across it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
 from ..settings import Material
+from .candidates import Candidates
 from .collider import Collider
-from .rows import Rows
+from .narrow_phase import Contacts
+
+FRICTION_PASSES = 2
+"""Jacobi passes of friction over all contacts."""
 
 
 class Coefficients(NamedTuple):
     """Coefficients of all pairs of surfaces.
 
     Attributes:
-        sticking: Of friction at rest, (pairs,).
+        static: Of friction at rest, (pairs,).
         sliding: Of friction in motion, (pairs,).
         restitution: Share of the approach that is given back, (pairs,).
-        rough: Of friction at rest and in motion of each particle, (2, N), where a map makes them differ; else None.
+        per_particle: Of friction at rest and in motion of each particle, (2, N), where a map makes them vary.
     """
 
-    sticking: np.ndarray
+    static: np.ndarray
     sliding: np.ndarray
     restitution: np.ndarray
-    rough: np.ndarray | None
+    per_particle: np.ndarray | None
 
-    def friction(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Friction at rest and in motion of rows, (k,) each: with a map, at the points that touch."""
-        if self.rough is None:
-            return self.sticking[rows.pair], self.sliding[rows.pair]
-        halves = 0.5 * np.abs(rows.share)
-        sticking, sliding = np.einsum("jm,ijm->im", halves, self.rough.take(rows.particles, axis=1))
-        return np.maximum(sticking, sliding), sliding
+    def friction(self, rows: Candidates) -> tuple[np.ndarray, np.ndarray]:
+        """Friction at rest and in motion of contacts, (k,) each: with a map, at the points that touch."""
+        if self.per_particle is None:
+            return self.static[rows.pair], self.sliding[rows.pair]
+        halves = 0.5 * np.abs(rows.weights)
+        static, sliding = np.einsum("jm,ijm->im", halves, self.per_particle.take(rows.particles, axis=1))
+        return np.maximum(static, sliding), sliding
 
 
 def read_coefficients(
@@ -42,9 +47,9 @@ def read_coefficients(
     """The coefficients as they are now: those of colliders may change.
 
     Args:
-        sides: What touches in each pair.
+        sides: The two sides of each pair.
         colliders: All colliders, in the order of their particles.
-        of_bodies: Friction of each particle of the bodies, (n,), where a map makes them differ; else None.
+        of_bodies: Friction of each particle of the bodies, (n,), where a map makes it vary; else None.
     """
     figures = []
     for mine, other in sides:
@@ -52,9 +57,54 @@ def read_coefficients(
         sliding = 0.5 * (mine.friction + other.friction)
         restitution = other.restitution if isinstance(other, Collider) else 0.0
         figures.append((max(sliding, 0.5 * (mine.friction + static)), sliding, restitution))
-    rough = None
+    per_particle = None
     if of_bodies is not None:
         own = [np.tile([[one.static_friction], [one.friction]], len(one.vertices)) for one in colliders]
-        rough = np.concatenate([np.stack([of_bodies, of_bodies]), *own], axis=1)
+        per_particle = np.concatenate([np.stack([of_bodies, of_bodies]), *own], axis=1)
     columns = np.array(figures).reshape(-1, 3)
-    return Coefficients(columns[:, 0], columns[:, 1], columns[:, 2], rough)
+    return Coefficients(columns[:, 0], columns[:, 1], columns[:, 2], per_particle)
+
+
+def apply_friction_and_restitution(
+    kernels: ModuleType,
+    contacts: Contacts,
+    coefficients: Coefficients,
+    p: np.ndarray,
+    x: np.ndarray,
+    w: np.ndarray,
+    least_approach: float,
+) -> None:
+    """Friction and restitution of all contacts that push; in place.
+
+    Friction is Coulomb's law on positions (Macklin et al. 2014, eq. 24), in Jacobi passes with accumulated
+    multipliers.
+
+    Args:
+        kernels: Module of kernels.
+        contacts: The contacts, after their projection.
+        coefficients: Of all pairs of surfaces.
+        p: Positions after the substep, (3, N) [m]; changed.
+        x: Positions before it, (3, N) [m].
+        w: Inverse masses, (N,).
+        least_approach: Slower approaches do not bounce [m per substep].
+    """
+    pushing = contacts.pushing
+    rows, multipliers = contacts.rows.take(pushing), contacts.multipliers[pushing]
+    inverse_masses = w.take(rows.particles)
+    static, sliding = coefficients.friction(rows)
+    tangential = np.zeros((3, len(pushing)))
+    for _ in range(FRICTION_PASSES):
+        kernels.apply_contact_friction(
+            p, x, rows.particles, rows.weights, rows.normals, inverse_masses, static, sliding, multipliers,
+            tangential,
+        )  # fmt: skip
+    restitution, approach = coefficients.restitution[rows.pair], contacts.approach[pushing]
+    bounces = (restitution > 0.0) & (-approach > least_approach)
+    if not bounces.any():
+        return
+    rows = rows.take(bounces)
+    before = np.einsum("jm,jm->m", rows.weights, kernels.heights(x, rows.particles, rows.normals))
+    target = before - restitution[bounces] * approach[bounces]
+    kernels.project_contacts(
+        p, rows.particles, rows.weights, rows.normals, inverse_masses[:, bounces], target, 1.0, np.zeros(rows.size)
+    )

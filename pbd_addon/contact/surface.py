@@ -1,32 +1,32 @@
-"""Surface: the vertices, edges and triangles of one body or collider, as the search for contacts sees them."""
+"""Surface: the vertices, edges and triangles of one body or collider, for collision queries."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..mesh import TriMesh
-from .box_tree import BoxTree
-from .promise import Promise
+from .bvh import BVH
+from .motion_bound import MotionBound
 
-UNKNOWN = 0.015
-"""Straying that is expected in a substep where nothing is known of it, in edges."""
+INITIAL_ERROR = 0.015
+"""Prediction error per substep that is assumed where none was observed, in edges."""
 
 
 class Surface:
-    """One mesh among the particles of a scene, with a promise of where each of its vertices will be for a while.
+    """One mesh among the particles of a scene, its hierarchies and a bound on its motion.
 
     Args:
         mesh: Topology.
-        vertices: Positions where neighbours in the mesh are neighbours in space, (n, 3) [m].
+        vertices: Positions where neighbors in the mesh are neighbors in space, (n, 3) [m].
         start: Particle number of vertex 0.
-        exact: Whether it goes on straight paths and nothing holds it up, as colliders do.
+        exact: Whether it moves on straight paths and nothing holds it back, as colliders do.
 
     Attributes:
         part: Its particles, a slice.
         vertices: Particles with triangles (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
         edge, longest: Median and longest edge [m].
-        promise: Where it will be.
-        straying: How far each vertex, and last the mean motion, strayed from a promise in a substep lately,
+        motion_bound: Where its vertices can be for a while.
+        prediction_error: Observed error of the motion bound per substep of each vertex, and last of the mean motion,
             (n + 1,) [m].
     """
 
@@ -42,16 +42,16 @@ class Surface:
         self.vertices = used + start
         self.edges = np.ascontiguousarray(edges.T) + start
         self.triangles = np.ascontiguousarray(triangles.T) + start
-        self.vertex_tree = BoxTree(vertices[used])
-        self.edge_tree = BoxTree(vertices[edges].mean(axis=1))
-        self.triangle_tree = BoxTree(vertices[triangles].mean(axis=1))
+        self.vertex_tree = BVH(vertices[used])
+        self.edge_tree = BVH(vertices[edges].mean(axis=1))
+        self.triangle_tree = BVH(vertices[triangles].mean(axis=1))
         lengths = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
         self.edge, self.longest = float(np.median(lengths)), float(lengths.max())
-        self.straying = np.full(len(vertices) + 1, UNKNOWN * self.edge)
-        self.promise = Promise(self.part, self.edge, self.straying, exact)
+        self.prediction_error = np.full(len(vertices) + 1, INITIAL_ERROR * self.edge)
+        self.motion_bound = MotionBound(self.part, self.edge, self.prediction_error, exact)
 
     def sharpness(self, x: np.ndarray, smooth: float, sharp: float) -> np.ndarray:
-        """How sharp edges are at positions x (3, N), (e,): 0 bent by `smooth` [rad], 1 by `sharp` and at borders."""
+        """Sharpness of edges at x (3, N), (e,): 0 up to an angle `smooth` [rad], 1 from `sharp` on and at borders."""
         a, b, c = x.take(self.triangles, axis=1).swapaxes(0, 1)
         normals = np.cross(b - a, c - a, axis=0)
         normals /= np.maximum(np.sqrt(np.einsum("im,im->m", normals, normals)), 1e-300)
@@ -59,9 +59,9 @@ class Surface:
         cosine[self._right < 0] = -1.0
         return np.asarray(((np.cos(smooth) - cosine) / (np.cos(smooth) - np.cos(sharp))).clip(0.0, 1.0))
 
-    def recall(self, straying: np.ndarray) -> None:
-        """Take what is known of the straying, (n + 1,) [m]; NaN where nothing is."""
-        self.straying[:] = np.where(np.isnan(straying), UNKNOWN * self.edge, straying)
+    def restore_prediction_error(self, prediction_error: np.ndarray) -> None:
+        """Take over the observed prediction error, (n + 1,) [m]; NaN where there is none."""
+        self.prediction_error[:] = np.where(np.isnan(prediction_error), INITIAL_ERROR * self.edge, prediction_error)
 
     def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
         """Note the two triangles of every edge, -1 where there are not two."""

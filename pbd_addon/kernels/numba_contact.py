@@ -84,14 +84,14 @@ def _on_edges(p: np.ndarray, a: int, b: int, c: int, d: int) -> tuple[float, flo
 def _closest(
     p: np.ndarray, kind: int, a: int, b: int, c: int, d: int
 ) -> tuple[tuple[float, float, float, float], float, tuple[float, float, float]]:
-    """As `closest_points`, of one row."""
-    share = _on_triangle(p, a, b, c, d) if kind == FACE else _on_edges(p, a, b, c, d)
-    x = p[0, a] * share[0] + p[0, b] * share[1] + p[0, c] * share[2] + p[0, d] * share[3]
-    y = p[1, a] * share[0] + p[1, b] * share[1] + p[1, c] * share[2] + p[1, d] * share[3]
-    z = p[2, a] * share[0] + p[2, b] * share[1] + p[2, c] * share[2] + p[2, d] * share[3]
+    """As `closest_points`, of one contact."""
+    weights = _on_triangle(p, a, b, c, d) if kind == FACE else _on_edges(p, a, b, c, d)
+    x = p[0, a] * weights[0] + p[0, b] * weights[1] + p[0, c] * weights[2] + p[0, d] * weights[3]
+    y = p[1, a] * weights[0] + p[1, b] * weights[1] + p[1, c] * weights[2] + p[1, d] * weights[3]
+    z = p[2, a] * weights[0] + p[2, b] * weights[1] + p[2, c] * weights[2] + p[2, d] * weights[3]
     length = sqrt(x * x + y * y + z * z)
     scale = max(length, 1e-300)
-    return share, length, (x / scale, y / scale, z / scale)
+    return weights, length, (x / scale, y / scale, z / scale)
 
 
 @helper
@@ -101,7 +101,7 @@ def _height(p: np.ndarray, normal: tuple[float, float, float], particle: int) ->
 
 @helper
 def _clearance(p: np.ndarray, kind: int, a: int, b: int, c: int, d: int, normal: tuple[float, float, float]) -> float:
-    """As `clearances`, of one row."""
+    """As `clearances`, of one contact."""
     one, two, three, four = _height(p, normal, a), _height(p, normal, b), _height(p, normal, c), _height(p, normal, d)
     if kind == FACE:
         return one - max(max(two, three), four)
@@ -117,14 +117,14 @@ def _dot(a: tuple[float, float, float], b: tuple[float, float, float]) -> float:
 def closest_points(p: np.ndarray, particles: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As `numpy_contact.closest_points`."""
     count = particles.shape[1]
-    shares, distance, normals = np.empty((4, count)), np.empty(count), np.empty((3, count))
+    all_weights, distance, normals = np.empty((4, count)), np.empty(count), np.empty((3, count))
     for r in range(count):
         a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
         c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
-        share, distance[r], normal = _closest(p, kind[r], a, b, c, d)
-        shares[0, r], shares[1, r], shares[2, r], shares[3, r] = share
+        weights, distance[r], normal = _closest(p, kind[r], a, b, c, d)
+        all_weights[0, r], all_weights[1, r], all_weights[2, r], all_weights[3, r] = weights
         normals[0, r], normals[1, r], normals[2, r] = normal
-    return shares, distance, normals
+    return all_weights, distance, normals
 
 
 @kernel("f8[::1](f8[:,::1], i8[:,:], f8[:,:], i1[:])")
@@ -143,91 +143,93 @@ def clearances(p: np.ndarray, particles: np.ndarray, normals: np.ndarray, kind: 
     "Tuple((i8[:,::1], f8[:,::1], f8[:,::1], f8[::1]))"
     "(f8[:,::1], i8[:], i8[:], i8[:,:], i8[:,:], i8, f8[:], i8, i8, f8[:], f8[:], f8[:,:], f8[:,:], f8, b1)"
 )
-def rows_in_reach(
+def cull_pairs(
     x: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    items: np.ndarray,
-    other_items: np.ndarray,
+    primitives: np.ndarray,
+    other_primitives: np.ndarray,
     kind: int,
     distance: np.ndarray,
     start: int,
     other_start: int,
-    slack: np.ndarray,
-    other_slack: np.ndarray,
-    way: np.ndarray,
-    other_way: np.ndarray,
-    loose: float,
-    together: bool,
+    margin: np.ndarray,
+    other_margin: np.ndarray,
+    displacement: np.ndarray,
+    other_displacement: np.ndarray,
+    drift: float,
+    same: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """As `numpy_contact.rows_in_reach`."""
+    """As `numpy_contact.cull_pairs`."""
     pairs, count = len(first), 0
     # Memory that is never written costs nothing.
-    particles, shares = np.empty((4, pairs), np.int64), np.empty((4, pairs))
+    particles, all_weights = np.empty((4, pairs), np.int64), np.empty((4, pairs))
     normals, kept = np.empty((3, pairs)), np.empty(pairs)
-    last, other_last = len(items) - 1, len(other_items) - 1
+    last, other_last = len(primitives) - 1, len(other_primitives) - 1
     zero, other_zero = np.uint64(start), np.uint64(other_start)
     for r in range(pairs):
         i, j = np.uint64(first[r]), np.uint64(second[r])
-        a, d = np.uint64(items[0, i]), np.uint64(other_items[other_last, j])
+        a, d = np.uint64(primitives[0, i]), np.uint64(other_primitives[other_last, j])
         if kind == FACE:
-            b, c = np.uint64(other_items[0, j]), np.uint64(other_items[1, j])
+            b, c = np.uint64(other_primitives[0, j]), np.uint64(other_primitives[1, j])
         else:
-            b, c = np.uint64(items[last, i]), np.uint64(other_items[0, j])
+            b, c = np.uint64(primitives[last, i]), np.uint64(other_primitives[0, j])
         if a in (c, d) or (a == b if kind == FACE else b in (c, d)):
             continue
-        share, gap, normal = _closest(x, kind, a, b, c, d)
-        stray, other_stray = slack[a - zero], max(other_slack[c - other_zero], other_slack[d - other_zero])
-        down = _height(way, normal, a - zero)
-        up = max(_height(other_way, normal, c - other_zero), _height(other_way, normal, d - other_zero))
+        weights, gap, normal = _closest(x, kind, a, b, c, d)
+        first_margin, second_margin = margin[a - zero], max(other_margin[c - other_zero], other_margin[d - other_zero])
+        down = _height(displacement, normal, a - zero)
+        up = max(
+            _height(other_displacement, normal, c - other_zero), _height(other_displacement, normal, d - other_zero)
+        )
         if kind == FACE:
-            other_stray = max(other_stray, other_slack[b - other_zero])
-            up = max(up, _height(other_way, normal, b - other_zero))
+            second_margin = max(second_margin, other_margin[b - other_zero])
+            up = max(up, _height(other_displacement, normal, b - other_zero))
         else:
-            stray = max(stray, slack[b - zero])
-            down = min(down, _height(way, normal, b - zero))
-        closer = max(up - down, 0.0) if together else max(up, 0.0) + max(-down, 0.0)
-        if gap <= distance[r] + (stray + other_stray + loose + closer):
+            first_margin = max(first_margin, margin[b - zero])
+            down = min(down, _height(displacement, normal, b - zero))
+        closer = max(up - down, 0.0) if same else max(up, 0.0) + max(-down, 0.0)
+        if gap <= distance[r] + (first_margin + second_margin + drift + closer):
             particles[0, count], particles[1, count], particles[2, count], particles[3, count] = a, b, c, d
-            shares[0, count], shares[1, count], shares[2, count], shares[3, count] = share
+            all_weights[0, count], all_weights[1, count], all_weights[2, count], all_weights[3, count] = weights
             normals[0, count], normals[1, count], normals[2, count] = normal
             kept[count] = distance[r]
             count += 1
-    return particles[:, :count].copy(), shares[:, :count].copy(), normals[:, :count].copy(), kept[:count].copy()
+    return particles[:, :count].copy(), all_weights[:, :count].copy(), normals[:, :count].copy(), kept[:count].copy()
 
 
 @kernel("Tuple((i8[::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], i8[:,:], i1[:], f8[:,:], f8[:], b1[:])")
-def planes_between(
+def separating_planes(
     p: np.ndarray,
     x: np.ndarray,
     particles: np.ndarray,
     kind: np.ndarray,
     normals: np.ndarray,
     distance: np.ndarray,
-    solid: np.ndarray,
+    is_exit: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `numpy_contact.planes_between`."""
+    """As `numpy_contact.separating_planes`."""
     rows, count = particles.shape[1], 0
-    which, shares, planes = np.empty(rows, np.int64), np.empty((4, rows)), np.empty((3, rows))
+    which, all_weights, planes = np.empty(rows, np.int64), np.empty((4, rows)), np.empty((3, rows))
     for r in range(rows):
         a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
         c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
-        share, gap, now = _closest(p, kind[r], a, b, c, d)
+        weights, gap, now = _closest(p, kind[r], a, b, c, d)
         old = normals[0, r], normals[1, r], normals[2, r]
         sign = np.sign(_dot(now, old))
-        if not solid[r] and _clearance(p, kind[r], a, b, c, d, old) <= 0.0:
-            old_share, _, old = _closest(x, kind[r], a, b, c, d)
+        if not is_exit[r] and _clearance(p, kind[r], a, b, c, d, old) <= 0.0:
+            old_weights, _, old = _closest(x, kind[r], a, b, c, d)
             if _clearance(p, kind[r], a, b, c, d, old) <= 0.0:
-                share, now, sign = old_share, old, 1.0
+                weights, now, sign = old_weights, old, 1.0
             elif sign * _dot(now, old) < 0.0:
                 sign = -sign
         now = sign * now[0], sign * now[1], sign * now[2]
-        if gap < distance[r] or solid[r] or _clearance(p, kind[r], a, b, c, d, now) <= 0.0:
+        if gap < distance[r] or is_exit[r] or _clearance(p, kind[r], a, b, c, d, now) <= 0.0:
             which[count] = r
-            shares[0, count], shares[1, count], shares[2, count], shares[3, count] = share
+            all_weights[0, count], all_weights[1, count], all_weights[2, count], all_weights[3, count] = weights
             planes[0, count], planes[1, count], planes[2, count] = now
             count += 1
-    return which[:count].copy(), shares[:, :count].copy(), planes[:, :count].copy()
+    return which[:count].copy(), all_weights[:, :count].copy(), planes[:, :count].copy()
 
 
 @kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:,:])")
@@ -243,91 +245,93 @@ def heights(p: np.ndarray, particles: np.ndarray, normals: np.ndarray) -> np.nda
 
 
 @kernel("void(f8[:,::1], i8[:,:], f8[:,:], f8[:,:], f8[:,:], f8[:], f8, f8[:])")
-def push_apart(
+def project_contacts(
     p: np.ndarray,
     particles: np.ndarray,
-    share: np.ndarray,
-    normals: np.ndarray,
     weights: np.ndarray,
-    wanted: np.ndarray,
+    normals: np.ndarray,
+    inverse_masses: np.ndarray,
+    target_gap: np.ndarray,
     relaxation: float,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_contact.push_apart`."""
+    """As `numpy_contact.project_contacts`."""
     count, n = particles.shape[1], p.shape[1]
-    at_work, gap, many = np.empty(count, np.int64), np.empty(count), 0
-    crowd = np.zeros(n)
+    working, gap, many = np.empty(count, np.int64), np.empty(count), 0
+    valence_weights = np.zeros(n)
     for r in range(count):
         reached = 0.0
         for corner in range(4):
             i = np.uint64(particles[corner, r])
             height = normals[0, r] * p[0, i] + normals[1, r] * p[1, i] + normals[2, r] * p[2, i]
-            reached += share[corner, r] * height
-        missing = wanted[r] - reached  # in NumPy's order, as rows that just touch are at work or not by the last digit
+            reached += weights[corner, r] * height
+        # In NumPy's order: whether contacts that just touch take part hangs on the last digit.
+        missing = target_gap[r] - reached
         if missing > 0.0 or multipliers[r] > 0.0:
-            at_work[many], gap[many] = r, missing
+            working[many], gap[many] = r, missing
             many += 1
             for corner in range(4):
-                crowd[np.uint64(particles[corner, r])] += abs(share[corner, r])
+                valence_weights[np.uint64(particles[corner, r])] += abs(weights[corner, r])
     if not many:
         return
     moves = np.zeros((3, n))
     for number in range(many):
-        r = at_work[number]
+        r = working[number]
         stiffness = TINY
         for corner in range(4):
-            stiffness += crowd[np.uint64(particles[corner, r])] * weights[corner, r] * abs(share[corner, r])
+            valence = valence_weights[np.uint64(particles[corner, r])]
+            stiffness += valence * inverse_masses[corner, r] * abs(weights[corner, r])
         step = max(relaxation * gap[number] / stiffness, -multipliers[r])
         multipliers[r] += step
         for corner in range(4):
             i = np.uint64(particles[corner, r])
-            move = weights[corner, r] * share[corner, r] * step
+            move = inverse_masses[corner, r] * weights[corner, r] * step
             for axis in range(3):
                 moves[axis, i] += move * normals[axis, r]
     _add(p, moves)
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i8[:,:], f8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:])")
-def rub_contacts(
+def apply_contact_friction(
     p: np.ndarray,
     x: np.ndarray,
     particles: np.ndarray,
-    share: np.ndarray,
-    normals: np.ndarray,
     weights: np.ndarray,
-    sticking: np.ndarray,
+    normals: np.ndarray,
+    inverse_masses: np.ndarray,
+    static: np.ndarray,
     sliding: np.ndarray,
     multipliers: np.ndarray,
-    rubbed: np.ndarray,
+    tangential: np.ndarray,
 ) -> None:
-    """As `numpy_contact.rub_contacts`."""
+    """As `numpy_contact.apply_contact_friction`."""
     count, n = particles.shape[1], p.shape[1]
-    crowd, moves = np.zeros(n), np.zeros((3, n))
+    valence_weights, moves = np.zeros(n), np.zeros((3, n))
     for corner in range(4):
         for r in range(count):
-            crowd[np.uint64(particles[corner, r])] += abs(share[corner, r])
+            valence_weights[np.uint64(particles[corner, r])] += abs(weights[corner, r])
     for r in range(count):
         sx, sy, sz, stiffness = 0.0, 0.0, 0.0, TINY
         for corner in range(4):
-            i, part = np.uint64(particles[corner, r]), share[corner, r]
+            i, part = np.uint64(particles[corner, r]), weights[corner, r]
             sx += (p[0, i] - x[0, i]) * part
             sy += (p[1, i] - x[1, i]) * part
             sz += (p[2, i] - x[2, i]) * part
-            stiffness += crowd[i] * weights[corner, r] * abs(part)
+            stiffness += valence_weights[i] * inverse_masses[corner, r] * abs(part)
         nx, ny, nz = normals[0, r], normals[1, r], normals[2, r]
         off = nx * sx + ny * sy + nz * sz
-        wx = rubbed[0, r] - (sx - nx * off) / stiffness
-        wy = rubbed[1, r] - (sy - ny * off) / stiffness
-        wz = rubbed[2, r] - (sz - nz * off) / stiffness
+        wx = tangential[0, r] - (sx - nx * off) / stiffness
+        wy = tangential[1, r] - (sy - ny * off) / stiffness
+        wz = tangential[2, r] - (sz - nz * off) / stiffness
         strength = sqrt(wx * wx + wy * wy + wz * wz)
-        most = (sliding[r] if strength > sticking[r] * multipliers[r] else sticking[r]) * multipliers[r]
+        most = (sliding[r] if strength > static[r] * multipliers[r] else static[r]) * multipliers[r]
         scale = min(most, strength) / max(strength, 1e-300)
-        wx, wy, wz = wx * scale - rubbed[0, r], wy * scale - rubbed[1, r], wz * scale - rubbed[2, r]
-        rubbed[0, r] += wx
-        rubbed[1, r] += wy
-        rubbed[2, r] += wz
+        wx, wy, wz = wx * scale - tangential[0, r], wy * scale - tangential[1, r], wz * scale - tangential[2, r]
+        tangential[0, r] += wx
+        tangential[1, r] += wy
+        tangential[2, r] += wz
         for corner in range(4):
-            i, move = np.uint64(particles[corner, r]), weights[corner, r] * share[corner, r]
+            i, move = np.uint64(particles[corner, r]), inverse_masses[corner, r] * weights[corner, r]
             moves[0, i] += move * wx
             moves[1, i] += move * wy
             moves[2, i] += move * wz

@@ -12,10 +12,10 @@ from math import atan2, sqrt
 
 import numpy as np
 
-from .numba_boxes import (
-    bounds_of as bounds_of,
-    fit_boxes as fit_boxes,
-    overlaps as overlaps,
+from .numba_bvh import (
+    primitive_bounds as primitive_bounds,
+    query_pairs as query_pairs,
+    refit as refit,
 )
 from .numba_chains import (
     project_chains as project_chains,
@@ -23,13 +23,13 @@ from .numba_chains import (
 )
 from .numba_compile import helper, kernel
 from .numba_contact import (
+    apply_contact_friction as apply_contact_friction,
     clearances as clearances,
     closest_points as closest_points,
+    cull_pairs as cull_pairs,
     heights as heights,
-    planes_between as planes_between,
-    push_apart as push_apart,
-    rows_in_reach as rows_in_reach,
-    rub_contacts as rub_contacts,
+    project_contacts as project_contacts,
+    separating_planes as separating_planes,
 )
 from .numba_inflation import (
     inflate as inflate,
@@ -316,7 +316,7 @@ def project_plane(
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i8[:], f8[:], f8[:], f8[:], f8[:], f8[:])")
-def rub_plane(
+def apply_plane_friction(
     p: np.ndarray,
     x: np.ndarray,
     indices: np.ndarray,
@@ -326,7 +326,7 @@ def rub_plane(
     motion: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_kernels.rub_plane`."""
+    """As `numpy_kernels.apply_plane_friction`."""
     for r in range(len(indices)):
         if not multipliers[r] > 0.0:
             continue

@@ -18,23 +18,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from .numpy_boxes import (
-    bounds_of as bounds_of,
-    fit_boxes as fit_boxes,
-    overlaps as overlaps,
+from .numpy_bvh import (
+    primitive_bounds as primitive_bounds,
+    query_pairs as query_pairs,
+    refit as refit,
 )
 from .numpy_chains import (
     project_chains as project_chains,
     solve_tridiagonal as solve_tridiagonal,
 )
 from .numpy_contact import (
+    apply_contact_friction as apply_contact_friction,
     clearances as clearances,
     closest_points as closest_points,
+    cull_pairs as cull_pairs,
     heights as heights,
-    planes_between as planes_between,
-    push_apart as push_apart,
-    rows_in_reach as rows_in_reach,
-    rub_contacts as rub_contacts,
+    project_contacts as project_contacts,
+    separating_planes as separating_planes,
 )
 from .numpy_inflation import (
     inflate as inflate,
@@ -265,7 +265,7 @@ def project_plane(
     _scatter(p, indices, q + normal[:, None] * push)
 
 
-def rub_plane(
+def apply_plane_friction(
     p: np.ndarray,
     x: np.ndarray,
     indices: np.ndarray,

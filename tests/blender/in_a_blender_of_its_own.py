@@ -54,14 +54,14 @@ def compiled():
 
 
 def running():
-    return bridge("live.session").get(bpy.context.scene)
+    return bridge("timeline.session").get(bpy.context.scene)
 
 
 def run(kernels):
     """Simulate from the first frame; which kernels did it, and the last positions (n, 3) [m]."""
     bpy.context.scene.pbd.kernels = kernels
     scenes.go(1)
-    bridge("live.session").clear_cache(bpy.context.scene)
+    bridge("timeline.session").clear_cache(bpy.context.scene)
     names = set()
     for frame in range(2, LAST + 1):
         scenes.go(frame)
@@ -73,7 +73,7 @@ def run(kernels):
 def install_and_play(archive):
     """A window's story: install, play, and go on playing while Numba is compiled."""
     installer.install(Path(archive))
-    backends = bridge("live.backends")
+    backends = bridge("timeline.backends")
     backends.WAITS = False
     curtain()
     scene = bpy.context.scene
@@ -115,7 +115,7 @@ def install_and_play(archive):
 def play_with_numpy_alone(archive):
     """The zip for all platforms."""
     installer.install(Path(archive))
-    backends = bridge("live.backends")
+    backends = bridge("timeline.backends")
     curtain()
     names, _ = run("AUTO")
     return {
@@ -146,7 +146,7 @@ def come_again():
 def switch_off():
     """The extension is switched off while the process runs."""
     bpy.ops.preferences.addon_enable(module=installer.PACKAGE)
-    backends = bridge("live.backends")
+    backends = bridge("timeline.backends")
     backends.WAITS = False
     curtain()
     scenes.go(1)
@@ -168,7 +168,7 @@ def meet_a_broken_numba():
     file.write_bytes(sound)
     return {
         "kernels": names,
-        "status": bridge("live.backends").status(bpy.context.scene),
+        "status": bridge("timeline.backends").status(bpy.context.scene),
         "message": running().message,
         "fallen": float(-shape[:, 2].min()),
     }
@@ -181,12 +181,42 @@ def replace_it(archive):
     before, _ = run("AUTO")
     installer.install(Path(archive))
     after, _ = run("AUTO")
-    return {"kernels": [before, after], "status": bridge("live.backends").status(bpy.context.scene)}
+    return {"kernels": [before, after], "status": bridge("timeline.backends").status(bpy.context.scene)}
+
+
+def play_in_a_copy(archive, kind):
+    """Cloth plays in a copy of its scene, where its collider gets another mesh; and then in the first scene again."""
+    installer.install(Path(archive))
+    scenes.add_grid()
+    ground = scenes.add_grid("Ground", pbd=False)
+    ground.location.z, ground.scale, ground.pbd_collider.enabled = -0.3, (2.0, 2.0, 2.0), True
+    first = bpy.context.scene
+    play(3)
+    bpy.ops.scene.new(type=kind)
+    frames = [play(4)]
+    bpy.ops.object.select_all(action="DESELECT")
+    ground = next(obj for obj in bpy.context.scene.objects if obj.name.startswith("Ground"))
+    ground.select_set(True)
+    bpy.context.view_layer.objects.active = ground
+    bpy.ops.object.transform_apply()
+    old = ground.data
+    ground.data = old.copy()
+    bpy.data.meshes.remove(old)
+    bpy.context.window.scene = first
+    return {"frames": [*frames, play(6)]}
+
+
+def play(last):
+    """Play from the second frame; the frames that are simulated then."""
+    for frame in range(2, last + 1):
+        scenes.go(frame)
+    return [running().first_frame, running().last_frame]
 
 
 if __name__ == "__main__":
     story, *arguments = sys.argv[1:]
     tales = (install_and_play, play_with_numpy_alone, come_again, switch_off, meet_a_broken_numba, replace_it)
+    tales = (*tales, play_in_a_copy)
     told = {tale.__name__: tale for tale in tales}
     try:
         result = told[story](*arguments)

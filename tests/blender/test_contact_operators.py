@@ -9,7 +9,7 @@ from scenes import go, play, shown
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 def select(*objects):

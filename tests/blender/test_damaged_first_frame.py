@@ -11,7 +11,7 @@ LAST = 6
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from scenes import count_steps, go, play, shown
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_a_renamed_object_with_keys_and_a_moved_one_are_found(session, stage):
     found = running(session)
     assert (found.last_frame, found.disk_note) == (6, "")
     assert found.moved_by_hand == {bpy.data.objects["Banner"].session_uid}
-    assert not found.fits(bpy.context.scene)
+    assert not session.fits(bpy.context.scene)
 
 
 def test_the_cache_moves_with_the_file(session, stage, tmp_path):
@@ -337,7 +337,7 @@ def test_a_damaged_frame_is_simulated_again(session, stage):
     found = running(session)
     assert np.allclose(shown(flag()), seen[5][0], atol=1e-5)
     assert found.last_frame == 5
-    assert found.loss.why == "the cache on disk is damaged"
+    assert found.lost.why == "the cache on disk is damaged"
 
 
 def test_a_damaged_state_gives_the_frames_before(session, stage):
@@ -546,6 +546,7 @@ def test_reset_begins_the_files_anew(session, stage):
 
 def test_two_scenes_have_caches_of_their_own(session, stage):
     simulate(session, stage, 3)
+    go(1)
     bpy.ops.scene.new(type="FULL_COPY")
     second = bpy.context.scene
     second.name = "Night/2"
@@ -578,7 +579,7 @@ def take_hold(extension):
 
     def take(ticks=8):
         scene, depsgraph = bpy.context.scene, bpy.context.evaluated_depsgraph_get
-        hand = extension.bridge("live.hand").Hand(scene, depsgraph())
+        hand = extension.bridge("timeline.grab").Hand(scene, depsgraph())
         origin = shown(flag())[-1] + (-0.01, -0.01, 2.0)
         assert hand.take(scene, origin, DOWN, 0.3)
         for tick in range(ticks):
@@ -638,7 +639,7 @@ def test_what_a_hand_has_shaped_is_there_again(session, stage, take_hold):
     assert (found.first_disturbed, found.disturbed_by, found.world.rested) == (5, "HAND", 8)
     go(4), go(5)
     assert np.allclose(shown(flag()), shaped, atol=1e-6)
-    assert not found.fits(bpy.context.scene)
+    assert not session.fits(bpy.context.scene)
 
 
 def test_a_first_frame_that_a_hand_has_shaped_is_there_again(session, stage, take_hold):

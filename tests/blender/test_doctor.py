@@ -174,7 +174,7 @@ def test_a_finding_is_told_and_mended(extension, case):
     if before is not None:
         assert np.allclose(shown(obj), before, atol=1e-6) or check == "uneven_scale"
     go(2)
-    session = extension.bridge("live.session").get(bpy.context.scene)
+    session = extension.bridge("timeline.session").get(bpy.context.scene)
     assert session.message == ""
     assert session.last_frame == 2
 
@@ -208,7 +208,7 @@ def test_mending_keeps_shape_keys_groups_and_place(extension):
     assert len(obj.data.vertices) == 6
     assert [block.name for block in obj.data.shape_keys.key_blocks] == ["Basis", "Up"]
     assert [point.co[2] for point in obj.data.shape_keys.key_blocks["Up"].points] == [0.5] * 6
-    assert len(extension.bridge("input.mesh_io").read_pins(obj)) == 2
+    assert len(extension.bridge("read.mesh_io").read_pins(obj)) == 2
 
 
 def test_scale_is_taken_into_the_mesh_where_it_stands(extension):

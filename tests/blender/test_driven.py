@@ -44,7 +44,7 @@ def strip_of(obj):
 
 
 def loss(extension):
-    return extension.bridge("live.session").get(bpy.context.scene).loss
+    return extension.bridge("timeline.session").get(bpy.context.scene).lost
 
 
 def change_expression(driver, _far):
@@ -79,12 +79,11 @@ def test_a_driver_is_changed(extension, flag, change, why):
     play([flag], 1, 12)
     assert loss(extension) is None
     bpy.context.view_layer.update()
-    running = extension.bridge("live.session").get(bpy.context.scene)
-    running.curves_edited = False
+    running = extension.bridge("timeline.session").get(bpy.context.scene)
     change(driver, far)
     flag.update_tag()  # As the editor of drivers does.
     bpy.context.view_layer.update()
-    assert running.curves_edited
+    assert running.heard.curves
     go(12)
     assert tuple(loss(extension)) == (2, 12, why)
     assert shown(flag)[0, 0] == pytest.approx(-0.5 + flag.matrix_world.translation.x, abs=1e-5)
@@ -132,7 +131,7 @@ def test_a_cache_on_disk_is_of_these_drivers(extension, flag, tmp_path):
     play([flag], 1, 6)
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=path)
-    session = extension.bridge("live.session")
+    session = extension.bridge("timeline.session")
     assert session.get(bpy.context.scene).last_frame == 6
     session.drop_all()
     bpy.data.objects["Flag"].animation_data.drivers[0].driver.expression = "0.0"

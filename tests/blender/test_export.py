@@ -144,7 +144,7 @@ def test_gltf_of_a_cloth_with_keys_of_its_own(extension, tmp_path):
 def test_missing_frames_are_simulated_and_the_cache_stays(extension, tmp_path):
     obj = flag()
     seen = stage(obj)
-    session = extension.bridge("live.session")
+    session = extension.bridge("timeline.session")
     session.clear_cache(bpy.context.scene)
     go(FIRST)
     assert bpy.ops.object.pbd_export(format="ALEMBIC", filepath=str(tmp_path / "flag.abc")) == {"FINISHED"}
@@ -162,7 +162,7 @@ def test_two_cloths_and_a_body_in_one_file(extension, tmp_path):
     rest = [np.array([vertex.co for vertex in one.data.vertices], np.float32) for one in (obj, other)]
     for one in (other, body):
         one.select_set(True)
-    extension.bridge("live.session").clear_cache(bpy.context.scene)
+    extension.bridge("timeline.session").clear_cache(bpy.context.scene)
     assert bpy.ops.object.pbd_export(format="GLTF", filepath=str(tmp_path / "all.glb")) == {"FINISHED"}
     extension.disable()
     bpy.ops.wm.read_homefile(use_empty=True)

@@ -161,7 +161,7 @@ def test_a_baked_file_that_does_not_fit(flag, tmp_path):
 
 
 def test_a_disk_cache_that_does_not_fit_goes_on_in_memory(extension, flag, tmp_path):
-    session, scene = extension.bridge("live.session"), bpy.context.scene
+    session, scene = extension.bridge("timeline.session"), bpy.context.scene
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "flag.blend"))
     scene.pbd.use_disk_cache = True
     with files_of_at_most(3 * 20 * 20 * 12):  # Two samples and a half.

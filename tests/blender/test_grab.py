@@ -11,12 +11,12 @@ DOWN = (0.0, 0.0, -1.0)
 
 @pytest.fixture
 def hand(extension):
-    return extension.bridge("live.hand")
+    return extension.bridge("timeline.grab")
 
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 def depsgraph():
@@ -126,7 +126,7 @@ def test_frames_after_a_touched_one_are_made_anew(hand, session):
     worker.finish(bpy.context.scene)
     running = session.get(bpy.context.scene)
     assert (running.last_frame, running.first_disturbed) == (5, 5)
-    assert not running.fits(bpy.context.scene)
+    assert not session.fits(bpy.context.scene)
     touched = shown(obj)
     go(3)
     go(5)
@@ -175,7 +175,7 @@ def test_pins_stay_where_the_hand_left_them(hand, session, extension):
     drag(worker, (0.0, 0.0, 0.4), ticks=20)
     count = worker.let_go(scene, pin=True)
     worker.finish(scene)
-    pinned = sorted(extension.bridge("input.mesh_io").read_pins(obj))
+    pinned = sorted(extension.bridge("read.mesh_io").read_pins(obj))
     ids = [vertex for vertex in pinned if vertex < 72]
     assert count == len(ids) > 0
     assert 13 in ids
@@ -217,12 +217,12 @@ def test_pinning_in_edit_mode_forgets_where_a_hand_was(hand, extension):
     drag(worker, (0.0, 0.0, 0.4))
     worker.let_go(bpy.context.scene, pin=True)
     worker.finish(bpy.context.scene)
-    assert extension.bridge("input.pins").read_offsets(obj.data).any()
+    assert extension.bridge("read.pins").read_offsets(obj.data).any()
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.object.pbd_unpin_selected()
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert not extension.bridge("input.pins").read_offsets(obj.data).any()
+    assert not extension.bridge("read.pins").read_offsets(obj.data).any()
 
 
 def test_undo_takes_cloth_and_pins_back_in_one_step(hand, session, extension):
@@ -237,7 +237,7 @@ def test_undo_takes_cloth_and_pins_back_in_one_step(hand, session, extension):
     bpy.ops.ed.undo_push(message="Grab")
     bpy.ops.ed.undo()
     obj = bpy.data.objects["Flag"]
-    assert len(extension.bridge("input.mesh_io").read_pins(obj)) == 9
+    assert len(extension.bridge("read.mesh_io").read_pins(obj)) == 9
     assert "pbd_pin_offset" not in obj.data.attributes
     go(4)
     assert np.allclose(shown(obj), seen[4][0], atol=1e-5)

@@ -161,7 +161,7 @@ def rest():
 
 
 def test_first_cloth(extension):
-    scene, running = lambda: bpy.context.scene, extension.bridge("live.session")
+    scene, running = lambda: bpy.context.scene, extension.bridge("timeline.session")
     kept = {}
 
     def stretched():
@@ -252,7 +252,7 @@ def test_first_cloth(extension):
 
 
 def test_first_balloon(extension):
-    running = extension.bridge("live.session")
+    running = extension.bridge("timeline.session")
 
     def measured():
         session = running.get(bpy.context.scene)

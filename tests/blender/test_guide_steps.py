@@ -105,7 +105,7 @@ def test_a_garment_on_a_character(extension, tmp_path):
         assert np.abs(seen[frame][0][:count][pinned()] - shown(twin)[pinned()]).max() < SHARED, frame
         if frame == 1:
             assert np.abs(seen[1][0][:count] - shown(twin)).max() < SHARED
-    running = extension.bridge("live.session").get(scene)
+    running = extension.bridge("timeline.session").get(scene)
     assert running.message == "" and list(running.world.obstacles) == [body.session_uid]
     assert np.abs(seen[LAST][0][:count] - shown(twin)).max() > 0.02
 
@@ -204,4 +204,4 @@ def test_for_a_game(extension, tmp_path):
     assert 0.0 <= weights.min() < weights.max() <= 1.0
     assert (nodes["Body"], "translation") in found
     play([obj], 3, LAST)
-    assert extension.bridge("live.session").get(scene).message == ""
+    assert extension.bridge("timeline.session").get(scene).message == ""

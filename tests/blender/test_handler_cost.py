@@ -22,7 +22,7 @@ def least_seconds(function, repeats=60):
 
 
 def test_a_cached_frame_of_ten_thousand_vertices(extension, record_property):
-    session = extension.bridge("live.session")
+    session = extension.bridge("timeline.session")
     scene = bpy.context.scene
     scene.pbd.substeps = 1
     scenes.add_grid(rx=VERTICES, ry=VERTICES)
@@ -42,7 +42,7 @@ def test_a_cached_frame_of_ten_thousand_vertices(extension, record_property):
 
 def test_a_frame_from_disk_of_ten_thousand_vertices(extension, tmp_path):
     """Read, checked, and shown, after the file was loaded."""
-    session = extension.bridge("live.session")
+    session = extension.bridge("timeline.session")
     scene = bpy.context.scene
     scene.pbd.substeps, scene.pbd.use_disk_cache = 1, True
     scenes.add_grid(rx=VERTICES, ry=VERTICES)
@@ -64,7 +64,7 @@ def test_a_frame_from_disk_of_ten_thousand_vertices(extension, tmp_path):
 
 def test_a_still_collider_costs_next_to_nothing(extension):
     """Of 100,000 vertices: reading it, seeing that it stands still, and placing it, at a frame that is stepped."""
-    moments, session = extension.bridge("input.moments"), extension.bridge("live.session")
+    moments, session = extension.bridge("read.snapshot"), extension.bridge("timeline.session")
     scene = bpy.context.scene
     ground = scenes.add_grid("Ground", rx=316, ry=316, pbd=False)
     ground.pbd_collider.enabled = True
@@ -73,7 +73,7 @@ def test_a_still_collider_costs_next_to_nothing(extension):
     go(1), go(2)
     running = session.get(scene)
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    moment = moments.read_moment(scene, depsgraph, [obj])
+    moment = moments.read_snapshot(scene, depsgraph, [obj])
 
     def read(_):
         full = moments.read_surroundings(scene, depsgraph, moment, [obj], running.surfaces)

@@ -32,7 +32,7 @@ def test_red_is_where_it_is_stretched(extension):
     assert colors(obj) is None
     switch("STRAIN")
     seen = colors(obj)
-    body = extension.bridge("live.session").get(bpy.context.scene).world.members[0].body
+    body = extension.bridge("timeline.session").get(bpy.context.scene).world.members[0].body
     strain = np.abs(body.edge_strain(scenes.shown(obj)))
     edges = body.mesh.edges
     worst = edges[strain.argmax()]
@@ -42,7 +42,7 @@ def test_red_is_where_it_is_stretched(extension):
     if calm.any():
         assert (seen[calm, 2] > 0.5).all()
     share = np.array([strain[(edges == vertex).any(axis=1)].max() for vertex in range(81)]) / 0.05
-    assert np.allclose(seen, extension.bridge("live.heat_map").colors(share), atol=2e-3)
+    assert np.allclose(seen, extension.bridge("timeline.heat_map").colors(share), atol=2e-3)
 
 
 def test_full_scale_is_in_percent_as_the_strain_beside_it(extension):
@@ -126,7 +126,7 @@ def test_nothing_is_left_by_removing_or_baking(extension):
 
 
 def test_the_shrunken_length_is_no_strain(extension):
-    heat_map = extension.bridge("live.heat_map")
+    heat_map = extension.bridge("timeline.heat_map")
     body_class = extension.module("pbd_addon.body").Body
     square = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
     body = body_class(square, [(0, 1, 2, 3)])

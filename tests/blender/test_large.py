@@ -18,7 +18,7 @@ SENTENCE = "490,000 vertices: the first frame takes about 100 s and 2.9 GB of me
 
 
 def test_it_is_told_what_half_a_million_vertices_take(extension, capfd):
-    scene, expected_cost = bpy.context.scene, extension.bridge("live.expected_cost")
+    scene, expected_cost = bpy.context.scene, extension.bridge("timeline.cost_estimate")
     scenes.add_grid(rx=20, ry=20)
     assert expected_cost.sentence(scene) == ""
     obj = add_fine_grid(extension)

@@ -67,11 +67,11 @@ def test_what_cannot_be_simulated_says_so_and_holds_up_nothing(extension, librar
         with pytest.raises(RuntimeError, match=sentence.replace("(", r"\(")):
             press()
     assert play([flag], 1, 3)[3][0][:, 2].max() == 0.0
-    assert extension.bridge("live.session").get(bpy.context.scene).message.startswith(sentence)
+    assert extension.bridge("timeline.session").get(bpy.context.scene).message.startswith(sentence)
     own = scenes.add_grid("Own")
     for _ in range(2):
         assert play([own], 1, 4)[4][0][:, 2].mean() < -0.05
-        assert extension.bridge("live.session").get(bpy.context.scene).message == ""
+        assert extension.bridge("timeline.session").get(bpy.context.scene).message == ""
         bpy.ops.object.pbd_clear_cache()
     assert flag.modifiers.keys() == [] and flag.data.shape_keys is None
 
@@ -162,7 +162,7 @@ def test_cloth_that_was_appended_moves_at_once(extension, library, bring_in):
     for frame in range(2, 6):
         go(frame)
     assert shown(find("Flag"))[:, 2].mean() < -0.05
-    assert extension.bridge("live.session").get(bpy.context.scene).first_frame == 1
+    assert extension.bridge("timeline.session").get(bpy.context.scene).first_frame == 1
 
 
 def test_plain_objects_arm_nothing(extension, library):
@@ -172,4 +172,4 @@ def test_plain_objects_arm_nothing(extension, library):
     bpy.ops.wm.append(directory=f"{library}/Object/", filename="Plate")
     for frame in (2, 3):
         go(frame)
-    assert handlers.before_frame_change not in bpy.app.handlers.frame_change_pre
+    assert handlers.on_frame_change not in bpy.app.handlers.frame_change_post

@@ -48,7 +48,7 @@ def test_the_brush_of_the_pins_pins_nothing_by_itself(extension):
     obj = scenes.add_grid()
     paint("PIN")
     assert obj.vertex_groups.active.name == obj.pbd.pin_group == "Pin"
-    assert extension.bridge("input.mesh_io").read_pins(obj) == {}
+    assert extension.bridge("read.mesh_io").read_pins(obj) == {}
 
 
 def test_a_group_that_is_there_is_painted_on_as_it_is(extension):
@@ -116,7 +116,7 @@ def test_a_changed_factor_acts_while_it_plays_and_rebuilds_nothing(extension):
     group(obj, "All", np.ones(20))
     obj.pbd.density_group = "All"
     play([obj], 1, 5)
-    running = extension.bridge("live.session").get(bpy.context.scene)
+    running = extension.bridge("timeline.session").get(bpy.context.scene)
     built, w = running.world, running.world.simulation.constraints
     go(5)
     obj.pbd.density_high = 4.0
@@ -134,7 +134,7 @@ def test_another_group_acts_at_once_and_new_paint_at_the_restart(extension):
     all_of_it, none = group(obj, "All", np.ones(20)), group(obj, "None", np.zeros(20))
     obj.pbd.bend_group = all_of_it.name
     play([obj], 1, 4)
-    running = extension.bridge("live.session").get(bpy.context.scene)
+    running = extension.bridge("timeline.session").get(bpy.context.scene)
 
     def factor():
         return running.world.simulation.maps(running.world.members[0].body)["bend"].mean()
@@ -155,7 +155,7 @@ def test_a_missing_group_is_named(extension):
     obj = scenes.add_grid()
     obj.pbd.friction_group = "Nowhere"
     go(2)
-    message = extension.bridge("live.session").get(bpy.context.scene).message
+    message = extension.bridge("timeline.session").get(bpy.context.scene).message
     assert message == "'Flag' has no vertex group 'Nowhere' for its Friction map: choose another group"
 
 

@@ -19,7 +19,7 @@ def short_scene(extension):
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 def add_cloth(**options):
@@ -604,7 +604,7 @@ def test_every_operator_has_poll_tooltip_and_undo(extension):
     names = [name for name in dir(bpy.types) if "_OT_" in name and "pbd_" in name]
     assert len(names) >= 15
     # These change nothing that is saved: frames in memory, files, another process.
-    frames = {"step", "clear_cache", "disk_cache_load", "disk_cache_find", "disk_cache_delete"}
+    frames = {"step", "catch_up", "clear_cache", "disk_cache_load", "disk_cache_find", "disk_cache_delete"}
     elsewhere = {"doctor_check", "count_keys", "export", "bake_background", "cancel_background"}
     without_undo = {f"OBJECT_OT_pbd_{name}" for name in frames | elsewhere}
     for name in names:

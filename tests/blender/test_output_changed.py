@@ -13,12 +13,12 @@ SENTENCE = f"{CHANGED}: go to the first frame, or press Reset"
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 def lost(session):
     """First frame that does not hold, and why, as the panel says it."""
-    loss = session.get(bpy.context.scene).lost_frames(bpy.context.scene)
+    loss = session.lost_frames(bpy.context.scene)
     return None if loss is None else (loss.first, loss.why)
 
 

@@ -64,11 +64,11 @@ def test_automatic_quality_reaches_the_solver(extension):
     for frame in range(1, 40):
         scene.frame_set(frame)
         if frame > 1:
-            counts.append(extension.bridge("live.session").get(scene).report.substeps)
+            counts.append(extension.bridge("timeline.session").get(scene).report.substeps)
     assert counts[0] == scene.pbd.substeps > counts[-1]
     scene.pbd.automatic = False
     scene.frame_set(40)
-    assert extension.bridge("live.session").get(scene).report.substeps == scene.pbd.substeps
+    assert extension.bridge("timeline.session").get(scene).report.substeps == scene.pbd.substeps
 
 
 def test_what_is_no_number_is_refused_by_name(extension, raw_settings):

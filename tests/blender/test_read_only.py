@@ -135,7 +135,7 @@ def cached(extension, flag, folder):
     """The file of the flag, saved, with its cache on disk."""
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "flag.blend"))
     bpy.context.scene.pbd.use_disk_cache = True
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 NOTE = "Frames are kept in memory alone, the disk takes none: Permission denied"

@@ -60,7 +60,7 @@ def test_a_render_simulates_what_is_missing(extension, tmp_path):
     scene.render.use_motion_blur = False
     go(1)
     render(scene, tmp_path, "live")
-    running = extension.bridge("live.session").get(scene)
+    running = extension.bridge("timeline.session").get(scene)
     assert (running.message, running.first_frame, running.last_frame) == ("", 1, LAST)
     assert obj.data.shape_keys is not None
 
@@ -73,7 +73,7 @@ def test_a_render_begins_at_its_first_frame_wherever_the_window_stands(extension
     scenes.pin(obj, [0, 7])
     scenes.animate_location(obj, 1, LAST, (0.3, 0.0, 0.0))
     seen = play([obj], 1, LAST)
-    session = extension.bridge("live.session")
+    session = extension.bridge("timeline.session")
     go(3)
     if loaded:
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "stage.blend"))
@@ -105,7 +105,7 @@ def test_a_render_meets_the_colliders_of_the_viewport(extension, tmp_path):
     ghost.hide_viewport = True
     go(1)
     render(scene, tmp_path, "live")
-    session = extension.bridge("live.session")
+    session = extension.bridge("timeline.session")
     running = session.get(scene)
     assert (running.message, running.last_frame) == ("", LAST)
     assert {one.surface.name for one in running.world.obstacles.values()} == {"Body", "Proxy"}
@@ -166,11 +166,11 @@ def test_a_render_waits_for_a_frame_far_ahead(extension, tmp_path, monkeypatch):
     scene.simulation_frame_start, scene.simulation_frame_end, scene.pbd.settle = 1, 12, 3
     scenes.add_grid(rx=8, ry=8)
     go(1)
-    monkeypatch.setattr(extension.bridge("live.stepping"), "PATIENCE", 0.0)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 0.0)
     scene.frame_start = scene.frame_end = 12
     scene.render.filepath = str(tmp_path / "far")
     bpy.ops.render.render(animation=True)
-    running = extension.bridge("live.session").get(scene)
+    running = extension.bridge("timeline.session").get(scene)
     assert (running.message, running.last_frame, running.settled) == ("", 12, 3)
 
 
@@ -191,7 +191,7 @@ def test_a_picture_of_a_loaded_file_shows_what_its_window_shows(extension, tmp_p
     bpy.context.scene.render.filepath = str(tmp_path / "later")
     bpy.context.scene.frame_end = 3
     bpy.ops.render.render(animation=True)
-    running = extension.bridge("live.session").get(bpy.context.scene)
+    running = extension.bridge("timeline.session").get(bpy.context.scene)
     assert (running.first_frame, running.last_frame) == (1, 3)
     for frame in (1, 3):
         go(frame)
@@ -207,7 +207,7 @@ def test_motion_blur_of_a_live_render_goes_on_beyond_the_last_frame(extension, t
     go(1)
     live = render(scene, tmp_path, "live")
     cached = render(scene, tmp_path, "cached")
-    extension.bridge("live.session").drop(scene)
+    extension.bridge("timeline.session").drop(scene)
     go(1)
     simulation = extension.module("pbd_addon.simulation").Simulation
     coast = simulation.coasting_positions

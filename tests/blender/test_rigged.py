@@ -14,7 +14,7 @@ EXACT = 1e-5  # [m]
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_edited_keys_of_what_a_bone_follows_take_the_frames_from_there_on(sessio
     goal.keyframe_insert("location", frame=LAST)
     scenes.straighten(goal)
     go(4)
-    loss = session.get(bpy.context.scene).loss
+    loss = session.get(bpy.context.scene).lost
     assert (loss.first, loss.last, loss.why) == (11, LAST, "animation of 'Cape' changed")
     for frame in (11, LAST):
         go(frame)
@@ -169,7 +169,7 @@ def test_moved_by_hand_it_keeps_the_frames_so_far(session):
     cape.location.x += 0.2
     go(7)
     running = session.get(bpy.context.scene)
-    assert (running.loss.first, running.loss.last, running.loss.why) == (7, 9, "'Cape' was moved")
+    assert (running.lost.first, running.lost.last, running.lost.why) == (7, 9, "'Cape' was moved")
     go(3)
     assert running.last_frame == 7 and off(shown(cape), seen[3][0]) < EXACT
 
@@ -187,7 +187,7 @@ def test_a_bake_notices_what_a_bevel_hides(session, bake):
     play([cape], 1, 12)
     functions["bulge"] = lambda frame: 0.01 * frame if frame < 9 else 0.5
     list(bake.start(bpy.context.scene, [cape], "ABSOLUTE", 1, 12))
-    assert session.get(bpy.context.scene).loss.first == 9
+    assert session.get(bpy.context.scene).lost.first == 9
     cape.modifiers["Bevel"].show_viewport = False
     for frame in (8, 9, 12):
         go(frame)

@@ -12,7 +12,7 @@ from test_rigged import EXACT, LAST, bevel, check_frame, names, off, simulated, 
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 @pytest.fixture
@@ -109,14 +109,14 @@ def test_a_bake_does_not_take_the_frames_of_another(session, bake, mode, tmp_pat
     for frame in (1, 4):
         go(frame)
     running = session.get(bpy.context.scene)
-    assert running.last_frame == 6 and running.fits(bpy.context.scene)
+    assert running.last_frame == 6 and session.fits(bpy.context.scene)
 
 
 def test_switches_that_are_animated_are_refused(extension, bake):
     _, cape, _ = add_dressed()
     play([cape], 1, 2)
     cape.modifiers["Armature"].keyframe_insert("show_viewport", frame=1)
-    with pytest.raises(extension.bridge("live.session").PBDError, match="switched by animation"):
+    with pytest.raises(extension.bridge("timeline.session").PBDError, match="switched by animation"):
         bake.start(bpy.context.scene, [cape], "ABSOLUTE", 1, 5)
 
 

@@ -15,7 +15,7 @@ FIRST, LAST = 1, 12
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_a_mesh_cache_of_ours_does_not_pose(extension, session, bake, saved):
     steps = count_steps(running)
     for frame in (FIRST, 7):
         go(frame)
-    assert running.last_frame == LAST and running.fits(bpy.context.scene) and steps == []
+    assert running.last_frame == LAST and session.fits(bpy.context.scene) and steps == []
     flag.modifiers["PBD Bake"].name = "Mine now"
     assert not extension.bridge("output.output_choice").choose(flag).modifier
 
@@ -207,7 +207,7 @@ def test_a_disk_cache_is_taken_up_and_goes_on(session, saved, on_disk):
     for frame in (LAST, 4, FIRST, 9, 2):
         go(frame)
         assert off(shown(cape), on_disk[frame]) < EXACT, frame
-    assert running.last_frame == LAST and running.fits(bpy.context.scene) and steps == []
+    assert running.last_frame == LAST and session.fits(bpy.context.scene) and steps == []
     broken = play([cape], LAST + 1, LAST + 4)
     assert steps == [LAST + 1, LAST + 2, LAST + 3, LAST + 4]
     session.clear_cache(bpy.context.scene)
@@ -221,8 +221,8 @@ def test_a_pose_that_was_changed_after_loading_is_noticed(session, saved, on_dis
     running = session.get(bpy.context.scene)
     cape.modifiers["Cast"].factor = 0.3
     go(9)
-    assert (running.loss.first, running.loss.last) == (9, LAST)
-    assert running.loss.why == "modifiers put the pins of 'Cape' elsewhere"
+    assert (running.lost.first, running.lost.last) == (9, LAST)
+    assert running.lost.why == "modifiers put the pins of 'Cape' elsewhere"
     assert running.last_frame == 9
     twin = bpy.data.objects["Twin"]
     twin.modifiers.new("Cast", "CAST").factor = 0.3

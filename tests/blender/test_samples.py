@@ -22,7 +22,7 @@ class Sample:
 
     def __init__(self, extension, path):
         bpy.ops.wm.open_mainfile(filepath=str(path))
-        self.session = extension.bridge("live.session")
+        self.session = extension.bridge("timeline.session")
         self.scene = bpy.context.scene
         self.objects = {obj.name: obj for obj in self.session.bodies(self.scene)}
         for obj in self.objects.values():  # what comes after the simulation is not judged

@@ -9,7 +9,7 @@ from scenes import go, play, shown
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 def curtain(**settings):
@@ -104,7 +104,7 @@ def test_a_bake_begins_settled():
 @pytest.mark.parametrize("before", ["nothing", "not settled", "not settled to the end", "other settings"])
 def test_a_bake_settles_with_progress(extension, session, monkeypatch, before):
     """However long it takes: in a window a frame change would stop after some seconds, here after none."""
-    monkeypatch.setattr(extension.bridge("live.stepping"), "PATIENCE", 0.0)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 0.0)
     obj = curtain()
     scene = bpy.context.scene
     scene.frame_end = 3
@@ -131,7 +131,7 @@ def test_a_bake_settles_with_progress(extension, session, monkeypatch, before):
 
 def count_rests(extension, monkeypatch):
     """A list that grows by one with every frame that is settled."""
-    shaping, steps = extension.bridge("live.shaping"), []
+    shaping, steps = extension.bridge("timeline.step"), []
     rest = shaping.rest
 
     def counted(running, scene):
@@ -164,7 +164,7 @@ def test_esc_while_a_bake_settles(extension, session, monkeypatch):
 
 def test_the_words_for_a_bake_that_settles(extension):
     """In the status bar, in the panel, and of a bake in the background."""
-    progress = extension.bridge("live.session").BakeProgress(1, 1, 250, 83.4, 7, 50)
+    progress = extension.bridge("timeline.session").BakeProgress(1, 1, 250, 83.4, 7, 50)
     tool = extension.module("operators.bake").OBJECT_OT_pbd_bake
     assert tool.status(tool, progress) == "PBD settles: 7 of 50 frames, Esc cancels"
     assert progress.describe() == "Settles: 7 of 50, 1:23 left"

@@ -12,7 +12,7 @@ LAST = 24
 
 @pytest.fixture
 def session(extension):
-    return extension.bridge("live.session")
+    return extension.bridge("timeline.session")
 
 
 def waving():
@@ -135,7 +135,7 @@ def test_a_range_of_its_own_is_one_of_the_animation(session):
     assert scene.frame_current == 6
     seen = play([obj], 6, 12)
     running = session.get(scene)
-    assert (running.first_frame, running.last_frame) == (12, 20)
+    assert (running.first_frame, running.last_frame) == (11, 20)
     assert not np.allclose(seen[9][0], seen[10][0], atol=1e-4)
 
 
@@ -143,7 +143,7 @@ def test_a_hand_takes_hold_of_the_frame_that_is_shown(extension, session):
     scene, obj = bpy.context.scene, scenes.add_grid()
     stretch(200, 100)
     play([obj], 1, 6)
-    hand = extension.bridge("live.hand").Hand(scene, bpy.context.evaluated_depsgraph_get())
+    hand = extension.bridge("timeline.grab").Hand(scene, bpy.context.evaluated_depsgraph_get())
     assert hand.take(scene, (0.01, 0.02, 1.0), (0.0, 0.0, -1.0), 0.2)
     running = session.get(scene)
     assert running.first_disturbed == running.last_frame == 12

@@ -37,7 +37,7 @@ def test_an_edit_at_the_first_frame(timeline):
 def test_the_strip_hears_of_each_frame_and_of_a_cleared_cache(extension):
     """After it was simulated, not before: the strip would lag behind."""
     heard = []
-    session = extension.bridge("live.session")
+    session = extension.bridge("timeline.session")
 
     def listen(scene):
         running = session.get(scene)
@@ -57,7 +57,7 @@ def test_the_strip_hears_of_each_frame_and_of_a_cleared_cache(extension):
 def test_without_a_window_nothing_is_hung_up(extension, timeline):
     assert bpy.app.background
     assert timeline._handles == []
-    assert timeline.redraw not in extension.bridge("live.session").listeners
+    assert timeline.redraw not in extension.bridge("timeline.session").listeners
 
 
 def test_with_a_window_it_is_taken_down_again(extension, timeline, monkeypatch):
@@ -65,7 +65,7 @@ def test_with_a_window_it_is_taken_down_again(extension, timeline, monkeypatch):
     monkeypatch.setattr(timeline, "HANGS", True)
     timeline.register()
     (handle,) = timeline._handles
-    listeners = extension.bridge("live.session").listeners
+    listeners = extension.bridge("timeline.session").listeners
     assert timeline.redraw in listeners
     go(1)
     timeline.unregister()

@@ -19,10 +19,10 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ... import pc2
 from ..errors import PBDError
-from ..input import mesh_io
-from ..live import session
-from ..live.session import BakeProgress
+from ..read import mesh_io
 from ..scene.scene_objects import find
+from ..timeline import session
+from ..timeline.session import BakeProgress
 from . import bake, command_line
 from .recording import Recording, find_scene
 

@@ -3,8 +3,8 @@
 from ... import key_reduction
 from .. import handlers
 from ..errors import PBDError
-from ..input import mesh_io
 from ..output import output_modifier
+from ..read import mesh_io
 from ..scene.scene_objects import find
 from . import baked_keys, mesh_cache, recording
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import PBDError
 from ..output import output_modifier, shape_keys
-from ..scene import animation, user_keys
+from ..scene import animation, marks, user_keys
 
 SPACING = 12.5
 """Evaluation Time from one absolute key to the next: an eighth in Blender's own unit, so no key is off by rounding."""
@@ -39,11 +39,6 @@ NOTES = (
 def key_name(frame):
     """The name of the key of a frame."""
     return f"PBD {frame:04d}"
-
-
-def value_path(name):
-    """Data path of a key's value, from its Key data-block."""
-    return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
 
 
 def check_absolute(obj):
@@ -94,7 +89,7 @@ def bake_relative(obj, frames, shapes):
     last = len(frames) - 1
     for place, name in enumerate(names):
         near = np.arange(max(place - 1, 0), min(place + 1, last) + 1)
-        animation.add_linear_curve(curves, value_path(name), frames[0] + near, near == place)
+        animation.add_linear_curve(curves, animation.value_path(name), frames[0] + near, near == place)
 
 
 def bake_reduced(obj, frames, reduction):
@@ -123,17 +118,17 @@ def animate_reduced_keys(curves, names, frames, reduction):
     """Animate the values of the keys from `add_reduced_keys`; the offset's is 1 all the time."""
     values = np.column_stack((np.ones(len(frames), np.float32), reduction.values))
     for name, column in zip(names, values.T, strict=True):
-        animation.add_linear_curve(curves, value_path(name), frames, column)
+        animation.add_linear_curve(curves, animation.value_path(name), frames, column)
 
 
 def delete_bake(obj):
     """Take away what a bake has added; keys, key settings and actions are as they were before it."""
     pbd = obj.pbd
-    names = set(pbd.bake_keys.splitlines())
     keys = obj.data.shape_keys
-    if keys is not None:
-        _remove_animation(obj, keys, {"eval_time", *map(value_path, names)})
-        shape_keys.remove_keys(obj, names)
+    baked = marks.marked(keys, marks.BAKED)
+    if baked:
+        _remove_animation(obj, keys, {"eval_time", *(animation.value_path(block.name) for block in baked)})
+        shape_keys.remove_keys(obj, baked)
         keys.use_relative = pbd.key_use_relative
         keys.eval_time = pbd.key_eval_time
         obj.active_shape_key_index = pbd.key_active_index
@@ -147,10 +142,9 @@ def delete_bake(obj):
 def _begin(obj, frames):
     """Make room for the baked keys: a basis, no live key, and a note of how the Key data-block stands."""
     shape_keys.ensure_basis(obj)
-    shape_keys.remove_keys(obj, {obj.pbd.live_key} - {""})
+    shape_keys.drop_live_key(obj)
     keys = obj.data.shape_keys
     pbd = obj.pbd
-    pbd.live_key = ""
     pbd.baked = True
     pbd.bake_start, pbd.bake_end = frames[0], frames[-1]
     pbd.key_use_relative = keys.use_relative
@@ -163,6 +157,7 @@ def _begin(obj, frames):
 def _add_key(obj, name, shape):
     """One key; its name, which Blender makes different from those of the user's."""
     block = obj.shape_key_add(name=name, from_mix=False)
+    marks.mark(block, marks.BAKED)
     block.value = 0.0
     block.interpolation = "KEY_LINEAR"
     block.points.foreach_set("co", np.ascontiguousarray(shape, np.float32).ravel())

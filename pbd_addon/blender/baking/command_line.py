@@ -14,8 +14,8 @@ import bpy
 
 from ... import pc2
 from ..errors import PBDError
-from ..live import session
 from ..settings import properties
+from ..timeline import session
 from . import bake, recording
 
 COMMAND = "pbd_bake"

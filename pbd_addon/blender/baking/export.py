@@ -11,8 +11,8 @@ import bpy
 
 from .. import handlers
 from ..errors import PBDError
-from ..input import mesh_io
 from ..output import output_modifier, shape_keys
+from ..read import mesh_io
 from ..scene import animation, user_keys
 from ..scene.scene_objects import find
 from ..scene.simulated_range import timeline_frames

@@ -5,8 +5,8 @@ Not saved, and forgotten as soon as the settings, the frames or the simulation a
 
 from typing import NamedTuple
 
-from ..live import session
 from ..scene.scene_objects import find
+from ..timeline import session
 from . import bake, recording
 
 
@@ -64,4 +64,4 @@ def _asked(scene, obj):
 def _last_moment(scene):
     """The moment with which the last frame of the range was simulated, or None."""
     running = session.get(scene)
-    return None if running is None else running.moments.get(session.frame_range(scene)[1])
+    return None if running is None else running.snapshots.get(session.frame_range(scene)[1])

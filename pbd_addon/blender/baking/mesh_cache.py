@@ -8,10 +8,8 @@ import numpy as np
 from ... import pc2
 from ..errors import PBDError
 from ..output import output_modifier, shape_keys
+from ..scene import marks
 from . import baked_keys
-
-MODIFIER = "PBD Bake"
-SUFFIX = "_bake.pc2"
 
 
 def choose_paths(scene, objects):
@@ -29,10 +27,10 @@ def choose_paths(scene, objects):
     paths = {}
     for obj in objects:
         name = bpy.path.clean_name(f"{stem}_{obj.name}" if stem else obj.name)
-        number, path = 1, os.path.join(folder, name + SUFFIX)
+        number, path = 1, os.path.join(folder, name + marks.BAKE_SUFFIX)
         while absolute(path) in taken:
             number += 1
-            path = os.path.join(folder, f"{name}_{number}{SUFFIX}")
+            path = os.path.join(folder, f"{name}_{number}{marks.BAKE_SUFFIX}")
         taken.add(absolute(path))
         paths[obj.session_uid] = path
     return paths
@@ -68,11 +66,10 @@ def bake(obj, frames, shapes, path):
         raise PBDError(f"'{path}' could not be written: {error.strerror or error}") from error
     pbd = obj.pbd
     pbd.key_active_index = obj.active_shape_key_index
-    shape_keys.remove_keys(obj, {pbd.live_key} - {""})
-    pbd.live_key = ""
+    shape_keys.drop_live_key(obj)
     pbd.baked = True
     pbd.bake_start, pbd.bake_end = frames[0], frames[-1]
-    modifier = obj.modifiers.new(MODIFIER, "MESH_CACHE")
+    modifier = obj.modifiers.new(marks.BAKE_MODIFIER, "MESH_CACHE")
     modifier.cache_format = "PC2"
     modifier.filepath = path
     # The modifier does not read the header's first frame.

@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import handlers
 from ..errors import PBDError
-from ..live import session, shaping
-from ..live.session import BakeProgress
-from ..scene import poses, user_keys
+from ..scene import marks, poses, user_keys
 from ..scene.scene_objects import find
 from ..scene.simulated_range import go_to
+from ..timeline import follow, session, step
+from ..timeline.session import BakeProgress
 from . import mesh_cache
 
 
@@ -33,10 +33,10 @@ def at_the_users_frame(scene):
     finally:
         scene = find_scene(uid)
         running = session.of(scene)
-        running.bake = None
+        step.note_bake(running, None)
         with handlers.asleep():
             scene.frame_set(frame, subframe=subframe)
-        running.show(scene, bpy.context.evaluated_depsgraph_get(), steps=False)
+        follow.show(running, scene, bpy.context.evaluated_depsgraph_get(), steps=False)
         session.tell(scene)
 
 
@@ -62,7 +62,7 @@ def record(scene_uid, names, frame_start, frame_end, with_user_keys):
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
     is_live = any(not obj.pbd.baked for obj in _objects(scene, names))
-    session.of(scene).bake = BakeProgress(frame_start, frame_start, frame_end, 0.0)
+    step.note_bake(session.of(scene), BakeProgress(frame_start, frame_start, frame_end, 0.0))
     first = (yield from _rewind(scene_uid, frame_start, frame_end)) if is_live else frame_start
     began = time.monotonic()
     for frame in range(first, frame_end + 1):
@@ -81,9 +81,32 @@ def record(scene_uid, names, frame_start, frame_end, with_user_keys):
                 kept[uid] = kept[uid]._replace(stretch=max(kept[uid].stretch, stretch))
         done = frame - first + 1
         eta = (time.monotonic() - began) / done * (frame_end - frame)
-        session.of(scene).bake = BakeProgress(frame, frame_start, frame_end, eta)
+        step.note_bake(session.of(scene), BakeProgress(frame, frame_start, frame_end, eta))
         yield session.of(scene).bake
     return kept
+
+
+def catching_up(scene):
+    """Simulate what is missing up to the frame that is shown, and settle before: a generator of `BakeProgress`.
+
+    Raises:
+        PBDError: It cannot go on.
+    """
+    uid, wanted = scene.session_uid, session.last_shown(scene)
+    last = min(wanted, session.last_live_frame(scene))
+    with at_the_users_frame(scene):
+        running, begin = session.of(scene), session.frame_range(scene)[0]
+        step.note_bake(running, BakeProgress(begin, begin, last, 0.0))
+        if running.untouched or running.settled:
+            yield from _settle(uid, begin, last)
+        began, first = time.monotonic(), session.of(scene).last_frame
+        for frame in range(first + 1, last + 1):
+            scene = find_scene(uid)
+            go_to(scene, frame)
+            running = _running(scene, frame)
+            eta = (time.monotonic() - began) / (frame - first) * (last - frame)
+            step.note_bake(running, BakeProgress(frame, begin, last, eta))
+            yield running.bake
 
 
 def find_scene(uid):
@@ -112,20 +135,26 @@ def _rewind(scene_uid, frame_start, frame_end):
     running = session.of(scene)
     if not running.untouched:
         go_to(scene, running.first_frame)  # Starts anew by itself where an edit is seen there.
-    if not running.untouched and running.first_frame <= frame_start and running.fits(scene):
+    if not running.untouched and running.first_frame <= frame_start and follow.is_one_run(running, scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)
-    session.of(scene).bake = BakeProgress(begin, frame_start, frame_end, 0.0)
+    step.note_bake(session.of(scene), BakeProgress(begin, frame_start, frame_end, 0.0))
+    yield from _settle(scene_uid, begin, frame_end)
+    return begin
+
+
+def _settle(scene_uid, begin, frame_end):
+    """Build the simulation at its first frame if need be, and settle what is not settled; yields `BakeProgress`."""
+    scene = find_scene(scene_uid)
     go_to(scene, begin)
     running = session.ensure(scene, bpy.context.evaluated_depsgraph_get())
-    to_settle, began = shaping.frames_to_settle(running, scene), time.monotonic()
-    for settled in range(1, to_settle + 1):
-        shaping.settle_on(running, find_scene(scene_uid), settled, to_settle)
-        eta = (time.monotonic() - began) / settled * (to_settle - settled + frame_end - begin + 1)
-        running.bake = BakeProgress(begin, frame_start, frame_end, eta, settled, to_settle)
+    to_settle, began, before = step.frames_to_settle(running, scene), time.monotonic(), running.settled
+    for settled in range(before + 1, to_settle + 1):
+        step.settle_on(running, find_scene(scene_uid), settled, to_settle)
+        eta = (time.monotonic() - began) / (settled - before) * (to_settle - settled + frame_end - begin + 1)
+        step.note_bake(running, BakeProgress(begin, begin, frame_end, eta, settled, to_settle))
         yield running.bake
-    return begin
 
 
 def _running(scene, frame):
@@ -166,9 +195,7 @@ def _shape_of_keys(obj):
     if keys is None:
         raise PBDError(f"The baked keys of '{obj.name}' are gone: delete the bake")
     if keys.use_relative:
-        names = obj.pbd.bake_keys.splitlines()
-        values = {name: keys.key_blocks[name].value for name in names if name in keys.key_blocks}
-        values = {name: value for name, value in values.items() if value != 0.0}
+        values = {block.name: block.value for block in marks.marked(keys, marks.BAKED) if block.value != 0.0}
         offset = user_keys.user_offset(obj, values, {})
         basis = user_keys.basis_shape(obj)
         return basis if offset is None else basis + offset

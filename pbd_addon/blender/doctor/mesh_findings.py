@@ -4,7 +4,7 @@ import bmesh
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ..input import tangles
+from ..timeline.intersections import tangled_faces
 from .patient import count_in
 
 SAME_PLACE = 1e-4
@@ -129,7 +129,7 @@ def intersections(patient):
     """Contact cannot pull apart what goes through itself at the start."""
     if patient.body is None:
         return ""
-    count = len(tangles.tangled_faces([patient.body])[0])
+    count = len(tangled_faces([patient.body])[0])
     return count_in(
         count,
         iface("{count} face goes through others at the start"),

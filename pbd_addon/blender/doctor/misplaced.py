@@ -6,14 +6,14 @@ import numpy as np
 
 from ...contact import inside
 from ..errors import PBDError
-from ..input import mesh_io
-from ..input.moments import read_moment, read_surroundings
-from ..live import session
+from ..read import mesh_io
+from ..read.snapshot import read_snapshot, read_surroundings
 from ..scene import poses, surfaces, user_keys
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import last_shown
 from ..settings import raw_settings
 from ..settings.raw_settings import as_collider
+from ..timeline import session
 
 ON = 1e-6
 """What is this close to a surface is on it, in sizes of the surface."""
@@ -28,13 +28,13 @@ class Misplaced(NamedTuple):
 
 
 def beginning(scene):
-    """The `Moment` at which the simulation begins: that of its first frame, or as the scene stands now."""
+    """The `SceneSnapshot` at which the simulation begins: that of its first frame, or as the scene stands now."""
     running, layer = session.get(scene), layer_of(scene)
     if running is not None and running.world is not None and last_shown(scene) != running.first_frame:
-        return running.moments[running.first_frame]
+        return running.snapshots[running.first_frame]
     layer.update()
     objects = [obj for obj in live_bodies(scene) if obj.mode != "EDIT"]
-    moment = read_moment(scene, layer.depsgraph, objects)
+    moment = read_snapshot(scene, layer.depsgraph, objects)
     try:
         return read_surroundings(scene, layer.depsgraph, moment, objects, {})
     except PBDError:  # The panel says what cannot be read as soon as a frame is stepped.

@@ -6,8 +6,8 @@ import numpy as np
 
 from ... import Body
 from ..errors import PBDError
-from ..input import mesh_io
-from ..input.moments import Moment
+from ..read import mesh_io
+from ..read.snapshot import SceneSnapshot
 from ..scene import poses
 
 
@@ -19,7 +19,7 @@ class Patient(NamedTuple):
     edges: np.ndarray  # (e, 2) int32
     polygons: Any
     body: Body | None  # None where none can be made
-    beginning: Moment | None  # when the simulation begins
+    beginning: SceneSnapshot | None  # when the simulation begins
 
     @property
     def usual_edge(self):
@@ -34,7 +34,7 @@ class Patient(NamedTuple):
 
 
 def examine(obj, beginning=None):
-    """Read an object in Object Mode, as a `Patient`; without the `Moment` when it begins, what is around is unknown."""
+    """Read an object in Object Mode, as a `Patient`; without a snapshot, what is around is unknown."""
     mesh = obj.data
     edges = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", edges.ravel())

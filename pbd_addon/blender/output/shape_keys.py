@@ -1,29 +1,47 @@
 """The live shape key, which shows the simulated shape beside the shape keys of the user.
 
 It is a relative key of value 1. What the user's own keys add to the basis is taken off it, so that the sum that
-Blender shows is the simulated shape.
+Blender shows is the simulated shape. It is known by its mark, whatever its name; `Object.pbd.live_key` has the name.
 """
 
 import bpy
 import numpy as np
 
-from ..scene import poses, user_keys
+from ..scene import marks, poses, user_keys
 
 LIVE_KEY = "PBD"
 BASIS = "Basis"
 
 
 def live_key(obj):
-    """The live shape key, or None."""
+    """The live shape key, or None.
+
+    One that has become the reference key, because the basis was deleted, is the shape of the mesh, not the live key.
+    """
     keys = obj.data.shape_keys
-    return None if keys is None or not obj.pbd.live_key else keys.key_blocks.get(obj.pbd.live_key)
+    if keys is None:
+        return None
+    noted = keys.key_blocks.get(obj.pbd.live_key)
+    if noted is not None and marks.is_marked(noted, marks.LIVE) and noted != keys.reference_key:
+        return noted
+    return next(iter(marks.marked(keys, marks.LIVE)), None)
 
 
 def ensure_basis(obj):
-    """Give the mesh a basis key to lean on; it is remembered whether it is ours."""
-    if obj.data.shape_keys is None:
-        obj.shape_key_add(name=BASIS, from_mix=False)
-        obj.pbd.made_basis = True
+    """Give the mesh a basis to lean on; one of the user's that was ours is given up."""
+    keys = obj.data.shape_keys
+    if keys is None:
+        marks.mark(obj.shape_key_add(name=BASIS, from_mix=False), marks.BASIS)
+    else:
+        give_up_reference(keys)
+
+
+def give_up_reference(keys):
+    """Let the reference key be the user's, if it was a key that shows the simulation: whose basis was deleted."""
+    reference = keys.reference_key
+    if marks.is_marked(reference, marks.LIVE, marks.BAKED):
+        marks.give_up(reference)
+        reference.name = BASIS
 
 
 def ensure_live_key(obj):
@@ -34,6 +52,8 @@ def ensure_live_key(obj):
         active = obj.active_shape_key_index
         block = obj.shape_key_add(name=LIVE_KEY, from_mix=False)
         obj.active_shape_key_index = active
+        marks.mark(block, marks.LIVE)
+    if obj.pbd.live_key != block.name:
         obj.pbd.live_key = block.name
     if block.value != 1.0:
         block.value = 1.0
@@ -65,17 +85,10 @@ def write_points(obj, block, shape):
     obj.data.update()
 
 
-def remove_keys(obj, names):
-    """Remove the keys of these names; the user's active key stays active."""
-    keys = obj.data.shape_keys
-    if keys is None:
-        return
-    gone = [block for block in keys.key_blocks if block.name in names]
-    if len(gone) == len(keys.key_blocks):
-        clear(obj)
-        return
+def remove_keys(obj, blocks):
+    """Remove these shape keys of an object; the user's active key stays active."""
     active = obj.active_shape_key_index
-    for block in gone:
+    for block in blocks:
         obj.shape_key_remove(block)
     obj.active_shape_key_index = active
 
@@ -92,16 +105,30 @@ def clear(obj):
 
 def remove_live_key(obj):
     """Take back the live key, and the basis if it was ours and nothing else leans on it."""
-    remove_keys(obj, {obj.pbd.live_key} - {""})
-    obj.pbd.live_key = ""
+    drop_live_key(obj)
     remove_own_basis(obj)
 
 
-def remove_own_basis(obj):
-    """Take back the basis, if it was ours and no other key is left."""
+def drop_live_key(obj):
+    """Take back the live key; the basis stays."""
+    remove_keys(obj, marks.marked(obj.data.shape_keys, marks.LIVE))
+    obj.pbd.live_key = ""
+
+
+def give_up_all(obj):
+    """Let all shape keys be the user's: a bake is ordinary animation from here on."""
     keys = obj.data.shape_keys
-    if obj.pbd.made_basis and keys is not None and len(keys.key_blocks) == 1:
-        clear(obj)
-    if obj.data.shape_keys is None or len(obj.data.shape_keys.key_blocks) > 1:
-        obj.pbd.made_basis = False
+    for block in () if keys is None else keys.key_blocks:
+        if marks.is_marked(block, marks.BAKED, marks.BASIS):
+            marks.give_up(block)
+
+
+def remove_own_basis(obj):
+    """Take back the basis, if it was ours and no other key is left; else it is the user's from here on."""
+    keys = obj.data.shape_keys
+    if keys is not None and marks.is_marked(keys.reference_key, marks.BASIS):
+        if len(keys.key_blocks) == 1:
+            clear(obj)
+        else:
+            marks.give_up(keys.reference_key)
     obj.data.update()

@@ -90,6 +90,11 @@ def remove_curves(owner, data_paths):
         collection.remove(curve)
 
 
+def value_path(name):
+    """Data path of the value of a shape key, from its Key data-block."""
+    return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
+
+
 def animates(owner, beginnings):
     """Whether an F-curve, driver or NLA track of `owner` may change a property whose path begins so."""
     data = owner.animation_data
@@ -97,6 +102,14 @@ def animates(owner, beginnings):
         return False
     animated = [*(curves(owner) or ()), *data.drivers]
     return bool(data.nla_tracks) or any(curve.data_path.startswith(beginnings) for curve in animated)
+
+
+def beginnings(owner):
+    """The data paths that animation of an ID may change, () where nothing does, or None for any."""
+    data = owner.animation_data
+    if data is None:
+        return ()
+    return None if data.nla_tracks else tuple(curve.data_path for curve in (*(curves(owner) or ()), *data.drivers))
 
 
 def channels(owner):

@@ -8,10 +8,18 @@ import bpy
 
 from . import linked
 
+FEW = 4
+"""So many objects are found sooner by their names than by a look at all objects of a scene."""
+
+
+def is_body(obj):
+    """Whether an object is PBD. One that was converted to a curve keeps its settings, and has no mesh to simulate."""
+    return obj.type == "MESH" and obj.pbd.enabled
+
 
 def bodies(scene):
     """The PBD objects of a scene that are switched on, baked or not; linked ones, which cannot be, if all are."""
-    found = [obj for obj in scene.objects if obj.type == "MESH" and obj.pbd.enabled and obj.pbd.active]
+    found = [obj for obj in scene.objects if is_body(obj) and obj.pbd.active]
     return [obj for obj in found if not linked.problem(obj)] or found
 
 
@@ -26,6 +34,14 @@ def find(scene, uid, name):
     if obj is not None and obj.session_uid == uid:
         return obj
     return next((obj for obj in scene.objects if obj.session_uid == uid), None)
+
+
+def objects_of(scene, names):
+    """The objects of these uids, with the names where to look first, that are there."""
+    if len(names) < FEW:
+        found = (find(scene, uid, name) for uid, name in names.items())
+        return [obj for obj in found if obj is not None]
+    return [obj for obj in scene.objects if obj.session_uid in names]
 
 
 def layer_of(scene):

@@ -12,6 +12,7 @@ import numpy as np
 from ... import Polygons
 from ..errors import PBDError
 from . import linked, poses
+from .scene_objects import is_body
 
 SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 """Types of objects that Blender can turn into faces, so that cloth can collide with them."""
@@ -152,7 +153,7 @@ def _faces(mesh, known):
 
 def is_simulated(obj):
     """Whether the object is a PBD object that is stepped: switched on and not baked."""
-    return obj.pbd.enabled and obj.pbd.active and not obj.pbd.baked and not linked.problem(obj)
+    return is_body(obj) and obj.pbd.active and not obj.pbd.baked and not linked.problem(obj)
 
 
 def colliders(scene):

@@ -5,7 +5,7 @@ Blender shows Basis + sum of value * mask * (key - its relative key); a mask is 
 
 import numpy as np
 
-from . import animation
+from . import animation, marks
 
 
 def read_points(key_block):
@@ -38,18 +38,12 @@ def read_weights(obj, group_name):
     return weights
 
 
-def own_names(obj):
-    """Names of the shape keys that are ours."""
-    return {obj.pbd.live_key, *obj.pbd.bake_keys.splitlines()} - {""}
-
-
 def user_keys(obj):
     """The shape keys that the user made, without the basis."""
     keys = obj.data.shape_keys
     if keys is None:
         return []
-    ours = own_names(obj)
-    return [block for block in keys.key_blocks[1:] if block.name not in ours]
+    return [block for block in keys.key_blocks[1:] if not marks.is_marked(block, marks.LIVE, marks.BAKED)]
 
 
 def key_values(obj, depsgraph=None):

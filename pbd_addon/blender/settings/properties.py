@@ -167,7 +167,6 @@ class PBD_PG_object(bpy.types.PropertyGroup):
 
     # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
     live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"}, override=OVERRIDABLE)
-    made_basis: BoolProperty(name="Basis Is Ours", options={"HIDDEN"}, override=OVERRIDABLE)
     output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"}, override=OVERRIDABLE)
     baked: BoolProperty(name="Baked", options={"HIDDEN"}, override=OVERRIDABLE)
     baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)

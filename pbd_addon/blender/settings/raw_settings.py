@@ -1,13 +1,14 @@
-"""Raw settings: tuples of values as Blender stores them, quick to read and to compare; and what they stand for."""
+"""Raw settings: records of values as Blender stores them, quick to read and to compare; and what they stand for."""
 
 import operator
-from typing import Any
+from collections import namedtuple
+from typing import Any, NamedTuple
 
 from ...settings import Material, SolverSettings
 from ..errors import PBDError
 from . import maps
 from .field_properties import shown_fields
-from .properties import PBD_PG_collider
+from .properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 
 Key = int | tuple[str, int]
 """Whose settings: the uid of a simulated object or of the scene; of a collider, `as_collider` of its uid."""
@@ -22,40 +23,83 @@ MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
 SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
 COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
 
-OF_SCENE = (
-    *(((f"pbd.{name}",), "") for name in SOLVER_FIELDS),
-    (("gravity", "use_gravity"), "Gravity"),
-    (("pbd.settle",), ""),
-    (("pbd.use_floor", "pbd.floor_height", "pbd.floor_friction"), "Floor"),
-    (("pbd.speed", "render.fps", "render.fps_base"), "Speed or frame rate"),
+OF_SCENE = {name: ((f"pbd.{name}",), "") for name in SOLVER_FIELDS} | {
+    "gravity": (("gravity", "use_gravity"), "Gravity"),
+    "settle": (("pbd.settle",), ""),
+    "floor": (("pbd.use_floor", "pbd.floor_height", "pbd.floor_friction"), "Floor"),
+    "frame_seconds": (("pbd.speed", "render.fps", "render.fps_base"), "Speed or frame rate"),
+}
+OF_COLLIDER = {name: ((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS}
+OF_OBJECT = {name: ((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS)}
+"""Of each field of a record: the paths that make its value, and its name if it is not that of its property."""
+
+_record: Any = namedtuple
+SceneSettings = _record("SceneSettings", tuple(OF_SCENE))
+ColliderSettings = _record("ColliderSettings", COLLIDER_FIELDS)
+ObjectSettings = _record("ObjectSettings", tuple(OF_OBJECT))
+RECORDS = (
+    (SceneSettings, OF_SCENE, PBD_PG_scene),
+    (ColliderSettings, OF_COLLIDER, PBD_PG_collider),
+    (ObjectSettings, OF_OBJECT, PBD_PG_object),
 )
-OF_COLLIDER = tuple(((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS)
-OF_OBJECT = tuple(((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS))
-"""Of raw settings, in their order: the paths that make a value, and its name if it is not that of its property."""
 
-raw_material = operator.attrgetter(*MATERIAL_FIELDS, *maps.FIELDS)
-"""The settings of material and maps of an ``Object.pbd`` as a tuple."""
 
-raw_collider = operator.attrgetter(*COLLIDER_FIELDS)
-"""The settings of an ``Object.pbd_collider`` as a tuple."""
+class Floor(NamedTuple):
+    """The floor of a scene."""
+
+    used: bool
+    height: float  # [m]
+    friction: float
+
+
+def paths_of(record, field):
+    """Beginnings of the data paths that a field of a record is made of."""
+    return next(fields for kind, fields, _ in RECORDS if isinstance(record, kind))[field][0]
+
+
+def label_of(record, field):
+    """What a field of a record is called in the panels."""
+    fields, group = next((fields, group) for kind, fields, group in RECORDS if isinstance(record, kind))
+    paths, name = fields[field]
+    known: Any = group.bl_rna.properties
+    return name or known[paths[0].partition(".")[2]].name
+
+
+def differences(before, now):
+    """Fields in which two records of one kind differ."""
+    return [] if before == now else [name for name, a, b in zip(now._fields, before, now, strict=True) if a != b]
+
+
+_object_values = operator.attrgetter(*MATERIAL_FIELDS, *maps.FIELDS)
+_collider_values = operator.attrgetter(*COLLIDER_FIELDS)
+
+
+def raw_material(pbd):
+    """The settings of material and maps of an ``Object.pbd``."""
+    return ObjectSettings._make(_object_values(pbd))
+
+
+def raw_collider(pbd_collider):
+    """The settings of an ``Object.pbd_collider``."""
+    return ColliderSettings._make(_collider_values(pbd_collider))
 
 
 def default_collider():
     """The settings of a collider that is not marked as one, as from `raw_collider`."""
     known: Any = PBD_PG_collider.bl_rna.properties
-    return tuple(known[name].default for name in COLLIDER_FIELDS)
+    return ColliderSettings._make(known[name].default for name in COLLIDER_FIELDS)
 
 
 def raw_scene(scene):
-    """Everything of a scene that steers the solver, as a tuple."""
+    """Everything of a scene that steers the solver."""
     pbd = scene.pbd
     render = scene.render
-    return (
+    return SceneSettings(
         *(getattr(pbd, name) for name in SOLVER_FIELDS),
-        tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
-        pbd.settle,
-        (pbd.use_floor, pbd.floor_height, pbd.floor_friction),
-        clean(pbd.speed) * clean(render.fps_base) / render.fps,
+        gravity=tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        settle=pbd.settle,
+        floor=Floor(pbd.use_floor, pbd.floor_height, pbd.floor_friction),
+        frame_seconds=clean(pbd.speed) * clean(render.fps_base) / render.fps,
     )
 
 
@@ -65,7 +109,7 @@ def clean(value):
 
 
 def material_from(raw, name):
-    """The material of a tuple from `raw_material`.
+    """The material of a record from `raw_material`.
 
     Raises:
         PBDError: A value is outside of its range; the sentence names the object and the setting.
@@ -77,43 +121,28 @@ def material_from(raw, name):
 
 
 def maps_from(raw):
-    """The values of `maps.FIELDS` of a tuple from `raw_material`."""
+    """The values of `maps.FIELDS` of a record from `raw_material`."""
     return tuple(map(clean, raw[len(MATERIAL_FIELDS) :]))
 
 
 def collider_from(raw):
-    """The settings of a tuple from `raw_collider` by the names that `Collider` gives them."""
+    """The settings of a record from `raw_collider` by the names that `Collider` gives them."""
     values = dict(zip(COLLIDER_FIELDS, map(clean, raw), strict=True))
     values["static_friction"] = max(values["static_friction"], values["friction"])
     return values
 
 
 def settings_from(raw, name):
-    """The solver settings, with gravity [m/s²], of a tuple from `raw_scene`.
+    """The solver settings, with gravity [m/s²], of a record from `raw_scene`.
 
     Raises:
         PBDError: A value is outside of its range; the sentence names the scene and the setting.
     """
     values = dict(zip(SOLVER_FIELDS, map(clean, raw), strict=False))
     try:
-        return SolverSettings(gravity=tuple(map(clean, raw[len(SOLVER_FIELDS)])), **values)
+        return SolverSettings(gravity=tuple(map(clean, raw.gravity)), **values)
     except ValueError as error:
         raise PBDError(f"{name}: {error}") from error
-
-
-def settle_from(raw):
-    """Frames to settle before the first one, of a tuple from `raw_scene`."""
-    return raw[-3]
-
-
-def floor_from(raw):
-    """Whether there is a floor, its height [m] and its friction, of a tuple from `raw_scene`."""
-    return raw[-2]
-
-
-def frame_seconds(raw):
-    """Simulated time of one frame [s], of a tuple from `raw_scene`."""
-    return raw[-1]
 
 
 def read_material(obj):

@@ -1,0 +1,74 @@
+"""Simulate what is missing up to the frame on show, with progress and Esc, where that takes long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..pbd_addon.blender.baking import recording
+from ..pbd_addon.blender.timeline import session
+from . import checks
+from .frame_by_frame import FrameByFrame, is_free
+
+
+class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
+    """Simulate all frames from the first one to the one on show"""
+
+    bl_idname = "object.pbd_catch_up"
+    bl_label = "Catch Up"
+    bl_options = {"REGISTER"}
+
+    _verb = "catch-up"
+    _played = False
+
+    @classmethod
+    def poll(cls, context):
+        return is_free(cls, context) and checks.has_live_body(cls, context)
+
+    def invoke(self, context, event):
+        self._played = context.screen.is_animation_playing
+        return super().invoke(context, event)
+
+    def start(self, context):
+        return recording.catching_up(context.scene)
+
+    def done(self, context):
+        if self._played and not bpy.app.background:
+            bpy.ops.screen.animation_play()
+        return f"Simulated up to frame {session.last_shown(context.scene)}"
+
+
+def begin_where_late(scene):
+    """After a frame change: catch up with the frame on show, if that is to be done with progress and Esc."""
+    found = session.get(scene)
+    if found is None or not found.is_late or found.bake or bpy.app.background:
+        return
+    if not bpy.app.timers.is_registered(begin):
+        bpy.app.timers.register(begin, first_interval=0.0)  # A handler must not begin what takes events.
+
+
+def begin():
+    """Timer: begin in the first window that shows a late scene."""
+    for window in bpy.context.window_manager.windows:
+        found = session.get(window.scene)
+        if found is not None and found.is_late:
+            with bpy.context.temp_override(window=window):
+                if OBJECT_OT_pbd_catch_up.poll(bpy.context):
+                    catch_up: Any = bpy.ops.object
+                    catch_up.pbd_catch_up("INVOKE_DEFAULT")
+            return
+
+
+def register() -> None:
+    """Listen to frame changes."""
+    bpy.utils.register_class(OBJECT_OT_pbd_catch_up)
+    session.listeners.append(begin_where_late)
+
+
+def unregister() -> None:
+    """Undo `register`."""
+    session.listeners.remove(begin_where_late)
+    if bpy.app.timers.is_registered(begin):
+        bpy.app.timers.unregister(begin)
+    bpy.utils.unregister_class(OBJECT_OT_pbd_catch_up)

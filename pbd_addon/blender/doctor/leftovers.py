@@ -1,0 +1,192 @@
+"""What of ours has lost its owner: joined into another mesh, copied to one, left behind by a conversion or a new mesh.
+
+`sweep` finds it by what it says of itself, see `marks`, and takes it away. What plays without the add-on is the user's
+and stays: baked keys with their animation, the modifier of a Mesh Cache bake whose file fits.
+"""
+
+import contextlib
+from typing import Any
+
+import bpy
+
+from ... import pc2
+from ..output import output_modifier, shape_keys
+from ..read import pins
+from ..scene import animation, marks
+from ..scene.scene_objects import is_body
+from ..timeline import heat_map
+
+IN_PASSING = {output_modifier.INPUT, output_modifier.INDEX}
+"""Attributes that exist only while modifiers are evaluated; a mesh has them once a modifier was applied."""
+
+_seen: dict[str, tuple] = {}
+"""The counts after the last sweep, and by name what each PBD object wore."""
+
+
+def look(depsgraph):
+    """Sweep if something may have lost its owner since the last time; else this costs a few microseconds.
+
+    Whatever joins, converts, copies or deletes changes the number of objects, meshes or Key data-blocks, or a PBD
+    object, or what that shows its simulation with.
+    """
+    if depsgraph.mode == "RENDER":
+        return
+    if _counts() != _seen.get("counts") or any(_dress(name) != dress for name, dress in _seen["bodies"]):
+        sweep()
+
+
+def forget():
+    """Look at everything the next time."""
+    _seen.clear()
+
+
+def sweep():
+    """Take away what is ours and has no owner; meshes that are being edited or sculpted have to wait."""
+    wearers: dict[int, list] = {}
+    for obj in bpy.data.objects:
+        if obj.type == "MESH":
+            wearers.setdefault(obj.data.session_uid, []).append(obj)
+    _remove_homeless_keys()
+    for mesh in list(bpy.data.meshes):
+        worn_by = wearers.get(mesh.session_uid, [])
+        edited = mesh.is_editmode or any(obj.mode in {"EDIT", "SCULPT"} for obj in worn_by)
+        if not edited and mesh.library is None and mesh.override_library is None:
+            _sweep_keys(mesh, worn_by)
+            _sweep_attributes(mesh, worn_by)
+    for obj in bpy.data.objects:
+        if obj.library is None and obj.override_library is None:
+            _sweep_object(obj)
+    groups: Any = bpy.data.node_groups
+    for tree in [tree for tree in groups if output_modifier.MARK in tree]:
+        if tree.users == 0 and tree.library is None:
+            groups.remove(tree)
+    _seen["counts"] = _counts()
+    _seen["bodies"] = tuple((obj.name, _dress(obj.name)) for obj in bpy.data.objects if is_body(obj))
+
+
+def _counts():
+    """Numbers of objects, meshes and Key data-blocks, and the mode that may have kept a mesh from being swept."""
+    return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.shape_keys), bpy.context.mode
+
+
+def _dress(name):
+    """What a PBD object shows its simulation with: mesh, and how many keys and modifiers; () if it is none."""
+    obj: Any = bpy.data.objects.get(name)
+    if obj is None or not is_body(obj):
+        return ()
+    keys = obj.data.shape_keys
+    count = 0 if keys is None else len(keys.key_blocks)
+    return obj.session_uid, obj.data.session_uid, count, len(obj.modifiers), obj.pbd.baked
+
+
+def _remove_homeless_keys():
+    """Undo can bring back the keys of a mesh that has none: Blender would keep them, and complain of them."""
+    every: Any = bpy.data.shape_keys
+    lost = [keys for keys in every if keys.user is None or keys.user.shape_keys != keys]
+    kinds = marks.LIVE, marks.BAKED, marks.BASIS
+    bpy.data.batch_remove([keys for keys in lost if any(marks.is_marked(block, *kinds) for block in keys.key_blocks)])
+
+
+# ------------------------------------------------------------------------------------------ shape keys
+
+
+def _sweep_keys(mesh, worn_by):
+    """Take away live keys that nobody writes and baked keys that nothing plays; give up what a user has taken over."""
+    keys = mesh.shape_keys
+    if keys is None:
+        return
+    shape_keys.give_up_reference(keys)
+    bodies = [obj for obj in worn_by if is_body(obj)]
+    live = next((obj for obj in bodies if not obj.pbd.baked), None)
+    lost = marks.marked(keys, marks.LIVE)
+    if live is not None:
+        written = shape_keys.live_key(live)
+        for block in lost:
+            if block != written:
+                marks.give_up(block)  # A user has made a copy of it.
+        name = "" if written is None else written.name
+        if live.pbd.live_key != name:
+            live.pbd.live_key = name
+        lost = []
+    if not any(obj.pbd.baked for obj in bodies):
+        played = _played(keys)
+        for block in marks.marked(keys, marks.BAKED):
+            if block.name in played:
+                marks.give_up(block)
+            else:
+                lost.append(block)
+    for block in marks.marked(keys, marks.BASIS):
+        marks.give_up(block)
+    is_left = not bodies and marks.is_marked(keys.reference_key, marks.BASIS)
+    if lost or is_left:
+        with _some_object(mesh, worn_by) as obj:
+            shape_keys.remove_keys(obj, lost)
+            if is_left:
+                shape_keys.remove_own_basis(obj)
+            mesh.update()
+
+
+def _played(keys):
+    """Names of the keys that animation may show."""
+    data = keys.animation_data
+    curves = [] if data is None else [*(animation.curves(keys) or ()), *data.drivers]
+    paths = {curve.data_path for curve in curves}
+    everything = (data is not None and bool(data.nla_tracks)) or (not keys.use_relative and "eval_time" in paths)
+    names = [block.name for block in keys.key_blocks]
+    return {name for name in names if everything or animation.value_path(name) in paths}
+
+
+@contextlib.contextmanager
+def _some_object(mesh, worn_by):
+    """An object that wears a mesh: shape keys can be removed only through one."""
+    if worn_by:
+        yield worn_by[0]
+        return
+    stand_in = bpy.data.objects.new("PBD", mesh)
+    try:
+        yield stand_in
+    finally:
+        bpy.data.objects.remove(stand_in)
+
+
+# ------------------------------------------------------------------------------------------ attributes and modifiers
+
+
+def _sweep_attributes(mesh, worn_by):
+    """Take away attributes of ours that nothing reads."""
+    bodies = [obj for obj in worn_by if is_body(obj)]
+    has_output = any(output_modifier.find(obj) is not None for obj in bodies)
+    is_colored = any(not obj.pbd.baked for obj in bodies) and any(
+        scene.pbd.heat_map != "OFF" for scene in bpy.data.scenes
+    )
+    owned = {output_modifier.POSITION: has_output, pins.PIN_OFFSET: bool(bodies), heat_map.ATTRIBUTE: is_colored}
+    for name in [one.name for one in mesh.attributes if one.name.startswith(marks.PREFIX)]:
+        if name not in IN_PASSING and owned.get(name, True):
+            continue
+        if name == heat_map.ATTRIBUTE and bodies:
+            heat_map.remove(bodies[0])
+        else:
+            mesh.attributes.remove(mesh.attributes[name])
+        mesh.update()
+
+
+def _sweep_object(obj):
+    """Take away modifiers of ours, and what a bake has noted, from an object that is none of ours any more."""
+    body = is_body(obj)
+    ours = [one for one in obj.modifiers if one.type == "NODES" and output_modifier.is_ours(one)]
+    for modifier in ours[1:] if body else ours:
+        obj.modifiers.remove(modifier)
+    if not (body and obj.pbd.baked):
+        for modifier in [one for one in obj.modifiers if one.type == "MESH_CACHE" and _is_useless_bake(obj, one)]:
+            obj.modifiers.remove(modifier)
+    if obj.type != "MESH" and obj.pbd.bake_action is not None:
+        obj.pbd.bake_action = None
+
+
+def _is_useless_bake(obj, modifier):
+    """Whether this is the modifier of a bake whose file is of another mesh; one without a file may find it again."""
+    if not modifier.name.startswith(marks.BAKE_MODIFIER) or not modifier.filepath.endswith(marks.BAKE_SUFFIX):
+        return False
+    with contextlib.suppress(OSError, ValueError), open(bpy.path.abspath(modifier.filepath), "rb") as file:
+        return obj.type == "MESH" and pc2.read_header(file).points != len(obj.data.vertices)
+    return False

@@ -1,0 +1,122 @@
+"""The mesh as the modifiers before the simulation deform it: where pins are, and where cloth begins.
+
+Our modifier keeps it as an attribute, so that one evaluation gives both this and what is shown. What stands behind may
+spoil the attribute. Then it is evaluated once more with our modifier and all behind it switched off for a moment.
+"""
+
+import contextlib
+
+import numpy as np
+
+from ..errors import PBDError
+from ..output import output, output_choice, output_modifier
+from . import mesh_io
+
+CARRIERS = output_modifier.KEEPERS | {"ARRAY", "EDGE_SPLIT", "MIRROR", "SOLIDIFY", "SUBSURF"}
+"""Modifiers that keep the vertices they are given first, with their attributes; the rest is behind them."""
+
+
+def follows(obj):
+    """Whether the pins of an object follow its modifiers."""
+    return not obj.pbd.baked and output_choice.choose(obj).modifier
+
+
+def read(obj, depsgraph):
+    """The shape (n, 3) float32 of the input, object space [m], or None in a render that leaves the object out.
+
+    Args:
+        obj: Original object whose pins follow its modifiers.
+        depsgraph: What evaluates it; it may be brought up to date, which makes what was read from it invalid.
+
+    Raises:
+        PBDError: The mesh is being edited, the modifiers do not keep the vertices, a vertex is nowhere, or nothing is
+            evaluated.
+    """
+    mesh_io.check_editable(obj)
+    output.check(obj)
+    if _evaluated_mesh(obj, depsgraph) is None:
+        if depsgraph.mode == "RENDER":
+            return None
+        raise PBDError(f"'{obj.name}' is disabled in viewports, so its modifiers are unknown: enable it")
+    shape = peek(obj, depsgraph)
+    if shape is None:
+        with _switched_off(obj, depsgraph):
+            depsgraph.update()
+            shape = _positions(_evaluated_mesh(obj, depsgraph))
+    count = len(obj.data.vertices)
+    if len(shape) != count:
+        raise PBDError(
+            f"The modifiers before the simulation make {len(shape)} vertices of the {count} of '{obj.name}': "
+            "apply those that do, or move them after it"
+        )
+    bad = np.flatnonzero(~np.isfinite(shape).all(axis=1))
+    if len(bad):
+        raise PBDError(f"The modifiers of '{obj.name}' put vertex {bad[0]} nowhere: switch them off one by one")
+    return shape
+
+
+def peek(obj, depsgraph):
+    """The input (n, 3) float32 as it was evaluated already, or None where that cannot be seen."""
+    mesh = _evaluated_mesh(obj, depsgraph)
+    count = len(obj.data.vertices)
+    earlier, later = (
+        {one.type for one in modifiers if _is_on(one, depsgraph)}
+        for modifiers in (output_modifier.before(obj), output_modifier.after(obj))
+    )
+    if mesh is None or obj.data.is_editmode or not earlier <= output_modifier.KEEPERS or not later <= CARRIERS:
+        return None
+    if output_modifier.find(obj) is None:
+        is_input = not later and not obj.pbd.live_key and len(mesh.vertices) == count
+        return _positions(mesh) if is_input else None
+    kept, index = (mesh.attributes.get(name) for name in (output_modifier.INPUT, output_modifier.INDEX))
+    if kept is None or index is None:
+        return None
+    ids, shape = np.empty(len(mesh.vertices), np.int32), np.empty((len(mesh.vertices), 3), np.float32)
+    index.data.foreach_get("value", ids)
+    if not np.array_equal(ids[:count], np.arange(count)):
+        return None
+    kept.data.foreach_get("vector", shape.ravel())
+    return shape[:count].copy() if len(shape) > count else shape
+
+
+def is_subdivided(obj):
+    """Whether the simulated shape is subdivided in the viewport."""
+    return any(one.type == "SUBSURF" and one.show_viewport for one in output_modifier.after(obj))
+
+
+def _is_on(modifier, depsgraph):
+    """Whether a modifier acts in this evaluation."""
+    return modifier.show_render if depsgraph.mode == "RENDER" else modifier.show_viewport
+
+
+def _evaluated_mesh(obj, depsgraph):
+    """The mesh behind all modifiers, or None while it was not evaluated."""
+    evaluated = obj.evaluated_get(depsgraph)
+    return evaluated.data if evaluated.is_evaluated and evaluated.type == "MESH" else None
+
+
+def _positions(mesh):
+    shape = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
+    return shape
+
+
+@contextlib.contextmanager
+def _switched_off(obj, depsgraph):
+    """Our modifier and those behind it are off for a moment."""
+    held = list(obj.modifiers)[output_modifier.place(obj) :]
+    switches = [(modifier, modifier.show_viewport, modifier.show_render) for modifier in held]
+    try:
+        for modifier in held:
+            modifier.show_viewport = modifier.show_render = False
+        _tag(obj, depsgraph)
+        yield
+    finally:
+        for modifier, viewport, render in switches:
+            modifier.show_viewport, modifier.show_render = viewport, render
+        _tag(obj, depsgraph)
+
+
+def _tag(obj, depsgraph):
+    """Have the object evaluated anew; a render would else lose the animated values, which only it knows."""
+    obj.update_tag(refresh={"OBJECT", "DATA", "TIME"} if depsgraph.mode == "RENDER" else {"OBJECT", "DATA"})

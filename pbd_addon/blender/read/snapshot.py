@@ -1,0 +1,176 @@
+"""How a scene stands at a frame: the places, shapes and settings that the simulation takes from it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import PBDError
+from ..scene import animation, poses, surfaces
+from ..scene.scene_objects import find
+from ..scene.surfaces import Surface
+from ..settings import raw_settings
+from ..settings.raw_settings import Key, as_collider
+from . import deformed_input, mesh_io
+from .user_state import Beginning, UserState, collider_settings
+
+
+class SceneSnapshot(NamedTuple):
+    """All that the simulation takes from the scene at one frame.
+
+    Attributes:
+        poses: By object uid; None where nothing was evaluated.
+        settings: Raw settings by key.
+        surfaces: Of colliders and of what cloth is attached to, by object uid.
+        deformed: Shapes that modifiers make, (n, 3) float32 in object space [m], or of the pins alone (k, 3), by uid.
+        user: What the user has set, where that was looked at.
+        begins: What decides about the first frame, by object uid, where that was looked at.
+    """
+
+    poses: Any
+    settings: dict[Key, Any]
+    surfaces: dict[int, Surface] = {}
+    deformed: dict[int, np.ndarray] = {}
+    user: UserState | None = None
+    begins: dict[int, Beginning] = {}
+
+    @property
+    def cast(self):
+        """Uids of the colliders."""
+        return {uid for uid in self.surfaces if as_collider(uid) in self.settings}
+
+    def blend(self, other, fraction):
+        """The snapshot on the straight way to `other`, with the settings of `other`."""
+        between = {
+            uid: pose.blend(other.poses[uid], fraction) for uid, pose in self.poses.items() if uid in other.poses
+        }
+        moving = {
+            uid: self.surfaces[uid].blend(surface, fraction) if uid in self.surfaces else surface
+            for uid, surface in other.surfaces.items()
+        }
+        shapes = {
+            uid: self.deformed[uid] + np.float32(fraction) * (shape - self.deformed[uid])
+            if np.shape(self.deformed.get(uid)) == shape.shape
+            else shape
+            for uid, shape in other.deformed.items()
+        }
+        return SceneSnapshot(between, other.settings, moving, shapes)
+
+    def completing(self, earlier):
+        """The `earlier` snapshot, with the objects that it did not know as they are at this one."""
+        known = {uid: earlier.poses.get(uid, pose) for uid, pose in self.poses.items()}
+        standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
+        shapes = {uid: earlier.deformed.get(uid, shape) for uid, shape in self.deformed.items()}
+        settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
+        return SceneSnapshot(known, settings, standing, shapes)
+
+    def stands_like(self, other):
+        """Whether the objects that both know stand in the same place and shape."""
+        return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
+
+    def surrounds_like(self, other):
+        """Whether there are the same surfaces in the same places and shapes, and modifiers deform alike."""
+        same = self.surfaces.keys() == other.surfaces.keys() and self.deforms_like(other)
+        return same and all(surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
+
+    def deforms_like(self, other):
+        """Whether modifiers deform the objects that both know to the same shapes."""
+        both = self.deformed.keys() & other.deformed.keys()
+        return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
+
+
+def read_snapshot(scene, depsgraph, objects, user=None, obstacles=()):
+    """The scene as `depsgraph` has evaluated it, without surfaces; of `obstacles`, objects, only the settings.
+
+    What was read as set by the user already is not read again.
+    """
+    if user is not None and depsgraph.mode != "RENDER":
+        settings = user.settings
+    else:
+        settings = {
+            one.session_uid: raw_settings.raw_material(animation.animated(one, depsgraph).pbd) for one in objects
+        }
+        settings[scene.session_uid] = raw_settings.raw_scene(animation.animated(scene, depsgraph))
+        settings.update((as_collider(one.session_uid), collider_settings(one, depsgraph)) for one in obstacles)
+    return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
+
+
+def read_whole(scene, depsgraph, objects, known):
+    """The scene as `depsgraph` has evaluated it, with all surfaces; `known` as for `read_surroundings`."""
+    return read_surroundings(scene, depsgraph, read_snapshot(scene, depsgraph, objects), objects, known)
+
+
+def read_surroundings(scene, depsgraph, snapshot, objects, known):
+    """A snapshot with the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
+
+    Which objects, the viewport decides: a render that leaves one out finds it as it was read last.
+
+    Args:
+        scene: Whose colliders.
+        depsgraph: What evaluates them.
+        snapshot: Without surfaces.
+        objects: Those that are simulated.
+        known: Surfaces read before, by object uid.
+
+    Raises:
+        PBDError: A surface cannot be collided with or attached to.
+    """
+    simulated = {obj.session_uid for obj in objects}
+    settings, found = dict(snapshot.settings), {}
+    for obj in surfaces.colliders(scene):
+        uid = obj.session_uid
+        if uid in simulated or not surfaces.takes_part(obj, depsgraph):
+            continue
+        surface = _read(obj, depsgraph, known)
+        if surface is None:
+            continue
+        if len(surface.faces.starts) > 1:
+            found[uid], settings[as_collider(uid)] = surface, collider_settings(obj, depsgraph)
+        elif obj.pbd_collider.enabled:
+            raise PBDError(f"'{obj.name}' has no faces to collide with: add faces, or remove the collider")
+    for obj in objects:
+        target = obj.pbd.attach_object
+        if mesh_io.attached_to(obj) and target.session_uid not in found:
+            _check_target(scene, obj, target)
+            surface = _read(target, depsgraph, known)
+            if surface is None:
+                raise PBDError(
+                    f"'{obj.name}' is attached to '{target.name}', which is disabled in viewports: enable it"
+                )
+            found[target.session_uid] = surface
+    return snapshot._replace(settings=settings, surfaces=found, deformed=read_deformed(objects, depsgraph))
+
+
+def read_deformed(objects, depsgraph):
+    """The shapes of objects as modifiers deform them, for those whose pins follow modifiers; raises `PBDError`."""
+    return _deformed(deformed_input.read, objects, depsgraph)
+
+
+def peek_deformed(objects, depsgraph):
+    """As `read_deformed`, without an evaluation: those that cannot be seen are left out."""
+    return _deformed(deformed_input.peek, objects, depsgraph)
+
+
+def _deformed(look, objects, depsgraph):
+    shapes = {obj.session_uid: look(obj, depsgraph) for obj in objects if deformed_input.follows(obj)}
+    return {uid: shape for uid, shape in shapes.items() if shape is not None}
+
+
+def _read(obj, depsgraph, known):
+    """The surface of an object; None if it is not evaluated, but for renders, which may leave out what cloth meets."""
+    earlier = known.get(obj.session_uid)
+    if surfaces.is_evaluated(obj, depsgraph):
+        return surfaces.read(obj, depsgraph, known=earlier)
+    if depsgraph.mode != "RENDER":
+        return None
+    return surfaces.read(obj, depsgraph) if earlier is None else earlier
+
+
+def _check_target(scene, obj, target):
+    """Raise a `PBDError` if an object cannot be attached to that one."""
+    where = f"'{obj.name}' is attached to '{target.name}'"
+    if target == obj:
+        raise PBDError(f"'{obj.name}' is attached to itself: choose another object under Attach To")
+    if find(scene, target.session_uid, target.name) is None:
+        raise PBDError(f"{where}, which is not in the scene: choose another object under Attach To")
+    if surfaces.is_simulated(target):
+        raise PBDError(f"{where}, which is simulated itself: choose an object that is not, or bake it first")

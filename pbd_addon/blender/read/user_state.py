@@ -1,0 +1,237 @@
+"""What a user sets and edits, as it is while a frame is shown: what `changes` compares with the record."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ..errors import PBDError
+from ..output import output_choice
+from ..scene import animation, poses, surfaces, user_keys
+from ..scene.scene_objects import bodies, find, is_body, objects_of
+from ..scene.simulated_range import frame_range, shown_frame
+from ..scene.surfaces import Surface
+from ..settings import maps, raw_settings
+from ..settings.raw_settings import Key, as_collider
+from . import curves, mesh_io
+
+TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
+
+class Place(NamedTuple):
+    """Where a hand has put an object, and how it has set the object's keys."""
+
+    name: str
+    channels: Any  # of the transform, those that are not animated; comparable
+    keys: dict[str, float]  # of the user's shape keys, those that are not animated
+    carried: Any  # the transform of what a parent or constraints place; comparable at one frame alone
+    is_free: bool  # whether nothing but a hand moves it
+    is_still: bool  # nor sets its keys
+    matrix: np.ndarray  # (4, 4), object to world
+
+
+class Role(NamedTuple):
+    """What an object must do to be simulated as it was, and whether it does."""
+
+    name: str
+    attached_to: tuple[int, str] | None
+    by_modifier: bool
+    posed_after: bool
+    baked: bool
+
+
+class Beginning(NamedTuple):
+    """What of an object decides about the first frame."""
+
+    shape: np.ndarray  # (n, 3) float32, the user's at the keys of the first frame, object space [m]
+    follows: tuple  # as from `followed`
+    weights: dict[str, np.ndarray]  # of its maps
+    pins: dict[int, float]  # weights by vertex, where they were asked for
+
+
+class Heard(NamedTuple):
+    """What Blender has told of edits since a frame is shown."""
+
+    curves: bool = False  # F-curves may have been edited
+    cast: bool = False  # an object may have become a collider or stopped being one
+    surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is no surface
+    carried: dict[int, Any] = {}  # transforms of what parents and constraints place, by uid
+
+
+class Watched(NamedTuple):
+    """What the record depends on, by uid: where to look."""
+
+    members: dict[int, str] = {}  # names of the simulated objects
+    pinned: frozenset[int] = frozenset()  # of these, those whose place matters
+    targets: dict[int, str] = {}  # names of what cloth is attached to
+    obstacles: dict[int, str] = {}  # names of the colliders
+
+
+class UserState(NamedTuple):
+    """All that a user has set, at one time.
+
+    Attributes:
+        frame: The frame that is shown.
+        first: First frame of the range.
+        settings: Raw settings by key.
+        animated: Beginnings of the data paths that animation may change, by key; None is any.
+        names: Of the owners of settings, by uid; "" is the scene.
+        colliders: Where the colliders are put, by uid.
+        holders: Where what holds pins or is attached to is put, by uid.
+        roles: Of the simulated objects, by uid.
+        bodies: Uids of all objects that are to be simulated.
+        cast: Uids of the objects that are colliders, or None while nobody has edited that.
+        hand_count: How often a hand was used.
+        heard: What Blender has told since the last frame was shown.
+        curves: The animation, or None while nobody has edited it.
+    """
+
+    frame: float
+    first: int
+    settings: dict[Key, Any]
+    animated: dict[Key, tuple[str, ...] | None]
+    names: dict[int, str]
+    colliders: dict[int, Place]
+    holders: dict[int, Place]
+    roles: dict[int, Role]
+    bodies: frozenset[int]
+    cast: frozenset[int] | None
+    hand_count: int
+    heard: Heard
+    curves: "curves.Curves | None" = None
+
+
+def read(
+    scene: bpy.types.Scene, watched: Watched, heard: Heard, read_curves: Callable[[], Any] | None = None
+) -> UserState:
+    """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated."""
+    members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
+    obstacles, live = objects_of(scene, watched.obstacles), bodies(scene)
+    holders = [obj for obj in members if obj.session_uid in watched.pinned and not obj.pbd.baked]
+    holders += objects_of(scene, watched.targets)
+    owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
+    owners[scene.session_uid] = scene
+    owners.update((as_collider(obj.session_uid), obj) for obj in obstacles)
+    settings = {
+        key: collider_settings(obj) if isinstance(key, tuple) else raw_settings.raw_material(obj.pbd)
+        for key, obj in owners.items()
+        if obj != scene
+    }
+    settings[scene.session_uid] = raw_settings.raw_scene(scene)
+    names = {obj.session_uid: obj.name for obj in (*members, *obstacles)}
+    return UserState(
+        frame=shown_frame(scene),
+        first=frame_range(scene)[0],
+        settings=settings,
+        animated={key: animation.beginnings(owner) for key, owner in owners.items()},
+        names={**names, scene.session_uid: ""},
+        colliders={obj.session_uid: place(obj) for obj in obstacles},
+        holders={obj.session_uid: place(obj) for obj in holders},
+        roles={obj.session_uid: role(obj) for obj in members},
+        bodies=frozenset(obj.session_uid for obj in live if any(not one.pbd.baked for one in live)),
+        cast=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if heard.cast else None,
+        hand_count=scene.pbd.hand_count,
+        heard=heard,
+        curves=read_curves() if read_curves and (heard.curves or bpy.app.background) else None,
+    )
+
+
+def place(obj):
+    """Where a hand has put an object."""
+    is_carried, data = obj.parent is not None or bool(obj.constraints), obj.animation_data
+    keys = obj.data.shape_keys if obj.type == "MESH" else None
+    animated = () if data is None else {channel for channel in animation.channels(obj) if channel[0] in TRANSFORM}
+    is_free = not (is_carried or animated or (data is not None and data.nla_tracks))
+    matrix = poses.last_matrix(obj).copy()
+    return Place(
+        obj.name,
+        obj.matrix_basis.copy() if data is None else _own_channels(obj, animated),
+        {} if keys is None else _set_keys(obj, keys),
+        matrix if is_carried else None,
+        is_free,
+        is_free and (keys is None or keys.animation_data is None),
+        matrix,
+    )
+
+
+def _own_channels(obj, animated):
+    """The transform of an animated object but for what is animated, which goes back to its curve by itself."""
+    return [
+        (path, at, value)
+        for path in TRANSFORM
+        for at, value in enumerate(getattr(obj, path))
+        if (path, at) not in animated and not obj.animation_data.nla_tracks
+    ]
+
+
+def _set_keys(obj, keys):
+    values = user_keys.key_values(obj)
+    if not values or keys.animation_data is None:
+        return values
+    animated = {path for path, _ in animation.channels(keys)}
+    return {
+        name: value
+        for name, value in values.items()
+        if animation.value_path(name) not in animated and not keys.animation_data.nla_tracks
+    }
+
+
+def role(obj):
+    """What decides whether an object can go on being simulated as it was."""
+    by_modifier = output_choice.choose(obj).modifier
+    posed_after = not by_modifier and output_choice.is_posed_after(obj)
+    return Role(obj.name, mesh_io.attached_to(obj), by_modifier, posed_after, obj.pbd.baked)
+
+
+def followed(obj):
+    """What decides of the shape in which a simulation of an object begins: whether of modifiers, and the rest shape."""
+    follows = output_choice.choose(obj).modifier
+    return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
+
+
+def read_beginning(obj, pose, masks, with_pins=False):
+    """The `Beginning` of an object under the pose of the first frame; raises `PBDError`."""
+    painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd)))
+    shape = user_keys.user_shape(obj, pose.key_values, masks)
+    pins = mesh_io.read_pins(obj) if with_pins else {}
+    return Beginning(shape, followed(obj), maps.read(obj, painted), pins)
+
+
+def collider_settings(obj, depsgraph=None):
+    """The raw settings of an object as a collider: its own if it is marked as one, else the defaults."""
+    if not obj.pbd_collider.enabled:
+        return raw_settings.default_collider()
+    return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
+
+
+def hear(scene, depsgraph, watched, heard, frame):
+    """What was heard, with an edit that Blender has just evaluated; places count at the frame that was shown last."""
+    curves_edited = depsgraph.id_type_updated("ACTION") or any(_has_rules(update.id) for update in depsgraph.updates)
+    if shown_frame(scene) != frame:
+        return heard._replace(curves=heard.curves or curves_edited)
+    around = {**watched.obstacles, **watched.targets}
+    shapes = dict(heard.surfaces)
+    for obj in _reshaped(depsgraph.updates):
+        if obj.session_uid in around and find(scene, obj.session_uid, obj.name) is not None:
+            try:
+                shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
+            except PBDError:
+                shapes[obj.session_uid] = None
+    carried = {
+        obj.session_uid: obj.matrix_world.copy()
+        for obj in objects_of(scene, {**watched.members, **around})
+        if obj.parent is not None or obj.constraints
+    }
+    return Heard(heard.curves or curves_edited, heard.cast, shapes, carried)
+
+
+def _reshaped(updates: Iterable[Any]) -> list[Any]:
+    originals = (update.id.original for update in updates if update.is_updated_geometry)
+    return [one for one in originals if isinstance(one, bpy.types.Object) and one.type in surfaces.SURFACE_TYPES]
+
+
+def _has_rules(one):
+    """Whether an ID has drivers or strips of the NLA, which may be what was edited."""
+    data = getattr(one, "animation_data", None)
+    return data is not None and bool(data.drivers or data.nla_tracks)

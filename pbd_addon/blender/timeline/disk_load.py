@@ -1,0 +1,205 @@
+"""Taking up the frames on disk when a file is loaded: only if they are of the scene as it is now, else a sentence."""
+
+import json
+
+import numpy as np
+
+from ... import Polygons
+from ...frame_files import DamagedError, FrameFiles, is_there
+from ..errors import PBDError
+from ..read import mesh_io, user_state
+from ..read.snapshot import SceneSnapshot
+from ..scene import surfaces, user_keys
+from ..scene.poses import Pose
+from ..scene.scene_objects import find, live_bodies
+from ..scene.surfaces import Surface
+from ..settings.raw_settings import ColliderSettings, Floor, ObjectSettings, SceneSettings, as_collider
+from . import changes, step
+from .disk_cache import (
+    DiskCache,
+    claim,
+    curve_checks,
+    folder_of,
+    held,
+    shape_check,
+    shown_path,
+    undeformed,
+    weights_check,
+)
+from .scene_simulation import SceneSimulation
+
+
+def adopt(record, scene):
+    """Take up the frames on disk, if they are of this scene as it is now; says in `disk_note` why not."""
+    folder = folder_of(scene)
+    step.stand(record, None)
+    if folder is None or not is_there(folder):
+        lost = scene.pbd.frames_on_disk
+        record.storage.note = f"{lost} frames were on disk, but {shown_path(folder)} is gone" if lost and folder else ""
+        return
+    try:
+        _take_up(record, scene, FrameFiles.open(folder))
+        claim(folder)
+    except DamagedError as error:
+        step.stand(record, None)
+        record.storage.note = f"The cache on disk is damaged: {error}"
+    except PBDError as error:
+        step.stand(record, None)
+        record.storage.note = f"The cache on disk does not fit: {error}"
+    except OSError as error:
+        step.stand(record, None)
+        record.storage.note = f"The cache on disk cannot be read: {error.strerror or error}"
+
+
+def _take_up(record, scene, files):
+    """Make the session one that has simulated the frames of these files; raises `PBDError` if they do not fit."""
+    about = files.about
+    if files.last < files.first:
+        raise DamagedError("it holds no whole frame")
+    try:
+        uids = [_uid(scene, name) for name in about["names"]]
+        members = [uids[int(number)] for number in about["members"]]
+        missing = [about["names"][int(number)] for number, uid in zip(about["members"], members) if uid is None]
+        if missing:
+            raise PBDError(f"'{missing[0]}' is not in the scene")
+        snapshots = _read_snapshots(files, uids, scene)
+        settings = _settings(about["settings"], uids, scene)
+        fingerprints, colliders, curves = about["fingerprints"], about["colliders"], about["curves"]
+        guess, disturbed, disturbed_by = (about[name] for name in ("first_guess", "first_disturbed", "disturbed_by"))
+        settled, shaped, rested, hands = (about[name] for name in ("settled", "shaped", "rested", "hand_count"))
+        shapes, painted = about["shapes"], about["painted"]
+        moved = {uids[int(number)] for number in about["moved_by_hand"]}
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        raise DamagedError("the index does not say what it should") from error
+    objects = [find(scene, uid, "") for uid in members]
+    others = [obj.name for obj in live_bodies(scene) if obj.session_uid not in members]
+    if others:
+        raise PBDError(f"'{others[0]}' is not in it")
+    idle = [obj.name for obj in objects if obj not in live_bodies(scene)]
+    if idle:
+        raise PBDError(f"'{idle[0]}' is not simulated")
+    _check_shapes(files, objects, fingerprints)
+    _check_painted(objects, painted)
+    if hands != scene.pbd.hand_count:
+        raise PBDError("a hand has changed the cloth since the file was saved")
+    built = SceneSimulation(scene, objects, snapshots[files.first])
+    for member, obj, shape, fingerprint in zip(built.members, objects, shapes, fingerprints, strict=True):
+        if shape_check(member) != shape:
+            raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
+        if undeformed(member) != fingerprint[5]:
+            raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
+        if held(member) != fingerprint[6]:
+            raise PBDError(f"other vertices of '{obj.name}' are held")
+    built.rested = rested
+    step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids))
+    step.note_past(record, guess, (disturbed, disturbed_by), moved, settled, shaped)
+    _check_surroundings(record, scene, settings, colliders)
+    changed = [name for name, check in curves.items() if curve_checks(record).get(name) != check]
+    added = curve_checks(record).keys() - curves.keys()
+    if changed or added:
+        raise PBDError(f"animation of '{[*changed, *added][0]}' changed")
+    record.storage.note = f"The cache on disk is damaged: {files.damage}" if files.damage else ""
+
+
+def _uid(scene, name):
+    """The uid of an object of that name, of the scene for "", or None."""
+    if not name:
+        return scene.session_uid
+    obj = scene.objects.get(name)
+    return None if obj is None else obj.session_uid
+
+
+def _check_shapes(files, objects, fingerprints):
+    """Raise a `PBDError` if a mesh is not the one of the cache."""
+    for obj, known, (_file, points) in zip(objects, fingerprints, files.bodies, strict=True):
+        counts, faces = mesh_io.fingerprint(obj)
+        if len(obj.data.vertices) != points or list(counts) != known[:4]:
+            raise PBDError(
+                f"'{obj.name}' has {counts[0]} vertices and {counts[3]} faces, the cache {points} and {known[3]}"
+            )
+        if faces != known[4]:
+            raise PBDError(f"'{obj.name}' has other faces")
+
+
+def _check_painted(objects, painted):
+    """Raise a `PBDError` if the weights of a map are not those of the cache."""
+    for obj, groups in zip(objects, painted, strict=True):
+        for name, check in groups.items():
+            if name not in obj.vertex_groups or weights_check(user_keys.read_weights(obj, name)) != check:
+                raise PBDError(f"vertex group '{name}' of '{obj.name}' has other weights")
+
+
+def _check_surroundings(record, scene, settings, colliders):
+    """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
+    user = record.known
+    changed = changes.setting_changes(record, user._replace(settings={**user.settings, **settings}), user)
+    if changed:
+        raise PBDError(changed[0].why)
+    present = sorted(obj.name for obj in surfaces.colliders(scene))
+    if present != colliders:
+        raise PBDError("there are other colliders")
+    last = record.snapshots[record.last_frame]
+    stood = {**last.poses, **last.surfaces}
+    for obj in surfaces.colliders(scene):
+        _check_place(user_state.place(obj), stood.get(obj.session_uid))
+    for uid, place in user.holders.items():
+        _check_place(place, stood.get(uid))
+
+
+def _check_place(place, stood):
+    if stood is not None and place.is_free and not np.array_equal(place.matrix, stood.matrix):
+        raise PBDError(f"'{place.name}' was moved")
+
+
+def _read_snapshots(files, uids, scene):
+    """The snapshots of all frames."""
+    found, parts = {}, {}
+    for frame in range(files.first, files.last + 1):
+        try:
+            rest = files.rest(frame)
+        except DamagedError:
+            if frame == files.first:
+                raise
+            files.leave_out(frame, "damaged")
+            break
+        note = json.loads(rest["note"].tobytes())
+        standing = {
+            uids[int(number)]: Pose(np.array(matrix).reshape(4, 4), values)
+            for number, (matrix, values) in note["poses"].items()
+        }
+        around = {}
+        for number, place in note["surfaces"].items():
+            if place["points"] == frame:
+                parts[number, "points", frame] = rest[f"points_{number}"]
+            if place["faces"] == frame:
+                parts[number, "faces", frame] = Polygons(rest[f"corners_{number}"], rest[f"starts_{number}"])
+            points, faces = (parts[number, part, place[part]] for part in ("points", "faces"))
+            around[uids[int(number)]] = Surface(place["name"], np.array(place["matrix"]).reshape(4, 4), points, faces)
+        deformed = {
+            uids[int(name.removeprefix("deformed_"))]: shape
+            for name, shape in rest.items()
+            if name.startswith("deformed_")
+        }
+        found[frame] = SceneSnapshot(standing, _settings(note["settings"], uids, scene), around, deformed)
+    return found
+
+
+def _settings(named, uids, scene):
+    """Raw settings by key, of what is there."""
+    found = {}
+    for name, raw in named.items():
+        kind, _, number = name.rpartition(" ")
+        uid, values = uids[int(number)], _tuples(raw)
+        if kind:
+            found[as_collider(uid)] = ColliderSettings._make(values)
+        elif uid == scene.session_uid:
+            found[uid] = SceneSettings._make(values)
+            found[uid] = found[uid]._replace(floor=Floor._make(found[uid].floor))
+        else:
+            found[uid] = ObjectSettings._make(values)
+    return found
+
+
+def _tuples(value):
+    """Lists, which are what JSON makes of tuples, as tuples again."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

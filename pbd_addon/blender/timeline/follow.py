@@ -1,0 +1,371 @@
+"""From a frame that Blender shows to the shapes that show it: look, let changes take frames, step, write."""
+
+import contextlib
+import math
+import time
+
+import bpy
+
+from ..errors import DamagedFrame, LateError, PBDError
+from ..output import output
+from ..read import deformed_input, snapshot, user_state
+from ..read.user_state import Heard
+from ..scene import poses
+from ..scene.scene_objects import layer_of, live_bodies
+from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
+from . import changes, disk_cache, heat_map, step
+from .simulated_object import check_fit, fits
+
+PATIENCE = math.inf if bpy.app.background else 1.0
+"""How long a jump ahead may keep a window from drawing [s]; beyond that it goes on with progress and Esc."""
+
+
+def patience_of(depsgraph):
+    """How long what evaluates the scene may wait for a frame [s]: a picture has to show it, however long it takes."""
+    return math.inf if depsgraph.mode == "RENDER" else PATIENCE
+
+
+def show(record, scene, depsgraph, steps=True):
+    """Bring the objects to the present frame; step, unless told not to, to a whole frame that is not cached.
+
+    Returns whether there is an object to simulate.
+    """
+    began = time.monotonic()
+    step.clear_times(record)
+    objects = [obj for _, obj in record.world.objects(scene)] if record.world else live_bodies(scene)
+    if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
+        step.stand(record, None)
+        objects = live_bodies(scene)
+    if output.prepare(objects):
+        depsgraph.update()
+    try:
+        _follow(record, scene, depsgraph, objects, steps)
+    except DamagedFrame as error:
+        step.forget_damaged(record, error.frame)
+        _follow(record, scene, depsgraph, objects, steps)
+    disk_cache.keep(record, scene)
+    step.note_exchange(record, time.monotonic() - began)
+    return bool(objects)
+
+
+def _follow(record, scene, depsgraph, objects, steps):
+    """Look, reach and write."""
+    world, obstacles = record.world, record.world.obstacles if record.world else {}
+    now = look(record, scene, depsgraph, objects)
+    frame = now.user.frame
+    if not _is_as_loaded(record, scene, frame):
+        found = changes.changes(record, now)
+        reaches = steps and bool(objects) and (frame.is_integer() or scene.frame_subframe == 0.0)
+        anew = reaches and math.floor(frame) == now.user.first and any(one.what in changes.AT_FIRST for one in found)
+        if not (anew or record.untouched):
+            step.apply(record, found, now.user)
+        if reaches:
+            try:
+                reach(record, scene, depsgraph, now, anew or record.untouched)
+            except DamagedFrame:
+                raise
+            except PBDError as error:
+                step.say(record, str(error), isinstance(error, LateError))
+        write(record, scene, now, depsgraph.mode == "RENDER")
+    same = record.world is world and (world is None or world.obstacles is obstacles)
+    seen = now.user if same else user_state.read(scene, record.watched, Heard())._replace(cast=now.user.cast)
+    step.remember(record, seen)
+
+
+def look(record, scene, depsgraph, objects):
+    """The scene as it was just evaluated, with what the user has set: a `SceneSnapshot`; it only reads."""
+    user = user_state.read(scene, record.watched, record.heard, read_curves=_curve_reader(record, scene))
+    obstacles = user_state.objects_of(scene, record.watched.obstacles) if depsgraph.mode == "RENDER" else ()
+    now = snapshot.read_snapshot(scene, depsgraph, objects, user, obstacles)
+    if record.world is None:
+        return now
+    pairs, at_first = record.world.objects(scene), math.floor(user.frame) == user.first
+    if at_first and math.floor(user.frame) == record.first_frame:
+        begin, begins = record.snapshots[record.first_frame], {}
+        for member, obj in pairs:
+            if fits(member, obj):
+                with contextlib.suppress(PBDError):
+                    begins[member.uid] = user_state.read_beginning(obj, begin.poses[member.uid], member.masks)
+        now = now._replace(begins=begins)
+    return now._replace(deformed=_seen(record, scene, depsgraph, user, pairs))
+
+
+def _seen(record, scene, depsgraph, user, pairs):
+    """What modifiers make of pinned objects, where that can be compared with how a frame was made.
+
+    A render may have other modifiers. While it plays, a mesh that is subdivided behind is left alone: Blender
+    subdivides where it draws, and to look at the mesh here takes longer. A bake looks at all, however long it takes.
+    """
+    frame = user.frame
+    if depsgraph.mode == "RENDER" or not frame.is_integer() or int(frame) not in record.snapshots:
+        return {}
+    objects = [obj for _, obj in pairs if obj.session_uid in user.holders]
+    if int(frame) == record.first_frame:
+        with contextlib.suppress(PBDError):
+            return snapshot.read_deformed([obj for _, obj in pairs], depsgraph) if int(frame) == user.first else {}
+        return {}
+    if record.bake:
+        return snapshot.read_deformed(objects, depsgraph)
+    plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+    quick = [obj for obj in objects if not (plays and deformed_input.is_subdivided(obj))]
+    return snapshot.peek_deformed(quick, depsgraph)
+
+
+def _curve_reader(record, scene):
+    """What reads the animation of a scene that is simulated, or None."""
+    return None if record.world is None or record.curves is None else lambda: step.read_curves(record, scene)
+
+
+def _is_as_loaded(record, scene, frame):
+    """Whether nothing is simulated yet and this is the frame of the loaded file: cloth was saved in its shape."""
+    if record.world is not None or record.loaded is None:
+        return False
+    return abs(frame - record.loaded) < 1.0 and record.loaded != frame_range(scene)[0]
+
+
+# ------------------------------------------------------------------------------------------ missing frames
+
+
+def reach(record, scene, depsgraph, now, anew):
+    """Step what is missing up to the frame of a snapshot; `anew`, from the first frame on.
+
+    A frame of the timeline that stretched time puts between two is stepped to the one before it.
+
+    Raises:
+        PBDError: It cannot go on.
+        LateError: It takes longer than a window may wait; the frames that were stepped stay.
+    """
+    user, whole = now.user, math.floor(now.user.frame)
+    first = min(user.first, record.bake.start) if record.bake else user.first
+    target = whole if record.bake else min(whole, last_live_frame(scene))
+    if anew:
+        if not live_bodies(scene):
+            return
+        if target < first:
+            step.stand(record, None)
+            return
+        kept = record.untouched and record.world is not None and record.first_frame == first
+        if target == first and not kept:
+            here = whole_snapshot(record, scene, depsgraph)
+            step.stand(record, here)
+            if here.settings[scene.session_uid].settle and not record.bake:
+                _build(record, scene, depsgraph, first, here)
+        if target == first:
+            return
+        if not (kept and record.bake):
+            begin(record, scene, depsgraph, first)
+    if record.first_frame <= target and target > record.last_frame:
+        _step_to(record, scene, depsgraph, now, target)
+
+
+def whole_snapshot(record, scene, depsgraph, now=None, objects=None):
+    """The scene as it was just evaluated, with all that the simulation takes from it; raises `PBDError`."""
+    objects = live_bodies(scene) if objects is None else objects
+    found = snapshot.read_surroundings(
+        scene, depsgraph, now or snapshot.read_snapshot(scene, depsgraph, objects), objects, record.surfaces
+    )
+    step.note_surfaces(record, found.surfaces)
+    return found
+
+
+def begin(record, scene, depsgraph, first):
+    """Build the simulation from the scene as it stands at the first frame, settled; raises `PBDError`.
+
+    Where that frame cannot be visited it is as it was seen last, or else as the scene stands.
+    """
+    if shown_frame(scene) == first or can_visit(scene, depsgraph):
+        with visiting(record, scene):
+            there = depsgraph if shown_frame(scene) == first else visit(scene, first)
+            here = whole_snapshot(record, scene, there)
+    else:
+        here = whole_snapshot(record, scene, depsgraph)
+        here = here if record.start is None else here.completing(record.start)
+    _build(record, scene, depsgraph, first, here)
+
+
+def _build(record, scene, depsgraph, first, here):
+    step.build(record, scene, first, here)
+    if not record.bake:
+        step.settle(record, scene, patience_of(depsgraph))
+
+
+def can_visit(scene, depsgraph):
+    """Whether the scene can be evaluated at other frames: not in a render or an export, which go through them alone."""
+    return depsgraph.mode == "VIEWPORT" and depsgraph == layer_of(scene).depsgraph
+
+
+@contextlib.contextmanager
+def visiting(record, scene):
+    """Frames may be visited meanwhile; go back to the present one in the end."""
+    frame, subframe, before = scene.frame_current, scene.frame_subframe, record.visits
+    step.note_visits(record, True)
+    try:
+        yield
+    finally:
+        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
+            scene.frame_set(frame, subframe=subframe)
+        step.note_visits(record, before)
+
+
+def visit(scene, frame):
+    """Evaluate the scene at another frame, while `visiting`; returns its depsgraph."""
+    go_to(scene, frame)
+    return layer_of(scene).depsgraph
+
+
+def _step_to(record, scene, depsgraph, now, target):
+    """Step all missing frames up to `target`, each with what the scene is at it.
+
+    A render cannot visit the frames that it has jumped over: what stands between then and now is interpolated.
+    """
+    patience = patience_of(depsgraph)
+    deadline = time.monotonic() + patience
+    origin, frame, visits = record.last_frame, now.user.frame, can_visit(scene, depsgraph)
+    objects = [obj for _, obj in record.world.objects(scene)]
+    if not visits:
+        now = whole_snapshot(record, scene, depsgraph, objects=objects)
+        before = record.snapshots[origin]
+        now = record.world.held(now)
+        moves = not (before.stands_like(now) and before.surrounds_like(now))
+    with visiting(record, scene):
+        for at in range(origin + 1, target + 1):
+            if visits:
+                there = depsgraph if at == shown_frame(scene) else visit(scene, at)
+                step.advance(record, scene, at, whole_snapshot(record, scene, there, objects=objects))
+            else:
+                there = now if at == frame else before.blend(now, (at - origin) / (frame - origin))
+                step.advance(record, scene, at, there, guessed=at != frame and moves)
+            disk_cache.keep(record, scene)
+            if at < target and time.monotonic() > deadline:
+                raise LateError(f"Simulated up to frame {at} of {target} in {patience:.0f} s: go on from there")
+
+
+# ------------------------------------------------------------------------------------------ what is shown
+
+
+def write(record, scene, now, in_render=False):
+    """Show what is known of a frame: simulated, or as the user made it.
+
+    Where a render simulates, cloth goes on from the last frame as it moves there: it asks for motion blur before the
+    next frame is known.
+    """
+    if record.world is None:
+        for obj in live_bodies(scene):
+            if obj.mode != "EDIT":
+                output.show_user_shape(obj)
+        return
+    simulation, frame = record.world.simulation, now.user.frame
+    last = simulation.last_frame
+    ahead = frame - last if in_render and last < last_live_frame(scene) and 0.0 < frame - last < 1.0 else 0.0
+    for member, obj in record.world.objects(scene):
+        if obj.pbd.baked:
+            continue
+        try:
+            check_fit(member, obj)
+        except PBDError as error:
+            step.say(record, record.message or str(error), record.is_late)
+            continue
+        pose = now.poses.get(member.uid)
+        other = step.other_output(record, member, obj)
+        if other:
+            step.say(record, record.message or other, record.is_late)
+        if other or min(frame, last) < simulation.first_frame or not obj.pbd.active:
+            output.show_user_shape(obj)
+        elif pose is not None and not poses.is_flat(pose.matrix):
+            if ahead:
+                seconds = ahead * now.settings[scene.session_uid].frame_seconds
+                positions = simulation.coasting_positions(member.body, seconds)
+            else:
+                positions = simulation.cached_positions(member.body, min(frame, last))
+            output.write(obj, positions, pose, member.masks)
+    heat_map.color(record, scene)
+
+
+def show_again(record, scene, depsgraph):
+    """Show the present frame once more: it was changed in place."""
+    user = user_state.read(scene, record.watched, Heard())
+    objects = [obj for _, obj in record.world.objects(scene)]
+    write(record, scene, snapshot.read_snapshot(scene, depsgraph, objects, user))
+
+
+# ------------------------------------------------------------------------------------------ what is asked
+
+
+def glance(record, scene, with_curves=False):
+    """What the user has set, as far as it can be seen without an evaluation: a `SceneSnapshot` without poses."""
+    heard = record.heard._replace(curves=with_curves)
+    user = user_state.read(scene, record.watched, heard, _curve_reader(record, scene) if with_curves else None)
+    return snapshot.SceneSnapshot(None, user.settings, user=user)
+
+
+def take_edits(record, scene):
+    """Let what was edited take its frames, before a frame is shown; raises `DamagedFrame` where all begins anew."""
+    now = glance(record, scene, with_curves=True)
+    step.apply(record, changes.changes(record, now), now.user)
+    if record.world is not None:
+        step.remember(record, now.user)
+
+
+def pending(record, scene):
+    """The frames that the next frame change will forget, as `InvalidRange`, or None."""
+    if record.untouched or record.known is None:
+        return None
+    found = [one for one in changes.changes(record, glance(record, scene)) if one.first_frame <= record.last_frame]
+    found = [one for one in found if one.what not in ("START", "SETTLE", "HAND")]
+    return changes.InvalidRange(found[0].first_frame, record.last_frame, found[0].why) if found else None
+
+
+def valid_frames(record, scene):
+    """First and last frame that hold, with what was changed since the last one was shown."""
+    lost = pending(record, scene)
+    return record.first_frame, record.last_frame if lost is None else lost.first - 1
+
+
+def lost_frames(record, scene):
+    """The frames that were not simulated again yet, as `InvalidRange`, or None."""
+    lost = pending(record, scene)
+    if lost is not None or record.lost is None or record.last_frame >= record.lost.last:
+        return lost
+    return record.lost._replace(first=record.last_frame + 1)
+
+
+def is_one_run(record, scene):
+    """Whether the cache is what a run from its first frame, where the scene is, would give now.
+
+    It is not after a setting, a shape, a pin or a collider was changed, or where a render has jumped over moving
+    inputs.
+    """
+    if record.first_disturbed is not None or record.moved_by_hand or record.first_guess is not None:
+        return False
+    if not _surrounded_as_at_first(record, scene):
+        return False
+    settings = record.known.settings if record.known else {}
+    still = changes.stay(record.known, settings)
+    if not all(changes.agree(one.settings, settings, still) for one in record.snapshots.values()):
+        return False
+    first = record.snapshots[record.first_frame]
+    for member, obj in record.world.objects(scene):
+        if fits(member, obj):
+            pose = first.poses[member.uid]
+            begins = user_state.read_beginning(obj, pose, member.masks, with_pins=True)
+            role = user_state.role(obj)
+            if role.attached_to != member.attached_to or not changes.begins_like(
+                member, begins, pose, role.baked, True
+            ):
+                return False
+    return True
+
+
+def _surrounded_as_at_first(record, scene):
+    """Whether colliders, and what objects are attached to, are those of the first cached frame."""
+    depsgraph = layer_of(scene).depsgraph
+    if depsgraph is None or shown_frame(scene) != record.first_frame:
+        return True
+    objects = [obj for _, obj in record.world.objects(scene)]
+    first = record.snapshots[record.first_frame]
+    try:
+        empty = snapshot.SceneSnapshot({}, {})
+        now = snapshot.read_surroundings(scene, depsgraph, empty, objects, first.surfaces)
+    except PBDError:
+        return False
+    return now.surrounds_like(first)

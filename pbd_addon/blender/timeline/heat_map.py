@@ -1,0 +1,79 @@
+"""The heat map: strain or contact of the shown frame as colors of the vertices, while the user wants to see them.
+
+The colors are an attribute of the mesh, which Blender's viewport shows where its Shading colors by Attribute.
+"""
+
+import numpy as np
+
+from ..scene.simulated_range import shown_frame
+from .simulated_object import fits
+
+ATTRIBUTE = "pbd_strain"
+
+STOPS = np.array([[0.02, 0.05, 0.8], [0.05, 0.7, 0.1], [1.0, 0.8, 0.0], [0.9, 0.0, 0.0]])
+"""Linear colors (r, g, b) from nothing to all of it: blue, green, yellow, red."""
+
+
+def colors(share):
+    """Colors (n, 4) float32 for shares (n,) of the full scale, clipped to [0, 1]."""
+    place = np.clip(share, 0.0, 1.0) * (len(STOPS) - 1)
+    result = np.ones((len(place), 4), np.float32)
+    for channel in range(3):
+        result[:, channel] = np.interp(place, np.arange(len(STOPS)), STOPS[:, channel])
+    return result
+
+
+def strain_of_vertices(body, maps, positions):
+    """Largest |length / rest length - 1| of the edges at each vertex, (n,); maps as of `Simulation.maps`."""
+    strain = body.edge_strain(positions)
+    if "shrink" in maps:
+        strain = (1.0 + strain) / maps["shrink"][body.mesh.edges].mean(axis=1) - 1.0
+    result = np.zeros(len(body.vertices))
+    for ends in body.mesh.edges.T:
+        np.maximum.at(result, ends, np.abs(strain))
+    return result
+
+
+def write(obj, share):
+    """Color the vertices of a mesh in Object Mode by shares (n,) of the full scale."""
+    mesh = obj.data
+    attribute = mesh.attributes.get(ATTRIBUTE)
+    if attribute is None:
+        chosen = mesh.color_attributes.active_color
+        obj.pbd.color_before = chosen.name if chosen else ""
+        attribute = mesh.attributes.new(ATTRIBUTE, "FLOAT_COLOR", "POINT")
+        mesh.color_attributes.active_color = attribute
+    attribute.data.foreach_set("color", colors(share).ravel())
+    mesh.update()
+
+
+def remove(obj):
+    """Take the colors away, and make the user's active color attribute active again."""
+    mesh = obj.data
+    attribute = mesh.attributes.get(ATTRIBUTE)
+    if attribute is None or obj.mode == "EDIT" or mesh.library is not None:
+        return
+    mesh.attributes.remove(attribute)
+    before = mesh.color_attributes.get(obj.pbd.color_before)
+    if before is not None:
+        mesh.color_attributes.active_color = before
+    obj.pbd.color_before = ""
+    mesh.update()
+
+
+def color(record, scene):
+    """Bring the colors of all objects to the frame that they show; take them away where they are not wanted."""
+    kind, simulation = scene.pbd.heat_map, record.world.simulation
+    shown = min(max(shown_frame(scene), record.first_frame), record.last_frame)
+    for member, obj in record.world.objects(scene):
+        if kind == "OFF" or obj.pbd.baked:
+            remove(obj)
+        elif fits(member, obj):
+            share = np.zeros(len(member.body.vertices))
+            if kind == "STRAIN":
+                x = simulation.cached_positions(member.body, shown)
+                strain = strain_of_vertices(member.body, simulation.maps(member.body), x)
+                share = 100.0 * strain / scene.pbd.heat_full
+            else:
+                share[record.touched.get(int(shown), {}).get(member.uid, [])] = 1.0
+            write(obj, share)

@@ -1,0 +1,241 @@
+"""The running simulations, by `session_uid` of their scene: what operators, panels and handlers call.
+
+They live outside of Blender's data, so nothing of them is saved or undone, and none outlives its file.
+"""
+
+from collections.abc import Callable
+
+import bpy
+
+from ..errors import DamagedFrame, PBDError
+from ..output import output
+from ..read import user_state
+from ..scene import linked
+from ..scene.scene_objects import bodies, layer_of, live_bodies
+from ..scene.simulated_range import frame_range, go_to_first, last_live_frame, last_shown, shown_frame, timeline_frames
+from . import disk_cache, disk_load, follow, step
+from .record import BakeProgress, Record
+
+__all__ = [
+    "BakeProgress",
+    "PBDError",
+    "Record",
+    "adopt",
+    "after_save",
+    "before_save",
+    "bodies",
+    "clear_cache",
+    "delete_from_disk",
+    "drop",
+    "drop_all",
+    "ensure",
+    "fits",
+    "frame_range",
+    "get",
+    "go_to_first",
+    "last_live_frame",
+    "last_shown",
+    "listeners",
+    "live_bodies",
+    "load_from_disk",
+    "lost_frames",
+    "needs_disk",
+    "notice_colliders",
+    "notice_edits",
+    "notice_undo",
+    "of",
+    "put_back",
+    "reset",
+    "show",
+    "shown_frame",
+    "take_away",
+    "tell",
+    "timeline_frames",
+    "valid_frames",
+]
+
+_records: dict[int, Record] = {}
+
+listeners: list[Callable[[bpy.types.Scene], None]] = []
+"""Functions to call with a scene whose simulated frames may have become more or fewer."""
+
+
+def get(scene):
+    """The session of a scene, or None when nothing runs and nothing is to be said."""
+    found = _records.get(scene.session_uid)
+    return found if found is not None and (found.world or found.message or found.bake or found.disk_note) else None
+
+
+def of(scene):
+    """The session of a scene, made if there is none; nothing is built yet."""
+    return _records.setdefault(scene.session_uid, Record())
+
+
+def ensure(scene, depsgraph):
+    """The running session of a scene, built at the first frame if need be; raises `PBDError`."""
+    found = of(scene)
+    if found.world is None:
+        if output.prepare(live_bodies(scene)):
+            depsgraph.update()
+        follow.begin(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
+    return found
+
+
+def reset(scene, depsgraph):
+    """Start again at the present frame from the meshes as they are; raises `PBDError`."""
+    drop(scene)
+    try:
+        ensure(scene, depsgraph)
+    except PBDError as error:
+        step.say(of(scene), str(error))
+        raise
+    show(scene, depsgraph)
+
+
+def show(scene, depsgraph):
+    """The whole of a frame change; returns whether there was anything to simulate, cached or not."""
+    found = _records.get(scene.session_uid)
+    if found is None and live_bodies(scene):
+        found = of(scene)
+    return found is not None and (found.visits or follow.show(found, scene, depsgraph))
+
+
+def tell(scene):
+    """Call the listeners: a frame of the scene is shown, or something was edited."""
+    for listener in listeners:
+        listener(scene)
+
+
+def notice_colliders():
+    """An object may have become a collider or stopped being one: frames after the present one are to go."""
+    for found in _records.values():
+        step.note_heard(found, found.heard._replace(cast=True))
+
+
+def notice_edits(scene, depsgraph):
+    """Something was edited: F-curves perhaps, or the place or shape of what cloth meets."""
+    for found in _records.values():
+        if found.world is not None and not found.visits:
+            step.note_heard(found, user_state.hear(scene, depsgraph, found.watched, found.heard, found.known.frame))
+
+
+def notice_undo():
+    """After undo: what Blender does not tell by itself may be back as it was."""
+    for found in _records.values():
+        step.note_heard(found, found.heard._replace(curves=True, cast=True))
+
+
+def valid_frames(scene):
+    """First and last simulated frame that hold, with what was changed since the last one was shown."""
+    return follow.valid_frames(get(scene), scene)
+
+
+def lost_frames(scene):
+    """The frames that do not hold any more and were not simulated again, as `InvalidRange`, or None."""
+    return follow.lost_frames(get(scene), scene)
+
+
+def fits(scene):
+    """Whether the simulated frames are what a run from the first one, where the scene is, would give now."""
+    return follow.is_one_run(get(scene), scene)
+
+
+def adopt(scene):
+    """A file was loaded: take up the frames that are on disk, if that is wanted and they are of this scene as it is."""
+    if live_bodies(scene):
+        found = of(scene)
+        if scene.pbd.use_disk_cache:
+            disk_load.adopt(found, scene)
+        step.note_loaded(found, last_shown(scene))
+
+
+def load_from_disk(scene):
+    """Take up the frames that are on disk instead of those in memory; if that cannot be, returns why."""
+    found = Record()
+    disk_load.adopt(found, scene)
+    if found.world is None:
+        return found.disk_note or "There is no cache on disk"
+    _records[scene.session_uid] = found
+    return ""
+
+
+def needs_disk(scene):
+    """Whether simulated frames are on disk and not in memory too."""
+    found = _records.get(scene.session_uid)
+    return found is None or found.world is None or not found.world.simulation.is_in_memory
+
+
+def delete_from_disk(scene):
+    """Delete the frames on disk and write no more there; those in memory stay. Raises `OSError`."""
+    scene.pbd.use_disk_cache = False
+    disk_cache.discard(scene)
+    found = _records.get(scene.session_uid)
+    if found is None:
+        return
+    found.storage.note = ""
+    if found.disk is not None:
+        found.storage.cache = None
+        if not found.world.simulation.leave_store():
+            clear_cache(scene)
+
+
+def before_save():
+    """The file is about to be saved."""
+    linked.before_save()
+    for scene in bpy.data.scenes:
+        found = _records.get(scene.session_uid)
+        if found is not None:
+            _settle_disk(found, scene)
+
+
+def _settle_disk(found, scene):
+    """Forget the frames that a change which is not shown yet has made wrong, and count those that are saved."""
+    if scene.pbd.frames_on_disk:
+        scene.pbd.frames_on_disk = 0
+    if not scene.pbd.use_disk_cache or found.untouched:
+        return
+    try:
+        follow.take_edits(found, scene)
+    except DamagedFrame:  # It has begun anew.
+        return
+    disk_cache.keep(found, scene)
+    if not (found.untouched or found.storage.failed):
+        scene.pbd.frames_on_disk = disk_cache.count(found)
+
+
+def after_save():
+    """The file was saved, perhaps under another name."""
+    for scene in bpy.data.scenes:
+        found = _records.get(scene.session_uid)
+        if found is not None:
+            disk_cache.follow(found, scene)
+
+
+def clear_cache(scene):
+    """Forget all simulated frames of a scene and show the shapes that the user made."""
+    drop(scene)
+    for obj in live_bodies(scene):
+        if obj.mode != "EDIT":
+            output.show_user_shape(obj)
+
+
+def drop(scene):
+    """Forget the simulation of a scene."""
+    _records.pop(scene.session_uid, None)
+
+
+def take_away(scene):
+    """Forget the simulation of a scene for a while; returns it, or None, for `put_back`."""
+    return _records.pop(scene.session_uid, None)
+
+
+def put_back(scene, found):
+    """Let a simulation that was taken away be that of the scene again, and show its present frame."""
+    _records[scene.session_uid] = found
+    follow.show_again(found, scene, layer_of(scene).depsgraph)
+
+
+def drop_all():
+    """Forget everything: another file is loaded, or the extension is switched off."""
+    _records.clear()
+    disk_cache.forget_claims()

@@ -1,0 +1,125 @@
+"""The members of a simulation: what each object was when it was built, and whether it still is."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ... import Body
+from ...contact.surface_points import SurfacePoints
+from ..errors import PBDError
+from ..output import output_choice
+from ..read import mesh_io, pins, user_state
+from ..scene import poses, surfaces, user_keys
+from ..scene.surfaces import Surface
+from ..settings import maps, raw_settings
+
+
+class Attachment(NamedTuple):
+    """The held vertices of a member that follow the surface of another object."""
+
+    uid: int  # of that object
+    rows: np.ndarray  # (k,) int, places among the body's pins
+    points: SurfacePoints
+    surface: Surface  # when they were bound
+
+
+class SimulatedObject(NamedTuple):
+    """One simulated object: how to find it, and what it was when the simulation was built."""
+
+    uid: int
+    name: str
+    body: Body
+    fingerprint: tuple
+    masks: dict[str, np.ndarray]
+    undeformed: np.ndarray  # (n, 3) float64, the user's shape at the start, without modifiers, world space [m]
+    follows: tuple  # as from `followed`
+    posed_after: bool  # as from `output_choice.is_posed_after`
+    attached_to: tuple[int, str] | None = None  # as the object said
+    attachment: Attachment | None = None
+    pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
+    weights: dict[str, np.ndarray] = {}  # of the maps; read anew when their groups are others
+
+
+def read_member(obj, moment):
+    """An object as it stands at a moment, ready to be simulated.
+
+    Raises:
+        PBDError: It cannot be simulated.
+    """
+    masks = user_keys.read_masks(obj)
+    pose, deformed = moment.poses[obj.session_uid], moment.deformed.get(obj.session_uid)
+    body = mesh_io.read_body(obj, pose=pose, masks=masks, deformed=deformed)
+    return SimulatedObject(
+        uid=obj.session_uid,
+        name=obj.name,
+        body=body,
+        fingerprint=mesh_io.fingerprint(obj),
+        masks=masks,
+        undeformed=body.vertices if deformed is None else user_world(obj, pose, masks),
+        follows=user_state.followed(obj),
+        posed_after=output_choice.is_posed_after(obj),
+        attached_to=mesh_io.attached_to(obj),
+        attachment=attachment(obj, body, moment),
+        pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
+        weights=maps.read(obj, maps.groups(raw_settings.maps_from(moment.settings[obj.session_uid]))),
+    )
+
+
+def attachment(obj, body, moment):
+    """How vertices of an object's body are bound to another object as it stands at a moment, or None.
+
+    Raises:
+        PBDError: That object has no surface.
+    """
+    weights = mesh_io.read_attached(obj)
+    rows = np.flatnonzero(weights[body.pin_ids] > 0.0)
+    if not len(rows):
+        return None
+    target = obj.pbd.attach_object
+    surface = moment.surfaces.get(target.session_uid)
+    if surface is None or len(surface.faces.starts) < 2:
+        raise PBDError(f"'{target.name}' has no faces to attach '{obj.name}' to: add faces, or choose another object")
+    points = body.vertices[body.pin_ids[rows]]
+    try:
+        bound = SurfacePoints(points, surface.world(), surfaces.fans(surface.faces))
+    except ValueError as error:
+        raise PBDError(f"'{obj.name}' cannot be attached to '{target.name}': {error}") from error
+    return Attachment(target.session_uid, rows, bound, surface)
+
+
+def check_surface(member, bound, now):
+    """Raise a `PBDError` if a member cannot follow a surface any more."""
+    if now is None:
+        raise PBDError(f"'{member.name}' was attached to '{bound.name}', which is gone: press Reset")
+    if len(now.points) != len(bound.points) or not all(map(np.array_equal, now.faces, bound.faces)):
+        raise PBDError(
+            f"'{bound.name}', to which '{member.name}' is attached, has other faces than at the start "
+            f"({len(now.points)} vertices, then {len(bound.points)}): press Reset"
+        )
+
+
+def check_fit(member, obj):
+    """Raise a `PBDError` if the mesh is not the one that the simulation was built for; quick."""
+    mesh_io.check_mesh(obj)
+    built = member.fingerprint[0]
+    now = mesh_io.counts(obj.data)
+    for what, old, new in zip(("vertices", "edges", "face corners", "faces"), built, now, strict=True):
+        if old != new:
+            raise PBDError(f"Mesh of '{obj.name}' has {new} {what}, the simulation was built for {old}: press Reset")
+
+
+def check_faces(member, obj):
+    """Raise a `PBDError` if the counts fit but the faces run through other vertices."""
+    check_fit(member, obj)
+    if mesh_io.fingerprint(obj) != member.fingerprint:
+        raise PBDError(f"Mesh of '{obj.name}' has other faces than the simulation was built for: press Reset")
+
+
+def fits(member, obj):
+    """Whether the mesh is, by its counts, the one that the simulation was built for."""
+    return not obj.data.is_editmode and mesh_io.counts(obj.data) == member.fingerprint[0]
+
+
+def user_world(obj, pose, masks):
+    """World positions (n, 3) float64 [m] of the user's shape under a pose, without modifiers."""
+    return poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix)

@@ -1,0 +1,373 @@
+"""The writer: it alone changes the record. It truncates, steps one frame at a time, and goes back."""
+
+import contextlib
+import math
+import time
+
+from bpy.app.translations import pgettext_iface as iface
+
+from ... import UnstableError
+from ..errors import DamagedFrame, LateError, PBDError
+from ..read import curves, user_state
+from ..read.user_state import Heard
+from ..scene import poses
+from ..scene.scene_objects import live_bodies
+from ..scene.simulated_range import frame_range, last_live_frame
+from . import backends, changes
+from .changes import InvalidRange
+from .record import UndoState
+from .scene_simulation import SceneSimulation
+from .simulated_object import check_faces
+
+UNDOABLE = 16
+"""So many uses of the hand can be undone with the cloth."""
+
+
+# ------------------------------------------------------------------------------------------ what holds
+
+
+def truncate(record, frame, why):
+    """Forget all frames after `frame`, but for the first; `why` is the end of a sentence.
+
+    Raises:
+        DamagedFrame: Nothing is left that could be gone on from, so that all is forgotten and begins anew.
+    """
+    record.blocked = ""
+    frame = max(frame, record.first_frame)
+    for _pinned, grab in [pin for pin in record.held if pin[0] > frame]:
+        grab.release()  # It has not been pinned yet.
+    record.held = [pin for pin in record.held if pin[0] <= frame]
+    if frame >= record.last_frame:
+        return
+    record.lost = InvalidRange(frame + 1, record.last_frame, why)
+    try:
+        record.world.simulation.truncate(frame)
+    except DamagedFrame:
+        if frame == record.first_frame:
+            record.forget(record.start)
+            raise
+        truncate(record, frame - 1, why)
+        return
+    record.touched = {known: touching for known, touching in record.touched.items() if known <= frame}
+    record.snapshots = {known: one for known, one in record.snapshots.items() if known <= frame}
+    if record.first_guess is not None and record.first_guess > frame:
+        record.first_guess = None
+    if record.first_disturbed is not None:
+        record.first_disturbed = min(record.first_disturbed, frame + 1)
+
+
+def apply(record, found, user):
+    """Let what has changed take its frames; raises `DamagedFrame` where all begins anew."""
+    for change in found:
+        if change.what in changes.AT_FIRST:
+            continue
+        if change.what == "HAND":
+            undo_hands(record, user.hand_count)
+            continue
+        disturbed = record.first_disturbed
+        truncate(record, change.first_frame - 1, change.why)
+        if change.what == "COLLIDERS" and disturbed is None:
+            record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
+        elif change.what == "COLLIDERS_BACK" and (disturbed is None or disturbed >= change.first_frame):
+            record.first_disturbed = None
+        if change.uid:
+            record.moved_by_hand.add(change.uid)
+    if user.curves is not None:
+        record.curves = user.curves
+
+
+def remember(record, user):
+    """A frame is shown with what the user had set then."""
+    known = record.known
+    if user.cast is None and known is not None:
+        user = user._replace(cast=known.cast)
+    if user.cast is None and record.world is not None:
+        user = user._replace(cast=frozenset(record.world.obstacles))
+    record.known = user._replace(heard=Heard(), curves=None)
+    record.heard = Heard()
+
+
+def forget_damaged(record, frame):
+    """Forget a frame that cannot be read, and those after it; begin anew if that is the first one."""
+    if record.world is None or frame == record.first_frame:
+        record.forget(record.start)
+        return
+    with contextlib.suppress(DamagedFrame):  # It has begun anew then.
+        truncate(record, frame - 1, iface("the cache on disk is damaged"))
+
+
+# ------------------------------------------------------------------------------------------ one frame more
+
+
+def build(record, scene, frame, snapshot):
+    """Make the simulation from the scene as it stood at its first frame; raises `PBDError`."""
+    objects = live_bodies(scene)
+    if not objects:
+        raise PBDError("There is no PBD cloth or balloon to simulate")
+    record.forget(snapshot)
+    built = SceneSimulation(scene, objects, snapshot)
+    built.simulation.begin(frame)
+    record.world = built
+    record.snapshots = {frame: snapshot}
+    record.notes = built.notes()
+    record.curves = read_curves(record, scene)
+    remember(record, user_state.read(scene, record.watched, Heard()))
+
+
+def take_up(record, scene, built, snapshots, disk):
+    """Have what was simulated before, as files on disk hold it."""
+    record.forget(snapshots[disk.files.first])
+    record.storage.cache = disk
+    record.world, record.snapshots, record.notes = built, snapshots, built.notes()
+    built.simulation.take_up(disk, disk.files.first, disk.files.last)
+    record.curves = read_curves(record, scene)
+    remember(record, user_state.read(scene, record.watched, Heard()))
+
+
+def note_past(record, guess, disturbed, moved, settled, shaped):
+    """What of the past of frames that were taken up is not in themselves."""
+    record.first_guess, record.moved_by_hand = guess, moved
+    record.first_disturbed, record.disturbed_by = disturbed
+    record.settled, record.shaped = settled, shaped
+
+
+def read_curves(record, scene):
+    """The animation that a record depends on, over its frames and those to come."""
+    last = max(record.last_frame, last_live_frame(scene))
+    return curves.read(scene, record.watched, record.first_frame, last, record.curves)
+
+
+def stand(record, snapshot):
+    """Stand at the first frame, with nothing built."""
+    record.forget(snapshot)
+
+
+def advance(record, scene, frame, snapshot, guessed=False):
+    """Step to the next frame, at whose end the scene stands as in a snapshot.
+
+    Raises:
+        PBDError: It cannot go on.
+    """
+    world, simulation = record.world, record.world.simulation
+    _check(record, scene, snapshot)
+    _make_room(record, scene)
+    cast = world.obstacles.keys()
+    if world.recast(snapshot) and world.obstacles.keys() != cast and record.first_disturbed is None:
+        record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
+    world.apply(scene, snapshot.settings)
+    record.notes = {**world.notes(), **_newcomers(record, scene)}
+    simulation.use_kernels(backends.choose(scene))
+    snapshot = world.held(snapshot)._replace(user=None, begins={})
+    seconds = snapshot.settings[scene.session_uid].frame_seconds
+    try:
+        report = simulation.advance_to(frame, lambda _frame: world.inputs(scene, snapshot), seconds)
+    except UnstableError as error:
+        record.blocked = f"{error}; frame {frame - 1} is kept"
+        raise PBDError(record.blocked) from error
+    except ValueError as error:
+        raise PBDError(str(error)) from error
+    record.report = report or record.report
+    record.stepping += report.seconds if report else 0.0
+    record.snapshots[frame] = snapshot
+    if guessed and record.first_guess is None:
+        record.first_guess = frame
+    _note_touching(record, scene, frame)
+    if frame == record.first_frame + 1 and report is not None and report.crossings:
+        record.tangled = world.count_tangled()
+
+
+def _check(record, scene, snapshot):
+    """Raise a `PBDError` if an object cannot be stepped from where it stands now, or the last step has failed."""
+    for member, obj in record.world.objects(scene):
+        check_faces(member, obj)
+        other = other_output(record, member, obj)
+        if other:
+            raise PBDError(other)
+        if poses.is_flat(snapshot.poses[member.uid].matrix):
+            raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
+    if record.blocked:
+        raise PBDError(record.blocked)
+
+
+def other_output(record, member, obj):
+    """What to do if the frames were made for another output than an object has now, one sentence, or ""."""
+    if changes.suits_output(member, user_state.role(obj), record.snapshots.values()):
+        return ""
+    return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
+
+
+def _make_room(record, scene):
+    """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
+    simulation, limit = record.world.simulation, scene.pbd.cache_limit * 1e6
+    if simulation.cache_bytes + simulation.frame_bytes <= limit:
+        return
+    if record.disk is not None and record.disk.files.last == record.last_frame:
+        simulation.release()
+        return
+    raise PBDError(
+        f"The cache is full: frames {record.first_frame} to {record.last_frame} take the {scene.pbd.cache_limit} MB "
+        "that it may have. Raise Memory Limit, or switch on Disk Cache"
+    )
+
+
+def _newcomers(record, scene):
+    """Tell objects that became PBD in the middle when they will join, by uid."""
+    members = {member.uid for member in record.world.members}
+    note, first = iface("'{name}' joins the simulation at frame {frame}, or on Reset"), frame_range(scene)[0]
+    new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
+    return {obj.session_uid: (note.format(name=obj.name, frame=first),) for obj in new}
+
+
+def _note_touching(record, scene, frame):
+    """Remember what touches something at a frame that was stepped last, while contact is shown."""
+    if scene.pbd.heat_map == "CONTACT":
+        touching = record.world.simulation.touching
+        record.touched[frame] = {member.uid: touching(member.body) for member in record.world.members}
+
+
+def say(record, message, is_late=False):
+    """Why nothing is simulated, or ""."""
+    record.message, record.is_late = message, is_late
+
+
+def clear_times(record):
+    """A frame change begins."""
+    record.stepping, record.message, record.is_late = 0.0, "", False
+
+
+def note_exchange(record, seconds):
+    """What a frame change took beside stepping [s]."""
+    if record.stepping:
+        record.exchange = seconds - record.stepping
+
+
+def note_surfaces(record, surfaces):
+    """What was read last of other objects."""
+    record.surfaces = surfaces
+
+
+def note_visits(record, visits):
+    """Whether frame changes are our own."""
+    record.visits = visits
+
+
+def note_loaded(record, frame):
+    """The file was loaded at this frame."""
+    record.loaded = frame
+
+
+def note_heard(record, heard):
+    """What Blender has told of edits."""
+    record.heard = heard
+
+
+def note_bake(record, progress):
+    """How far a bake is, or None."""
+    record.bake = progress
+
+
+# ------------------------------------------------------------------------------------------ changed in place
+
+
+def settle(record, scene, patience=math.inf):
+    """Settle a first frame that was just built, if the scene says so.
+
+    Raises:
+        PBDError: It cannot be done.
+        LateError: It takes longer than `patience` seconds.
+    """
+    deadline = time.monotonic() + patience
+    frames = frames_to_settle(record, scene)
+    for done in range(1, frames + 1):
+        settle_on(record, scene, done, frames)
+        if done < frames and time.monotonic() > deadline:
+            raise LateError(f"Settled {done} of {frames} frames in {patience:.0f} s: press Settle for all of them")
+
+
+def frames_to_settle(record, scene):
+    """How many frames a simulation that was just built is to settle."""
+    return record.snapshots[record.first_frame].settings[scene.session_uid].settle
+
+
+def settle_on(record, scene, done, frames):
+    """Let the first frame hang for one frame more, with which so many of so many are done; raises `PBDError`.
+
+    Left early, the frame says that it is not settled to the end.
+    """
+    rest(record, scene)
+    record.settled = done
+    unsettled = record.first_frame, "SETTLE"
+    record.first_disturbed, record.disturbed_by = unsettled if done < frames else (None, "")
+
+
+def rest(record, scene):
+    """Step the last cached frame in place, while everything stands still as it is there; raises `PBDError`."""
+    frame, simulation = record.last_frame, record.world.simulation
+    snapshot = record.snapshots[frame]
+    record.world.rested += 1
+    simulation.use_kernels(backends.choose(scene))
+    try:
+        simulation.take_inputs(record.world.inputs(scene, snapshot))
+        record.report = simulation.step(snapshot.settings[scene.session_uid].frame_seconds, in_place=True)
+    except UnstableError as error:
+        raise PBDError(str(error)) from error
+    record.snapshots[frame] = snapshot._replace()  # Another version of the frame.
+    _note_touching(record, scene, frame)
+
+
+def take_settings_of_first(record, scene):
+    """Let the settings that the scene has now be those that the first frame was made with."""
+    user = user_state.read(scene, record.watched, Heard())
+    first, raw = record.first_frame, user.settings[scene.session_uid]
+    record.world.applied[scene.session_uid] = raw
+    known = record.snapshots[first]
+    record.snapshots[first] = known._replace(settings={**known.settings, scene.session_uid: raw})
+    remember(record, user)
+
+
+def keep(record, scene, frame):
+    """What to go back to after a hand has changed a cached frame."""
+    state = record.world.simulation.state_at(frame)
+    disturbed = record.first_disturbed, record.disturbed_by
+    return UndoState(scene.pbd.hand_count + 1, frame, state, disturbed, record.shaped, tuple(record.held))
+
+
+def disturb(record, frame):
+    """A hand changes a frame, and so all after it; at the first one, it shapes what the cloth begins with."""
+    truncate(record, frame, f"frame {frame} was shaped by hand")
+    if frame == record.first_frame:
+        record.shaped = True
+    elif record.first_disturbed is None or record.first_disturbed > frame:
+        record.first_disturbed, record.disturbed_by = frame, "HAND"
+
+
+def hold(record, frame, grab):
+    """A hand has pinned something at a frame."""
+    record.held = [*record.held, (frame, grab)]
+
+
+def note_hand(record, scene, kept):
+    """Count a use of the hand; undo, which counts back, will go back to what was kept."""
+    scene.pbd.hand_count = kept.number
+    record.hands = [*record.hands, kept][-UNDOABLE:]
+
+
+def undo_hands(record, count):
+    """Take back the uses of the hand after that many."""
+    undone = [kept for kept in record.hands if kept.number > count]
+    if undone:
+        go_back_to(record, undone[0])
+        record.hands = record.hands[: -len(undone)]
+
+
+def go_back_to(record, kept):
+    """Take back what a hand has done since."""
+    simulation = record.world.simulation
+    if not simulation.is_cached(kept.frame):
+        return
+    truncate(record, kept.frame, "what was done by hand was undone")
+    record.held = [pin for pin in record.held if pin in kept.held]
+    simulation.restore(kept.frame, kept.state, [grab for _, grab in record.held])
+    record.snapshots[kept.frame] = record.snapshots[kept.frame]._replace()  # Another version of the frame.
+    record.first_disturbed, record.disturbed_by = kept.disturbed
+    record.shaped = kept.shaped

@@ -1,0 +1,392 @@
+"""Contact of surfaces, with colliders, with other cloth and of cloth with itself, as one kind of constraint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..constraints import Constraints
+from ..settings import Material, SolverSettings
+from .broad_phase import SMOOTH_SHARE, SurfacePair
+from .candidates import concatenate, no_candidates
+from .collider import Collider
+from .crossing_guard import find_rigid_groups, guard_crossings
+from .friction import apply_friction_and_restitution, read_coefficients
+from .motion_bound import MotionBound
+from .narrow_phase import Contacts, active
+from .penetration import Penetration
+from .surface import Surface
+
+RELAXATIONS = (1.3, 1.0)
+"""Over-relaxation of the first Jacobi passes of a substep; the last is exact where a contact is alone."""
+
+MAX_PASSES = 16
+"""Most passes, while a gap is short by more than `GAP_TOLERANCE`."""
+
+GAP_TOLERANCE = 0.1
+"""Share of the distance."""
+
+MAX_GUARD_ROUNDS = 4
+"""Rounds of clamping and querying again, since clamped particles leave their motion bounds."""
+
+ROUNDING = 1e-6
+"""Share of the final margin by which particles may be outside of a box around their motion."""
+
+CLAMP_VERTICES, CLAMP_SHARE = 2000, 0.1
+"""In surfaces of more vertices, up to this share of them is clamped to their bounds rather than queried again."""
+
+FINAL_MARGIN = 0.4
+"""Share of the smallest kept distance by which vertices may be beyond their margins where only the guard follows."""
+
+AUTO_DISTANCE = 0.5
+"""Default distance between layers of cloth, in edges."""
+
+
+class ContactConstraints(Constraints):
+    """C = n . (sum w_i p_i) - distance >= 0 for every vertex-triangle and edge-edge pair.
+
+    Pairs are queried when a motion bound runs out (see `motion_bound`, `broad_phase`), projected in averaged Jacobi
+    passes (Macklin et al. 2014, sec. 4.2; Bridson et al. 2002 for the two kinds of pairs) with Coulomb friction on
+    positions, and at the end of the substep kept from crossing (see `crossing_guard`). The vertices of colliders are
+    particles without inverse mass, behind those of the bodies.
+
+    Args:
+        surfaces: Those of the bodies, None for one without triangles.
+        obstacles: Those of the colliders.
+        colliders: The colliders.
+        rest: Rest positions of the bodies' particles, (3, n) [m].
+        planes: Floors and walls, which are projected between the passes.
+
+    Attributes:
+        is_crossing_free: Whether the last substep ended without an unresolved crossing.
+        query_seconds: Wall time of all broad-phase queries of the frame [s].
+    """
+
+    name = "contact"
+
+    def __init__(
+        self,
+        surfaces: Sequence[Surface | None],
+        obstacles: Sequence[Surface],
+        colliders: Sequence[Collider],
+        rest: np.ndarray,
+        planes: Sequence[Constraints],
+    ) -> None:
+        self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
+        self.planes, self.n = planes, rest.shape[1]
+        self.rest = self._unmapped_rest = rest
+        self._scale = np.ones(len(self.surfaces))
+        self._friction_map: np.ndarray | None = None
+        total = self.n + sum(len(collider.vertices) for collider in colliders)
+        self._p, self._x = np.zeros((3, total)), np.zeros((3, total))
+        self._path = self._p[:, self.n :], self._p[:, self.n :]
+        self._is_still = [False] * len(obstacles)
+        self.pairs: list[SurfacePair] = []
+        self.penetration = Penetration()
+        self.query_seconds = 0.0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, also intersections: the particles have been put somewhere else."""
+        self._invalidate()
+        self.penetration.reset()
+        self.is_crossing_free = True
+        self._touched = np.zeros((2, self.n), bool)
+        self._candidates, self._contacts = no_candidates(), Contacts.none()
+        self.h = 0.0
+
+    def rewind(self, fraction: float) -> None:
+        """Put the colliders where they were at a fraction of the frame: a substep from there is tried again."""
+        self._invalidate()
+        self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        """Friction, and the distance of neighbors: that of the most shrunken place of a body."""
+        self._friction_map = maps.get("friction")
+        rest, scale = self._unmapped_rest.copy(), np.ones(len(self.surfaces))
+        for number, surface in enumerate(self.surfaces):
+            if "shrink" in maps and surface is not None:
+                scale[number] = maps["shrink"][surface.part].min()
+                rest[:, surface.part] *= scale[number]
+        if not np.array_equal(scale, self._scale):
+            self.rest, self._scale = rest, scale
+            self.pairs = []  # candidates keep the distances that they were found with
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        self._w = np.concatenate([w, np.zeros(self._p.shape[1] - self.n)])
+        self._gravity = float(np.linalg.norm(settings.gravity))
+        self._frictions = np.zeros(self.n)
+        for material, surface in zip(materials, self.surfaces):
+            if surface is not None:
+                self._frictions[surface.part] = material.friction
+        pairs = self._pair_surfaces(materials, settings)
+        others = {surface for pair in pairs if pair.one is not pair.other for surface in (pair.one, pair.other)}
+        for surface in self._all_surfaces():
+            if surface.motion_bound.self_only != (surface not in others):
+                surface.motion_bound.self_only = surface not in others
+                surface.motion_bound.invalidate()
+        if [pair.key for pair in pairs] != [pair.key for pair in self.pairs]:
+            self.pairs = pairs
+            self._candidates, self._contacts = no_candidates(), Contacts.none()
+            self.penetration.is_known = False
+        self.active = bool(self.pairs)
+        self.is_crossing_free = True
+        least = min((pair.distance for pair in self.pairs), default=0.0)
+        self._final_margin = FINAL_MARGIN * SMOOTH_SHARE * least
+
+    def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray]) -> None:
+        """Say where the colliders' vertices are at the beginning and at the end of a frame, (3, m) [m] each."""
+        nothing = np.zeros((3, 0))
+        self._path = np.concatenate([nothing, *start], axis=1), np.concatenate([nothing, *end], axis=1)
+        still = [np.array_equal(a, b) for a, b in zip(start, end)]
+        for obstacle, before, now in zip(self.obstacles, self._is_still, still):
+            if now and not before:
+                obstacle.motion_bound.invalidate()
+        self._is_still = still
+        for part in (self._x, self._p):
+            part[:, self.n :] = self._path[0]
+
+    @property
+    def prediction_error(self) -> np.ndarray:
+        """Observed prediction error per substep of each particle, then of each body's mean, (n + bodies,) float32 [m].
+
+        Besides the motion, motion bounds depend on nothing else: with it, a frame can be stepped again as it was.
+        """
+        errors = np.full(self.n + len(self.surfaces), np.nan, np.float32)
+        for number, surface in enumerate(self.surfaces):
+            if surface is not None:
+                errors[surface.part] = surface.prediction_error[:-1]
+                errors[self.n + number] = surface.prediction_error[-1]
+        return errors
+
+    def begin_frame(self, kernels: ModuleType, x: np.ndarray, prediction_error: np.ndarray) -> None:
+        """Invalidate the bounds of bodies that move, so that a frame depends on its state alone.
+
+        Then detect intersections and penetrations, if there are any or nothing is known.
+
+        Args:
+            kernels: Module of kernels.
+            x: Positions, (3, n) [m].
+            prediction_error: At the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
+        """
+        for number, surface in enumerate(self.surfaces):
+            if surface is not None and not surface.motion_bound.is_static:
+                surface.motion_bound.invalidate()
+                errors = np.append(prediction_error[surface.part], prediction_error[self.n + number])
+                surface.restore_prediction_error(errors)
+        self.query_seconds = 0.0
+        self._read_colliders()
+        self._touched = np.zeros((2, self.n), bool)
+        if self.penetration.is_due:
+            self._x[:, : self.n] = x
+            self.penetration.detect(kernels, self._x, self._w, self.pairs)
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.h = h
+        if not all(self._is_still):
+            self._x[:, self.n :] = self._p[:, self.n :]
+            self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
+        for surface in self._all_surfaces():
+            surface.motion_bound.advance()
+        self.is_crossing_free = True
+        self._is_first_pass, self._is_far = True, False
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        if not np.isfinite(p).all():
+            return  # the solver tries again
+        self._p[:, : self.n], self._x[:, : self.n] = p, x
+        self._is_far = False
+        if self._update_candidates(kernels, False) or self._is_first_pass:
+            stuck = self.penetration.intersecting
+            self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, stuck)
+            self._is_first_pass = False
+            self._is_far = not self._contacts.rows.size
+        contacts, rows = self._contacts, self._contacts.rows
+        if not rows.size:
+            return
+        inverse_masses = self._w.take(rows.particles)
+        enough = contacts.target_gap - GAP_TOLERANCE * rows.min_distance
+        for number in range(MAX_PASSES):
+            relaxation = RELAXATIONS[min(number, len(RELAXATIONS) - 1)]
+            kernels.project_contacts(
+                self._p, rows.particles, rows.weights, rows.normals, inverse_masses, contacts.target_gap, relaxation,
+                contacts.multipliers,
+            )  # fmt: skip
+            for plane in self.planes:
+                plane.project(kernels, self._p, self._x)
+            if number + 1 >= len(RELAXATIONS) and (contacts.gaps(kernels, self._p) >= enough).all():
+                break
+        p[:] = self._p[:, : self.n]
+
+    def apply_friction(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        if not self._candidates.size or not np.isfinite(p).all():
+            return
+        if self._is_far and np.array_equal(p, self._p[:, : self.n]):
+            return
+        self._p[:, : self.n] = p
+        pushes = len(self._contacts.pushing) > 0
+        if pushes:
+            self._note_touches()
+            least_approach = 2.0 * self._gravity * self.h**2  # what lies still has fallen for one substep
+            apply_friction_and_restitution(
+                kernels, self._contacts, self._coefficients, self._p, self._x, self._w, least_approach
+            )
+        self._update_candidates(kernels, True)
+        self._guard(kernels)
+        p[:] = self._p[:, : self.n]
+        if pushes:
+            bounces = self._coefficients.restitution > 0.0
+            opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces)
+            x += (opened - self._x)[:, : self.n]
+
+    def pushing(self) -> np.ndarray:
+        hit = np.unique(self._contacts.rows.particles[:, self._contacts.pushing])
+        return hit[hit < self.n]
+
+    def touching(self, with_colliders: bool) -> np.ndarray:
+        """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
+        return np.flatnonzero(self._touched[int(with_colliders)])
+
+    @property
+    def multipliers(self) -> np.ndarray:  # type: ignore[override]
+        """Of the contacts of the last substep, (m,)."""
+        return self._contacts.multipliers
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        rows, positions = self._contacts.rows, np.concatenate([x, self._p[:, self.n :].T])
+        gap = np.einsum("jm,mji,im->m", rows.weights, positions[rows.particles.T], rows.normals)
+        return np.asarray(gap - rows.min_distance)
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = self._contacts.rows
+        return rows.particles.T, np.einsum("jm,im->mji", rows.weights, rows.normals)
+
+    def forces(self) -> np.ndarray:
+        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+    def _pair_surfaces(self, materials: Sequence[Material], settings: SolverSettings) -> list[SurfacePair]:
+        """All pairs of surfaces that can meet; notes the materials of both sides."""
+        fast = settings.collisions == "FAST"
+        between = [
+            (material.self_distance or AUTO_DISTANCE * surface.edge * scale) if surface else 0.0
+            for material, surface, scale in zip(materials, self.surfaces, self._scale)
+        ]
+        pairs: list[SurfacePair] = []
+        self._sides: list[tuple[Material, Material | Collider]] = []
+        for i, one in enumerate(self.surfaces):
+            if one is None:
+                continue
+            for j, other in enumerate(self.surfaces[: i + 1]):
+                if other is None or settings.collisions == "OFF" or (i == j and not materials[i].self_collision):
+                    continue
+                rest, distance = self.rest if i == j else None, 0.5 * (between[i] + between[j])
+                pairs.append(SurfacePair(one, other, len(pairs), distance, rest, points_only=fast))
+                self._sides.append((materials[i], materials[j]))
+            for collider, obstacle in zip(self.colliders, self.obstacles):
+                distance = materials[i].thickness + collider.thickness
+                pairs.append(SurfacePair(one, obstacle, len(pairs), distance, collider=collider))
+                self._sides.append((materials[i], collider))
+        return pairs
+
+    def _note_touches(self) -> None:
+        hit = self._contacts.rows.particles[:, self._contacts.pushing]
+        of_collider = (hit >= self.n).any(axis=0)
+        for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
+            touched[rows[rows < self.n]] = True
+
+    def _guard(self, kernels: ModuleType) -> None:
+        """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does."""
+        candidates, known = self._candidates, np.zeros(self._p.shape[1], bool)
+        low, high = self._x, self._x
+        parts = [obstacle.part for obstacle, still in zip(self.obstacles, self._is_still) if not still]
+        groups = find_rigid_groups(self._p, self._x, self._w, parts, min(pair.distance for pair in self.pairs))
+        for _ in range(MAX_GUARD_ROUNDS):
+            near = active(kernels, candidates, self._p)
+            self.is_crossing_free = guard_crossings(kernels, self._p, self._x, candidates, near, self._w, groups)
+            late = self._violating() & ~known
+            if known.any():
+                late |= ((self._p < low) | (self._p > high)).any(axis=0)
+            if not late.any():
+                break
+            found = [
+                pair.late_candidates(kernels, self._x, self._p, late) for pair in self.pairs if not pair.points_only
+            ]
+            candidates = concatenate([candidates, self.penetration.filter(concatenate(found))])
+            known |= late
+            low = np.minimum(self._x, self._p) - ROUNDING * self._final_margin
+            high = np.maximum(self._x, self._p) + ROUNDING * self._final_margin
+        else:
+            self.is_crossing_free = False
+        self.penetration.is_squeezed |= not self.is_crossing_free
+
+    def _all_surfaces(self) -> list[Surface]:
+        return [surface for surface in (*self.surfaces, *self.obstacles) if surface is not None]
+
+    def _invalidate(self) -> None:
+        for surface in self._all_surfaces():
+            surface.motion_bound.invalidate()
+
+    def _read_colliders(self) -> None:
+        """Distance, friction and restitution of each pair: a collider's may change between frames."""
+        for pair, (mine, other) in zip(self.pairs, self._sides):
+            if isinstance(other, Collider) and pair.distance != mine.thickness + other.thickness:
+                pair.distance = mine.thickness + other.thickness
+                pair.invalidate()
+        of_bodies = None if self._friction_map is None else self._frictions * self._friction_map
+        self._coefficients = read_coefficients(self._sides, self.colliders, of_bodies)
+
+    def _update_candidates(self, kernels: ModuleType, final: bool) -> bool:
+        """Query where motion bounds are violated; whether the candidates have changed.
+
+        Args:
+            kernels: Module of kernels.
+            final: Whether only the crossing guard follows. What a query leaves out is farther apart than the distance,
+                so that there is room to be beyond the margins without crossing.
+        """
+        updated: dict[MotionBound, np.ndarray] = {}
+        for surface in self._all_surfaces():
+            bound, is_collider = surface.motion_bound, surface.part.start >= self.n
+            if is_collider and bound.is_set and self._is_still[self.obstacles.index(surface)]:
+                continue
+            bound.observe(self._p)
+            if not bound.covers(self._p):
+                bound.predict(self._x, self._p)
+                continue
+            outside, clamped = bound.violations(self._p, self._final_margin if final else 0.0)
+            if not len(outside):
+                continue
+            size = len(surface.vertices)
+            if final and not is_collider and size > CLAMP_VERTICES and len(outside) <= CLAMP_SHARE * size:
+                self._p[:, outside] = clamped
+            elif (particles := bound.update_subset(self._x, self._p)) is not None:
+                updated[bound] = particles
+            else:
+                bound.predict(self._x, self._p)
+        stale = [pair for pair in self.pairs if pair.is_stale]
+        if not stale and not updated:
+            return False
+        began = time.perf_counter()
+        for pair in self.pairs:
+            if pair in stale:
+                pair.query(kernels, self._x)
+            elif pair.motion_bounds[0] in updated:
+                pair.update_subset(kernels, self._x, updated[pair.motion_bounds[0]])
+        self._candidates = self.penetration.filter(concatenate([pair.candidates for pair in self.pairs]))
+        self.query_seconds += time.perf_counter() - began
+        return True
+
+    def _violating(self) -> np.ndarray:
+        """Particles for which the candidates may be incomplete, (N,) bool."""
+        violating = np.zeros(self._p.shape[1], bool)
+        for surface in self._all_surfaces():
+            bound = surface.motion_bound
+            if surface.part.start < self.n:
+                bound.observe(self._p)
+                if bound.covers(self._p):
+                    violating[bound.violations(self._p, 1.01 * self._final_margin).particles] = True
+                else:
+                    violating[surface.part] = True
+        return violating

@@ -1,0 +1,99 @@
+"""Narrow phase: the candidates that are too close, and the gaps that they are to reach in a substep."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from .candidates import Candidates, no_candidates
+
+OPENING_RATE = 0.25
+"""Share of an overlap that opens in a substep, no faster than `DEPENETRATION_SPEED`: opened at once, it explodes."""
+
+DEPENETRATION_SPEED = 0.5
+"""Overlaps open no faster than this [m/s]."""
+
+
+def active(kernels: ModuleType, candidates: Candidates, p: np.ndarray) -> np.ndarray:
+    """Candidates that may be closer than their distance at positions p (3, N), (k,) int.
+
+    Sides that are apart along any direction are at least that far apart, so that an old normal will do.
+    """
+    apart = kernels.clearances(p, candidates.particles, candidates.normals, candidates.kind)
+    return np.flatnonzero(apart < candidates.min_distance)
+
+
+class Contacts:
+    """The active candidates of a substep, with planes of that substep.
+
+    Attributes:
+        rows: The candidates.
+        multipliers: Lagrange multipliers, (m,).
+        gap_before: Gap along the normal before the substep, (m,) [m].
+        depenetration: How far an overlap that was there before may open, (m,) [m].
+        target_gap: Gap to reach, (m,) [m].
+        approach: Change of the gap by the predicted motion, (m,) [m].
+    """
+
+    def __init__(self, rows: Candidates) -> None:
+        self.rows = rows
+        self.multipliers = np.zeros(rows.size)
+        self.gap_before = self.depenetration = self.target_gap = self.approach = np.zeros(rows.size)
+
+    @staticmethod
+    def none() -> Contacts:
+        """No contact at all."""
+        return Contacts(no_candidates())
+
+    @staticmethod
+    def find(
+        kernels: ModuleType, candidates: Candidates, p: np.ndarray, x: np.ndarray, h: float, is_stuck: np.ndarray
+    ) -> Contacts:
+        """The contacts among candidates for the motion x -> p (3, N) of a substep of h seconds.
+
+        is_stuck: Particles whose overlaps must not open, (N,) bool, or (0,) for none.
+        """
+        near = candidates.take(active(kernels, candidates, p))
+        close, weights, normals = kernels.separating_planes(
+            p, x, near.particles, near.kind, near.normals, near.min_distance, near.is_exit
+        )
+        contacts = Contacts(near.take(close)._replace(weights=weights, normals=normals))
+        rows = contacts.rows
+        contacts.gap_before = contacts.gaps(kernels, x)
+        overlap = np.maximum(rows.min_distance - contacts.gap_before, 0.0)
+        contacts.depenetration = np.minimum(OPENING_RATE * overlap, DEPENETRATION_SPEED * h)
+        if is_stuck.any():
+            # Beside an intersection, layers are held together by what goes through them: to push would only stretch.
+            contacts.depenetration[is_stuck.take(rows.particles).any(axis=0)] = 0.0
+        contacts.target_gap = rows.min_distance - overlap + contacts.depenetration
+        contacts.approach = contacts.gaps(kernels, p) - contacts.gap_before
+        return contacts
+
+    @property
+    def pushing(self) -> np.ndarray:
+        """Contacts with a positive multiplier, (k,) int."""
+        return np.flatnonzero(self.multipliers > 0.0)
+
+    def gaps(self, kernels: ModuleType, positions: np.ndarray) -> np.ndarray:
+        """Gaps along the normals at positions (3, N), (m,) [m]."""
+        rows = self.rows
+        return np.einsum("jm,jm->m", rows.weights, kernels.heights(positions, rows.particles, rows.normals))
+
+    def opened(
+        self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, w: np.ndarray, bounces: np.ndarray
+    ) -> np.ndarray:
+        """Positions x (3, N) moved by as much as overlaps have opened at p: to be no part of the velocity.
+
+        w: inverse masses (N,). bounces: pairs of surfaces with restitution, (pairs,) bool; they are left out.
+        """
+        start = x.copy()
+        some = np.flatnonzero((self.multipliers > 0.0) & (self.depenetration > 0.0) & ~bounces[self.rows.pair])
+        if len(some):
+            rows = self.rows.take(some)
+            wider = np.clip(self.gaps(kernels, p) - self.gap_before, 0.0, self.depenetration)[some]
+            kernels.project_contacts(
+                start, rows.particles, rows.weights, rows.normals, w.take(rows.particles),
+                self.gap_before[some] + wider, 1.0, np.zeros(rows.size),
+            )  # fmt: skip
+        return start

@@ -1,0 +1,165 @@
+"""Penetration: what to do with cloth that intersects itself, or is inside of a closed collider, at the start."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from ..kernels import FACE
+from .broad_phase import SurfacePair
+from .bvh import BVH
+from .candidates import Candidates, concatenate, no_candidates
+from .crossings import crossing_pairs, inside
+
+SURFACE_EPSILON = 1e-5
+"""A vertex this close to a surface is on it, in edges of the surface."""
+
+MAX_DOUBLINGS = 12
+"""Doublings of the distance within which the nearest face is looked for."""
+
+
+class Penetration:
+    """What intersects or penetrates something, and which candidates would lock it there.
+
+    Nothing is untangled: candidates between intersecting faces are left out (as in Baraff, Witkin & Kass 2003, without
+    their flypapering), so that intersections stay calm until they come free; vertices inside of a closed collider get
+    a contact that leads out of its nearest face.
+
+    Attributes:
+        crossings: Edges that go through faces, as counted last.
+        is_known: Whether it was detected since the particles were put where they are.
+        is_squeezed: Whether colliders left cloth no place since then.
+        intersecting: Particles of edges and faces that cross each other, (N,) bool; (0,) before the first detection.
+    """
+
+    def __init__(self) -> None:
+        self.crossings = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the particles have been put somewhere else."""
+        self.is_known = self.is_squeezed = False
+        self.intersecting = np.zeros(0, bool)
+        self._penetrating: dict[SurfacePair, np.ndarray] = {}
+        self._exit_contacts = no_candidates()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to detect: something intersects or penetrates, or nothing is known."""
+        return not self.is_known or self.is_squeezed or bool(self._penetrating) or bool(self.intersecting.any())
+
+    def detect(self, kernels: ModuleType, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair]) -> None:
+        """Detect what intersects and what penetrates, and invalidate all pairs.
+
+        Args:
+            kernels: Module of kernels.
+            x: Positions, (3, N) [m].
+            w: Inverse masses, (N,) [1/kg].
+            pairs: All pairs of surfaces.
+        """
+        # An intersection with a closed collider is undone by pushing the cloth out.
+        marked, self.crossings = intersecting(x, [pair for pair in pairs if not pair.is_solid and not pair.points_only])
+        self.intersecting = marked | (w == 0.0) & marked.any()
+        before, self._penetrating, parts = self._penetrating, {}, [no_candidates()]
+        for pair in pairs:
+            if pair.is_solid:
+                known = self.is_known and not self.is_squeezed
+                vertices = penetrating(x, pair, before.get(pair, np.zeros(0, int)) if known else pair.one.vertices)
+                if len(vertices):
+                    self._penetrating[pair] = vertices
+                    parts.append(exit_contacts(kernels, x, pair, vertices))
+            pair.invalidate()
+        self._exit_contacts = concatenate(parts)
+        self.is_known, self.is_squeezed = True, False
+
+    def filter(self, candidates: Candidates) -> Candidates:
+        """Leave out candidates that would lock what intersects or penetrates, and add the exit contacts."""
+        if self.intersecting.any():
+            locked = self.intersecting.take(candidates.particles).all(axis=0)
+            candidates = candidates.take(np.flatnonzero(~locked))
+        for pair, vertices in self._penetrating.items():
+            is_inside = np.zeros(len(self.intersecting), bool)
+            is_inside[vertices] = True
+            locked = (candidates.pair == pair.number) & is_inside.take(candidates.particles).any(axis=0)
+            candidates = candidates.take(np.flatnonzero(~locked))
+        return concatenate([self._exit_contacts, candidates]) if self._exit_contacts.size else candidates
+
+
+def intersecting(x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, int]:
+    """Particles of edges and faces that cross each other, (N,) bool, and the number of crossings.
+
+    Args:
+        x: Positions, (3, N) [m].
+        pairs: Pairs of surfaces that meet.
+    """
+    marked = np.zeros(x.shape[1], bool)
+    count = 0
+    for pair in pairs:
+        sides = [(pair.one, pair.other)] if pair.one is pair.other else [(pair.one, pair.other), (pair.other, pair.one)]
+        for of_edges, of_faces in sides:
+            edge, triangle = crossing_pairs(x, of_edges.edges, of_faces.triangles)
+            marked[of_edges.edges[:, edge]] = True
+            marked[of_faces.triangles[:, triangle]] = True
+            count += len(edge)
+    return marked, count
+
+
+def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
+    """Those of the particles `vertices` (k,) on the wrong side of the pair's closed collider, or on it, (j,) int."""
+    collider = pair.other
+    here = x[:, vertices]
+    if not pair.is_container:
+        solid = x[:, collider.part]
+        near = (here >= solid.min(axis=1)[:, None] - SURFACE_EPSILON * collider.edge).all(axis=0)
+        near &= (here <= solid.max(axis=1)[:, None] + SURFACE_EPSILON * collider.edge).all(axis=0)
+        vertices, here = vertices[near], here[:, near]
+    if not len(vertices):
+        return vertices
+    # A direction along no face of a usual mesh.
+    aside = SURFACE_EPSILON * collider.edge * np.array([[1.0], [0.7], [0.4]])
+    wrong = [inside(here + way, x, collider.triangles) == (not pair.is_container) for way in (0.0, aside, -aside)]
+    return vertices[np.any(wrong, axis=0)]
+
+
+def exit_contacts(kernels: ModuleType, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
+    """Contacts that lead the particles `vertices` (k,) to the nearest face of the pair's collider and through it."""
+    collider = pair.other
+    best = np.full(len(vertices), np.inf)
+    face = np.zeros(len(vertices), int)
+    reach, missing = max(pair.distance, collider.edge), np.arange(len(vertices))
+    triangles = x.take(collider.triangles, axis=1)
+    boxes = np.concatenate([triangles.min(axis=1), -triangles.max(axis=1)])
+    faces = collider.triangle_tree.refit(boxes, kernels=kernels)
+    for _ in range(MAX_DOUBLINGS):
+        if not len(missing):
+            break
+        here = x[:, vertices[missing]]
+        around = BVH(here.T).refit(np.concatenate([here - reach, -(here + reach)]), kernels=kernels)
+        which, triangle = around.query_pairs(faces)
+        particles = np.concatenate([vertices[missing[which]][None], collider.triangles[:, triangle]])
+        gap = kernels.closest_points(x, particles, np.full(len(which), FACE, np.int8))[1]
+        order = np.argsort(gap, kind="stable")[::-1]
+        best[missing[which[order]]], face[missing[which[order]]] = gap[order], triangle[order]
+        missing = np.flatnonzero(best > reach)
+        reach *= 2.0
+    found = np.flatnonzero(np.isfinite(best))
+    if not len(found):
+        return no_candidates()
+    particles = np.concatenate([vertices[found][None], collider.triangles[:, face[found]]])
+    kind = np.full(len(found), FACE, np.int8)
+    weights, gap, normals = kernels.closest_points(x, particles, kind)
+    normals *= -1.0
+    on = np.flatnonzero(gap < 4.0 * SURFACE_EPSILON * collider.edge)
+    if len(on):
+        point, a, b, c = x.take(particles[:, on], axis=1).swapaxes(0, 1)
+        across = np.cross(b - a, c - a, axis=0)
+        across /= np.maximum(np.sqrt(np.einsum("im,im->m", across, across)), 1e-300)
+        beside = point + 10.0 * SURFACE_EPSILON * collider.edge * across
+        wrong = inside(beside, x, collider.triangles) == (not pair.is_container)
+        normals[:, on] = np.where(wrong, -across, across)
+    count = len(found)
+    return Candidates(
+        particles, weights, normals, np.full(count, pair.distance), kind, np.full(count, pair.number),
+        np.ones(count, bool),
+    )  # fmt: skip

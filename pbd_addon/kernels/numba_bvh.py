@@ -1,0 +1,86 @@
+"""Bounding volume hierarchies compiled by Numba: the functions of `numpy_bvh`, with the same arguments and meaning.
+
+Boxes are compared as they are, so that none counts that only almost overlaps. The six numbers of a node lie together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .numba_compile import helper, kernel
+
+
+@kernel("f8[:,::1](f8[:,:], f8[:,:], i8[:,:], f8[:])")
+def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, margin: np.ndarray) -> np.ndarray:
+    """As `numpy_bvh.primitive_bounds`."""
+    bounds = np.empty((6, primitives.shape[1]))
+    for axis in range(3):
+        for primitive in range(primitives.shape[1]):
+            i = np.uint64(primitives[0, primitive])
+            lowest, highest = low[axis, i], high[axis, i]
+            for corner in range(1, len(primitives)):
+                i = np.uint64(primitives[corner, primitive])
+                lowest, highest = min(lowest, low[axis, i]), max(highest, high[axis, i])
+            bounds[axis, primitive], bounds[3 + axis, primitive] = (
+                lowest - margin[primitive],
+                -(highest + margin[primitive]),
+            )
+    return bounds
+
+
+@kernel("f8[::1,:](i8[:], f8[:,:])")
+def refit(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """As `numpy_bvh.refit`."""
+    width = len(leaves)
+    boxes = np.full((2 * width, 6), np.inf)
+    for leaf in range(width):
+        primitive = leaves[leaf]
+        if primitive >= 0:
+            for side in range(6):
+                boxes[width + leaf, side] = bounds[side, primitive]
+    for node in range(width - 1, 0, -1):
+        for side in range(6):
+            boxes[node, side] = min(boxes[2 * node, side], boxes[2 * node + 1, side])
+    return boxes.T
+
+
+@helper
+def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int) -> bool:
+    i, j = np.uint64(node), np.uint64(other_node)
+    return (
+        (boxes[i, 0] <= -other_boxes[j, 3])
+        & (boxes[i, 1] <= -other_boxes[j, 4])
+        & (boxes[i, 2] <= -other_boxes[j, 5])
+        & (other_boxes[j, 0] <= -boxes[i, 3])
+        & (other_boxes[j, 1] <= -boxes[i, 4])
+        & (other_boxes[j, 2] <= -boxes[i, 5])
+    )
+
+
+@kernel("Tuple((i8[::1], i8[::1]))(i8[:], f8[:,:], i8[:], f8[:,:], b1)")
+def query_pairs(
+    leaves: np.ndarray, nodes: np.ndarray, other_leaves: np.ndarray, other_nodes: np.ndarray, is_self: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `numpy_bvh.query_pairs`, but exact."""
+    boxes, other_boxes = np.ascontiguousarray(nodes.T), np.ascontiguousarray(other_nodes.T)
+    below, other_below = len(leaves), len(other_leaves)  # leaves below each node of the level
+    pairs, count = np.ones((2, 1), np.int64), int(_meet(boxes, 1, other_boxes, 1))
+    while below > 1 or other_below > 1:
+        # The tree with more levels left goes down alone, so that both end together.
+        fan, other_fan = 1 + (below >= other_below), 1 + (other_below >= below)
+        deeper, many = np.empty((2, fan * other_fan * count + 1), np.int64), 0
+        for k in range(count):
+            for node in range(fan * pairs[0, k], fan * pairs[0, k] + fan):
+                for other_node in range(other_fan * pairs[1, k], other_fan * pairs[1, k] + other_fan):
+                    # Written first and then counted or not: to guess which is slower.
+                    deeper[0, many], deeper[1, many] = node, other_node
+                    many += _meet(boxes, node, other_boxes, other_node) & (not is_self or node <= other_node)
+        pairs, count = deeper, many
+        below, other_below = below // fan, other_below // other_fan
+    first, second, many = np.empty(count, np.int64), np.empty(count, np.int64), 0
+    for k in range(count):
+        if not is_self or pairs[0, k] != pairs[1, k]:
+            first[many] = leaves[pairs[0, k] - len(leaves)]
+            second[many] = other_leaves[pairs[1, k] - len(other_leaves)]
+            many += 1
+    return first[:many], second[:many]

@@ -1,0 +1,125 @@
+"""Bounding volume hierarchies in NumPy: refitted to new boxes, and queried against each other level by level.
+
+A tree is perfect and binary: its root is node 1, the children of node i are 2 i and 2 i + 1. Common arguments:
+
+    leaves: The primitive in each leaf, -1 for none, (2**k,) int.
+    nodes: Lower corner and negated upper corner of the box of each node, (6, 2 * 2**k) float64 [m]; inf for nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+CHUNK = 8192
+"""Pairs handled together: arrays of this length stay in the CPU cache."""
+
+LAST = (1 << 32) - 1
+"""A pair of nodes is one number: the first in the upper half, the second in this lower half."""
+
+STEPS = (1 << 20) - 8
+"""Steps into which the space is cut, to compare boxes as integers."""
+
+SPARE = 1 << 62 | 1 << 41 | 1 << 20
+"""The unused bit above each of the three coordinates in a word."""
+
+ROOM = SPARE + (STEPS + 2) * (1 << 42 | 1 << 21 | 1)
+"""Two boxes touch if the distances of facing sides from the ends of space leave something of this; 2 for rounding."""
+
+
+def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, margin: np.ndarray) -> np.ndarray:
+    """Boxes of primitives (k, m) whose particles are between low and high, (3, n) [m], in the form of `nodes`, (6, m).
+
+    margin (m,): added on every side [m].
+    """
+    lowest, highest = low.take(primitives, axis=1).min(axis=1), high.take(primitives, axis=1).max(axis=1)
+    return np.concatenate([lowest - margin, -(highest + margin)])
+
+
+def refit(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """The boxes of all nodes for those of the primitives, (6, m) in the form of `nodes`; about 40 ns for each."""
+    width = len(leaves)
+    nodes = np.full((6, 2 * width), np.inf)
+    used = np.flatnonzero(leaves >= 0)
+    nodes[:, width + used] = bounds.take(leaves[used], axis=1)
+    while width > 1:
+        below = nodes[:, width : 2 * width]
+        width //= 2
+        np.minimum(below[:, 0::2], below[:, 1::2], out=nodes[:, width : 2 * width])
+    return nodes
+
+
+def query_pairs(
+    leaves: np.ndarray, nodes: np.ndarray, other_leaves: np.ndarray, other_nodes: np.ndarray, is_self: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (primitive of a tree, primitive of another) whose boxes overlap, in any order; (k,) int each.
+
+    With is_self the trees are the same: each pair comes once and no (i, i). Boxes that are up to three millionths of
+    all the space apart may count as well. About 12 ns for each pair of nodes visited. A box with an
+    infinite corner overlaps nothing.
+    """
+    ends = np.minimum(nodes[:, 1], other_nodes[:, 1])
+    low = _words(nodes, ends)
+    room = low if is_self else _words(other_nodes, ends)
+    room = ROOM - room[:, ::-1]
+    levels, other_levels = len(leaves).bit_length() - 1, len(other_leaves).bit_length() - 1
+    found = []
+    waiting = [(levels, other_levels, _touching(low, room, np.array([1 << 32 | 1]), is_self))]
+    while waiting:
+        left, other_left, pairs = waiting.pop()
+        if len(pairs) > CHUNK:
+            half = len(pairs) // 2
+            waiting += [(left, other_left, pairs[half:]), (left, other_left, pairs[:half])]
+        elif not left and not other_left:
+            found.append(pairs)
+        elif len(pairs):
+            # The tree with more levels left goes down alone, so that both end together.
+            pairs = _children(pairs, left >= other_left, other_left >= left)
+            deeper = left - (left >= other_left), other_left - (other_left >= left)
+            waiting.append((*deeper, _touching(low, room, pairs, is_self)))
+    pairs = np.concatenate(found) if found else np.zeros(0, int)
+    if is_self:
+        pairs = pairs[pairs >> 32 != pairs & LAST]
+    return leaves[(pairs >> 32) - len(leaves)], other_leaves[(pairs & LAST) - len(other_leaves)]
+
+
+def _words(nodes: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """How far the lower and the upper sides of all boxes are from the ends (6,) of all the space, (nodes, 2) int.
+
+    Three axes in one word, of `STEPS` steps each and with an unused bit above, so that one subtraction does all
+    three: where a lower side is not above an upper side, the bit stays set.
+    """
+    if not np.isfinite(ends).all():
+        ends = np.zeros(6)  # two empty trees
+    size = -(ends[:3] + ends[3:])
+    scale = STEPS / np.maximum(size, max(1e-6 * size.max(), 1e-300))
+    places = nodes - ends[:, None]
+    places *= np.tile(scale, 2)[:, None]
+    steps = np.minimum(places, STEPS + 4.0, out=places).astype(np.int64)
+    words = steps[0::3] << 42
+    words |= steps[1::3] << 21
+    words |= steps[2::3]
+    return np.ascontiguousarray(words.T)
+
+
+def _children(pairs: np.ndarray, of_first: bool, of_second: bool) -> np.ndarray:
+    """The pairs of the children of both nodes, or of one node with the children of the other."""
+    step = np.array([[0]])
+    if of_first:
+        pairs = pairs + (pairs & ~LAST)
+        step = step + np.array([[0], [1 << 32]])
+    if of_second:
+        pairs = pairs + (pairs & LAST)
+        step = (step + np.array([0, 1])).reshape(-1, 1)
+    return (pairs + step).ravel()
+
+
+def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: bool) -> np.ndarray:
+    """The pairs of nodes, the first in the upper half of the number, whose boxes overlap."""
+    first, second = pairs >> 32, pairs & LAST
+    free = room.take(second, axis=0)
+    free -= low.take(first, axis=0)
+    free &= SPARE
+    touching = (free == SPARE).view(np.int16)[:, 0] == 0x0101
+    if is_self:
+        touching &= first <= second
+    return pairs[touching]

@@ -1,0 +1,215 @@
+"""What a user can change at frame 6 of 10 simulated ones: from which frame on it takes them, and what is said of it.
+
+The comparison is pure: it is asked for each row, and nothing of the record changes.
+"""
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from scenes import go, play
+
+SHOWN, LAST = 6, 10
+
+
+@pytest.fixture
+def stage(extension):
+    """A pinned flag that is attached to a mast, above a plate; two settings and the plate's height are keyed."""
+    flag, plate, mast = (scenes.add_grid(name, pbd=name == "Flag") for name in ("Flag", "Plate", "Mast"))
+    scenes.pin(flag, [0, 4])
+    flag.vertex_groups.new(name="Attach").add([15, 19], 1.0, "REPLACE")
+    flag.pbd.attach_object, flag.pbd.attach_group = mast, "Attach"
+    plate.location.z, plate.pbd_collider.enabled = -0.6, True
+    spare = scenes.add_grid("Spare", pbd=False)
+    spare.location.z = -2.0
+    wire = bpy.data.objects.new("Handle", None)
+    bpy.context.scene.collection.objects.link(wire)
+    plate.parent = wire
+    for frame, drag in ((1, 0.0), (LAST, 8.0)):
+        flag.pbd.drag = drag
+        flag.pbd.keyframe_insert("drag", frame=frame)
+    flag.shape_key_add(name="Basis")
+    flag.shape_key_add(name="Wave")
+    play([flag], 1, LAST)
+    go(SHOWN)
+    return extension
+
+
+def objects(*names):
+    return [bpy.data.objects[name] for name in names]
+
+
+def set_tension():
+    objects("Flag")[0].pbd.stretch = 4000.0
+
+
+def set_substeps():
+    bpy.context.scene.pbd.substeps += 1
+
+
+def set_gravity():
+    bpy.context.scene.gravity.z = -5.0
+
+
+def raise_floor():
+    bpy.context.scene.pbd.use_floor = True
+
+
+def change_frame_rate():
+    bpy.context.scene.render.fps = 60
+
+
+def choose_map():
+    objects("Flag")[0].pbd.stretch_group = "Pin"
+
+
+def set_friction_of_a_collider():
+    objects("Plate")[0].pbd_collider.friction = 0.9
+
+
+def move_what_is_pinned():
+    objects("Flag")[0].location.x += 0.1
+
+
+def turn_a_key_of_what_is_pinned():
+    objects("Flag")[0].data.shape_keys.key_blocks["Wave"].value = 0.5
+
+
+def move_what_is_attached_to():
+    objects("Mast")[0].location.x += 0.1
+
+
+def move_a_collider():
+    objects("Plate")[0].location.x += 0.1
+
+
+def move_the_parent_of_a_collider():
+    objects("Handle")[0].location.x += 0.1
+
+
+def shape_a_collider():
+    mesh = objects("Plate")[0].data
+    mesh.vertices[0].co.z += 0.1
+    mesh.update()
+
+
+def add_a_collider():
+    objects("Spare")[0].pbd_collider.enabled = True
+
+
+def unmark_a_collider():
+    objects("Plate")[0].pbd_collider.enabled = False
+
+
+def delete_a_collider():
+    bpy.data.objects.remove(objects("Plate")[0])
+
+
+def key_a_later_frame():
+    objects("Flag")[0].pbd.drag = 30.0
+    objects("Flag")[0].pbd.keyframe_insert("drag", frame=8)
+
+
+def drive_what_is_pinned():
+    objects("Flag")[0].driver_add("location", 1).driver.expression = "0.1"
+
+
+def move_what_is_nothing_to_cloth():
+    objects("Spare")[0].location.x += 0.1
+
+
+def rename():
+    objects("Flag")[0].name = "Banner"
+
+
+def color():
+    objects("Flag")[0].color = (1.0, 0.0, 0.0, 1.0)
+
+
+ROWS = [
+    (set_tension, SHOWN + 1, "Tension of 'Flag' changed"),
+    (set_substeps, SHOWN + 1, "Quality Steps changed"),
+    (set_gravity, SHOWN + 1, "Gravity changed"),
+    (raise_floor, SHOWN + 1, "Floor changed"),
+    (change_frame_rate, SHOWN + 1, "Speed or frame rate changed"),
+    (choose_map, SHOWN + 1, "Stiffness of 'Flag' changed"),
+    (set_friction_of_a_collider, SHOWN + 1, "Friction of 'Plate' changed"),
+    (move_what_is_pinned, SHOWN + 1, "'Flag' was moved"),
+    (turn_a_key_of_what_is_pinned, SHOWN + 1, "'Flag' was moved"),
+    (move_what_is_attached_to, SHOWN + 1, "'Mast' was moved"),
+    (move_a_collider, SHOWN + 1, "'Plate' was moved"),
+    (move_the_parent_of_a_collider, SHOWN + 1, "'Plate' was moved"),
+    (shape_a_collider, SHOWN + 1, "the shape of 'Plate' changed"),
+    (add_a_collider, SHOWN + 1, "there are other colliders"),
+    (unmark_a_collider, SHOWN + 1, "there are other colliders"),
+    (delete_a_collider, SHOWN + 1, "there are other colliders"),
+    (key_a_later_frame, 2, "animation of 'Flag' changed"),
+    (drive_what_is_pinned, 1, "animation of 'Flag' changed"),
+    (move_what_is_nothing_to_cloth, None, ""),
+    (rename, None, ""),
+    (color, None, ""),
+]
+
+
+@pytest.mark.parametrize(("edit", "first", "why"), ROWS, ids=[row[0].__name__ for row in ROWS])
+def test_a_change(stage, edit, first, why):
+    changes, follow = stage.bridge("timeline.changes"), stage.bridge("timeline.follow")
+    scene, session = bpy.context.scene, stage.bridge("timeline.session")
+    record = session.get(scene)
+    edit()
+    bpy.context.view_layer.update()
+    held, snapshots = record.last_frame, dict(record.snapshots)
+    found = changes.changes(record, follow.glance(record, scene, with_curves=True))
+    assert [(one.first_frame, one.why) for one in found[:1]] == ([] if first is None else [(first, why)])
+    assert (record.last_frame, record.snapshots) == (held, snapshots)
+    go(SHOWN + 1)
+    assert record.last_frame == (LAST if first is None else SHOWN + 1)
+
+
+@pytest.mark.parametrize("edit", [set_tension, move_what_is_pinned, move_what_is_attached_to, add_a_collider])
+def test_undo_is_a_change_like_others(stage, edit):
+    """What goes back to what the frames were made with leaves those that were."""
+    session = stage.bridge("timeline.session")
+    bpy.ops.ed.undo_push(message="before")
+    edit()
+    bpy.ops.ed.undo_push(message="edited")
+    play(objects("Flag"), SHOWN + 1, LAST)
+    bpy.ops.ed.undo()
+    bpy.context.view_layer.update()
+    go(SHOWN + 1)
+    record = session.get(bpy.context.scene)
+    assert (record.lost.first, record.last_frame) == (SHOWN + 1, SHOWN + 1)
+
+
+AT_FIRST = [
+    (move_what_is_pinned, "START"),
+    (turn_a_key_of_what_is_pinned, "START"),
+]
+
+
+@pytest.mark.parametrize(("edit", "what"), AT_FIRST, ids=[row[0].__name__ for row in AT_FIRST])
+def test_at_the_first_frame_all_begins_anew(stage, edit, what):
+    changes, follow = stage.bridge("timeline.changes"), stage.bridge("timeline.follow")
+    scene = bpy.context.scene
+    go(1)
+    record = stage.bridge("timeline.session").get(scene)
+    edit()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    now = follow.look(record, scene, depsgraph, [obj for _, obj in record.world.objects(scene)])
+    assert (what, 1) in [(one.what, one.first_frame) for one in changes.changes(record, now)]
+    go(1)
+    assert record.untouched
+    assert np.isfinite(scenes.shown(objects("Flag")[0])).all()
+
+
+def test_frames_that_were_posed_are_not_shown_by_a_key(extension):
+    """They would be posed twice: all are to go, once the first frame is shown."""
+    flag = scenes.add_grid()
+    scenes.pin(flag, [0, 4])
+    flag.modifiers.new("Bend", "SIMPLE_DEFORM").angle = 0.3
+    play([flag], 1, LAST)
+    flag.pbd.output = "SHAPE_KEY"
+    changes, follow = extension.bridge("timeline.changes"), extension.bridge("timeline.follow")
+    record = extension.bridge("timeline.session").get(bpy.context.scene)
+    found = changes.changes(record, follow.glance(record, bpy.context.scene))
+    assert [tuple(one)[:3] for one in found] == [("OUTPUT", 1, "Output of 'Flag' changed")]
