@@ -68,7 +68,7 @@ def chain() -> Body:
     edges = [[k, k + 1] for k in range(LINKS)]
     return Body(
         vertices, edges=edges, pins=[0], masses=np.ones(LINKS + 1), compliances=np.full(LINKS, CHAIN_COMPLIANCE),
-        material=Material(**PLAIN),
+        material=Material(**PLAIN, stretch=1.0 / CHAIN_COMPLIANCE),
     )  # fmt: skip
 
 
