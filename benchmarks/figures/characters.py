@@ -222,7 +222,7 @@ def pile(shown: tuple[int, ...] = (1, 16, 28, 72), cells: int = 20, volume: floa
     return Pile(bodies, frames, held, report.crossings, touching, max(motion))
 
 
-STIFF, SOFT = 4000.0, 40.0
+STIFF, SOFT = 4000.0, 20.0
 """Skins of Macklin et al. 2016, Fig. 1, as we make it [N/m]."""
 
 SOFT_AIR = 300.0

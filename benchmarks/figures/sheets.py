@@ -96,7 +96,7 @@ class Drop(NamedTuple):
 
 
 def drop(
-    method: str, iterations: int, count: int = 64, seconds: float = 1.0, stretch: float = 20.0, kernels: str = "auto"
+    method: str, iterations: int, count: int = 64, seconds: float = 0.75, stretch: float = 20.0, kernels: str = "auto"
 ) -> Drop:
     """A square metre of count x count particles that hangs by two corners, in steps of `DROP_STEP` seconds.
 

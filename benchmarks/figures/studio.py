@@ -35,7 +35,7 @@ class Part(NamedTuple):
     Attributes:
         vertices: (n, 3) [m].
         faces: Polygons.
-        kind: "fabric", "rubber", "metal" or "glass".
+        kind: "fabric", "rubber" or "wall".
         color: Linear RGB.
     """
 
@@ -80,11 +80,8 @@ def _add(number: int, part: Part) -> bpy.types.Object:
     mesh = bpy.data.meshes.new(f"Part {number}")
     mesh.from_pydata(np.asarray(part.vertices, float).tolist(), [], [list(map(int, face)) for face in part.faces])
     obj = stage.new_object(mesh.name, mesh)
-    if part.kind == "glass":
-        made = stage.material("Glass", part.color, Roughness=0.05, Alpha=0.06)
-    else:
-        made = {"fabric": stage.fabric, "rubber": stage.rubber, "metal": stage.metal}[part.kind]("Part", part.color)
-    mesh.materials.append(made)
-    if part.kind in ("fabric", "rubber"):
+    made = {"fabric": stage.fabric, "rubber": stage.rubber, "wall": stage.matte}[part.kind]
+    mesh.materials.append(made("Part", part.color))
+    if part.kind != "wall":
         stage.soften(obj, thickness=0.0015 if part.kind == "fabric" else 0.0)
     return obj
