@@ -301,6 +301,8 @@ def macklin_6() -> str:
     rows = [
         ["depth, PBD [m]", *(f"{one.depth:.3f}" for one in pbd)],
         ["depth, XPBD [m]", *(f"{one.depth:.3f}" for one in xpbd)],
+        ["mean lengthening, PBD", *(f"{100 * one.strain:.1f} %" for one in pbd)],
+        ["mean lengthening, XPBD", *(f"{100 * one.strain:.2f} %" for one in xpbd)],
         ["a step, PBD, Macklin et al. [ms]", "0.95", "1.75", "3.25", "5.61"],
         ["a step, XPBD, Macklin et al. [ms]", "0.97", "1.78", "3.34", "5.65"],
         ["a step, PBD, ours [ms of CPU]", *(f"{1e3 * one.cpu:.0f}" for one in pbd)],

@@ -84,6 +84,7 @@ class Drop(NamedTuple):
         body: It.
         x: Its positions at the end, (n, 3) [m].
         depth: How far its lowest point is below its pins then [m].
+        strain: Mean change of length of its edges then [1].
         cpu: Median CPU time of a step [s].
         constraints: How many constraints of stretch, shear and bending it has.
     """
@@ -91,6 +92,7 @@ class Drop(NamedTuple):
     body: Body
     x: np.ndarray
     depth: float
+    strain: float
     cpu: float
     constraints: int
 
@@ -126,7 +128,8 @@ def drop(
     x = simulation.positions(body).copy()
     mesh = body.mesh
     constraints = len(mesh.edges) + len(mesh.diagonals) + len(mesh.hinges)
-    return Drop(body, x, float(-x[:, 2].min()), float(np.median(cpu)), constraints)
+    strain = float(body.edge_strain(x).mean())
+    return Drop(body, x, float(-x[:, 2].min()), strain, float(np.median(cpu)), constraints)
 
 
 def profile(
