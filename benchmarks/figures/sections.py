@@ -114,7 +114,7 @@ def muller_7() -> str:
 
 def muller_9() -> str:
     """A rotating barrel."""
-    from .studio import GRAY, YELLOW, Part, render
+    from .studio import YELLOW, Part, render
 
     quads = sheets.grid(folds.COLUMNS, folds.ROWS, 1.0, 1.0)[1]
     shown, shots, highest = (8, 34, 52, 78), [], -1.0
@@ -130,7 +130,7 @@ def muller_9() -> str:
             shots.append([
                 Part(x + up, quads, "fabric", YELLOW),
                 Part(seen.boards + up, folds.paddles()[1], "wall", (0.1, 0.12, 0.14)),
-                Part(seen.barrel + up, wall, "wall", GRAY),
+                Part(seen.barrel + up, wall, "wall", (0.7, 0.72, 0.75)),
             ])  # fmt: skip
     assert seen is not None
     render("muller_9", [shots], ((0.25, -2.3, 0.75), (0.0, 0.0, 0.42)))
