@@ -7,12 +7,13 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
+from .convergence import draw_convergence
 from .places import BodyPanel, in_both_places, is_live
 from .presets import draw_header_icon
 from .rows import columns, draw_rows, draw_sentence, file_size, row_of_buttons
 
 DISTURBED = {
-    "COLLIDERS": "Colliders are others from frame {frame} on: Reset to start again",
+    "COLLIDERS": "Colliders changed at frame {frame}: Reset to start again",
     "HAND": "Changed by hand from frame {frame} on; a bake leaves that out",
     "SETTLE": "Frame {frame} is not settled to the end: press the button beside Settle",
 }
@@ -87,13 +88,16 @@ def draw_status(context, layout):
         if running.is_late:
             col.operator("object.pbd_catch_up", icon="FF")
     if running.shaped:
-        draw_sentence(layout, context, "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN")
+        draw_sentence(
+            layout, context, "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN"
+        )
     report = running.report
     if report is not None:
         line = iface("{time:.0f} ms a frame, {steps} steps, {strain:.1f} % stretched").format(
             time=1000.0 * report.seconds, steps=report.substeps, strain=100.0 * report.strain_p95
         )
         draw_sentence(layout, context, line, "TIME")
+        draw_convergence(layout, context, report)
         line = iface("{obstacles} vertices touch obstacles, {cloth} touch cloth").format(
             obstacles=report.contacts, cloth=report.self_contacts
         )

@@ -81,7 +81,7 @@ class FrameCache:
         self.append(state)
 
     def holds(self, frame: float) -> bool:
-        """Whether a frame, or both neighbours of a sub-frame, are held."""
+        """Whether a frame, or both neighbors of a sub-frame, are held."""
         return self.first <= math.floor(frame) and math.ceil(frame) <= self.last
 
     def positions(self, frame: float) -> np.ndarray:

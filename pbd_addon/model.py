@@ -26,14 +26,17 @@ from .constraints import (
     Piece,
     Plane,
     PlaneConstraints,
+    PlateConstraints,
+    Sheet,
     TetherConstraints,
     VolumeConstraints,
     hinge_geometry,
+    levels_of,
     tether_rows,
 )
-from .constraints.bend import FLAT
 from .constraints.chains import runs_straight
 from .constraints.distance import is_soft
+from .constraints.plate_elements import FLAT
 from .contact import Collider, ContactConstraints, Surface
 from .maps import MAPS, of_particles
 from .mesh import EMPTY, enclosed_volume
@@ -49,16 +52,22 @@ free particles say how an island turns about pins that lie within 3 % of its siz
 """
 
 
+REASONS = ("settings", "motion", "stretch", "shear", "bend", "volume", "pressure", "colliders")
+"""Why a frame takes as many substeps as it does."""
+
+
 class Pace(NamedTuple):
     """How a frame was stepped.
 
     Attributes:
         substeps: Into how many substeps it was cut; 0 before the first frame.
-        stretch_error: 95th percentile over the edges of their lengthening that is not elastic, at its end [1].
+        wanted: How many would have left as much error as is to be left.
+        cause: What asked for most of them, a place in `REASONS`.
     """
 
-    substeps: int = 0
-    stretch_error: float = 0.0
+    substeps: float = 0.0
+    wanted: float = 0.0
+    cause: float = 0.0
 
 
 SOFT_ROUNDS = 2
@@ -373,11 +382,20 @@ class Model:
         rest = np.concatenate([b.rest_vertices for b in self.bodies])
         angles, geometry, stencils = hinge_geometry(rest, hinges)
         model = np.array(self._bend_models)[body]
+        sheets = [
+            Sheet(
+                part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
+                levels_of(b.rest_vertices, b.mesh.triangles, b.mesh.islands), m != "ISOMETRIC",
+            )
+            for b, part, m in zip(self.bodies, self.slices, self._bend_models)
+        ]  # fmt: skip
+        plates = PlateConstraints(sheets)
         isometric = (model == "ISOMETRIC") | ((model == "AUTO") & (np.abs(angles) < FLAT))
         angular = ~isometric
         return [
-            IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], self.w),
-            DihedralConstraints(hinges[angular], angles[angular], geometry[angular], body[angular], self.w),
+            plates,
+            IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], self.w, plates),
+            DihedralConstraints(hinges[angular], angles[angular], geometry[angular], body[angular], self.w, plates),
         ]
 
     def _build_tethers(self) -> TetherConstraints:

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .constraints import Constraints
+from .constraints.base import Residual
 from .constraints.distance import is_soft
-from .model import Model, Pace, Place, State, Targets
+from .model import REASONS, Model, Pace, Place, State, Targets
 from .settings import Material, SolverSettings
 
-TOLERANCE = 0.003
-"""Stretch error that a frame of its own choice is to end with [1]."""
-
-ORDER = 4.0
-"""Power of the length of a substep with which that error grows; 2 where cloth lies on something."""
+SHORT = 0.1
+"""Share of a kind's deformation that may be left, where its error shows, see `constraints.base.Residual`."""
 
 FASTER, SLOWER = 2.0, 0.85
 """Such a frame takes at most and at least so many times the substeps of the last one, if it does not move quickly."""
@@ -43,27 +42,55 @@ def substeps(
     targets: Targets,
     settings: SolverSettings,
     dt: float,
-) -> int:
-    """Substeps of the frame of dt seconds that goes from `state` to `targets`.
+) -> tuple[int, str]:
+    """Substeps of the frame of dt seconds that goes from `state` to `targets`, and why, one of `REASONS`.
 
-    As many as the settings say, or as motion and stretch error ask for if they leave that to the solver; and never
-    fewer than are needed for neither pressure nor what the cloth meets to outrun it.
+    As many as the settings say, or as motion and residuals ask for if they leave that to the solver; and never fewer
+    than are needed for neither pressure nor a load on soft cloth nor what the cloth meets to outrun it.
     """
-    least = max(
-        _for_pressure(model, materials, dt),
-        _for_soft_cloth(model, materials, settings, dt),
-        _for_meetings(model, state, targets, dt),
-    )
-    wanted = settings.substeps
+    count, reason = float(settings.substeps), "settings"
     if settings.automatic and settings.method == "XPBD":  # with PBD, they are a part of the stiffness
-        wanted = _chosen(model, materials, state, targets, settings, dt)
-    return max(wanted, min(math.ceil(least), MOST_SUBSTEPS))
+        count, reason = _chosen(model, materials, state, targets, settings, dt)
+    for least, why in (
+        (_for_pressure(model, materials, dt), "pressure"),
+        (_for_soft_cloth(model, materials, settings, dt), "stretch"),
+        (_for_meetings(model, state, targets, dt), "colliders"),
+    ):
+        if min(math.ceil(least), MOST_SUBSTEPS) > count:
+            count, reason = min(math.ceil(least), MOST_SUBSTEPS), why
+    return round(count), reason
 
 
-def measure(model: Model, state: State, count: int) -> Pace:
-    """How the frame of `count` substeps came out that has just ended in `state`."""
-    errors = model.stretch.errors(state.x.T) if model.stretch.active else np.zeros(1)
-    return Pace(count, float(np.percentile(errors, 95.0)))
+def measure(model: Model, state: State) -> list[tuple[Constraints, Residual]]:
+    """What each kind of constraint has left at the end of the frame that has just ended in `state`."""
+    return [(constraints, constraints.residual(state.x)) for constraints in model.constraints if constraints.cause]
+
+
+def factor(constraints: Constraints, residual: Residual) -> float:
+    """By how much more substeps would leave as much of a kind as may be left; below 1 where fewer would do.
+
+    That is where either its error does not show or its short share is `SHORT`. A row with the effective stiffness
+    k' = k / (1 + c h²) is c h² / (1 + c h²) short, so that short / (1 - short) grows with h².
+    """
+    enough = SHORT
+    if not constraints.order:
+        enough = max(enough, residual.short * constraints.tolerance / max(residual.error, 1e-300))
+    more = math.sqrt(_odds(residual.short) / _odds(enough))
+    if constraints.order:
+        more = min(more, (residual.error / constraints.tolerance) ** (1.0 / constraints.order))
+    return more
+
+
+def _odds(share: float) -> float:
+    """Share / (1 - share), at most 1e12."""
+    return share / max(1.0 - share, 1e-12)
+
+
+def remember(found: Sequence[tuple[Constraints, Residual]], count: int) -> Pace:
+    """What the next frame is to know of one of `count` substeps that has left these residuals."""
+    wanted = [(count * factor(constraints, residual), constraints.cause) for constraints, residual in found]
+    most, cause = max(wanted, default=(0.0, "settings"))
+    return Pace(count, most, REASONS.index(cause))
 
 
 def _chosen(
@@ -73,15 +100,20 @@ def _chosen(
     targets: Targets,
     settings: SolverSettings,
     dt: float,
-) -> int:
-    """Substeps by the error that the last frame left, and by how quickly bodies move in themselves."""
-    last, count = state.pace, float(settings.substeps)
+) -> tuple[float, str]:
+    """Substeps by what the last frame has left, and by how quickly bodies move in themselves."""
+    last, count, reason = state.pace, float(settings.substeps), "settings"
     if last.substeps:
-        wanted = (last.stretch_error / TOLERANCE) ** (1.0 / ORDER)
-        count = last.substeps * min(max(wanted, SLOWER), FASTER)
-    count = max(count, _turn(model, state, targets, dt) / TURN)
+        count = min(max(last.wanted, SLOWER * last.substeps), FASTER * last.substeps)
+        reason = REASONS[int(last.cause)]
+    turn = _turn(model, state, targets, dt) / TURN
+    if turn > count:
+        count, reason = turn, "motion"
     inflated = any(material.pressure_mode != "OFF" for material in materials)
-    return round(min(max(count, (1.0 if inflated else LEAST) * settings.substeps, 1.0), MOST * settings.substeps))
+    least = max((1.0 if inflated else LEAST) * settings.substeps, 1.0)
+    if count < least:
+        return round(least), "pressure" if inflated else "settings"
+    return round(min(count, MOST * settings.substeps)), reason
 
 
 def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:

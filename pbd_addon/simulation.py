@@ -59,7 +59,7 @@ class Simulation:
         iterations: Solver passes in a substep.
         self_collision: Whether cloth meets itself and other cloth: True (accurate), "FAST" (vertices only) or False.
         kernels: "auto" or the name of a backend.
-        automatic: Whether each frame takes the substeps that motion and stretch error ask for, see `pace`.
+        automatic: Whether each frame takes the substeps that motion and residuals ask for, see `pace`.
 
     Attributes:
         constraints: The kinds of constraints at work; see `constraints.Constraints`.
@@ -229,21 +229,23 @@ class Simulation:
         dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
         in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
-        count = pace.substeps(self._model, self._materials, self._state, self._targets, self.settings, dt)
+        count, reason = pace.substeps(self._model, self._materials, self._state, self._targets, self.settings, dt)
         settings = dataclasses.replace(self.settings, substeps=count)
         watch.lap("prediction")
         self._state = solver.step(
             self._model, self._state, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch
         )
+        watch.lap("prediction")
+        found = pace.measure(self._model, self._state)
         if self.settings.automatic:
-            self._state.pace = pace.measure(self._model, self._state, count)
+            self._state.pace = pace.remember(found, count)
         self._targets = Targets.of(self._state)
         self._model.grabs.arrive()
         if in_place:
             self._cache.replace_last(self._state)
         else:
             self._cache.append(self._state)
-        report = make_report(self._model, self._state, count, watch)
+        report = make_report(self._model, self._state, count, reason, found, watch)
         self.reports[self._cache.last] = report
         return report
 
@@ -388,7 +390,7 @@ class Simulation:
         return self._cache.frame_bytes
 
     def is_cached(self, frame: float) -> bool:
-        """Whether a frame can be read; of a sub-frame, whether both neighbours can."""
+        """Whether a frame can be read; of a sub-frame, whether both neighbors can."""
         return self._cache.holds(arguments.number("frame", frame))
 
     def cached_positions(self, body: Body, frame: float) -> np.ndarray:

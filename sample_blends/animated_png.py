@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-COLORS = 128
+COLORS = 224
 """Of the palette, one of them transparent: the smooth backgrounds of the samples show no bands from about 100 on."""
 
-UNSEEN = 5.0 / 255.0
+UNSEEN = 4.0 / 255.0
 """A pixel whose channels change by less stays as it is: what denoised pictures flicker by, and eyes do not see."""
 
 ROUNDS = 12

@@ -7,6 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+CUBE = np.array([[x, y, z] for z in (0.0, 1.0) for y in (0.0, 1.0) for x in (0.0, 1.0)])
+CUBE_QUADS = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+
+UP = np.array([0.0, 0.0, 1.0])
+
 
 def grid(rx: int, ry: int, width: float, height: float) -> tuple[np.ndarray, list[list[int]]]:
     """A sheet in the plane z = 0, centred, facing up (+z).
@@ -218,3 +223,121 @@ def skirt(rings: int, around: int, seed: int = 0, jitter: float = 0.35) -> tuple
     a = np.arange((rings - 1) * around)
     b = a + 1 - around * (a % around == around - 1)
     return vertices, flip_to_delaunay(vertices, _cut(vertices, np.column_stack([b, a, a + around, b + around])))
+
+
+def clamped_strip(segments: int, length: float, mesh: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A strip in the plane z = 0 that begins a square cell before x = 0 and ends at x = length, to clamp it by x <= 0.
+
+    Args:
+        segments: Square cells from 0 to the end; it is a quarter as many wide, at least two.
+        length: Free length [m].
+        mesh: "quads"; triangles with all diagonals to the "right" or to the "left", or "alternate"; four triangles to
+            each cell, "crossed"; or "irregular": shaken by 0.3 cells and Delaunay.
+        seed: Of the random numbers.
+
+    Returns:
+        Vertices (n, 3) [m], faces (f, 3 or 4), and the vertices to pin.
+    """
+    cell, rows = length / segments, max(2, segments // 4)
+    vertices, faces = grid(segments + 1, rows, length + cell, rows * cell)
+    vertices[:, 0] += 0.5 * (length - cell)
+    a, b, c, d = np.array(faces).T
+    right = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    left = np.concatenate([np.column_stack([a, b, d]), np.column_stack([b, c, d])])
+    cells = np.column_stack([a, b, c, d])
+    if mesh in ("right", "left"):
+        cells = right if mesh == "right" else left
+    elif mesh == "alternate":
+        turn = np.tile((a % (segments + 2) + a // (segments + 2)) % 2 == 0, 2)
+        cells = np.where(turn[:, None], right, left)
+    elif mesh == "crossed":
+        middle = len(vertices) + np.arange(len(a))
+        vertices = np.concatenate([vertices, vertices[cells].mean(axis=1)])
+        cells = np.concatenate([np.column_stack([p, q, middle]) for p, q in ((a, b), (b, c), (c, d), (d, a))])
+    elif mesh == "irregular":
+        moved = np.random.default_rng(seed).uniform(-0.3, 0.3, (len(vertices), 2)) * cell
+        inside = (vertices[:, 0] > 0.5 * cell) & (vertices[:, 0] < length - 0.5 * cell)
+        vertices[inside, 0] += moved[inside, 0]
+        inside = np.abs(vertices[:, 1]) < 0.5 * (rows - 1) * cell
+        vertices[inside, 1] += moved[inside, 1]
+        cells = flip_to_delaunay(vertices, right)
+    return vertices, cells, np.flatnonzero(vertices[:, 0] < 1e-6 * length)
+
+
+def turned(x: np.ndarray, angle: float, axis: int) -> np.ndarray:
+    """Points (n, 3) turned about a coordinate axis [rad]."""
+    one, two = (axis + 1) % 3, (axis + 2) % 3
+    matrix = np.eye(3)
+    matrix[[one, one, two, two], [one, two, one, two]] = np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)
+    return x @ matrix.T
+
+
+def box(sizes: tuple[float, float, float], cuts: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """A closed box around the origin that faces out, each side cut in cuts x cuts x 2 triangles."""
+    flat, quads = grid(cuts, cuts, 1.0, 1.0)
+    flat[:, 2] = 0.5
+    sides = []
+    for axis in range(3):
+        shifted = np.roll(flat, axis, axis=1)
+        sides += [(shifted, quads), (-shifted, [quad[::-1] for quad in quads])]
+    points = np.concatenate([side for side, _ in sides])
+    faces = np.concatenate([np.array(faces) + k * len(flat) for k, (_, faces) in enumerate(sides)])
+    unique, number = np.unique(np.round(points * 2 * cuts).astype(int), axis=0, return_inverse=True)
+    a, b, c, d = number.reshape(-1)[faces].T
+    triangles = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    return unique / (2.0 * cuts) * sizes, triangles
+
+
+def prism(outline: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """A closed solid along the y axis that faces out.
+
+    Args:
+        outline: Its outline in the plane z, x, counterclockwise around the origin, from which all of it is seen,
+            (k, 2) [m].
+        length: Along y, half of it on either side of 0 [m].
+
+    Returns:
+        Vertices (2 k + 2, 3) and triangles (4 k, 3).
+    """
+    k = len(outline)
+    ring = np.column_stack([outline[:, 1], np.zeros(k), outline[:, 0]])
+    end = np.array([0.0, 0.5 * length, 0.0])
+    vertices = np.concatenate([ring - end, ring + end, [-end, end]])
+    here = np.arange(k)
+    there = (here + 1) % k
+    sides = [[here, there, there + k], [here, there + k, here + k]]
+    caps = [[there, here, np.full(k, 2 * k)], [here + k, there + k, np.full(k, 2 * k + 1)]]
+    return vertices, np.concatenate([np.column_stack(part) for part in sides + caps])
+
+
+def circle(radius: float, sides: int) -> np.ndarray:
+    """A regular polygon with its corners at a radius [m], (sides, 2)."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def obstacle(kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """An obstacle whose highest point is at z = 0, near the z axis."""
+    if kind == "spike":
+        # A tetrahedron 5 cm wide and 40 cm long.
+        corners = 0.05 / np.sqrt(3.0) * np.array([[np.cos(a), np.sin(a), 0.0] for a in np.radians([10, 130, 250])])
+        vertices = np.concatenate([corners - 0.4 * UP, np.zeros((1, 3))])
+        return vertices, np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    if kind == "open sheet":
+        vertices, quads = grid(4, 4, 0.3, 0.3)
+        a, b, c, d = np.array(quads).T
+        triangles = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    else:
+        vertices, triangles = box((0.2, 0.2, 0.2), {"box": 1, "fine box": 16}[kind])
+    vertices = turned(turned(vertices, 0.5, 0), 0.5, 1)
+    return vertices - vertices[:, 2].max() * UP, triangles
+
+
+def fold(degrees: float, seed: int = 0) -> np.ndarray:
+    """Edge start, edge end, left tip, right tip of a hinge of uneven triangles, folded by an angle, (4, 3) [m]."""
+    angle = np.radians(degrees)
+    left = np.array([0.3, 0.8, 0.0])
+    right = np.array([0.7, -0.5 * np.cos(angle), 0.5 * np.sin(angle)])
+    q = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.0], left, right])
+    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
+    return q @ (rotation * np.sign(np.linalg.det(rotation))).T + [3.0, -2.0, 1.0]

@@ -26,10 +26,22 @@ FORBIDDEN_MODULES = {"threading", "queue", "pip", "ensurepip", "pickle", "socket
 """Refused by Blender's extension platform, or able to run what a file holds."""
 
 BRIDGE = (
-    *("errors", "scene", "settings", "output", "read"),
+    *("errors", "kinds", "scene", "settings", "output", "read"),
     *("timeline", "doctor", "handlers", "baking", "translations"),
 )
 """The parts of the bridge: each imports only from itself and from those before it."""
+
+TIMELINE = (
+    *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "step"),
+    *("disk_cache", "heat_map", "follow", "cost_estimate", "disk_load", "session", "grab"),
+)
+"""The modules of pbd_addon.blender.timeline: each imports only those before it."""
+
+WRITER = "pbd_addon.blender.timeline.step"
+"""The one module that changes a record."""
+
+CHANGING = {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "update", "forget"}
+"""Methods that change what they are called on."""
 
 PANELS_MAY_IMPORT = (
     "panels",
@@ -128,6 +140,50 @@ def wrong_in_bridge(importer: str, imported: str) -> str:
     return f"{other} stands above {part} in BRIDGE" if other in BRIDGE[BRIDGE.index(part) + 1 :] else ""
 
 
+def wrong_in_timeline(importer: str, imported: str) -> str:
+    """Why a module of the timeline may not import another one, or ""."""
+    package = "pbd_addon.blender.timeline."
+    if not (importer.startswith(package) and imported.startswith(package)):
+        return ""
+    name, other = importer.removeprefix(package), imported.removeprefix(package)
+    if name not in TIMELINE or other not in TIMELINE:
+        return f"{name} or {other} has no place in TIMELINE yet"
+    return f"{other} stands above {name} in TIMELINE" if TIMELINE.index(other) >= TIMELINE.index(name) else ""
+
+
+def record_fields(root: Path) -> set[str]:
+    """What a record holds: the attributes that its class sets on itself."""
+    path = root / "pbd_addon" / "blender" / "timeline" / "record.py"
+    classes = ast.parse(path.read_text(encoding="utf-8")).body
+    record = next(node for node in classes if isinstance(node, ast.ClassDef) and node.name == "Record")
+    return {
+        node.attr
+        for node in ast.walk(record)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
+    }
+
+
+def writes(source: str, fields: set[str]) -> list[int]:
+    """Lines that set a field of something that is not `self`, or change what such a field holds."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+            target: ast.AST = node.func.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            target = node.value
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            target = node
+        else:
+            continue
+        if isinstance(target, ast.Attribute) and target.attr in fields and ast.unparse(target.value) in RECORDS:
+            found.append(target.lineno)
+    return found
+
+
+RECORDS = {"record", "running", "found", "self.record", "self._running"}
+"""What a record is called where it is used."""
+
+
 def wrong_import(importer: str, imported: Import) -> str:
     """Why this import is not allowed, or ""."""
     floor = layer(importer)
@@ -153,7 +209,7 @@ def wrong_import(importer: str, imported: Import) -> str:
     if floor == "pbd_addon.blender" and not inside(name, "pbd_addon"):
         return "the bridge does not know the operators or the panels"
     if floor == "pbd_addon.blender" and inside(name, "pbd_addon.blender"):
-        return wrong_in_bridge(importer, name)
+        return wrong_in_bridge(importer, name) or wrong_in_timeline(importer, name)
     if floor == "operators" and inside(name, "panels"):
         return "operators do not know the panels"
     if floor == "panels" and not inside(name, *PANELS_MAY_IMPORT):
@@ -235,9 +291,46 @@ def test_the_order_of_the_bridge_names_all_that_is_there():
     assert there == set(BRIDGE)
 
 
+def test_the_order_of_the_timeline_names_all_that_is_there():
+    there = {path.stem for path in (ROOT / "pbd_addon/blender/timeline").glob("*.py")} - {"__init__"}
+    assert there == set(TIMELINE)
+
+
+def test_only_the_writer_changes_a_record():
+    fields = record_fields(ROOT)
+    assert {"world", "snapshots", "known", "first_disturbed", "bake"} < fields
+    found = []
+    for folder in ("operators", "panels", "pbd_addon/blender"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if module_name(path, ROOT) != WRITER:
+                found += [f"{path.relative_to(ROOT)}:{line}" for line in writes(path.read_text("utf-8"), fields)]
+    assert not found, f"these lines change a record: {found}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "record.settled = 1",
+        "running.held.append(pin)",
+        "found.snapshots[3] = one",
+        "del self.record.bake",
+        "record.world.x = 1",
+    ],
+)
+def test_a_change_of_a_record_is_seen(line):
+    assert bool(writes(line, {"settled", "held", "snapshots", "bake", "world"})) == ("world" not in line)
+
+
 def test_no_package_files_in_tests():
     # With one, pytest would take the root's __init__.py for the tests' package and import the extension.
     assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+def test_tests_do_not_import_each_other():
+    """What several need is in a module of helpers, such as `meshes`; so a test can be run, moved or deleted alone."""
+    for path in (ROOT / "tests").glob("*.py"):
+        names = [imported.name for imported in read_imports(path, ROOT)]
+        assert not [name for name in names if name.startswith("test_")], path.name
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import find, jacobian
 from meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints.chains import find_families
 from pbd_addon.kernels import numpy_kernels
-from test_gradients import find, jacobian
 
 
 @pytest.mark.parametrize("sizes", [[1], [2], [7], [8], [9], [3, 1, 5], [16, 2, 2, 31]])

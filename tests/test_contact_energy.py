@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
-from test_contact_tunnelling import box, turned
 
 pytestmark = pytest.mark.slow
 

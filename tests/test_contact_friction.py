@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid
+from meshes import grid, turned
 from pbd_addon import Body, Collider, Material, Simulation
-from test_contact_tunnelling import turned
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +61,7 @@ class Incline:
 TWO_DEGREES = np.radians(2.0)
 
 
-@pytest.mark.parametrize(("own", "ground"), [(0.2, 0.2), (0.1, 0.5), (0.6, 0.6)])
+@pytest.mark.parametrize(("own", "ground"), [(0.1, 0.5), (0.6, 0.6)])
 def test_friction_of_a_mesh_holds_below_its_angle(own, ground):
     """Two degrees below arctan mu a sheet stays where it is; mu is the mean of both sides."""
     slope = Incline(np.arctan(0.5 * (own + ground)) - TWO_DEGREES, own, ground)
@@ -71,7 +70,7 @@ def test_friction_of_a_mesh_holds_below_its_angle(own, ground):
     assert np.linalg.norm(slope.simulation.positions(slope.body) - slope.body.vertices, axis=1).max() < 1e-3
 
 
-@pytest.mark.parametrize(("own", "ground"), [(0.2, 0.2), (0.1, 0.5), (0.6, 0.6)])
+@pytest.mark.parametrize(("own", "ground"), [(0.1, 0.5), (0.6, 0.6)])
 def test_a_sliding_sheet_comes_to_rest_below_its_angle(own, ground):
     """Pushed down the slope at 0.3 m/s, it is braked by g (mu cos a - sin a) and then rests."""
     mu = 0.5 * (own + ground)
@@ -86,7 +85,7 @@ def test_a_sliding_sheet_comes_to_rest_below_its_angle(own, ground):
     np.testing.assert_allclose(speeds[-4:], 0.0, atol=1e-4)
 
 
-@pytest.mark.parametrize(("own", "ground"), [(0.2, 0.2), (0.1, 0.5), (0.6, 0.6)])
+@pytest.mark.parametrize(("own", "ground"), [(0.1, 0.5), (0.6, 0.6)])
 @pytest.mark.parametrize("above", [TWO_DEGREES, np.radians(15.0)])
 def test_a_sheet_slides_above_its_angle_as_coulomb_says(own, ground, above):
     """Its speed grows by g (sin a - mu cos a), within 5 %."""
@@ -154,7 +153,7 @@ def test_cloth_rests_on_cloth_below_its_angle(mu):
     assert np.linalg.norm(slope.simulation.positions(slope.body) - slope.body.vertices, axis=1).max() < 5e-3
 
 
-@pytest.mark.parametrize(("own", "ground"), [(0.2, 0.2), (0.1, 0.5), (0.6, 0.6)])
+@pytest.mark.parametrize(("own", "ground"), [(0.1, 0.5), (0.6, 0.6)])
 def test_cloth_slides_on_cloth_as_coulomb_says(own, ground):
     """Ten degrees above arctan mu its speed grows by g (sin a - mu cos a), within 10 %; mu is the mean of both."""
     mu = 0.5 * (own + ground)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.figures.folds import prism
 from crossings import deepest_penetration, is_closed
-from meshes import icosphere
+from meshes import icosphere, prism, turned
 from pbd_addon import Body, Collider, Material, Simulation
-from test_contact_tunnelling import turned
 
 pytestmark = pytest.mark.slow
 

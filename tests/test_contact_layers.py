@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from crossings import crossing_pairs, distances
-from meshes import grid, icosphere
+from meshes import box, grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
-from test_contact_tunnelling import box
 
 pytestmark = pytest.mark.slow
 

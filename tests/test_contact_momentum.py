@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid
+from meshes import grid, turned
 from pbd_addon import Body, Material, Simulation
-from test_contact_tunnelling import turned
 
 DT = 1 / 24
 FREE = {"drag": 0.0, "damping": 0.0}

@@ -7,11 +7,9 @@ import functools
 import numpy as np
 import pytest
 
-from benchmarks.figures.folds import circle, prism
 from crossings import crossing_pairs, deepest_penetration, is_inside
-from meshes import grid, icosphere
+from meshes import box, circle, grid, icosphere, prism, turned
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from test_contact_tunnelling import box, turned
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation
-from test_contact_tunnelling import box, turned
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +57,7 @@ def test_contact_repeats_to_the_bit():
         np.testing.assert_array_equal(runs[0], other)
 
 
-@pytest.mark.parametrize("back_to", [2, 4, 8, 10, 12])
+@pytest.mark.parametrize("back_to", [2, 12])
 def test_a_rerun_from_the_middle_is_nearly_the_same(back_to):
     """A frame that is forgotten and stepped again differs by what the cache rounds to float32, a hundred millionth of a
     metre, and what contact makes of that in a frame, about a hundred times as much; not by a tenth of a millimetre."""
@@ -73,7 +72,7 @@ def test_a_rerun_from_the_middle_is_nearly_the_same(back_to):
         assert simulation.reports[back_to + 1].self_contacts > 0
 
 
-@pytest.mark.parametrize("back_to", [4, 6, 8])
+@pytest.mark.parametrize("back_to", [4, 8])
 def test_a_sheet_that_is_alone_is_nearly_the_same_too(back_to):
     """Also where what is known of contact may turn with the cloth and is amended for a few: nothing else is near."""
     vertices, quads = grid(20, 20, 0.3, 0.3)

@@ -22,8 +22,8 @@ def patch(height: float, speed: float, restitution: float, gravity: float = 0.0)
     return simulation, body
 
 
-@pytest.mark.parametrize("speed", [0.5, 2.0, 5.0])
-@pytest.mark.parametrize("restitution", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("speed", [0.5, 5.0])
+@pytest.mark.parametrize("restitution", [0.0, 0.9])
 def test_a_bounce_gives_back_its_share(restitution, speed):
     """Without gravity, a patch leaves at the restitution times the speed that it came with."""
     simulation, body = patch(0.03, speed, restitution)

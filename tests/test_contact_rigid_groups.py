@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from meshes import turned
 from pbd_addon.contact.crossing_guard import UNGROUPED, find_rigid_groups
-from test_contact_tunnelling import turned
 
 
 def test_colliders_that_turn_as_one_share_a_frame():

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import find
 from crossings import _point_triangle, distances, unique_edges
-from meshes import grid, icosphere
+from meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, SurfacePair
-from pbd_addon.contact.motion_bound import REFIT_SHARE, kabsch_rotation
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import EDGES, FACE, numpy_contact, numpy_kernels
-from test_contact_tunnelling import box, turned
-from test_gradients import find
 
 pytestmark = pytest.mark.slow
 
@@ -109,11 +107,17 @@ def predict(pair: SurfacePair, x: Places, p: Places) -> None:
     """Bound the motion of both surfaces, which goes from x to p in this substep, (n, 3) each."""
     for each in dict.fromkeys(pair.motion_bounds):
         each.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T))
+    if pair.one is pair.other:
+        pair.find_flat_patches(numpy_kernels, np.ascontiguousarray(p.T))
 
 
 def hold(pair: SurfacePair, p: Places) -> bool:
     """Whether all motion bounds hold at positions p, (3, n)."""
-    return all(each.covers(p) and not len(each.violations(p).particles) for each in pair.motion_bounds)
+    for each in pair.motion_bounds:
+        deviation = each.deviation(p)
+        if not (each.is_valid and each.holds_as_a_whole(deviation)) or len(each.violations(p, deviation).particles):
+            return False
+    return not len(pair.outside_cones(numpy_kernels, p))
 
 
 def age(pair: SurfacePair) -> None:
@@ -251,125 +255,6 @@ def test_a_sheet_that_turns_finds_what_comes_near(speed):
     assert check(pair, [sheet], motion(x, rng, speed * EDGE), 2, spin=0.08) > 0
 
 
-def test_turning_costs_nothing():
-    """A sheet that also rushes and turns has bounds as long, and finds the same candidates, as one that does not."""
-    x, flat, quads = folded_sheet(0)
-    step = motion(x, np.random.default_rng(0), 0.05 * EDGE)
-    sheet = Mesh(x, quads, 0)
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    sheet.surface.motion_bound.self_only = True
-    found = []
-    for spin in (0.0, 0.3):
-        sheet.surface.restore_prediction_error(np.full(len(x) + 1, np.nan))
-        predict(pair, x, turned(x + step, spin, 2) + 50.0 * spin * EDGE)
-        pair.query(numpy_kernels, np.ascontiguousarray(x.T))
-        last = 1
-        while lasts(pair, turned(x + last * step, last * spin, 2) + 50.0 * last * spin * EDGE):
-            age(pair)
-            last += 1
-        found.append((last, rows_by_kind(pair)))
-    assert found[0][0] > 5
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("spin", [0.0, 0.08])
-def test_candidates_of_a_subset_are_found_anew(spin):
-    """A few vertices leave their bounds and get new ones: what comes near in these is a candidate, once."""
-    x, flat, quads = folded_sheet(3)
-    sheet = Mesh(x, quads, 0)
-    sheet.body.rest_vertices = flat
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    own, rng = sheet.surface.motion_bound, np.random.default_rng(3)
-    own.self_only = True
-    step = motion(x, rng, 0.05 * EDGE)
-    predict(pair, x, turned(x + step, spin, 1))
-    pair.query(numpy_kernels, np.ascontiguousarray(x.T))
-    before = rows_by_kind(pair)
-    first = x.copy()
-    late = 0
-    for number in (1, 2):
-        age(pair)
-        here = first + number * step
-        # Two in different layers, so that some of the updated meet each other.
-        one = rng.choice(len(x))
-        layer = np.linalg.norm(flat - flat[one], axis=1) > 4.0 * EDGE
-        astray = np.array([one, np.argmin(np.where(layer, np.linalg.norm(here - here[one], axis=1), np.inf))])
-        new_step = step.copy()
-        new_step[astray] += 0.5 * EDGE * np.array([0.0, 0.0, 1.0]) * rng.choice([-1.0, 1.0])
-        x_now = np.ascontiguousarray(turned(here, number * spin, 1).T)
-        p_now = np.ascontiguousarray(turned(here + new_step, (number + 1) * spin, 1).T)
-        outside = own.violations(p_now).particles
-        assert set(astray) == set(outside)
-        updated = own.update_subset(x_now, p_now)
-        assert set(outside) <= set(updated)
-        pair.update_subset(numpy_kernels, x_now, updated)
-        assert not pair.is_stale
-        assert not len(own.violations(p_now).particles)
-        # From now on they have always gone this way.
-        step, first = new_step, here - number * new_step
-        known = fold_angles(x, sheet.triangles, sheet.edges) > SHARP + 1e-6
-        found = rows_by_kind(pair)
-        for kind in (FACE, EDGES):
-            assert len(set(found[kind])) == len(found[kind])
-        for later in range(number + 1, number + 5):
-            path = turned(first + later * step, later * spin, 1)
-            for stray in (np.zeros_like(x), *rng.normal(size=(4, *x.shape))):
-                share = stray * 0.9 * own.margin[:, None] / np.maximum(np.linalg.norm(stray, axis=1), 1e-9)[:, None]
-                now = needed(pair, sheet, sheet, path + share, {sheet: known})
-                for kind in (FACE, EDGES):
-                    missed = set(now[kind]) - set(found[kind])
-                    assert not missed, f"substep {later}: {len(missed)} of {len(now[kind])} missed: {missed}"
-                    late += len(set(now[kind]) - set(before[kind]))
-    assert late > 10
-
-
-@pytest.mark.parametrize("spin, share", [(0.0, 0.9), (0.3, 0.9), (1.0, 0.0)])
-def test_an_updated_bound_says_how_far_all_go_from_there(spin, share):
-    """Seen by who turns along; also of those that are off their ways to one side then, and later to the other."""
-    x, _, quads = folded_sheet(3)
-    own, rng = Mesh(x, quads, 0).surface.motion_bound, np.random.default_rng(5)
-    own.self_only = True
-    step = motion(x, rng, 0.1 * EDGE)
-    own.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(turned(x + step, spin, 1).T))
-    off = share * own.margin[:, None] * rng.choice([-1.0, 1.0], (len(x), 1)) * np.array([0.6, 0.0, 0.8])
-    off, later_off = 0.6 * REFIT_SHARE * off, -off
-    own.advance()
-    there = x + 2.0 * step + off
-    there[7] += EDGE
-    x_now, p_now = turned(x + step + off, spin, 1).T, turned(there, 2.0 * spin, 1).T
-    assert 7 in own.violations(p_now).particles
-    others = np.setdiff1d(np.arange(len(x)), own.update_subset(x_now, p_now))
-    way, margin = own.remaining_displacement()
-    last = 2
-    while own.is_valid:
-        own.advance()
-        last += 1
-    assert last > 5
-    first, second = np.triu_indices(len(others), 1)
-    for substeps in range(1, last - 1):
-        later = x + (1 + substeps) * step + later_off
-        promised = x_now.T + substeps / (last - 2) * way.T
-        apart, expected = (
-            np.linalg.norm(places[others[first]] - places[others[second]], axis=1) for places in (later, promised)
-        )
-        most = margin[others[first]] + margin[others[second]] if share else 0.05 * EDGE
-        assert (np.abs(apart - expected) < most).all()
-
-
-@pytest.mark.parametrize("share, updates", [(0.02, True), (0.5, False)])
-def test_few_are_updated_and_many_are_not(share, updates):
-    """No subset is updated where many go elsewhere together, nor of a surface that meets others."""
-    x, _, quads = folded_sheet(3)
-    there = x.copy()
-    there[: int(share * len(x))] += EDGE * np.array([0.0, 1.0, 0.0])
-    own = Mesh(x, quads, 0).surface.motion_bound
-    x, there = (np.ascontiguousarray(places.T) for places in (x, there))
-    for own.self_only in (True, False):
-        own.predict(x, x)
-        assert not own.covers(there) or len(own.violations(there).particles)
-        assert (own.update_subset(x, there) is not None) == (updates and own.self_only)
-
-
 @pytest.mark.parametrize("speed", SPEEDS)
 @pytest.mark.parametrize("seed", range(2))
 def test_two_bodies_find_what_comes_near(seed, speed):
@@ -410,16 +295,6 @@ def test_colliders_find_what_comes_near(kind, speed):
         np.tile(speed * EDGE * np.array([0.0, 0.1, 0.2]), (len(vertices), 1)),
     ])  # fmt: skip
     assert check(pair, [cloth, obstacle], step, 4) > 0
-
-
-@pytest.mark.parametrize("flat", [False, True])
-def test_the_best_turn_is_the_turn(flat):
-    """The rotation of points is found, also where they lie in a plane; and what fits a mirror image is one too."""
-    rng = np.random.default_rng(4)
-    points = rng.normal(size=(3, 50)) * np.array([[1.0], [0.3], [0.0 if flat else 0.1]])
-    turn = turned(np.eye(3), 2.0, 0) @ turned(np.eye(3), -0.7, 2)
-    np.testing.assert_allclose(kabsch_rotation(points, turn @ points), turn, atol=1e-12)
-    assert np.linalg.det(kabsch_rotation(points, points * np.array([[1.0], [1.0], [-1.0]]))) == pytest.approx(1.0)
 
 
 def test_a_still_pair_has_no_more_rows_than_it_needs():

@@ -8,12 +8,11 @@ import functools
 import numpy as np
 import pytest
 
+from batches import find
 from crossings import count_between, crossing_pairs, distances
-from meshes import grid
+from meshes import grid, obstacle, turned
 from pbd_addon import Body, Collider, Material, Plane, Simulation, SolverSettings
 from pbd_addon.kernels import EDGES, FACE, POINTS
-from test_contact_tunnelling import obstacle, turned
-from test_gradients import find
 
 pytestmark = pytest.mark.slow
 

@@ -10,57 +10,15 @@ import numpy as np
 import pytest
 
 from crossings import count_between, crossing_pairs, faces_above, is_closed, is_inside
-from meshes import grid
+from meshes import UP, box, grid, obstacle, turned
 from pbd_addon import Body, Collider, Material, Simulation
 
 pytestmark = pytest.mark.slow
 
 DT = 1 / 24
 FRAMES = 8
-UP = np.array([0.0, 0.0, 1.0])
 COARSE, FINE = 8, 40
 WIDTH = 0.5
-
-
-def turned(x: np.ndarray, angle: float, axis: int) -> np.ndarray:
-    """Points (n, 3) turned about a coordinate axis [rad]."""
-    one, two = (axis + 1) % 3, (axis + 2) % 3
-    matrix = np.eye(3)
-    matrix[[one, one, two, two], [one, two, one, two]] = np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)
-    return x @ matrix.T
-
-
-def box(sizes: tuple[float, float, float], cuts: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """A closed box around the origin that faces out, each side cut in cuts x cuts x 2 triangles."""
-    flat, quads = grid(cuts, cuts, 1.0, 1.0)
-    flat[:, 2] = 0.5
-    sides = []
-    for axis in range(3):
-        shifted = np.roll(flat, axis, axis=1)
-        sides += [(shifted, quads), (-shifted, [quad[::-1] for quad in quads])]
-    points = np.concatenate([side for side, _ in sides])
-    faces = np.concatenate([np.array(faces) + k * len(flat) for k, (_, faces) in enumerate(sides)])
-    unique, number = np.unique(np.round(points * 2 * cuts).astype(int), axis=0, return_inverse=True)
-    a, b, c, d = number.reshape(-1)[faces].T
-    triangles = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
-    return unique / (2.0 * cuts) * sizes, triangles
-
-
-def obstacle(kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """An obstacle whose highest point is at z = 0, near the z axis."""
-    if kind == "spike":
-        # A tetrahedron 5 cm wide and 40 cm long.
-        corners = 0.05 / np.sqrt(3.0) * np.array([[np.cos(a), np.sin(a), 0.0] for a in np.radians([10, 130, 250])])
-        vertices = np.concatenate([corners - 0.4 * UP, np.zeros((1, 3))])
-        return vertices, np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-    if kind == "open sheet":
-        vertices, quads = grid(4, 4, 0.3, 0.3)
-        a, b, c, d = np.array(quads).T
-        triangles = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
-    else:
-        vertices, triangles = box((0.2, 0.2, 0.2), {"box": 1, "fine box": 16}[kind])
-    vertices = turned(turned(vertices, 0.5, 0), 0.5, 1)
-    return vertices - vertices[:, 2].max() * UP, triangles
 
 
 def cloth(cuts: int, height: float, middle_of_a_face: bool = False, **settings) -> Body:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import NOTHING, SINGLE, find, jacobian, single
 from guide_code import area
-from meshes import grid, icosphere
+from meshes import fold, grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.constraints import Constraints
 from pbd_addon.kernels import numpy_kernels
@@ -41,31 +42,7 @@ def scene(seed: int) -> tuple[Simulation, np.ndarray]:
     return simulation, x + rng.normal(0.0, 0.08, x.shape)
 
 
-SINGLE = (
-    "attachment",
-    "isometric bend",
-    "dihedral bend",
-    "tether",
-    "shear",
-    "stretch",
-    "volume",
-    "pairs",
-    "area",
-    "plane",
-)
 KINDS = (*SINGLE, "contact")
-
-
-def find(simulation: Simulation, kind: str) -> Constraints:
-    return next(constraints for constraints in simulation.constraints if constraints.name == kind)
-
-
-def jacobian(constraints: Constraints, x: np.ndarray) -> np.ndarray:
-    """Given gradients as a dense matrix, (rows, n, 3)."""
-    particles, gradients = constraints.gradients(x)
-    dense = np.zeros((len(particles), *x.shape))
-    np.add.at(dense, (np.arange(len(particles))[:, None], particles), gradients)
-    return dense
 
 
 def differences(constraints: Constraints, x: np.ndarray) -> np.ndarray:
@@ -97,16 +74,6 @@ def test_gradients_are_derivatives(kind, seed):
     largest = np.abs(expected).max()
     assert largest > 0.0
     np.testing.assert_allclose(jacobian(constraints, x), expected, rtol=0.0, atol=2e-7 * max(1.0, largest))
-
-
-def fold(degrees: float, seed: int = 0) -> np.ndarray:
-    """Edge start, edge end, left tip, right tip of a hinge of uneven triangles, folded by an angle, (4, 3) [m]."""
-    angle = np.radians(degrees)
-    left = np.array([0.3, 0.8, 0.0])
-    right = np.array([0.7, -0.5 * np.cos(angle), 0.5 * np.sin(angle)])
-    q = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.0], left, right])
-    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
-    return q @ (rotation * np.sign(np.linalg.det(rotation))).T + [3.0, -2.0, 1.0]
 
 
 ANGLES = [-179.0, -150.0, -90.0, -30.0, -1e-3, 0.0, 1e-6, 10.0, 60.0, 120.0, 170.0, 179.9]
@@ -156,46 +123,6 @@ def test_volume_is_that_of_the_paper():
     rest = np.einsum("ij,ij->", np.cross(a, b), c) / 6.0
     (volume,) = (constraints for constraints in simulation.constraints if constraints.name == "volume")
     assert volume.values(body.vertices)[0] == pytest.approx(-0.25 * rest, rel=1e-9)
-
-
-HINGE = [[0, 1, 2], [1, 0, 3]]
-TETRAHEDRON = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
-NOTHING = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "tethers": False}
-
-
-def single(kind: str, seed: int) -> tuple[Simulation, np.ndarray]:
-    """A simulation with one constraint of a kind, or two that share no particle, and a pose that violates it."""
-    rng = np.random.default_rng(seed)
-    vertices = np.array([[0.0, 0, 0], [1, 0, 0], [0.4, 0.9, 0], [0.6, -0.8, 0.0]]) + rng.normal(0.0, 0.05, (4, 3))
-    planes, pins, edges, faces = [], {}, [], HINGE
-    settings = dict(NOTHING)
-    if kind == "attachment":
-        pins, settings["pin_stiffness"] = {2: 0.4}, 5e4
-    elif kind == "stretch":
-        faces, edges, settings["stretch"], settings["compression"] = [], [[0, 1], [2, 3]], 4e6, 9e6
-    elif kind == "shear":
-        faces, settings["shear"] = [[0, 3, 1, 2]], 3e4
-    elif kind == "dihedral bend":
-        settings["bend"], settings["bend_model"] = 2e3, "DIHEDRAL"
-    elif kind == "isometric bend":
-        settings["bend"], settings["bend_model"] = 2e3, "ISOMETRIC"
-    elif kind == "volume":
-        vertices[3] += [0.0, 1.0, 0.9]
-        faces, settings["pressure_mode"], settings["pressure"] = TETRAHEDRON, "VOLUME", 1.2
-    elif kind == "tether":
-        faces, edges, pins = [], [[0, 1], [2, 3]], [0, 2]
-        settings["tethers"], settings["stretch"], settings["compression"] = True, 1e9, 1e9
-    elif kind == "plane":
-        planes = [Plane((0.0, 0.0, 0.6), (0.1, 0.2, 1.0))]
-    masses = None if kind == "tether" else rng.uniform(0.1, 1.0, 4)  # with masses given there are no tethers
-    body = Body(vertices, faces, Material(**settings), pins, edges=edges, masses=masses)
-    simulation = Simulation([body], planes, gravity=(0.0, 0.0, 0.0))
-    if kind == "pairs":
-        simulation.keep_apart(body, [0, 2], body, [1, 3], 3.0)
-    elif kind == "area":
-        simulation.add_constraints(body, [[3, 1, 2]], area(np.full(1, 0.2)), compliance=2e-6, name="area")
-    pose = vertices + rng.normal(0.0, 0.1, (4, 3))
-    return simulation, (pose * 1.5 if kind == "tether" else pose)
 
 
 @pytest.mark.parametrize("kind", SINGLE)

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from meshes import box, grid, icosphere, turned as turned_about
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from test_contact_tunnelling import box, turned as turned_about
 
 
 def rotation(seed: int) -> np.ndarray:

@@ -7,13 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 
+from batches import angular_momentum, jacobian, momentum
 from meshes import grid, icosphere, jittered_sheet, skirt, uneven_sheet
 from pbd_addon import Body, Collider, Material, Simulation, SolverSettings
 from pbd_addon.constraints.coarsening import find_levels
 from pbd_addon.constraints.levels import LevelConstraints
 from pbd_addon.constraints.surface_graph import distances_along
-from test_gradients import jacobian
-from test_momentum import angular_momentum, momentum
 
 STILL = (0.0, 0.0, 0.0)
 
@@ -111,17 +110,6 @@ def test_lengths_follow_the_surface():
             ratio = found / expected
             assert np.percentile(ratio, 5) > 0.95, name
             assert np.median(ratio) < 1.05, name
-
-
-def test_setup_is_quick():
-    """Levels of 2500 vertices take no quarter of a second (10 000: about 0.1 s)."""
-    import time
-
-    vertices, triangles = jittered_sheet(50)
-    edges = Body(vertices, triangles).mesh.edges
-    begin = time.process_time()
-    find_levels(edges.astype(int), vertices, np.zeros(len(vertices), bool))
-    assert time.process_time() - begin < 0.25
 
 
 # Where they work

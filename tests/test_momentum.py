@@ -5,29 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import angular_momentum, find, inertia, momentum, single
 from guide_code import area
 from meshes import grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.kernels import numpy_kernels
-from test_gradients import find, single
 
 INNER = ("isometric bend", "dihedral bend", "shear", "stretch", "volume", "pairs", "area")
 NOTHING = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "drag": 0.0, "damping": 0.0}
-
-
-def inertia(body: Body) -> np.ndarray:
-    """Mass of every vertex and of the air that moves with it, (n,) [kg]."""
-    return body.masses() + body.air_masses()
-
-
-def momentum(simulation: Simulation, body: Body) -> np.ndarray:
-    return inertia(body) @ simulation.velocities(body)
-
-
-def angular_momentum(simulation: Simulation, body: Body, center=(0.0, 0.0, 0.0)) -> np.ndarray:
-    """Sum m r x v about a point [kg m²/s]."""
-    arms = simulation.positions(body) - np.asarray(center)
-    return inertia(body) @ np.cross(arms, simulation.velocities(body))
 
 
 def scene(kind: str) -> Body:

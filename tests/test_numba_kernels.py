@@ -406,15 +406,42 @@ def test_bvh(counts):
         low = random.integers(0, 64, (3, count)) / 64.0
         high = low + random.integers(0, 12, (3, count)) / 64.0
         leaves = median_split_order(0.5 * (low + high).T)
-        compare("refit", leaves, np.concatenate([low, -high]))
-        trees.append((leaves, NUMPY.refit(leaves, np.concatenate([low, -high]))))
+        nodes = np.empty((6, 2 * len(leaves)))
+        compare("refit", leaves, np.concatenate([low, -high]), nodes)
+        NUMPY.refit(leaves, np.concatenate([low, -high]), nodes)
+        trees.append((leaves, nodes))
     for one, other in ((0, 1), (1, 0), (0, 0), (1, 1)):
-        found = [module.query_pairs(*trees[one], *trees[other], one == other) for module in (NUMPY, NUMBA)]
+        found = [
+            module.query_pairs(*trees[one], *trees[other], one == other, np.zeros(0, bool)) for module in (NUMPY, NUMBA)
+        ]
         pairs = [sorted({(int(min(i, j)), int(max(i, j))) if one == other else (int(i), int(j)) for i, j in zip(*each)})
                  for each in found]  # fmt: skip
         assert pairs[0] == pairs[1]
         assert len(pairs[1]) == len(found[1][0]) == len(found[1][1])
     assert len(pairs[1]) > 100 or counts[1] < 300
+
+
+def test_flat_patches_are_left_out():
+    """Nodes of one number are skipped in both backends, and the cones of patches are the same."""
+    case = Case(2, 30, 20)
+    leaves = median_split_order(case.x[:, case.mesh.triangles].mean(axis=2).T)
+    can_be_flat = case.random.random(len(leaves) // 4) < 0.8
+    triangles = case.mesh.triangles.T.astype(np.int64)
+    x = np.stack([case.x[0], case.x[1], 0.05 * case.x[2]])
+    compare("find_flat_patches", x, triangles, leaves, can_be_flat, 0.9)
+    patch, axes = NUMPY.find_flat_patches(x, triangles, leaves, can_be_flat, 0.9)
+    assert 10 < len(np.unique(patch)) < 0.9 * len(can_be_flat)
+    compare("outside_cones", case.x, triangles, axes, 0.8)
+    corners = x[:, triangles]
+    nodes = np.empty((6, 2 * len(leaves)))
+    NUMPY.refit(leaves, np.concatenate([corners.min(axis=1), -corners.max(axis=1)]), nodes)
+    is_flat = np.zeros(len(can_be_flat), bool)
+    is_flat[patch[patch > 0]] = True
+    for is_self in (True, False):
+        found = [module.query_pairs(leaves, nodes, leaves, nodes, is_self, is_flat) for module in (NUMPY, NUMBA)]
+        pairs = [set(zip(*(side.tolist() for side in each))) for each in found]
+        assert pairs[1] <= pairs[0] and len(pairs[0]) < 1.01 * len(pairs[1])
+        assert not any(patch[i] and patch[i] == patch[j] for i, j in pairs[0])
 
 
 def test_project_contacts():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import find
 from meshes import grid
 from pbd_addon import Body, Material, Simulation
-from test_gradients import find
 
 GRAVITY = 9.81
 

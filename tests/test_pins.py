@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import find
 from meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import tether_rows
-from test_gradients import find
 
 GRAVITY = 9.81
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import find
 from crossings import count_between, is_inside
-from meshes import grid, icosphere
+from meshes import box, grid, icosphere
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Polygons, Simulation
-from test_contact_tunnelling import box
-from test_gradients import find
 
 DT = 1 / 24
 

@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from batches import find
 from crossings import count_between
 from meshes import grid
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation, SolverSettings
-from test_gradients import find
 
 DT = 1 / 24
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.sheets import BEND, STRETCH, hang
-from meshes import grid
+from meshes import fold, grid
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.kernels.numpy_kernels import dihedral_angles
-from test_gradients import fold
 
 GRAVITY = 9.81
 

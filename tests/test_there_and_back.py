@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import find
 from meshes import grid, jittered_sheet
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
-from test_gradients import find
 
 DT = 1 / 24
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from meshes import CUBE, CUBE_QUADS, grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.settings import ATMOSPHERE
-from test_mesh import CUBE, CUBE_QUADS
 
 RADIUS = 0.5
 QUIET = {"bend": 0.0, "drag": 5.0, "damping": 5.0}

@@ -14,7 +14,7 @@ from pbd_addon.kernels.numpy_kernels import dihedral_angles
 from .springs import raw
 
 STRETCH = {"PBD": ("k_stretch", (1.0, 0.5, 0.01)), "XPBD": ("stretch", (2000.0, 200.0, 20.0))}
-BEND = {"PBD": ("k_bend", (1.0, 0.0)), "XPBD": ("bend", (0.3, 0.0))}
+BEND = {"PBD": ("k_bend", (1.0, 0.0)), "XPBD": ("bend", (0.03, 0.0))}
 """Columns and rows of Müller et al. 2007, Fig. 3, and figures in physical units that tell sheets apart as far."""
 
 ITERATIONS = (20, 40, 80, 160)

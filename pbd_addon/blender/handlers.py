@@ -17,6 +17,8 @@ ON_LOAD = bpy.app.handlers.load_post
 @persistent
 def on_frame_change(scene, depsgraph):
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
+    if session.visits(scene):  # A frame change of our own, on the way to another frame.
+        return
     shown = session.show(scene, depsgraph)
     leftovers.look(depsgraph)
     session.tell(scene)
@@ -158,6 +160,12 @@ def arm_if_needed():
         _add(KEPT)
 
 
+def on_enabled():
+    """An object became PBD, or stopped being it."""
+    leftovers.forget()
+    arm_if_needed()
+
+
 def _add(pairs):
     for handlers, function in pairs:
         if function not in handlers:
@@ -175,7 +183,7 @@ def register():
     ON_LOAD.append(on_load)
     for handlers, function in ON_IMPORT:
         handlers.append(function)
-    properties.enabled_listeners.append(arm_if_needed)
+    properties.enabled_listeners.append(on_enabled)
     properties.collider_listeners.append(session.notice_colliders)
     # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
     if hasattr(bpy.data, "objects"):
@@ -185,7 +193,7 @@ def register():
 
 def unregister():
     """Undo `register`, and forget all simulations."""
-    properties.enabled_listeners.remove(arm_if_needed)
+    properties.enabled_listeners.remove(on_enabled)
     properties.collider_listeners.remove(session.notice_colliders)
     _remove((*ARMED, *KEPT, *ON_IMPORT, (ON_LOAD, on_load)))
     if bpy.app.timers.is_registered(arm_if_needed):

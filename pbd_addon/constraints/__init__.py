@@ -9,6 +9,8 @@ from .grab import GRIP, Grab, GrabConstraints
 from .inflation import InflationConstraints
 from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
+from .plate import PlateConstraints, Sheet
+from .plate_blocks import levels_of
 from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
 
@@ -27,8 +29,11 @@ __all__ = [
     "Piece",
     "Plane",
     "PlaneConstraints",
+    "PlateConstraints",
+    "Sheet",
     "TetherConstraints",
     "VolumeConstraints",
     "hinge_geometry",
+    "levels_of",
     "tether_rows",
 ]

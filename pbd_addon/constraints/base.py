@@ -22,6 +22,33 @@ WIDE = 0.3
 """A color is wide if its rows touch at least this share of all particles that rows of its kind touch."""
 
 
+class Residual(NamedTuple):
+    """What the solver has left of one kind, C + alpha lambda, at the end of a frame.
+
+    Attributes:
+        short: Share of the deformation that no force stands for, sum |C + alpha lambda| / sum |C|, in [0, 1]. One
+            lone row that has k' of its stiffness k is 1 - k' / k short.
+        error: 95th percentile of |C + alpha lambda| in the unit of the kind: over the rest length, or in radians.
+    """
+
+    short: float = 0.0
+    error: float = 0.0
+
+
+SAMPLE = 1000
+"""At least so many rows of a kind are looked at, where there are as many."""
+
+
+def residual_of(left: np.ndarray, values: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:
+    """From |C + alpha lambda| and |C| of rows, (m,) each; scale: what turns C into the unit of the kind."""
+    if not len(left):
+        return Residual()
+    whole = float(values.sum())
+    short = min(float(left.sum()) / whole, 1.0) if whole > 0.0 else 0.0
+    place = (95 * len(left)) // 100
+    return Residual(short, float(np.partition(left * scale, place)[place]))
+
+
 class Rows(NamedTuple):
     """Constraints of one kind sorted by color, without those whose particles are all pinned.
 
@@ -88,11 +115,18 @@ class Constraints:
         name: What the kind is called on panels and in reports.
         multipliers: Lagrange multipliers of the last substep, lambda; over h² they are forces.
         active: Whether any row does something with the present materials.
+        cause: Why more substeps may be wanted, one of `model.REASONS`; "" where the residual asks for none.
+        tolerance: `Residual.error` that does not show.
+        order: Power of the length of a substep with which that error grows; 0 where it is the short share alone that
+            does.
     """
 
     name: str
     multipliers: np.ndarray
     active: bool = True
+    cause: str = ""
+    tolerance: float = np.inf
+    order: float = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """Take over the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
@@ -129,6 +163,13 @@ class Constraints:
         Some of each body do. Kinds that come before stretch push nothing off.
         """
         return np.zeros(0, int)
+
+    def residual(self, p: np.ndarray) -> Residual:
+        """What the last substep has left at its end, positions p (3, n) [m]; nothing for what is rigid.
+
+        A kind that is solved directly leaves nothing either, and needs no method of its own.
+        """
+        return Residual()
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """C of every row at positions x, (n, 3) [m] of all bodies; (m,)."""

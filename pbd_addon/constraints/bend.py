@@ -10,10 +10,11 @@ import numpy as np
 from ..kernels.numpy_kernels import dihedral_angles
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
-from .base import NO_STIFFNESS, Constraints, compliances, relaxation, sort_rows
+from .base import NO_STIFFNESS, SAMPLE, Constraints, Residual, compliances, relaxation, residual_of, sort_rows
+from .plate import PlateConstraints
 
-FLAT = 1e-3
-"""A hinge counts as flat at rest below this dihedral angle [rad]."""
+TOLERANCE = 0.02
+"""Bend of a hinge that may be left [rad]: about 1° is what one sees at a crease."""
 
 
 def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -52,7 +53,11 @@ def _cotangent(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class _HingeConstraints(Constraints):
     """Rows on hinges (m, 4), whose stiffness follows from a material's `bend`."""
 
-    def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
+    cause = "bend"
+    tolerance = TOLERANCE
+
+    def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints) -> None:
+        self.plates = plates
         self.rows = sort_rows(hinges, body, w)
         self.factors: np.ndarray | float = 1.0
         self.h = 0.0
@@ -65,12 +70,14 @@ class _HingeConstraints(Constraints):
     ) -> None:
         body = self.rows.body
         self.weights = w[self.rows.indices]
-        self.compliance = compliances(np.array([m.bend for m in materials], float)[body] * geometry * self.factors)
+        bend = np.where(self.plates.stiff, 0.0, [m.bend for m in materials])
+        self.compliance = compliances(bend[body] * geometry * self.factors)
         damping_times = np.array([m.bend_damping for m in materials])[body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
         k = np.array([m.k_bend for m in materials])[body]
         self.k = relaxation(k, settings)
-        if settings.method == "PBD":
+        self.relaxed = settings.method == "PBD"
+        if self.relaxed:
             self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
             self.damping_times = np.zeros(0)
         self.active = bool((self.compliance < NO_STIFFNESS).any())
@@ -93,14 +100,21 @@ class DihedralConstraints(_HingeConstraints):
         geometry: l² / (A1 + A2), (m,).
         body: Number of each row's body, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
+        plates: They bend stiff bodies, whose rows do nothing.
     """
 
     name = "dihedral bend"
 
     def __init__(
-        self, hinges: np.ndarray, rest_angles: np.ndarray, geometry: np.ndarray, body: np.ndarray, w: np.ndarray
+        self,
+        hinges: np.ndarray,
+        rest_angles: np.ndarray,
+        geometry: np.ndarray,
+        body: np.ndarray,
+        w: np.ndarray,
+        plates: PlateConstraints,
     ) -> None:
-        super().__init__(hinges, body, w)
+        super().__init__(hinges, body, w, plates)
         self.rest_angles = rest_angles[self.rows.order]
         self.geometry = geometry[self.rows.order]
         self.multipliers = np.zeros(len(self.rest_angles))
@@ -113,6 +127,17 @@ class DihedralConstraints(_HingeConstraints):
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.weights, self.rest_angles,
             self.alpha, self.gamma, self.k, self.multipliers,
         )  # fmt: skip
+
+    def residual(self, p: np.ndarray) -> Residual:
+        if not self.h or self.relaxed:
+            return Residual()
+        some = slice(None, None, max(len(self.rest_angles) // SAMPLE, 1))
+        q = p[:, self.rows.indices[:, some]]
+        error = dihedral_angles(q, with_gradients=False)[0] - self.rest_angles[some]
+        error -= 2.0 * np.pi * np.round(error / (2.0 * np.pi))
+        held = self.compliance[some] < NO_STIFFNESS
+        left = np.abs(error + self.alpha[some] * self.multipliers[some])
+        return residual_of(left[held], np.abs(error[held]))
 
     def values(self, x: np.ndarray) -> np.ndarray:
         q = x.T[:, self.rows.indices]
@@ -139,12 +164,15 @@ class IsometricConstraints(_HingeConstraints):
         stencils: (4, m) [1/m].
         body: Number of each row's body, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
+        plates: They bend stiff bodies, whose rows do nothing.
     """
 
     name = "isometric bend"
 
-    def __init__(self, hinges: np.ndarray, stencils: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
-        super().__init__(hinges, body, w)
+    def __init__(
+        self, hinges: np.ndarray, stencils: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints
+    ) -> None:
+        super().__init__(hinges, body, w, plates)
         self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
         self.multipliers = np.zeros((3, self.stencils.shape[1]))
 
@@ -165,6 +193,15 @@ class IsometricConstraints(_HingeConstraints):
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
             self.alpha, self.scale, self.gamma, self.multipliers,
         )  # fmt: skip
+
+    def residual(self, p: np.ndarray) -> Residual:
+        if not self.h or self.relaxed:
+            return Residual()
+        some = slice(None, None, max(self.stencils.shape[1] // SAMPLE, 1))
+        bent = np.einsum("ijk,jk->ik", p[:, self.rows.indices[:, some]], self.stencils[:, some])
+        left = bent + self.alpha[some] * self.multipliers[:, some]
+        held = self.compliance[some] < NO_STIFFNESS
+        return residual_of(np.linalg.norm(left, axis=0)[held], np.linalg.norm(bent, axis=0)[held])
 
     def _curvature(self, x: np.ndarray) -> np.ndarray:
         return np.einsum("ijk,jk->ki", x.T[:, self.rows.indices], self.stencils)

@@ -10,11 +10,27 @@ import numpy as np
 
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
-from .base import NO_STIFFNESS, Constraints, compliances, find_layouts, relaxation, sort_rows
+from .base import (
+    NO_STIFFNESS,
+    SAMPLE,
+    Constraints,
+    Residual,
+    compliances,
+    find_layouts,
+    relaxation,
+    residual_of,
+    sort_rows,
+)  # fmt: skip
 from .chains import Family, find_families, only
 
 BLOWN_UP = 1.1
 """Multiple of the rest volume from which on a skin counts as inflated."""
+
+TOLERANCES = {"stretch": (0.003, 4.0), "shear": (0.03, 1.0)}
+"""Strain that may be left [1], and the power of the length of a substep with which it grows, measured on fabrics.
+
+Cloth that lies on something grows with 2 in stretch. Quads of woven cloth shear by tens of percent in use: 3 % of it do
+not show, and where 160 substeps fall, curtains with and without shear in chains differ by 2 mm."""
 
 SOFT = 0.005
 """Lengthening under its own weight, density · g · size / stretch, from which on cloth counts as soft [1].
@@ -74,6 +90,8 @@ class DistanceConstraints(Constraints):
         sizes: np.ndarray | None = None,
     ) -> None:
         self.name = name
+        if name in TOLERANCES:
+            self.cause, (self.tolerance, self.order) = name, TOLERANCES[name]
         self.rows = sort_rows(indices, body, w)
         order = self.rows.order
         self.unmapped = np.asarray(rest_lengths, float)[order], np.asarray(geometry, float)[order]
@@ -244,13 +262,19 @@ class DistanceConstraints(Constraints):
             return np.zeros_like(self.multipliers)
         return np.maximum(-self.softness * self.multipliers, 0.0)
 
-    def errors(self, x: np.ndarray) -> np.ndarray:
-        """Change of length at x (n, 3) that the multipliers do not account for, over the rest length, (m,) >= 0."""
-        change = self.values(x)
-        side = (change < 0.0).astype(int), np.arange(len(change))
-        alpha = np.broadcast_to(self.alpha, self.compliance.shape)[side]
-        error = np.abs(change + alpha * self.multipliers) / self.rest_lengths
-        return np.where(self.compliance[side] < NO_STIFFNESS, error, 0.0)
+    def residual(self, p: np.ndarray) -> Residual:
+        if not self.h or self.relaxed:
+            return Residual()
+        some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
+        start, end = self.rows.indices[:, some]
+        d = p.take(start, axis=1)
+        d -= p.take(end, axis=1)
+        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths[some]
+        side = np.where(change < 0.0, self.sides - 1, 0)
+        alpha = np.take_along_axis(self.alpha[:, some], side[None], axis=0)[0]
+        held = alpha < NO_STIFFNESS
+        left = np.abs(change + alpha * self.multipliers[some])
+        return residual_of(left[held], np.abs(change[held]), 1.0 / self.rest_lengths[some][held])
 
 
 def is_soft(materials: Sequence[Material], settings: SolverSettings, sizes: np.ndarray) -> np.ndarray:

@@ -100,7 +100,6 @@ class TetherConstraints(Constraints):
         self.softer = np.ones(bodies)
         self.multipliers = np.zeros(len(self.lengths))
         self.strain = np.zeros(bodies)
-        self.slack = np.full(bodies, np.nan)
         self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -121,7 +120,7 @@ class TetherConstraints(Constraints):
         self.used = used[self.body]
         self.active = bool(self.used.any())
         self.gravity = float(np.linalg.norm(settings.gravity))
-        self.slack = np.full(self.bodies, np.nan)
+        self.known_strain = np.full(self.bodies, np.nan)
         self.h = 0.0
 
     def follow(self, before: np.ndarray, stretch: DistanceConstraints) -> np.ndarray:
@@ -136,14 +135,13 @@ class TetherConstraints(Constraints):
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
-        slack = MARGIN * np.maximum(self.strain, self.least_strain)
-        if h != self.h or not np.array_equal(slack, self.slack):
-            self.h, self.slack = h, slack
+        strain = np.maximum(self.strain, self.least_strain / DYNAMIC_LOAD)
+        if h != self.h or not np.array_equal(strain, self.known_strain):
+            self.h, self.known_strain = h, strain
             # What has just been predicted has fallen by g h² more than it will when the edges have pulled it back.
-            strain = np.maximum(self.strain, self.least_strain / DYNAMIC_LOAD)[self.body]
-            give = np.maximum(self.lengths * slack[self.body], self.lengths * strain + self.gravity * h**2)
-            reach = self.lengths + give
-            self.reach = np.where(self.used, reach, np.inf)
+            slack = MARGIN * np.maximum(strain, self.least_strain)[self.body]
+            give = np.maximum(self.lengths * slack, self.lengths * strain[self.body] + self.gravity * h**2)
+            self.reach = np.where(self.used, self.lengths + give, np.inf)
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_tether(p, self.particles, self.anchors, self.starts, self.weights, self.reach, self.multipliers)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels import numpy_kernels
 from ..settings import ATMOSPHERE, Material, SolverSettings
-from .base import Constraints, relaxation
+from .base import Constraints, Residual, relaxation
 
 
 class Piece(NamedTuple):
@@ -49,6 +49,8 @@ class VolumeConstraints(Constraints):
     """
 
     name = "volume"
+    cause = "volume"
+    tolerance, order = 0.01, 2.0
 
     def __init__(self, pieces: Sequence[Piece], n: int) -> None:
         self.pieces = list(pieces)
@@ -154,6 +156,16 @@ class VolumeConstraints(Constraints):
     def pushing(self) -> np.ndarray:
         firsts = np.array([piece.triangles[0, 0] for piece in self.pieces], int)
         return firsts[self.multipliers != 0.0]
+
+    def residual(self, p: np.ndarray) -> Residual:
+        """Of held volumes and amounts of gas: the error of the volume, over the volume."""
+        if not self.h:
+            return Residual()
+        volumes = self.measure(numpy_kernels, p)[0]
+        wrong = np.abs(self.errors(volumes)[0]) / np.maximum(volumes, self.smallest)
+        held = self.working & ~self.sets_pressure
+        worst = float(wrong[held].max(initial=0.0))
+        return Residual(min(worst, 1.0), worst)
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """V - target of every piece, (pieces,) [m³]; where a pressure is set instead, V - V0."""

@@ -4,8 +4,7 @@ Boxes around the vertices, edges and triangles, swept along their bounded motion
 bounding volume hierarchies; of the pairs that overlap, those that can come closer than the distance are kept. A query
 misses nothing that the motion bounds allow, except smooth edges of cloth farther apart than `SMOOTH_SHARE` of the
 distance, which vertex-triangle pairs keep apart. With NumPy, it costs about 0.2 µs for each overlapping pair of boxes
-and 0.05 µs for each pair of nodes visited. Where a few vertices of a surface that only meets itself leave their
-bounds, only their pairs are queried again.
+and 0.05 µs for each pair of nodes visited.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import EDGES, FACE, POINTS
-from .bvh import BVH, FittedBVH
+from .bvh import BVH, NO_PATCHES, FittedBVH
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
 from .motion_bound import MotionBound
@@ -39,20 +38,26 @@ REST_SHARE = 0.9
 """Neighbors closer at rest than the distance keep this share of their rest distance."""
 
 
+NARROW_CONE, CONE = math.radians(35.0), math.radians(45.0)
+"""Half-angle of the normal cone of a patch that is left out with itself, at the query and for as long as that holds."""
+
+
+LARGE_PATCH, SMOOTH_FACES = 32, 0.9
+"""A surface is smooth if this share of its faces is in flat patches of at least so many faces."""
+
+
 class Primitives(NamedTuple):
     """Vertices, edges or triangles of a surface, in a query.
 
     Attributes:
         motion_bound: Of their surface.
         particles: Of each, (1 to 3, m) int.
-        tree: Their hierarchy.
         min_distance: Distance to keep around each, (m,) [m].
         fitted: The tree with boxes of where they can be, and half of that distance around them.
     """
 
     motion_bound: MotionBound
     particles: np.ndarray
-    tree: BVH
     min_distance: np.ndarray
     fitted: FittedBVH
 
@@ -85,7 +90,8 @@ class SurfacePair:
         self.motion_bounds = one.motion_bound, other.motion_bound
         self.candidates = no_candidates()
         self._queried: tuple[int, int] | None = None
-        self._primitive_pairs: list[tuple[int, Primitives, Primitives]] = []
+        self._is_flat = NO_PATCHES
+        self._flat_faces, self._patch, self._axes = np.zeros((3, 0), int), np.zeros(0, int), np.zeros((3, 0))
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -112,7 +118,10 @@ class SurfacePair:
         self._queried = None
 
     def query(self, kernels: ModuleType, x: np.ndarray) -> None:
-        """Find all candidates for as long as both motion bounds hold. x: positions now, (3, N) [m]."""
+        """Find all candidates for as long as both motion bounds and the normal cones hold.
+
+        x: positions at the beginning of the substep, (3, N) [m].
+        """
         one, other = self.motion_bounds
         same = one is other
         motions = {
@@ -121,31 +130,39 @@ class SurfacePair:
         }
         pairs = self._pair_primitives(kernels, x)
         self.candidates = concatenate(
-            [self._cull(kernels, x, kind, a, b, a.fitted.query_pairs(b.fitted), motions) for kind, a, b in pairs]
+            [
+                self._cull(kernels, x, kind, a, b, a.fitted.query_pairs(b.fitted, self._is_flat), motions)
+                for kind, a, b in pairs
+            ]
         )
-        self._primitive_pairs = pairs if same else []
         self._queried = one.version, other.version
 
-    def update_subset(self, kernels: ModuleType, x: np.ndarray, particles: np.ndarray) -> None:
-        """Find the candidates of particles (k,) anew, whose bound alone was predicted anew. x: as in `query`."""
-        bound = self.motion_bounds[0]
-        is_updated = np.zeros(x.shape[1], bool)
-        is_updated[particles] = True
-        motions = {bound: bound.remaining_displacement()}
-        parts = [self.candidates.take(np.flatnonzero(~is_updated.take(self.candidates.particles).any(axis=0)))]
-        for kind, a, b in self._primitive_pairs:
-            updated, subset = self._updated(kernels, a, is_updated)
-            other_subset = subset if a is b else self._updated(kernels, b, is_updated)[1]
-            first, second = subset.query_pairs(b.fitted)
-            if a is b:
-                once = np.flatnonzero(~updated.take(second) | (first < second))
-                pairs = first.take(once), second.take(once)
-            else:
-                more, others = a.fitted.query_pairs(other_subset)
-                once = np.flatnonzero(~updated.take(more))
-                pairs = np.append(first, more.take(once)), np.append(second, others.take(once))
-            parts.append(self._cull(kernels, x, kind, a, b, pairs, motions))
-        self.candidates = concatenate(parts)
+    def outside_cones(self, kernels: ModuleType, p: np.ndarray) -> np.ndarray:
+        """Particles of patches that are no longer known to be height fields at p (3, N), (k,) int."""
+        outside = kernels.outside_cones(p, self._flat_faces, self._axes, math.cos(CONE))
+        if not outside.any():
+            return np.zeros(0, int)
+        unknown = np.zeros(len(self.one.patches.can_be_flat), bool)
+        unknown[self._patch[outside]] = True
+        return np.unique(self._flat_faces[:, unknown[self._patch]])
+
+    def find_flat_patches(self, kernels: ModuleType, p: np.ndarray) -> None:
+        """Find the patches that are height fields at p (3, N), for the next query."""
+        one = self.one
+        patch, axes = kernels.find_flat_patches(
+            p, one.triangles, one.patches.face_leaves, one.patches.can_be_flat, math.cos(NARROW_CONE)
+        )
+        faces = np.flatnonzero(patch)
+        self._patch, self._axes = patch[faces], axes.take(faces, axis=1)
+        self._flat_faces = one.triangles.take(faces, axis=1)
+        self._is_flat = np.zeros(len(one.patches.can_be_flat), bool)
+        self._is_flat[self._patch] = True
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether nearly all faces are in large flat patches: few candidates are to be expected."""
+        size = np.bincount(self._patch)[self._patch]
+        return bool((size >= LARGE_PATCH).sum() >= SMOOTH_FACES * self.one.triangles.shape[1])
 
     def late_candidates(self, kernels: ModuleType, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
@@ -234,18 +251,7 @@ class SurfacePair:
         boxes = kernels.primitive_bounds(
             *bound.ranges(self.one is not self.other), particles - surface.part.start, 0.5 * distance
         )
-        return Primitives(bound, particles, tree, distance, tree.refit(boxes, kernels=kernels))
-
-    def _updated(
-        self, kernels: ModuleType, primitives: Primitives, is_updated: np.ndarray
-    ) -> tuple[np.ndarray, FittedBVH]:
-        """Which primitives have updated particles, (m,) bool, and a tree of these alone; refits the tree of all."""
-        updated = np.asarray(is_updated.take(primitives.particles).any(axis=0))
-        numbers = np.flatnonzero(updated)
-        bound = primitives.motion_bound
-        own = primitives.particles.take(numbers, axis=1) - bound.part.start
-        boxes = kernels.primitive_bounds(*bound.ranges(False), own, 0.5 * primitives.min_distance.take(numbers))
-        return updated, primitives.tree.update_subset(primitives.fitted, numbers, boxes)
+        return Primitives(bound, particles, distance, tree.refit(boxes, kernels=kernels, reuse=True))
 
     def _cull(
         self,

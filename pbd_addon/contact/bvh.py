@@ -8,25 +8,31 @@ import numpy as np
 
 from ..kernels import numpy_kernels
 
+NO_PATCHES = np.zeros(0, bool)
+
 
 class BVH:
     """A perfect binary tree over primitives: its topology is fixed, its boxes are refitted.
 
     Args:
-        centers: Where the primitives are when the tree is built, (m, 3) [m]. Neighbors then should stay neighbors.
-
-    Attributes:
-        leaves: The primitive in each leaf, -1 for none, (2**k,) int; places: the leaf of each primitive, (m,) int.
+        leaves: The primitive in each leaf, -1 for none, (2**k,) int.
     """
 
-    def __init__(self, centers: np.ndarray) -> None:
-        self.leaves = median_split_order(centers)
-        self.places = np.zeros(len(centers), int)
-        used = np.flatnonzero(self.leaves >= 0)
-        self.places[self.leaves[used]] = used
+    def __init__(self, leaves: np.ndarray) -> None:
+        self.leaves = leaves
+        self._nodes: np.ndarray | None = None
+
+    @staticmethod
+    def of_points(centers: np.ndarray) -> BVH:
+        """A tree over primitives with these centers, (m, 3) [m]. Neighbors there should stay neighbors."""
+        return BVH(median_split_order(centers))
 
     def refit(
-        self, boxes: np.ndarray, members: np.ndarray | None = None, kernels: ModuleType = numpy_kernels
+        self,
+        boxes: np.ndarray,
+        members: np.ndarray | None = None,
+        kernels: ModuleType = numpy_kernels,
+        reuse: bool = False,
     ) -> FittedBVH:
         """Fit the boxes of all nodes to boxes of the primitives.
 
@@ -34,29 +40,18 @@ class BVH:
             boxes: Lower corner and negated upper corner of the box of every primitive, (6, m) [m].
             members: Which primitives take part, (m,) bool; default: all.
             kernels: Module of kernels.
+            reuse: Whether to write into the memory of the last fit with `reuse`, which is then lost: new memory costs
+                more than the fit.
         """
         if members is not None:
             boxes = np.where(members, boxes, np.inf)
-        return FittedBVH(kernels, self.leaves, kernels.refit(self.leaves, boxes))
-
-    def update_subset(self, fitted: FittedBVH, primitives: np.ndarray, boxes: np.ndarray) -> FittedBVH:
-        """Move the boxes of some primitives (k,) of a tree fitted before to `boxes` (6, k), in place.
-
-        Returns:
-            A tree of these primitives alone.
-        """
-        order = np.argsort(self.places.take(primitives))
-        primitives, boxes = primitives[order], boxes[:, order]
-        node = len(self.leaves) + self.places[primitives]
-        fitted.nodes[:, node] = boxes
-        while len(node) and node[0] > 1:
-            node = node // 2
-            fitted.nodes[:, node] = np.minimum(fitted.nodes[:, 2 * node], fitted.nodes[:, 2 * node + 1])
-        leaves = np.full(1 << max(len(primitives) - 1, 0).bit_length(), -1)
-        leaves[: len(primitives)] = np.arange(len(primitives))
-        nodes = fitted.kernels.refit(leaves, boxes)
-        leaves[: len(primitives)] = primitives
-        return FittedBVH(fitted.kernels, leaves, nodes)
+        nodes = self._nodes if reuse else None
+        if nodes is None:
+            nodes = np.empty((6, 2 * len(self.leaves)), order=kernels.NODE_ORDER)
+        if reuse:
+            self._nodes = nodes
+        kernels.refit(self.leaves, boxes, nodes)
+        return FittedBVH(kernels, self.leaves, nodes)
 
 
 class FittedBVH:
@@ -71,12 +66,18 @@ class FittedBVH:
     def __init__(self, kernels: ModuleType, leaves: np.ndarray, nodes: np.ndarray) -> None:
         self.kernels, self.leaves, self.nodes = kernels, leaves, nodes
 
-    def query_pairs(self, other: FittedBVH) -> tuple[np.ndarray, np.ndarray]:
+    def query_pairs(self, other: FittedBVH, is_flat: np.ndarray = NO_PATCHES) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (primitive of this tree, primitive of the other) whose boxes overlap, (k,) int each.
 
         With itself, each pair comes once and no (i, i). Which boxes overlap almost, and the order: see the kernel.
+
+        Args:
+            other: Another tree; with patches, over primitives of the same surface.
+            is_flat: Patches that cannot meet themselves, by node, (k,) bool: their own pairs are left out.
         """
-        first, second = self.kernels.query_pairs(self.leaves, self.nodes, other.leaves, other.nodes, self is other)
+        first, second = self.kernels.query_pairs(
+            self.leaves, self.nodes, other.leaves, other.nodes, self is other, is_flat
+        )
         return first, second
 
 

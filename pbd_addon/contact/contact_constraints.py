@@ -15,7 +15,6 @@ from .candidates import concatenate, no_candidates
 from .collider import Collider
 from .crossing_guard import find_rigid_groups, guard_crossings
 from .friction import apply_friction_and_restitution, read_coefficients
-from .motion_bound import MotionBound
 from .narrow_phase import Contacts, active
 from .penetration import Penetration
 from .surface import Surface
@@ -306,7 +305,7 @@ class ContactConstraints(Constraints):
         for _ in range(MAX_GUARD_ROUNDS):
             near = active(kernels, candidates, self._p)
             self.is_crossing_free = guard_crossings(kernels, self._p, self._x, candidates, near, self._w, groups)
-            late = self._violating() & ~known
+            late = self._violating(kernels) & ~known
             if known.any():
                 late |= ((self._p < low) | (self._p > high)).any(axis=0)
             if not late.any():
@@ -346,47 +345,58 @@ class ContactConstraints(Constraints):
             final: Whether only the crossing guard follows. What a query leaves out is farther apart than the distance,
                 so that there is room to be beyond the margins without crossing.
         """
-        updated: dict[MotionBound, np.ndarray] = {}
-        for surface in self._all_surfaces():
-            bound, is_collider = surface.motion_bound, surface.part.start >= self.n
-            if is_collider and bound.is_set and self._is_still[self.obstacles.index(surface)]:
+        expired = {surface for surface in self._all_surfaces() if self._has_expired(surface, final)}
+        for pair in self.pairs:
+            if pair.one is not pair.other or pair.points_only:
                 continue
-            bound.observe(self._p)
-            if not bound.covers(self._p):
-                bound.predict(self._x, self._p)
-                continue
-            outside, clamped = bound.violations(self._p, self._final_margin if final else 0.0)
-            if not len(outside):
-                continue
-            size = len(surface.vertices)
-            if final and not is_collider and size > CLAMP_VERTICES and len(outside) <= CLAMP_SHARE * size:
-                self._p[:, outside] = clamped
-            elif (particles := bound.update_subset(self._x, self._p)) is not None:
-                updated[bound] = particles
-            else:
-                bound.predict(self._x, self._p)
+            if not final and len(pair.outside_cones(kernels, self._p)):
+                pair.invalidate()
+            if pair.is_stale or pair.one in expired:
+                pair.find_flat_patches(kernels, self._p)
+        smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.is_smooth}
+        for surface in expired:
+            bound = surface.motion_bound
+            bound.predict(self._x, self._p, bound.self_only and surface in smooth)
         stale = [pair for pair in self.pairs if pair.is_stale]
-        if not stale and not updated:
+        if not stale:
             return False
         began = time.perf_counter()
-        for pair in self.pairs:
-            if pair in stale:
-                pair.query(kernels, self._x)
-            elif pair.motion_bounds[0] in updated:
-                pair.update_subset(kernels, self._x, updated[pair.motion_bounds[0]])
+        for pair in stale:
+            pair.query(kernels, self._x)
         self._candidates = self.penetration.filter(concatenate([pair.candidates for pair in self.pairs]))
         self.query_seconds += time.perf_counter() - began
         return True
 
-    def _violating(self) -> np.ndarray:
+    def _has_expired(self, surface: Surface, final: bool) -> bool:
+        """Whether a surface needs a new bound; clamps few vertices to theirs instead, see `_update_candidates`."""
+        bound, is_collider = surface.motion_bound, surface.part.start >= self.n
+        if is_collider and bound.is_set and self._is_still[self.obstacles.index(surface)]:
+            return False
+        if not bound.is_valid:
+            return True
+        deviation = bound.deviation(self._p)
+        if not final:
+            bound.observe(deviation)
+        if not bound.holds_as_a_whole(deviation):
+            return True
+        outside, clamped = bound.violations(self._p, deviation, self._final_margin if final else 0.0)
+        size = len(surface.vertices)
+        if final and not is_collider and size > CLAMP_VERTICES and len(outside) <= CLAMP_SHARE * size:
+            self._p[:, outside] = clamped
+            return False
+        return len(outside) > 0
+
+    def _violating(self, kernels: ModuleType) -> np.ndarray:
         """Particles for which the candidates may be incomplete, (N,) bool."""
         violating = np.zeros(self._p.shape[1], bool)
         for surface in self._all_surfaces():
             bound = surface.motion_bound
             if surface.part.start < self.n:
-                bound.observe(self._p)
-                if bound.covers(self._p):
-                    violating[bound.violations(self._p, 1.01 * self._final_margin).particles] = True
+                deviation = bound.deviation(self._p)
+                if bound.holds_as_a_whole(deviation):
+                    violating[bound.violations(self._p, deviation, 1.01 * self._final_margin).particles] = True
                 else:
                     violating[surface.part] = True
+        for pair in self.pairs:
+            violating[pair.outside_cones(kernels, self._p)] = True
         return violating

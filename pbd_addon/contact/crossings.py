@@ -62,7 +62,7 @@ def inside(points: np.ndarray, x: np.ndarray, triangles: np.ndarray) -> np.ndarr
     """
     corners = x.take(triangles, axis=1)
     top = np.vstack([points[:2], np.full(points.shape[1], max(corners[2].max(), points[2].max()))])
-    rays = BVH(points.T).refit(np.concatenate([points, -top]))
+    rays = BVH.of_points(points.T).refit(np.concatenate([points, -top]))
     ray, triangle = rays.query_pairs(_fitted(corners))
     p, (a, b, c) = points[:, ray], corners[:, :, triangle].swapaxes(0, 1)
     # Seen from above, a side counts for one of the two triangles that it belongs to, whatever it is hit by.
@@ -80,7 +80,7 @@ def inside(points: np.ndarray, x: np.ndarray, triangles: np.ndarray) -> np.ndarr
 
 def _fitted(corners: np.ndarray) -> FittedBVH:
     """A tree fitted to items with corners (3, k, m)."""
-    return BVH(corners.mean(axis=1).T).refit(np.concatenate([corners.min(axis=1), -corners.max(axis=1)]))
+    return BVH.of_points(corners.mean(axis=1).T).refit(np.concatenate([corners.min(axis=1), -corners.max(axis=1)]))
 
 
 def _volume(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:

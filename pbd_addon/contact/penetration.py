@@ -135,7 +135,7 @@ def exit_contacts(kernels: ModuleType, x: np.ndarray, pair: SurfacePair, vertice
         if not len(missing):
             break
         here = x[:, vertices[missing]]
-        around = BVH(here.T).refit(np.concatenate([here - reach, -(here + reach)]), kernels=kernels)
+        around = BVH.of_points(here.T).refit(np.concatenate([here - reach, -(here + reach)]), kernels=kernels)
         which, triangle = around.query_pairs(faces)
         particles = np.concatenate([vertices[missing[which]][None], collider.triangles[:, triangle]])
         gap = kernels.closest_points(x, particles, np.full(len(which), FACE, np.int8))[1]

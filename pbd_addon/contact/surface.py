@@ -7,6 +7,7 @@ import numpy as np
 from ..mesh import TriMesh
 from .bvh import BVH
 from .motion_bound import MotionBound
+from .patches import Patches
 
 INITIAL_ERROR = 0.015
 """Prediction error per substep that is assumed where none was observed, in edges."""
@@ -25,6 +26,7 @@ class Surface:
         part: Its particles, a slice.
         vertices: Particles with triangles (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
         edge, longest: Median and longest edge [m].
+        patches: Its partition into patches, which the three hierarchies share.
         motion_bound: Where its vertices can be for a while.
         prediction_error: Observed error of the motion bound per substep of each vertex, and last of the mean motion,
             (n + 1,) [m].
@@ -37,14 +39,16 @@ class Surface:
         keys = np.sort(sides, axis=1) @ np.array([len(vertices), 1])
         _, first, of_side = np.unique(keys, return_index=True, return_inverse=True)
         edges = sides[first]
-        self._note_wings(of_side.reshape(-1), len(edges), len(triangles))
-        used = np.unique(triangles)
+        of_side = of_side.reshape(-1)
+        self._note_wings(of_side, len(edges), len(triangles))
+        used, number = np.unique(triangles, return_inverse=True)
         self.vertices = used + start
         self.edges = np.ascontiguousarray(edges.T) + start
         self.triangles = np.ascontiguousarray(triangles.T) + start
-        self.vertex_tree = BVH(vertices[used])
-        self.edge_tree = BVH(vertices[edges].mean(axis=1))
-        self.triangle_tree = BVH(vertices[triangles].mean(axis=1))
+        self.patches = Patches(vertices[triangles], number.reshape(-1, 3), of_side.reshape(3, -1).T)
+        self.vertex_tree = BVH(self.patches.vertex_leaves)
+        self.edge_tree = BVH(self.patches.edge_leaves)
+        self.triangle_tree = BVH(self.patches.face_leaves)
         lengths = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
         self.edge, self.longest = float(np.median(lengths)), float(lengths.max())
         self.prediction_error = np.full(len(vertices) + 1, INITIAL_ERROR * self.edge)

@@ -9,6 +9,8 @@ import numpy as np
 
 from .numba_compile import helper, kernel
 
+NODE_ORDER = "F"
+
 
 @kernel("f8[:,::1](f8[:,:], f8[:,:], i8[:,:], f8[:])")
 def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, margin: np.ndarray) -> np.ndarray:
@@ -28,11 +30,12 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
     return bounds
 
 
-@kernel("f8[::1,:](i8[:], f8[:,:])")
-def refit(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+@kernel("void(i8[:], f8[:,:], f8[:,:])")
+def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
     """As `numpy_bvh.refit`."""
     width = len(leaves)
-    boxes = np.full((2 * width, 6), np.inf)
+    boxes = nodes.T
+    boxes[:] = np.inf
     for leaf in range(width):
         primitive = leaves[leaf]
         if primitive >= 0:
@@ -41,7 +44,6 @@ def refit(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     for node in range(width - 1, 0, -1):
         for side in range(6):
             boxes[node, side] = min(boxes[2 * node, side], boxes[2 * node + 1, side])
-    return boxes.T
 
 
 @helper
@@ -57,14 +59,21 @@ def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int
     )
 
 
-@kernel("Tuple((i8[::1], i8[::1]))(i8[:], f8[:,:], i8[:], f8[:,:], b1)")
+@kernel("Tuple((i8[::1], i8[::1]))(i8[:], f8[:,:], i8[:], f8[:,:], b1, b1[:])")
 def query_pairs(
-    leaves: np.ndarray, nodes: np.ndarray, other_leaves: np.ndarray, other_nodes: np.ndarray, is_self: bool
+    leaves: np.ndarray,
+    nodes: np.ndarray,
+    other_leaves: np.ndarray,
+    other_nodes: np.ndarray,
+    is_self: bool,
+    is_flat: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `numpy_bvh.query_pairs`, but exact."""
     boxes, other_boxes = np.ascontiguousarray(nodes.T), np.ascontiguousarray(other_nodes.T)
     below, other_below = len(leaves), len(other_leaves)  # leaves below each node of the level
     pairs, count = np.ones((2, 1), np.int64), int(_meet(boxes, 1, other_boxes, 1))
+    if len(is_flat) > 1 and is_flat[1]:
+        count = 0
     while below > 1 or other_below > 1:
         # The tree with more levels left goes down alone, so that both end together.
         fan, other_fan = 1 + (below >= other_below), 1 + (other_below >= below)
@@ -74,7 +83,9 @@ def query_pairs(
                 for other_node in range(other_fan * pairs[1, k], other_fan * pairs[1, k] + other_fan):
                     # Written first and then counted or not: to guess which is slower.
                     deeper[0, many], deeper[1, many] = node, other_node
-                    many += _meet(boxes, node, other_boxes, other_node) & (not is_self or node <= other_node)
+                    left_out = node == other_node and node < len(is_flat) and is_flat[node]
+                    meet = _meet(boxes, node, other_boxes, other_node) & (not is_self or node <= other_node)
+                    many += meet & (not left_out)
         pairs, count = deeper, many
         below, other_below = below // fan, other_below // other_fan
     first, second, many = np.empty(count, np.int64), np.empty(count, np.int64), 0

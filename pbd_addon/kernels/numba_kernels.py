@@ -13,6 +13,7 @@ from math import atan2, sqrt
 import numpy as np
 
 from .numba_bvh import (
+    NODE_ORDER as NODE_ORDER,
     primitive_bounds as primitive_bounds,
     query_pairs as query_pairs,
     refit as refit,
@@ -22,6 +23,10 @@ from .numba_chains import (
     solve_tridiagonal as solve_tridiagonal,
 )
 from .numba_compile import helper, kernel
+from .numba_cones import (
+    find_flat_patches as find_flat_patches,
+    outside_cones as outside_cones,
+)
 from .numba_contact import (
     apply_contact_friction as apply_contact_friction,
     clearances as clearances,
@@ -44,6 +49,7 @@ from .numba_motion import (
     approach as approach,
     island_motion as island_motion,
 )
+from .numpy_blocks import solve_blocks as solve_blocks
 
 TINY = 1e-12
 TURN = 2.0 * np.pi

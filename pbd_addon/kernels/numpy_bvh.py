@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+NODE_ORDER = "C"
+"""Memory layout of `nodes`: here level by level one side after the other, with Numba one node after the other."""
+
 CHUNK = 8192
 """Pairs handled together: arrays of this length stay in the CPU cache."""
 
@@ -35,27 +38,34 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
     return np.concatenate([lowest - margin, -(highest + margin)])
 
 
-def refit(leaves: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """The boxes of all nodes for those of the primitives, (6, m) in the form of `nodes`; about 40 ns for each."""
+def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
+    """The boxes of all `nodes` for those of the primitives, (6, m) in their form; about 40 ns for each."""
     width = len(leaves)
-    nodes = np.full((6, 2 * width), np.inf)
+    nodes[:] = np.inf
     used = np.flatnonzero(leaves >= 0)
     nodes[:, width + used] = bounds.take(leaves[used], axis=1)
     while width > 1:
         below = nodes[:, width : 2 * width]
         width //= 2
         np.minimum(below[:, 0::2], below[:, 1::2], out=nodes[:, width : 2 * width])
-    return nodes
 
 
 def query_pairs(
-    leaves: np.ndarray, nodes: np.ndarray, other_leaves: np.ndarray, other_nodes: np.ndarray, is_self: bool
+    leaves: np.ndarray,
+    nodes: np.ndarray,
+    other_leaves: np.ndarray,
+    other_nodes: np.ndarray,
+    is_self: bool,
+    is_flat: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (primitive of a tree, primitive of another) whose boxes overlap, in any order; (k,) int each.
 
     With is_self the trees are the same: each pair comes once and no (i, i). Boxes that are up to three millionths of
     all the space apart may count as well. About 12 ns for each pair of nodes visited. A box with an
     infinite corner overlaps nothing.
+
+    is_flat: Nodes that are left out with the node of the same number of the other tree, (k,) bool: of all nodes, or
+        only of the first ones. Both trees then have the same number of leaves.
     """
     ends = np.minimum(nodes[:, 1], other_nodes[:, 1])
     low = _words(nodes, ends)
@@ -63,7 +73,7 @@ def query_pairs(
     room = ROOM - room[:, ::-1]
     levels, other_levels = len(leaves).bit_length() - 1, len(other_leaves).bit_length() - 1
     found = []
-    waiting = [(levels, other_levels, _touching(low, room, np.array([1 << 32 | 1]), is_self))]
+    waiting = [(levels, other_levels, _touching(low, room, np.array([1 << 32 | 1]), is_self, is_flat))]
     while waiting:
         left, other_left, pairs = waiting.pop()
         if len(pairs) > CHUNK:
@@ -75,7 +85,7 @@ def query_pairs(
             # The tree with more levels left goes down alone, so that both end together.
             pairs = _children(pairs, left >= other_left, other_left >= left)
             deeper = left - (left >= other_left), other_left - (other_left >= left)
-            waiting.append((*deeper, _touching(low, room, pairs, is_self)))
+            waiting.append((*deeper, _touching(low, room, pairs, is_self, is_flat)))
     pairs = np.concatenate(found) if found else np.zeros(0, int)
     if is_self:
         pairs = pairs[pairs >> 32 != pairs & LAST]
@@ -92,13 +102,13 @@ def _words(nodes: np.ndarray, ends: np.ndarray) -> np.ndarray:
         ends = np.zeros(6)  # two empty trees
     size = -(ends[:3] + ends[3:])
     scale = STEPS / np.maximum(size, max(1e-6 * size.max(), 1e-300))
-    places = nodes - ends[:, None]
-    places *= np.tile(scale, 2)[:, None]
-    steps = np.minimum(places, STEPS + 4.0, out=places).astype(np.int64)
-    words = steps[0::3] << 42
-    words |= steps[1::3] << 21
-    words |= steps[2::3]
-    return np.ascontiguousarray(words.T)
+    words = np.empty((nodes.shape[1], 2), np.int64)
+    for start in range(0, len(words), CHUNK):
+        places = nodes[:, start : start + CHUNK] - ends[:, None]
+        places *= np.tile(scale, 2)[:, None]
+        steps = np.minimum(places, STEPS + 4.0, out=places).astype(np.int64)
+        words[start : start + CHUNK] = (steps[0::3] << 42 | steps[1::3] << 21 | steps[2::3]).T
+    return words
 
 
 def _children(pairs: np.ndarray, of_first: bool, of_second: bool) -> np.ndarray:
@@ -113,8 +123,8 @@ def _children(pairs: np.ndarray, of_first: bool, of_second: bool) -> np.ndarray:
     return (pairs + step).ravel()
 
 
-def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: bool) -> np.ndarray:
-    """The pairs of nodes, the first in the upper half of the number, whose boxes overlap."""
+def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: bool, is_flat: np.ndarray) -> np.ndarray:
+    """The pairs of nodes, the first in the upper half of the number, whose boxes overlap; see `query_pairs`."""
     first, second = pairs >> 32, pairs & LAST
     free = room.take(second, axis=0)
     free -= low.take(first, axis=0)
@@ -122,4 +132,7 @@ def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: boo
     touching = (free == SPARE).view(np.int16)[:, 0] == 0x0101
     if is_self:
         touching &= first <= second
+    if len(pairs) and first[0] < len(is_flat):
+        same = np.flatnonzero(first == second)
+        touching[same[is_flat.take(first[same])]] = False
     return pairs[touching]

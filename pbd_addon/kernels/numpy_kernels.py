@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .numpy_blocks import solve_blocks as solve_blocks
 from .numpy_bvh import (
+    NODE_ORDER as NODE_ORDER,
     primitive_bounds as primitive_bounds,
     query_pairs as query_pairs,
     refit as refit,
@@ -26,6 +28,10 @@ from .numpy_bvh import (
 from .numpy_chains import (
     project_chains as project_chains,
     solve_tridiagonal as solve_tridiagonal,
+)
+from .numpy_cones import (
+    find_flat_patches as find_flat_patches,
+    outside_cones as outside_cones,
 )
 from .numpy_contact import (
     apply_contact_friction as apply_contact_friction,

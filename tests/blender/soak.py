@@ -40,6 +40,7 @@ from soak_truth import (
     meshes,
     ours_among,
     remember,
+    render_small,
 )
 
 # Sequences
@@ -52,10 +53,7 @@ def begin(rng):
     scene.frame_end = LAST_FRAME
     scene.pbd.substeps = 5
     scene.pbd.collisions = rng.choice(("OFF", "OFF", "FAST", "ACCURATE"))
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples = 1
-    scene.cycles.use_denoising = False
-    scene.render.resolution_x = scene.render.resolution_y = 8
+    render_small(scene)
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.location, camera.rotation_euler = (0.0, -3.0, 0.3), (1.4, 0.0, 0.0)
     scene.collection.objects.link(camera)

@@ -16,6 +16,7 @@ from soak_truth import (
     meshes,
     own_shape,
     remember,
+    render_small,
 )
 
 MOST_SCENES = 3
@@ -171,6 +172,7 @@ def add_a_scene(rng):
     if len(bpy.data.scenes) >= MOST_SCENES:
         raise Refused("enough scenes")
     call(bpy.ops.scene.new, type=rng.choice(("NEW", "EMPTY", "LINK_COPY", "LINK_COPY", "FULL_COPY", "FULL_COPY")))
+    render_small(bpy.context.scene)
     if bpy.context.scene.camera is None:
         bpy.context.scene.camera = bpy.data.objects.get("Camera")
 

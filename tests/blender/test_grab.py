@@ -48,8 +48,8 @@ def drag(worker, way, ticks=12, at=(0.0, -0.3), radius=0.15):
 def test_rays_meet_the_nearest_triangle_from_both_sides(hand):
     x = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1)], float)
     triangles = np.array([(0, 1, 2), (3, 4, 5)])
-    assert hand.first_hit((0.2, 0.2, 5.0), DOWN, x, triangles) == (4.0, 1)
-    assert hand.first_hit((0.2, 0.2, -5.0), (0.0, 0.0, 1.0), x, triangles) == (5.0, 0)
+    assert hand.first_hit((0.2, 0.2, 5.0), DOWN, x, triangles) == (pytest.approx(4.0), 1)
+    assert hand.first_hit((0.2, 0.2, -5.0), (0.0, 0.0, 1.0), x, triangles) == (pytest.approx(5.0), 0)
     assert hand.first_hit((0.8, 0.8, 5.0), DOWN, x, triangles) is None
     assert hand.first_hit((0.2, 0.2, 5.0), (0.0, 0.0, 1.0), x, triangles) is None
     assert hand.first_hit((0.2, 0.2, 5.0), (1.0, 0.0, 0.0), x, triangles) is None

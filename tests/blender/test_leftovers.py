@@ -114,23 +114,31 @@ def test_a_renamed_live_key_is_still_ours(extension):
     assert obj.data.shape_keys is None
 
 
-def test_a_deleted_basis_does_not_make_our_key_the_reference():
+@pytest.mark.parametrize("how", ["deleted", "moved"])
+def test_our_key_does_not_become_the_reference(extension, how):
     obj = scenes.add_grid("Live")
     seen = play([obj], 1, 6)
     go(4)
-    before = shown(obj)
+    before, marks = shown(obj), extension.bridge("scene.marks")
     activate(obj)
-    obj.active_shape_key_index = 0
-    bpy.ops.object.shape_key_remove()
+    if how == "deleted":
+        obj.active_shape_key_index = 0
+        bpy.ops.object.shape_key_remove()
+    else:
+        obj.active_shape_key_index = 1
+        bpy.ops.object.shape_key_move(type="UP")
+    bpy.context.view_layer.update()
+    assert not marks.is_marked(obj.data.shape_keys.reference_key, marks.LIVE)
     base = points(obj)
     go(5), go(6)
     assert points(obj) == base
-    assert obj.data.shape_keys.key_blocks.keys() == ["Basis", "PBD"]
+    assert obj.data.shape_keys.reference_key.name.startswith("Basis") and obj.pbd.live_key == "PBD"
     assert np.allclose(shown(obj), seen[6][0], atol=1e-6)
     go(2)
     assert points(obj) == base
     bpy.ops.object.pbd_remove()
-    assert points(obj) == base and np.allclose(shown(obj), before, atol=1e-6)
+    assert points(obj) == base
+    assert how == "moved" or np.allclose(shown(obj), before, atol=1e-6)
 
 
 @pytest.mark.parametrize("target", ["MESH", "CURVE"])
@@ -145,6 +153,19 @@ def test_a_conversion(live, target):
     if target == "MESH":
         bpy.ops.object.pbd_remove()
     assert ours() == []
+
+
+def test_a_conversion_of_what_became_cloth_without_a_look():
+    """Nothing else tells that there is one body more."""
+    scenes.add_grid("Other")
+    obj = scenes.add_grid("Live", pbd=False)
+    play([obj], 1, 3)
+    obj.pbd.enabled, obj.pbd.output = True, "MODIFIER"
+    play([obj], 1, 3)
+    activate(obj)
+    bpy.ops.object.convert(target="MESH")
+    bpy.context.view_layer.update()
+    assert not {"pbd_input", "pbd_index"} & {one.name for one in obj.data.attributes}
 
 
 def test_an_applied_output_modifier():

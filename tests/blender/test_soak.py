@@ -17,7 +17,7 @@ def archive(build_zip, tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("first", "count"),
-    [(0, 20), pytest.param(20, 90, marks=pytest.mark.slow), pytest.param(110, 90, marks=pytest.mark.slow)],
+    [(0, 40), pytest.param(40, 180, marks=pytest.mark.slow), pytest.param(220, 180, marks=pytest.mark.slow)],
 )
 def test_random_sequences_of_actions(archive, first, count):
     """No crash, no traceback, no lost vertex, no handler that stays; most actions are not refused."""

@@ -70,13 +70,13 @@ def _counts():
 
 
 def _dress(name):
-    """What a PBD object shows its simulation with: mesh, and how many keys and modifiers; () if it is none."""
+    """What a PBD object shows its simulation with: mesh, keys with the mark of their reference, modifiers; else ()."""
     obj: Any = bpy.data.objects.get(name)
     if obj is None or not is_body(obj):
         return ()
     keys = obj.data.shape_keys
-    count = 0 if keys is None else len(keys.key_blocks)
-    return obj.session_uid, obj.data.session_uid, count, len(obj.modifiers), obj.pbd.baked
+    worn = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
+    return obj.session_uid, obj.data.session_uid, worn, len(obj.modifiers), obj.pbd.baked
 
 
 def _remove_homeless_keys():

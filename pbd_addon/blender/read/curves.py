@@ -2,13 +2,17 @@
 strips of the NLA, and whether they do something else.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kinds import Object, Scene
 from ..scene import animation
 from ..scene.scene_objects import objects_of
 from . import drivers, mesh_io
+from .watched import Watched
 
 REFERENCES = ("object", "object_from", "object_to", "target", "pole_target")
 """How constraints and modifiers call the objects that they follow."""
@@ -29,7 +33,7 @@ class Curves(NamedTuple):
     rules: dict[int, str]  # by that uid: what its drivers and strips do
 
 
-def read(scene, watched, first, last, known=None):
+def read(scene: Scene, watched: Watched, first: int, last: int, known: Curves | None = None) -> Curves:
     """The animation that what is watched depends on, over the frames from `first` to `last`.
 
     F-curves that are drawn as in `known`, an earlier `Curves` or None, are not evaluated again.
@@ -58,7 +62,7 @@ def read(scene, watched, first, last, known=None):
     return Curves({uid: name for uid, (_owner, name) in owners.items()}, samples, rules)
 
 
-def _owners_of(obj):
+def _owners_of(obj: Object) -> list[Any]:
     """The IDs whose F-curves move or shape an object: itself, its keys, parents, and what its stacks refer to."""
     found, waiting = {}, [obj]
     while waiting:

@@ -4,11 +4,16 @@ Our modifier keeps it as an attribute, so that one evaluation gives both this an
 spoil the attribute. Then it is evaluated once more with our modifier and all behind it switched off for a moment.
 """
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ..errors import PBDError
+from ..kinds import Depsgraph, Object
 from ..output import output, output_choice, output_modifier
 from . import mesh_io
 
@@ -16,12 +21,12 @@ CARRIERS = output_modifier.KEEPERS | {"ARRAY", "EDGE_SPLIT", "MIRROR", "SOLIDIFY
 """Modifiers that keep the vertices they are given first, with their attributes; the rest is behind them."""
 
 
-def follows(obj):
+def follows(obj: Object) -> bool:
     """Whether the pins of an object follow its modifiers."""
     return not obj.pbd.baked and output_choice.choose(obj).modifier
 
 
-def read(obj, depsgraph):
+def read(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
     """The shape (n, 3) float32 of the input, object space [m], or None in a render that leaves the object out.
 
     Args:
@@ -55,7 +60,7 @@ def read(obj, depsgraph):
     return shape
 
 
-def peek(obj, depsgraph):
+def peek(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
     """The input (n, 3) float32 as it was evaluated already, or None where that cannot be seen."""
     mesh = _evaluated_mesh(obj, depsgraph)
     count = len(obj.data.vertices)
@@ -79,30 +84,30 @@ def peek(obj, depsgraph):
     return shape[:count].copy() if len(shape) > count else shape
 
 
-def is_subdivided(obj):
+def is_subdivided(obj: Object) -> bool:
     """Whether the simulated shape is subdivided in the viewport."""
     return any(one.type == "SUBSURF" and one.show_viewport for one in output_modifier.after(obj))
 
 
-def _is_on(modifier, depsgraph):
+def _is_on(modifier: Any, depsgraph: Depsgraph) -> bool:
     """Whether a modifier acts in this evaluation."""
     return modifier.show_render if depsgraph.mode == "RENDER" else modifier.show_viewport
 
 
-def _evaluated_mesh(obj, depsgraph):
+def _evaluated_mesh(obj: Object, depsgraph: Depsgraph) -> Any:
     """The mesh behind all modifiers, or None while it was not evaluated."""
     evaluated = obj.evaluated_get(depsgraph)
     return evaluated.data if evaluated.is_evaluated and evaluated.type == "MESH" else None
 
 
-def _positions(mesh):
+def _positions(mesh: Any) -> np.ndarray:
     shape = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
     return shape
 
 
 @contextlib.contextmanager
-def _switched_off(obj, depsgraph):
+def _switched_off(obj: Object, depsgraph: Depsgraph) -> Iterator[None]:
     """Our modifier and those behind it are off for a moment."""
     held = list(obj.modifiers)[output_modifier.place(obj) :]
     switches = [(modifier, modifier.show_viewport, modifier.show_render) for modifier in held]
@@ -117,6 +122,6 @@ def _switched_off(obj, depsgraph):
         _tag(obj, depsgraph)
 
 
-def _tag(obj, depsgraph):
+def _tag(obj: Object, depsgraph: Depsgraph) -> None:
     """Have the object evaluated anew; a render would else lose the animated values, which only it knows."""
     obj.update_tag(refresh={"OBJECT", "DATA", "TIME"} if depsgraph.mode == "RENDER" else {"OBJECT", "DATA"})

@@ -1,22 +1,29 @@
 """Between Blender's meshes and the solver's bodies, in bulk: vertices, faces, pins, fingerprints."""
 
+from __future__ import annotations
+
 import zlib
+from typing import Any
 
 import numpy as np
 
 from ... import Body, Polygons
 from ..errors import PBDError
+from ..kinds import Depsgraph, Object
 from ..output import output
 from ..scene import linked, poses, surfaces, user_keys
+from ..scene.poses import Pose
 from ..settings import raw_settings
 
 
-def base_shape(obj, depsgraph=None, masks=None):
+def base_shape(
+    obj: Object, depsgraph: Depsgraph | None = None, masks: dict[str, np.ndarray] | None = None
+) -> np.ndarray:
     """The shape (n, 3) float32 that the user made: mesh and own relative keys, without what is simulated."""
     return user_keys.user_shape(obj, user_keys.key_values(obj, depsgraph), masks or user_keys.read_masks(obj))
 
 
-def check_editable(obj):
+def check_editable(obj: Object) -> None:
     """Raise a `PBDError` if the object's shape keys cannot be written as it stands."""
     mesh, foreign = obj.data, linked.problem(obj)
     if foreign:
@@ -31,7 +38,7 @@ def check_editable(obj):
         )
 
 
-def check_mesh(obj):
+def check_mesh(obj: Object) -> None:
     """Raise a `PBDError` if the object's mesh cannot be simulated as it stands."""
     check_editable(obj)
     mesh = obj.data
@@ -42,7 +49,13 @@ def check_mesh(obj):
     output.check(obj)
 
 
-def read_body(obj, depsgraph=None, pose=None, masks=None, deformed=None):
+def read_body(
+    obj: Object,
+    depsgraph: Depsgraph | None = None,
+    pose: Pose | None = None,
+    masks: dict[str, np.ndarray] | None = None,
+    deformed: np.ndarray | None = None,
+) -> Body:
     """A `Body` in world space, of the user's shape under a pose, by default the present one.
 
     Where modifiers have made `deformed` of it, (n, 3) float32 in object space, it begins in that shape. A mirrored
@@ -78,7 +91,7 @@ def read_body(obj, depsgraph=None, pose=None, masks=None, deformed=None):
         raise PBDError(str(error)) from error
 
 
-def read_polygons(mesh):
+def read_polygons(mesh: Any) -> Polygons:
     """The faces of a mesh as it stands in Object Mode."""
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
@@ -88,7 +101,7 @@ def read_polygons(mesh):
     return Polygons(corners, starts)
 
 
-def read_loose_edges(mesh):
+def read_loose_edges(mesh: Any) -> np.ndarray:
     """Vertices (e, 2) int32 of the edges without faces, which are simulated as strings."""
     edges = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", edges.ravel())
@@ -97,7 +110,7 @@ def read_loose_edges(mesh):
     return edges[loose]
 
 
-def read_pins(obj):
+def read_pins(obj: Object) -> dict[int, float]:
     """Weights in (0, 1] of the held vertices, by vertex id: pinned, or attached, which wins over pinned.
 
     Raises:
@@ -119,13 +132,13 @@ def read_pins(obj):
     return dict(zip(ids.tolist(), weights[ids].tolist(), strict=True))
 
 
-def attached_to(obj):
+def attached_to(obj: Object) -> tuple[int, str] | None:
     """Uid of the object that vertices of this one follow, and the name of their group, or None."""
     target, group = obj.pbd.attach_object, obj.pbd.attach_group
     return (target.session_uid, group) if target is not None and group else None
 
 
-def read_attached(obj):
+def read_attached(obj: Object) -> np.ndarray:
     """Weights (n,) float32 of the vertices that follow another object, zero for the others.
 
     Raises:
@@ -139,7 +152,9 @@ def read_attached(obj):
     return user_keys.read_weights(obj, name)
 
 
-def pin_targets(obj, body, pose, masks, held=None):
+def pin_targets(
+    obj: Object, body: Body, pose: Pose, masks: dict[str, np.ndarray], held: np.ndarray | None = None
+) -> np.ndarray:
     """Where a pose holds the pinned vertices of a body, (k, 3) float64, world space [m].
 
     `held`, (k, 3) float32 in object space, is where modifiers have put them.
@@ -149,12 +164,12 @@ def pin_targets(obj, body, pose, masks, held=None):
     return poses.to_world(held, pose.matrix)
 
 
-def counts(mesh):
+def counts(mesh: Any) -> tuple[int, int, int, int]:
     """Numbers of vertices, edges, face corners and faces: quick to compare at every frame."""
     return len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)
 
 
-def fingerprint(obj):
+def fingerprint(obj: Object) -> tuple:
     """What has to stay the same for a simulation to fit: the counts, and a hash of which vertices make faces."""
     corners, starts = read_polygons(obj.data)
     return counts(obj.data), zlib.crc32(starts.tobytes(), zlib.crc32(corners.tobytes()))

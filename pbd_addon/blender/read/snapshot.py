@@ -1,10 +1,14 @@
 """How a scene stands at a frame: the places, shapes and settings that the simulation takes from it."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import PBDError
+from ..kinds import Depsgraph, Object, Scene
 from ..scene import animation, poses, surfaces
 from ..scene.scene_objects import find
 from ..scene.surfaces import Surface
@@ -34,11 +38,11 @@ class SceneSnapshot(NamedTuple):
     begins: dict[int, Beginning] = {}
 
     @property
-    def cast(self):
+    def cast(self) -> set[int]:
         """Uids of the colliders."""
         return {uid for uid in self.surfaces if as_collider(uid) in self.settings}
 
-    def blend(self, other, fraction):
+    def blend(self, other: SceneSnapshot, fraction: float) -> SceneSnapshot:
         """The snapshot on the straight way to `other`, with the settings of `other`."""
         between = {
             uid: pose.blend(other.poses[uid], fraction) for uid, pose in self.poses.items() if uid in other.poses
@@ -55,7 +59,7 @@ class SceneSnapshot(NamedTuple):
         }
         return SceneSnapshot(between, other.settings, moving, shapes)
 
-    def completing(self, earlier):
+    def completing(self, earlier: SceneSnapshot) -> SceneSnapshot:
         """The `earlier` snapshot, with the objects that it did not know as they are at this one."""
         known = {uid: earlier.poses.get(uid, pose) for uid, pose in self.poses.items()}
         standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
@@ -63,22 +67,28 @@ class SceneSnapshot(NamedTuple):
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
         return SceneSnapshot(known, settings, standing, shapes)
 
-    def stands_like(self, other):
+    def stands_like(self, other: SceneSnapshot) -> bool:
         """Whether the objects that both know stand in the same place and shape."""
         return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
 
-    def surrounds_like(self, other):
+    def surrounds_like(self, other: SceneSnapshot) -> bool:
         """Whether there are the same surfaces in the same places and shapes, and modifiers deform alike."""
         same = self.surfaces.keys() == other.surfaces.keys() and self.deforms_like(other)
         return same and all(surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
 
-    def deforms_like(self, other):
+    def deforms_like(self, other: SceneSnapshot) -> bool:
         """Whether modifiers deform the objects that both know to the same shapes."""
         both = self.deformed.keys() & other.deformed.keys()
         return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
 
 
-def read_snapshot(scene, depsgraph, objects, user=None, obstacles=()):
+def read_snapshot(
+    scene: Scene,
+    depsgraph: Depsgraph,
+    objects: list[Object],
+    user: UserState | None = None,
+    obstacles: Iterable[Object] = (),
+) -> SceneSnapshot:
     """The scene as `depsgraph` has evaluated it, without surfaces; of `obstacles`, objects, only the settings.
 
     What was read as set by the user already is not read again.
@@ -94,12 +104,9 @@ def read_snapshot(scene, depsgraph, objects, user=None, obstacles=()):
     return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
 
 
-def read_whole(scene, depsgraph, objects, known):
-    """The scene as `depsgraph` has evaluated it, with all surfaces; `known` as for `read_surroundings`."""
-    return read_surroundings(scene, depsgraph, read_snapshot(scene, depsgraph, objects), objects, known)
-
-
-def read_surroundings(scene, depsgraph, snapshot, objects, known):
+def read_surroundings(
+    scene: Scene, depsgraph: Depsgraph, snapshot: SceneSnapshot, objects: list[Object], known: dict[int, Surface]
+) -> SceneSnapshot:
     """A snapshot with the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
 
     Which objects, the viewport decides: a render that leaves one out finds it as it was read last.
@@ -140,22 +147,22 @@ def read_surroundings(scene, depsgraph, snapshot, objects, known):
     return snapshot._replace(settings=settings, surfaces=found, deformed=read_deformed(objects, depsgraph))
 
 
-def read_deformed(objects, depsgraph):
+def read_deformed(objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
     """The shapes of objects as modifiers deform them, for those whose pins follow modifiers; raises `PBDError`."""
     return _deformed(deformed_input.read, objects, depsgraph)
 
 
-def peek_deformed(objects, depsgraph):
+def peek_deformed(objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
     """As `read_deformed`, without an evaluation: those that cannot be seen are left out."""
     return _deformed(deformed_input.peek, objects, depsgraph)
 
 
-def _deformed(look, objects, depsgraph):
+def _deformed(look: Any, objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
     shapes = {obj.session_uid: look(obj, depsgraph) for obj in objects if deformed_input.follows(obj)}
     return {uid: shape for uid, shape in shapes.items() if shape is not None}
 
 
-def _read(obj, depsgraph, known):
+def _read(obj: Object, depsgraph: Depsgraph, known: dict[int, Surface]) -> Surface | None:
     """The surface of an object; None if it is not evaluated, but for renders, which may leave out what cloth meets."""
     earlier = known.get(obj.session_uid)
     if surfaces.is_evaluated(obj, depsgraph):
@@ -165,7 +172,7 @@ def _read(obj, depsgraph, known):
     return surfaces.read(obj, depsgraph) if earlier is None else earlier
 
 
-def _check_target(scene, obj, target):
+def _check_target(scene: Scene, obj: Object, target: Object) -> None:
     """Raise a `PBDError` if an object cannot be attached to that one."""
     where = f"'{obj.name}' is attached to '{target.name}'"
     if target == obj:

@@ -1,5 +1,8 @@
 """What a user sets and edits, as it is while a frame is shown: what `changes` compares with the record."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -7,14 +10,17 @@ import bpy
 import numpy as np
 
 from ..errors import PBDError
+from ..kinds import Depsgraph, Object, Scene
 from ..output import output_choice
 from ..scene import animation, poses, surfaces, user_keys
+from ..scene.poses import Pose
 from ..scene.scene_objects import bodies, find, is_body, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import Key, as_collider
 from . import curves, mesh_io
+from .watched import Watched
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
@@ -59,15 +65,6 @@ class Heard(NamedTuple):
     carried: dict[int, Any] = {}  # transforms of what parents and constraints place, by uid
 
 
-class Watched(NamedTuple):
-    """What the record depends on, by uid: where to look."""
-
-    members: dict[int, str] = {}  # names of the simulated objects
-    pinned: frozenset[int] = frozenset()  # of these, those whose place matters
-    targets: dict[int, str] = {}  # names of what cloth is attached to
-    obstacles: dict[int, str] = {}  # names of the colliders
-
-
 class UserState(NamedTuple):
     """All that a user has set, at one time.
 
@@ -80,7 +77,7 @@ class UserState(NamedTuple):
         colliders: Where the colliders are put, by uid.
         holders: Where what holds pins or is attached to is put, by uid.
         roles: Of the simulated objects, by uid.
-        bodies: Uids of all objects that are to be simulated.
+        bodies: Uids of all objects that are to be simulated, where the first frame is shown and one is not baked.
         cast: Uids of the objects that are colliders, or None while nobody has edited that.
         hand_count: How often a hand was used.
         heard: What Blender has told since the last frame was shown.
@@ -99,7 +96,7 @@ class UserState(NamedTuple):
     cast: frozenset[int] | None
     hand_count: int
     heard: Heard
-    curves: "curves.Curves | None" = None
+    curves: curves.Curves | None = None
 
 
 def read(
@@ -107,7 +104,8 @@ def read(
 ) -> UserState:
     """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated."""
     members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
-    obstacles, live = objects_of(scene, watched.obstacles), bodies(scene)
+    obstacles, frame, first = objects_of(scene, watched.obstacles), shown_frame(scene), frame_range(scene)[0]
+    found = bodies(scene) if math.floor(frame) == first else []  # To look at all objects takes long in large scenes.
     holders = [obj for obj in members if obj.session_uid in watched.pinned and not obj.pbd.baked]
     holders += objects_of(scene, watched.targets)
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
@@ -121,15 +119,15 @@ def read(
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
     names = {obj.session_uid: obj.name for obj in (*members, *obstacles)}
     return UserState(
-        frame=shown_frame(scene),
-        first=frame_range(scene)[0],
+        frame=frame,
+        first=first,
         settings=settings,
         animated={key: animation.beginnings(owner) for key, owner in owners.items()},
         names={**names, scene.session_uid: ""},
         colliders={obj.session_uid: place(obj) for obj in obstacles},
         holders={obj.session_uid: place(obj) for obj in holders},
         roles={obj.session_uid: role(obj) for obj in members},
-        bodies=frozenset(obj.session_uid for obj in live if any(not one.pbd.baked for one in live)),
+        bodies=frozenset(obj.session_uid for obj in found if any(not one.pbd.baked for one in found)),
         cast=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if heard.cast else None,
         hand_count=scene.pbd.hand_count,
         heard=heard,
@@ -137,7 +135,7 @@ def read(
     )
 
 
-def place(obj):
+def place(obj: Object) -> Place:
     """Where a hand has put an object."""
     is_carried, data = obj.parent is not None or bool(obj.constraints), obj.animation_data
     keys = obj.data.shape_keys if obj.type == "MESH" else None
@@ -155,7 +153,7 @@ def place(obj):
     )
 
 
-def _own_channels(obj, animated):
+def _own_channels(obj: Object, animated: Any) -> list[tuple[str, int, float]]:
     """The transform of an animated object but for what is animated, which goes back to its curve by itself."""
     return [
         (path, at, value)
@@ -165,7 +163,7 @@ def _own_channels(obj, animated):
     ]
 
 
-def _set_keys(obj, keys):
+def _set_keys(obj: Object, keys: Any) -> dict[str, float]:
     values = user_keys.key_values(obj)
     if not values or keys.animation_data is None:
         return values
@@ -177,20 +175,20 @@ def _set_keys(obj, keys):
     }
 
 
-def role(obj):
+def role(obj: Object) -> Role:
     """What decides whether an object can go on being simulated as it was."""
     by_modifier = output_choice.choose(obj).modifier
     posed_after = not by_modifier and output_choice.is_posed_after(obj)
     return Role(obj.name, mesh_io.attached_to(obj), by_modifier, posed_after, obj.pbd.baked)
 
 
-def followed(obj):
+def followed(obj: Object) -> tuple[bool, str]:
     """What decides of the shape in which a simulation of an object begins: whether of modifiers, and the rest shape."""
     follows = output_choice.choose(obj).modifier
     return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
 
 
-def read_beginning(obj, pose, masks, with_pins=False):
+def read_beginning(obj: Object, pose: Pose, masks: dict[str, np.ndarray], with_pins: bool = False) -> Beginning:
     """The `Beginning` of an object under the pose of the first frame; raises `PBDError`."""
     painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd)))
     shape = user_keys.user_shape(obj, pose.key_values, masks)
@@ -198,15 +196,15 @@ def read_beginning(obj, pose, masks, with_pins=False):
     return Beginning(shape, followed(obj), maps.read(obj, painted), pins)
 
 
-def collider_settings(obj, depsgraph=None):
+def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
     """The raw settings of an object as a collider: its own if it is marked as one, else the defaults."""
     if not obj.pbd_collider.enabled:
         return raw_settings.default_collider()
     return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
 
 
-def hear(scene, depsgraph, watched, heard, frame):
-    """What was heard, with an edit that Blender has just evaluated; places count at the frame that was shown last."""
+def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, frame: float | None) -> Heard:
+    """What was heard, with an edit that Blender has just evaluated; places count at `frame`, which was shown last."""
     curves_edited = depsgraph.id_type_updated("ACTION") or any(_has_rules(update.id) for update in depsgraph.updates)
     if shown_frame(scene) != frame:
         return heard._replace(curves=heard.curves or curves_edited)
@@ -231,7 +229,7 @@ def _reshaped(updates: Iterable[Any]) -> list[Any]:
     return [one for one in originals if isinstance(one, bpy.types.Object) and one.type in surfaces.SURFACE_TYPES]
 
 
-def _has_rules(one):
+def _has_rules(one: Any) -> bool:
     """Whether an ID has drivers or strips of the NLA, which may be what was edited."""
     data = getattr(one, "animation_data", None)
     return data is not None and bool(data.drivers or data.nla_tracks)

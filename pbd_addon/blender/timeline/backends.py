@@ -6,6 +6,8 @@ through those that it finds there, for they must fit this very processor. Only t
 compiles anything itself: that would keep its window from drawing for many seconds.
 """
 
+from __future__ import annotations
+
 import contextlib
 import importlib.metadata
 import importlib.util
@@ -21,6 +23,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import kernels
+from ..kinds import Scene
 
 WAITS = bpy.app.background
 """Whether the first frame waits for the compiled kernels. Without a window nobody sits there watching, Blender runs no
@@ -46,14 +49,14 @@ class Compilation:
         problem: Why they cannot, or "".
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.folder = Path()
-        self.process = None
+        self.process: subprocess.Popen[bytes] | None = None
         self.ready = False
         self.problem = ""
         self.deadline = 0.0
 
-    def begin(self):
+    def begin(self) -> None:
         """Start the process."""
         try:
             self.folder = make_folder()
@@ -71,7 +74,7 @@ class Compilation:
             self.problem = str(error)
         self.deadline = time.monotonic() + LIMIT
 
-    def look(self):
+    def look(self) -> None:
         """Take note of a process that has ended."""
         if self.process is None:
             return
@@ -88,7 +91,7 @@ class Compilation:
             self.process = None
             self.read()
 
-    def read(self):
+    def read(self) -> None:
         """Read the compiled kernels into this process."""
         before = os.environ.get("NUMBA_CACHE_DIR")
         os.environ["NUMBA_CACHE_DIR"] = str(self.folder)
@@ -102,14 +105,14 @@ class Compilation:
             if before is not None:
                 os.environ["NUMBA_CACHE_DIR"] = before
 
-    def wait(self):
+    def wait(self) -> None:
         """Wait until the process has ended."""
         while self.process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(max(self.deadline - time.monotonic(), 0.0))
             self.look()
 
-    def stop(self):
+    def stop(self) -> None:
         """End the process if it runs."""
         if self.process is not None:
             self.process.kill()
@@ -121,7 +124,7 @@ _compilations: list[Compilation] = []
 """The one of this session, once it has begun."""
 
 
-def choose(scene):
+def choose(scene: Scene) -> str:
     """The kernels for the next frame of a scene: "numba" if they are wanted and ready, else "numpy"."""
     if not wanted(scene):
         return "numpy"
@@ -136,12 +139,12 @@ def choose(scene):
     return "numba" if compilation.ready else "numpy"
 
 
-def wanted(scene):
+def wanted(scene: Scene) -> bool:
     """Whether Numba is there and neither the scene nor the environment variable PBD_KERNELS says NumPy."""
     return scene.pbd.kernels == "AUTO" and os.environ.get("PBD_KERNELS") != "numpy" and is_there()
 
 
-def is_there():
+def is_there() -> bool:
     """Whether Numba is installed, not merely still loaded from a zip that was replaced by one without it."""
     if _compilations:
         return True
@@ -149,7 +152,7 @@ def is_there():
     return spec is not None and spec.origin is not None and os.path.isfile(spec.origin)
 
 
-def status(scene):
+def status(scene: Scene) -> str:
     """How far Numba is, or why it is not used in a scene; one sentence."""
     if not is_there():
         return iface("Numba: not installed")
@@ -163,7 +166,7 @@ def status(scene):
     return iface("Numba: ready") if compilation.ready else iface("Numba: compiling…")
 
 
-def watch():
+def watch() -> float | None:
     """Timer: look at the process until it has ended."""
     for compilation in _compilations:
         compilation.look()
@@ -175,7 +178,7 @@ def watch():
     return None
 
 
-def make_folder():
+def make_folder() -> Path:
     """The folder for the kernels that this add-on, this Numba and this Python compile; those of others go.
 
     Numba itself knows for which sources and which processor a kernel was compiled.
@@ -200,12 +203,12 @@ def make_folder():
     return folder
 
 
-def root():
+def root() -> Path:
     """The extension's folder."""
     return Path(__file__).parents[3]
 
 
-def environment(folder):
+def environment(folder: Path) -> dict[str, str]:
     """Environment variables of a Python that finds what this one finds, and has Numba's cache in a folder.
 
     None of the user's own variables for Python get through, as in Blender.
@@ -217,17 +220,17 @@ def environment(folder):
     return kept | {"PYTHONPATH": path, "NUMBA_CACHE_DIR": str(folder)}
 
 
-def last_line(path):
+def last_line(path: Path) -> str:
     """The last line of a text file with anything in it, or ""."""
     lines = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
     return next((line for line in reversed(lines) if line), "")
 
 
-def register():
+def register() -> None:
     """Nothing is done before a frame is simulated."""
 
 
-def unregister():
+def unregister() -> None:
     """End the process and the timer."""
     if bpy.app.timers.is_registered(watch):
         bpy.app.timers.unregister(watch)

@@ -5,20 +5,27 @@ shown, so the frames up to there stay; where it goes back to what frames were ma
 keyframed acts from the first frame at which it has another value. What decides about the first frame takes all.
 """
 
+from __future__ import annotations
+
 import math
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
+from ..read.snapshot import SceneSnapshot
+from ..read.user_state import Beginning, Place, Role, UserState
 from ..scene import poses
+from ..scene.poses import Pose
+from ..scene.surfaces import Surface
 from ..settings import raw_settings
+from ..settings.raw_settings import Key
+from .record import Record, UndoState
+from .simulated_object import SimulatedObject
 
 AT_FIRST = ("START", "OUTPUT", "SETTLE")
 """Changes that take all frames, when the user goes to the first one: until then those that are there are shown."""
-
-PRESENT = ("PLACE", "COLLIDERS", "COLLIDERS_BACK", "HAND")
-"""Changes that say something of the frames to come, also where they take none."""
 
 PUT_ELSEWHERE = 1e-4
 """Pins that modifiers put so far from where they were had other animation then [m, object space]."""
@@ -33,16 +40,10 @@ class Change(NamedTuple):
     uid: int = 0  # of the object with pins that was moved
 
 
-class InvalidRange(NamedTuple):
-    """Frames that did not hold any more."""
-
-    first: int
-    last: int
-    why: str
-
-
-def changes(record, now):
+def changes(record: Record, now: SceneSnapshot) -> list[Change]:
     """All that takes frames of a record, as a scene stands now: `Change`s, those that take the most first.
+
+    One that takes only frames to come is told too: what has failed may be tried again, and colliders are others then.
 
     Args:
         record: The `Record`.
@@ -63,17 +64,15 @@ def changes(record, now):
                 *_colliders(record, known, user),
             ]
         found += [*_animation(record, user), *_here(record, now)]
-    last = record.last_frame
-    kept = (one for one in found if one.first_frame <= last or one.what in PRESENT)
-    return sorted(kept, key=lambda one: one.first_frame)
+    return sorted(found, key=lambda one: one.first_frame)
 
 
-def _undone(record, user):
+def _undone(record: Record, user: UserState) -> list[UndoState]:
     """Uses of the hand that were undone."""
     return [kept for kept in record.hands if kept.number > user.hand_count]
 
 
-def _after_shown(record, known, fitting=()):
+def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) -> int:
     """First frame that does not hold: after the last that fits, or else after the one that is shown."""
     return max(fitting, default=max(math.floor(known.frame), record.first_frame)) + 1
 
@@ -81,7 +80,7 @@ def _after_shown(record, known, fitting=()):
 # ------------------------------------------------------------------------------------------ the first frame
 
 
-def suits_output(member, role, snapshots):
+def suits_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneSnapshot]) -> bool:
     """Whether the output that an object has now shows these frames deformed once, as they were made.
 
     A frame that was made in the pose would be posed again behind a shape key, one that was made to be posed behind it
@@ -94,7 +93,7 @@ def suits_output(member, role, snapshots):
     return not role.posed_after or all(member.uid not in one.deformed for one in snapshots)
 
 
-def _outputs(record, user):
+def _outputs(record: Record, user: UserState) -> list[Change]:
     """Frames that were made for another output than an object has now."""
     members = {member.uid: member for member in record.world.members}
     what, frames = iface("{setting} of '{owner}'"), record.snapshots.values()
@@ -105,11 +104,11 @@ def _outputs(record, user):
     ]
 
 
-def _beginning(record, now):
+def _beginning(record: Record, now: SceneSnapshot) -> list[Change]:
     """What takes all frames when the first frame is shown."""
     user, first = now.user, record.first_frame
 
-    def all_for(why):
+    def all_for(why: str) -> list[Change]:
         return [Change("START", first, why)]
 
     if user.frame < first:
@@ -133,7 +132,7 @@ def _beginning(record, now):
     return [] if now.stands_like(begin) and now.deforms_like(begin) else all_for("the start is another one")
 
 
-def begins_like(member, begins, pose, baked, pins=False):
+def begins_like(member: SimulatedObject, begins: Beginning, pose: Pose, baked: bool, pins: bool = False) -> bool:
     """Whether the user's shape under the first pose, and on request the pins, are those of the member's body."""
     if not np.array_equal(poses.to_world(begins.shape, pose.matrix), member.undeformed):
         return False
@@ -147,9 +146,11 @@ def begins_like(member, begins, pose, baked, pins=False):
     return not pins or begins.pins == dict(zip(body.pin_ids.tolist(), body.pin_weights.tolist(), strict=True))
 
 
-def _settles_anew(record, begin, user):
+def _settles_anew(record: Record, begin: SceneSnapshot, user: UserState) -> bool:
     """Whether the first frame, or what is to become it, is settled and was made with other settings."""
-    wanted = next(raw.settle for key, raw in user.settings.items() if user.names.get(key) == "")
+    wanted = next(
+        raw.settle for key, raw in user.settings.items() if user.names.get(key if isinstance(key, int) else -1) == ""
+    )
     if not (record.settled or wanted):
         return False
     return any(begin.settings.get(key, raw) != raw for key, raw in user.settings.items())
@@ -158,13 +159,13 @@ def _settles_anew(record, begin, user):
 # ------------------------------------------------------------------------------------------ what a hand sets
 
 
-def _is_animated(user, key, raw, field):
+def _is_animated(user: UserState, key: Key, raw: Any, field: str) -> bool:
     """Whether a setting is animated: then each frame has its own value."""
     paths = user.animated.get(key, ())
     return paths is None or any(path.startswith(raw_settings.paths_of(raw, field)) for path in paths)
 
 
-def stay(user, settings):
+def stay(user: UserState, settings: dict[Key, Any]) -> dict[Key, list[str]]:
     """Of raw settings by key: the fields that are not animated."""
     return {
         key: [field for field in raw._fields if not _is_animated(user, key, raw, field)]
@@ -172,7 +173,7 @@ def stay(user, settings):
     }
 
 
-def agree(settings, others, still):
+def agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, list[str]]) -> bool:
     """Whether raw settings are the same in these fields, where both are known."""
     both = settings.keys() & others.keys() & still.keys()
     return all(
@@ -181,7 +182,7 @@ def agree(settings, others, still):
     )
 
 
-def setting_changes(record, known, user):
+def setting_changes(record: Record, known: UserState, user: UserState) -> list[Change]:
     """Settings that are not what they were, and not animated."""
     changed = next(
         (
@@ -200,7 +201,7 @@ def setting_changes(record, known, user):
     return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed)))]
 
 
-def _describe(user, key, raw, field):
+def _describe(user: UserState, key: Key, raw: Any, field: str) -> str:
     """A setting for a sentence: "Tension of 'Flag'"."""
     name, owner = (
         iface(raw_settings.label_of(raw, field)).partition(" (")[0],
@@ -209,11 +210,11 @@ def _describe(user, key, raw, field):
     return iface("{setting} of '{owner}'").format(setting=name, owner=owner) if owner else name
 
 
-def _changed(what):
+def _changed(what: str) -> str:
     return iface("{what} changed").format(what=what)
 
 
-def _moved(before, now, same_frame, heard):
+def _moved(before: Place | None, now: Place, same_frame: bool, heard: Any) -> bool:
     """Whether a hand has put something elsewhere."""
     if before is None:
         return False
@@ -224,7 +225,7 @@ def _moved(before, now, same_frame, heard):
     return same_frame and before.carried != now.carried
 
 
-def _places(record, known, user):
+def _places(record: Record, known: UserState, user: UserState) -> list[Change]:
     """What holds pins or is attached to, moved by hand."""
     found = []
     for uid, place in user.holders.items():
@@ -237,14 +238,14 @@ def _places(record, known, user):
     return found
 
 
-def _stood(snapshot, uid, place):
+def _stood(snapshot: SceneSnapshot, uid: int, place: Place) -> bool:
     """Whether something that is moved by hand alone stood at a frame where it is put."""
     if uid in snapshot.poses:
         return poses.Pose(place.matrix, place.keys).is_like(snapshot.poses[uid])
     return _stands_at(snapshot.surfaces.get(uid), place.matrix)
 
 
-def _colliders(record, known, user):
+def _colliders(record: Record, known: UserState, user: UserState) -> list[Change]:
     """Colliders that a hand has moved or shaped, or that are others."""
     found = []
     if user.colliders.keys() != known.colliders.keys() or (user.cast is not None and user.cast != known.cast):
@@ -270,7 +271,7 @@ def _colliders(record, known, user):
     return found
 
 
-def _stands_at(surface, matrix):
+def _stands_at(surface: Surface | None, matrix: np.ndarray) -> bool:
     """Whether a surface, or None, has this transform (4, 4)."""
     return surface is not None and np.allclose(surface.matrix, matrix, rtol=0.0, atol=1e-6)
 
@@ -278,7 +279,7 @@ def _stands_at(surface, matrix):
 # ------------------------------------------------------------------------------------------ what is animated
 
 
-def _animation(record, user):
+def _animation(record: Record, user: UserState) -> list[Change]:
     """From the first frame on at which an F-curve has another value; drivers and strips act from the first frame."""
     before, now, first = record.curves, user.curves, record.first_frame
     if before is None or now is None or before is now:
@@ -300,11 +301,11 @@ def _animation(record, user):
     return [Change("ANIMATION", at, iface("animation of '{name}' changed").format(name=owner)) for at, owner in found]
 
 
-def _here(record, now):
+def _here(record: Record, now: SceneSnapshot) -> list[Change]:
     """What a cached frame was not made with, as it is seen at the frame itself."""
     user = now.user
-    frame = math.floor(user.frame) if user.frame.is_integer() else user.frame
-    made = record.snapshots.get(frame)
+    frame = math.floor(user.frame)
+    made = record.snapshots.get(frame) if user.frame == frame else None
     guessed = record.first_guess is not None and frame >= record.first_guess
     if made is None or guessed or frame == record.first_frame or now.poses is None:
         return []

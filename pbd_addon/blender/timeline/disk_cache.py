@@ -4,11 +4,15 @@ It lies in ``//cache_pbd/FILE/SCENE/``, so it moves with the file. Positions are
 unless the user has switched it on, and nothing that another run has left there is written over unasked.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -17,8 +21,14 @@ from bpy.app.translations import pgettext_iface as iface
 from ...frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ...model import Pace, State
 from ..errors import DamagedFrame, PBDError
+from ..kinds import Scene
+from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
+from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
+from ..settings.raw_settings import Key
+from .record import Record
+from .simulated_object import SimulatedObject
 
 ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
@@ -28,7 +38,7 @@ _claimed: set[str] = set()
 """Folders whose frames are of this session of Blender, so that it may replace them."""
 
 
-def folder_of(scene):
+def folder_of(scene: Scene) -> str | None:
     """Where the cache of a scene belongs, or None before the .blend was saved."""
     path = bpy.data.filepath
     if not path:
@@ -37,7 +47,7 @@ def folder_of(scene):
     return str(Path(path).parent / ROOT / Path(path).stem / name)
 
 
-def shown_path(folder):
+def shown_path(folder: str) -> str:
     """A folder for a sentence, relative to the .blend."""
     return bpy.path.relpath(folder).replace("\\", "/")
 
@@ -45,20 +55,26 @@ def shown_path(folder):
 class DiskCache:
     """Frames of a record simulation in a folder; what `Simulation` calls a store."""
 
-    def __init__(self, files, record, uids=()):
+    def __init__(
+        self,
+        files: FrameFiles,
+        record: Record,
+        uids: Iterable[int | None] = (),
+        made: dict[int, SceneSnapshot] | None = None,
+    ) -> None:
         self.files, self.record = files, record
         self.uids = list(uids)  # of objects and scene, in the order of the index's table of names
-        self.made = dict(record.snapshots)  # what the frames on disk were made with, by frame
-        self._written = {}  # of each surface, by uid: what was written last, and in which frames' files
+        self.made = dict(made or {})  # what the frames on disk were made with, by frame
+        self._written: dict[int, Any] = {}  # of each surface, by uid: what was written last, and in which frames' files
 
-    def positions(self, frame):
+    def positions(self, frame: int) -> np.ndarray:
         """Positions at a frame, (3, n) float32 [m]; raises `DamagedFrame`."""
         try:
             return np.concatenate(self.files.positions(frame)).T
         except DamagedError as error:
             raise DamagedFrame(frame, f"The cache on disk is damaged: {error}") from error
 
-    def state(self, frame):
+    def state(self, frame: int) -> State:
         """The `State` of a frame; raises `DamagedFrame`."""
         try:
             rest = self.files.rest(frame)
@@ -69,15 +85,14 @@ class DiskCache:
             known[uid].world().T if uid in known else one.collider.vertices.T
             for uid, one in self.record.world.obstacles.items()
         ]
-        substeps, stretch_error = rest["pace"].tolist()
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
-            pace=Pace(int(substeps), stretch_error),
+            pace=Pace(*rest["pace"].tolist()),
         )  # fmt: skip
 
-    def write(self, scene, state, snapshot):
+    def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
         """Append a frame; raises `OSError`."""
         arrays = {
             "v": state.v.astype(np.float32),
@@ -105,7 +120,7 @@ class DiskCache:
         self.made[self.files.last] = snapshot
         self._written = written
 
-    def _add(self, arrays, uid, surface):
+    def _add(self, arrays: dict[str, np.ndarray], uid: int, surface: Surface) -> dict[str, int]:
         """Add to the arrays what of a surface is not in an earlier frame's file; returns in which frames' it is."""
         before, frames = self._written.get(uid, (None, {}))
         frames, number = dict(frames), self._number(uid)
@@ -117,13 +132,13 @@ class DiskCache:
             arrays[f"corners_{number}"], arrays[f"starts_{number}"] = surface.faces
         return frames
 
-    def truncate(self, frame):
+    def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`; raises `OSError`."""
         self._written = {uid: known for uid, known in self._written.items() if max(known[1].values()) <= frame}
         self.made = {known: one for known, one in self.made.items() if known <= frame}
         self.files.truncate(frame)
 
-    def describe(self, scene):
+    def describe(self, scene: Scene) -> None:
         """Put into the index what has to be the same for the frames to hold, and what the objects are called."""
         record, members = self.record, self.record.world.members
         known = self.files.about.get("names", ())
@@ -148,13 +163,13 @@ class DiskCache:
         names[scene.session_uid] = ""
         self.files.about["names"] = [names.get(uid) for uid in self.uids]
 
-    def _number(self, uid):
+    def _number(self, uid: int) -> str:
         """The place of an object or scene in the table of names, as text."""
         if uid not in self.uids:
             self.uids.append(uid)
         return str(self.uids.index(uid))
 
-    def _named(self, settings):
+    def _named(self, settings: dict[Key, Any]) -> dict[str, Any]:
         """Raw settings by keys that a file can hold."""
         return {
             f"collider {self._number(key[1])}" if isinstance(key, tuple) else self._number(key): raw
@@ -162,35 +177,35 @@ class DiskCache:
         }
 
 
-def held(member):
+def held(member: SimulatedObject) -> int:
     """A checksum of which vertices of a member are held, how firmly, where a hand has left them, and by which group."""
     group = member.attached_to and member.attached_to[1]
     body, offsets = member.body, member.pin_offsets.tolist()
     return zlib.crc32(repr((body.pin_ids.tolist(), body.pin_weights.tolist(), offsets, group)).encode())
 
 
-def shape_check(member):
+def shape_check(member: SimulatedObject) -> int:
     """A checksum of the mesh that a member was built from, in world space; its first frame may be another."""
     return zlib.crc32(member.body.vertices.astype(np.float32).tobytes())
 
 
-def painted(member, raw):
+def painted(member: SimulatedObject, raw: Any) -> dict[str, int]:
     """Checksums of the weights that its maps were made from, by vertex group, for its raw settings."""
     names = maps.groups(raw_settings.maps_from(raw))
     return {names[kind]: weights_check(weights) for kind, weights in member.weights.items()}
 
 
-def weights_check(weights):
+def weights_check(weights: np.ndarray) -> int:
     """A checksum of weights (n,)."""
     return zlib.crc32(weights.astype(np.float32).tobytes())
 
 
-def undeformed(member):
+def undeformed(member: SimulatedObject) -> int:
     """A checksum of the shape that the user made of a member, and of whether modifiers pose it at the start."""
-    return zlib.crc32(repr(member.follows).encode(), zlib.crc32(member.undeformed.astype(np.float32)))
+    return zlib.crc32(repr(member.follows).encode(), zlib.crc32(member.undeformed.astype(np.float32).tobytes()))
 
 
-def curve_checks(record):
+def curve_checks(record: Record) -> dict[str, int]:
     """Checksums of the F-curves, by what they move or set."""
     found: dict[str, int] = {}
     for key in sorted(record.curves.samples, key=lambda key: (record.curves.owners[key[0]], *key[1:])):
@@ -203,7 +218,7 @@ def curve_checks(record):
     return found
 
 
-def keep(record, scene):
+def keep(record: Record, scene: Scene) -> None:
     """Have on disk what the record holds, if the user wants that; `disk_note` says why it cannot be."""
     _forget_stale(record)
     if not scene.pbd.use_disk_cache or record.untouched or record.storage.failed:
@@ -225,7 +240,7 @@ def keep(record, scene):
         give_up(record, error)
 
 
-def _begin(record, scene, folder):
+def _begin(record: Record, scene: Scene, folder: str) -> bool:
     """Begin to write a run; returns whether that can be done. Raises `OSError`."""
     if is_there(folder) and folder not in _claimed:
         note = iface("{folder} holds another run: load or delete it to have new frames on disk")
@@ -238,24 +253,24 @@ def _begin(record, scene, folder):
     return True
 
 
-def claim(folder):
+def claim(folder: str) -> None:
     """From now on the frames of a folder are of this session of Blender."""
     _claimed.add(folder)
 
 
-def forget_claims():
+def forget_claims() -> None:
     """Another file is loaded: what it finds on disk is not of this session."""
     _claimed.clear()
 
 
-def give_up(record, error):
+def give_up(record: Record, error: OSError) -> None:
     """Go on in memory, because the disk takes no more; tried again when the file is saved."""
     record.storage.failed = True
     note = iface("Frames are kept in memory alone, the disk takes none: {error}")
     record.storage.note = note.format(error=error.strerror or error)
 
 
-def _forget_stale(record):
+def _forget_stale(record: Record) -> None:
     """Forget the frames on disk that the record does not hold any more, or in another version."""
     disk = record.disk
     if disk is None:
@@ -269,7 +284,7 @@ def _forget_stale(record):
             give_up(record, error)
 
 
-def count(record):
+def count(record: Record) -> int:
     """How many frames of a record will be on disk when the file is saved."""
     last = record.last_frame
     if record.world.simulation.is_held:
@@ -277,7 +292,7 @@ def count(record):
     return last - record.first_frame + 1
 
 
-def follow(record, scene):
+def follow(record: Record, scene: Scene) -> None:
     """After the .blend was saved: have the cache beside it, under its present name and in its present state."""
     if not scene.pbd.use_disk_cache or record.world is None or record.untouched:
         return
@@ -302,13 +317,13 @@ def follow(record, scene):
         give_up(record, error)
 
 
-def is_on_disk(scene):
+def is_on_disk(scene: Scene) -> bool:
     """Whether there is a cache where that of a scene belongs."""
     folder = folder_of(scene)
     return folder is not None and is_there(folder)
 
 
-def discard(scene):
+def discard(scene: Scene) -> None:
     """Delete the files of this scene's cache, and the folders that they leave empty; raises `OSError`."""
     folder = folder_of(scene)
     if folder is None:
@@ -320,7 +335,7 @@ def discard(scene):
             above.rmdir()
 
 
-def bring(scene, source):
+def bring(scene: Scene, source: Any) -> None:
     """Copy a cache that lies elsewhere to where this scene's belongs.
 
     Raises:

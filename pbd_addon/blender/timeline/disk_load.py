@@ -1,19 +1,24 @@
 """Taking up the frames on disk when a file is loaded: only if they are of the scene as it is now, else a sentence."""
 
+from __future__ import annotations
+
 import json
+from typing import Any
 
 import numpy as np
 
 from ... import Polygons
 from ...frame_files import DamagedError, FrameFiles, is_there
 from ..errors import PBDError
+from ..kinds import Object, Scene
 from ..read import mesh_io, user_state
 from ..read.snapshot import SceneSnapshot
+from ..read.user_state import Place
 from ..scene import surfaces, user_keys
 from ..scene.poses import Pose
 from ..scene.scene_objects import find, live_bodies
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import ColliderSettings, Floor, ObjectSettings, SceneSettings, as_collider
+from ..settings.raw_settings import ColliderSettings, Floor, Key, ObjectSettings, SceneSettings, as_collider
 from . import changes, step
 from .disk_cache import (
     DiskCache,
@@ -26,10 +31,11 @@ from .disk_cache import (
     undeformed,
     weights_check,
 )
+from .record import Record
 from .scene_simulation import SceneSimulation
 
 
-def adopt(record, scene):
+def adopt(record: Record, scene: Scene) -> None:
     """Take up the frames on disk, if they are of this scene as it is now; says in `disk_note` why not."""
     folder = folder_of(scene)
     step.stand(record, None)
@@ -51,7 +57,7 @@ def adopt(record, scene):
         record.storage.note = f"The cache on disk cannot be read: {error.strerror or error}"
 
 
-def _take_up(record, scene, files):
+def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     """Make the session one that has simulated the frames of these files; raises `PBDError` if they do not fit."""
     about = files.about
     if files.last < files.first:
@@ -91,7 +97,7 @@ def _take_up(record, scene, files):
         if held(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
     built.rested = rested
-    step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids))
+    step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids, snapshots))
     step.note_past(record, guess, (disturbed, disturbed_by), moved, settled, shaped)
     _check_surroundings(record, scene, settings, colliders)
     changed = [name for name, check in curves.items() if curve_checks(record).get(name) != check]
@@ -101,7 +107,7 @@ def _take_up(record, scene, files):
     record.storage.note = f"The cache on disk is damaged: {files.damage}" if files.damage else ""
 
 
-def _uid(scene, name):
+def _uid(scene: Scene, name: str) -> int | None:
     """The uid of an object of that name, of the scene for "", or None."""
     if not name:
         return scene.session_uid
@@ -109,7 +115,7 @@ def _uid(scene, name):
     return None if obj is None else obj.session_uid
 
 
-def _check_shapes(files, objects, fingerprints):
+def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -> None:
     """Raise a `PBDError` if a mesh is not the one of the cache."""
     for obj, known, (_file, points) in zip(objects, fingerprints, files.bodies, strict=True):
         counts, faces = mesh_io.fingerprint(obj)
@@ -121,7 +127,7 @@ def _check_shapes(files, objects, fingerprints):
             raise PBDError(f"'{obj.name}' has other faces")
 
 
-def _check_painted(objects, painted):
+def _check_painted(objects: list[Object], painted: Any) -> None:
     """Raise a `PBDError` if the weights of a map are not those of the cache."""
     for obj, groups in zip(objects, painted, strict=True):
         for name, check in groups.items():
@@ -129,7 +135,7 @@ def _check_painted(objects, painted):
                 raise PBDError(f"vertex group '{name}' of '{obj.name}' has other weights")
 
 
-def _check_surroundings(record, scene, settings, colliders):
+def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], colliders: list[str]) -> None:
     """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
     user = record.known
     changed = changes.setting_changes(record, user._replace(settings={**user.settings, **settings}), user)
@@ -146,14 +152,15 @@ def _check_surroundings(record, scene, settings, colliders):
         _check_place(place, stood.get(uid))
 
 
-def _check_place(place, stood):
+def _check_place(place: Place, stood: Pose | Surface | None) -> None:
     if stood is not None and place.is_free and not np.array_equal(place.matrix, stood.matrix):
         raise PBDError(f"'{place.name}' was moved")
 
 
-def _read_snapshots(files, uids, scene):
+def _read_snapshots(files: FrameFiles, uids: list[int | None], scene: Scene) -> dict[int, SceneSnapshot]:
     """The snapshots of all frames."""
-    found, parts = {}, {}
+    found: dict[int, SceneSnapshot] = {}
+    parts: dict[tuple, Any] = {}
     for frame in range(files.first, files.last + 1):
         try:
             rest = files.rest(frame)
@@ -184,7 +191,7 @@ def _read_snapshots(files, uids, scene):
     return found
 
 
-def _settings(named, uids, scene):
+def _settings(named: dict[str, Any], uids: list[int | None], scene: Scene) -> dict[Key, Any]:
     """Raw settings by key, of what is there."""
     found = {}
     for name, raw in named.items():
@@ -200,6 +207,6 @@ def _settings(named, uids, scene):
     return found
 
 
-def _tuples(value):
+def _tuples(value: Any) -> Any:
     """Lists, which are what JSON makes of tuples, as tuples again."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -1,31 +1,39 @@
 """From a frame that Blender shows to the shapes that show it: look, let changes take frames, step, write."""
 
+from __future__ import annotations
+
 import contextlib
 import math
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import bpy
+import numpy as np
 
 from ..errors import DamagedFrame, LateError, PBDError
+from ..kinds import Depsgraph, Object, Scene
 from ..output import output
 from ..read import deformed_input, snapshot, user_state
-from ..read.user_state import Heard
+from ..read.snapshot import SceneSnapshot
+from ..read.user_state import Heard, UserState
 from ..scene import poses
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
 from . import changes, disk_cache, heat_map, step
-from .simulated_object import check_fit, fits
+from .record import InvalidRange, Record
+from .simulated_object import SimulatedObject, check_fit, fits
 
 PATIENCE = math.inf if bpy.app.background else 1.0
 """How long a jump ahead may keep a window from drawing [s]; beyond that it goes on with progress and Esc."""
 
 
-def patience_of(depsgraph):
+def patience_of(depsgraph: Depsgraph) -> float:
     """How long what evaluates the scene may wait for a frame [s]: a picture has to show it, however long it takes."""
     return math.inf if depsgraph.mode == "RENDER" else PATIENCE
 
 
-def show(record, scene, depsgraph, steps=True):
+def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True) -> bool:
     """Bring the objects to the present frame; step, unless told not to, to a whole frame that is not cached.
 
     Returns whether there is an object to simulate.
@@ -48,7 +56,7 @@ def show(record, scene, depsgraph, steps=True):
     return bool(objects)
 
 
-def _follow(record, scene, depsgraph, objects, steps):
+def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
     """Look, reach and write."""
     world, obstacles = record.world, record.world.obstacles if record.world else {}
     now = look(record, scene, depsgraph, objects)
@@ -72,7 +80,7 @@ def _follow(record, scene, depsgraph, objects, steps):
     step.remember(record, seen)
 
 
-def look(record, scene, depsgraph, objects):
+def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
     """The scene as it was just evaluated, with what the user has set: a `SceneSnapshot`; it only reads."""
     user = user_state.read(scene, record.watched, record.heard, read_curves=_curve_reader(record, scene))
     obstacles = user_state.objects_of(scene, record.watched.obstacles) if depsgraph.mode == "RENDER" else ()
@@ -90,7 +98,9 @@ def look(record, scene, depsgraph, objects):
     return now._replace(deformed=_seen(record, scene, depsgraph, user, pairs))
 
 
-def _seen(record, scene, depsgraph, user, pairs):
+def _seen(
+    record: Record, scene: Scene, depsgraph: Depsgraph, user: UserState, pairs: list[tuple[SimulatedObject, Object]]
+) -> dict[int, np.ndarray]:
     """What modifiers make of pinned objects, where that can be compared with how a frame was made.
 
     A render may have other modifiers. While it plays, a mesh that is subdivided behind is left alone: Blender
@@ -111,12 +121,12 @@ def _seen(record, scene, depsgraph, user, pairs):
     return snapshot.peek_deformed(quick, depsgraph)
 
 
-def _curve_reader(record, scene):
+def _curve_reader(record: Record, scene: Scene) -> Any:
     """What reads the animation of a scene that is simulated, or None."""
     return None if record.world is None or record.curves is None else lambda: step.read_curves(record, scene)
 
 
-def _is_as_loaded(record, scene, frame):
+def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:
     """Whether nothing is simulated yet and this is the frame of the loaded file: cloth was saved in its shape."""
     if record.world is not None or record.loaded is None:
         return False
@@ -126,7 +136,7 @@ def _is_as_loaded(record, scene, frame):
 # ------------------------------------------------------------------------------------------ missing frames
 
 
-def reach(record, scene, depsgraph, now, anew):
+def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, anew: bool) -> None:
     """Step what is missing up to the frame of a snapshot; `anew`, from the first frame on.
 
     A frame of the timeline that stretched time puts between two is stepped to the one before it.
@@ -158,7 +168,13 @@ def reach(record, scene, depsgraph, now, anew):
         _step_to(record, scene, depsgraph, now, target)
 
 
-def whole_snapshot(record, scene, depsgraph, now=None, objects=None):
+def whole_snapshot(
+    record: Record,
+    scene: Scene,
+    depsgraph: Depsgraph,
+    now: SceneSnapshot | None = None,
+    objects: list[Object] | None = None,
+) -> SceneSnapshot:
     """The scene as it was just evaluated, with all that the simulation takes from it; raises `PBDError`."""
     objects = live_bodies(scene) if objects is None else objects
     found = snapshot.read_surroundings(
@@ -168,7 +184,7 @@ def whole_snapshot(record, scene, depsgraph, now=None, objects=None):
     return found
 
 
-def begin(record, scene, depsgraph, first):
+def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> None:
     """Build the simulation from the scene as it stands at the first frame, settled; raises `PBDError`.
 
     Where that frame cannot be visited it is as it was seen last, or else as the scene stands.
@@ -183,19 +199,19 @@ def begin(record, scene, depsgraph, first):
     _build(record, scene, depsgraph, first, here)
 
 
-def _build(record, scene, depsgraph, first, here):
+def _build(record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here: SceneSnapshot) -> None:
     step.build(record, scene, first, here)
     if not record.bake:
         step.settle(record, scene, patience_of(depsgraph))
 
 
-def can_visit(scene, depsgraph):
+def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
     """Whether the scene can be evaluated at other frames: not in a render or an export, which go through them alone."""
     return depsgraph.mode == "VIEWPORT" and depsgraph == layer_of(scene).depsgraph
 
 
 @contextlib.contextmanager
-def visiting(record, scene):
+def visiting(record: Record, scene: Scene) -> Iterator[None]:
     """Frames may be visited meanwhile; go back to the present one in the end."""
     frame, subframe, before = scene.frame_current, scene.frame_subframe, record.visits
     step.note_visits(record, True)
@@ -207,13 +223,13 @@ def visiting(record, scene):
         step.note_visits(record, before)
 
 
-def visit(scene, frame):
+def visit(scene: Scene, frame: int) -> Depsgraph:
     """Evaluate the scene at another frame, while `visiting`; returns its depsgraph."""
     go_to(scene, frame)
     return layer_of(scene).depsgraph
 
 
-def _step_to(record, scene, depsgraph, now, target):
+def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: Object) -> None:
     """Step all missing frames up to `target`, each with what the scene is at it.
 
     A render cannot visit the frames that it has jumped over: what stands between then and now is interpolated.
@@ -233,8 +249,8 @@ def _step_to(record, scene, depsgraph, now, target):
                 there = depsgraph if at == shown_frame(scene) else visit(scene, at)
                 step.advance(record, scene, at, whole_snapshot(record, scene, there, objects=objects))
             else:
-                there = now if at == frame else before.blend(now, (at - origin) / (frame - origin))
-                step.advance(record, scene, at, there, guessed=at != frame and moves)
+                between = now if at == frame else before.blend(now, (at - origin) / (frame - origin))
+                step.advance(record, scene, at, between, guessed=at != frame and moves)
             disk_cache.keep(record, scene)
             if at < target and time.monotonic() > deadline:
                 raise LateError(f"Simulated up to frame {at} of {target} in {patience:.0f} s: go on from there")
@@ -243,7 +259,7 @@ def _step_to(record, scene, depsgraph, now, target):
 # ------------------------------------------------------------------------------------------ what is shown
 
 
-def write(record, scene, now, in_render=False):
+def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = False) -> None:
     """Show what is known of a frame: simulated, or as the user made it.
 
     Where a render simulates, cloth goes on from the last frame as it moves there: it asks for motion blur before the
@@ -281,7 +297,7 @@ def write(record, scene, now, in_render=False):
     heat_map.color(record, scene)
 
 
-def show_again(record, scene, depsgraph):
+def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> None:
     """Show the present frame once more: it was changed in place."""
     user = user_state.read(scene, record.watched, Heard())
     objects = [obj for _, obj in record.world.objects(scene)]
@@ -291,14 +307,14 @@ def show_again(record, scene, depsgraph):
 # ------------------------------------------------------------------------------------------ what is asked
 
 
-def glance(record, scene, with_curves=False):
+def glance(record: Record, scene: Scene, with_curves: bool = False) -> SceneSnapshot:
     """What the user has set, as far as it can be seen without an evaluation: a `SceneSnapshot` without poses."""
     heard = record.heard._replace(curves=with_curves)
     user = user_state.read(scene, record.watched, heard, _curve_reader(record, scene) if with_curves else None)
     return snapshot.SceneSnapshot(None, user.settings, user=user)
 
 
-def take_edits(record, scene):
+def take_edits(record: Record, scene: Scene) -> None:
     """Let what was edited take its frames, before a frame is shown; raises `DamagedFrame` where all begins anew."""
     now = glance(record, scene, with_curves=True)
     step.apply(record, changes.changes(record, now), now.user)
@@ -306,22 +322,22 @@ def take_edits(record, scene):
         step.remember(record, now.user)
 
 
-def pending(record, scene):
+def pending(record: Record, scene: Scene) -> InvalidRange | None:
     """The frames that the next frame change will forget, as `InvalidRange`, or None."""
     if record.untouched or record.known is None:
         return None
     found = [one for one in changes.changes(record, glance(record, scene)) if one.first_frame <= record.last_frame]
     found = [one for one in found if one.what not in ("START", "SETTLE", "HAND")]
-    return changes.InvalidRange(found[0].first_frame, record.last_frame, found[0].why) if found else None
+    return InvalidRange(found[0].first_frame, record.last_frame, found[0].why) if found else None
 
 
-def valid_frames(record, scene):
+def valid_frames(record: Record, scene: Scene) -> tuple[int, int]:
     """First and last frame that hold, with what was changed since the last one was shown."""
     lost = pending(record, scene)
     return record.first_frame, record.last_frame if lost is None else lost.first - 1
 
 
-def lost_frames(record, scene):
+def lost_frames(record: Record, scene: Scene) -> InvalidRange | None:
     """The frames that were not simulated again yet, as `InvalidRange`, or None."""
     lost = pending(record, scene)
     if lost is not None or record.lost is None or record.last_frame >= record.lost.last:
@@ -329,7 +345,7 @@ def lost_frames(record, scene):
     return record.lost._replace(first=record.last_frame + 1)
 
 
-def is_one_run(record, scene):
+def is_one_run(record: Record, scene: Scene) -> bool:
     """Whether the cache is what a run from its first frame, where the scene is, would give now.
 
     It is not after a setting, a shape, a pin or a collider was changed, or where a render has jumped over moving
@@ -356,7 +372,7 @@ def is_one_run(record, scene):
     return True
 
 
-def _surrounded_as_at_first(record, scene):
+def _surrounded_as_at_first(record: Record, scene: Scene) -> bool:
     """Whether colliders, and what objects are attached to, are those of the first cached frame."""
     depsgraph = layer_of(scene).depsgraph
     if depsgraph is None or shown_frame(scene) != record.first_frame:

@@ -3,11 +3,15 @@
 Everything is in world space [m]. Nothing here needs a window: the pointer is a ray.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
+from mathutils.bvhtree import BVHTree
 
 from ..errors import PBDError
+from ..kinds import Depsgraph, Object, Scene
 from ..read import pins
 from ..scene import user_keys
 from ..scene.scene_objects import find
@@ -16,9 +20,6 @@ from .simulated_object import SimulatedObject
 
 PINNED_SHARE = 0.5
 """What is held at least so firmly, compared with the middle of the grip, is pinned by the hand."""
-
-EDGE = 1e-9
-"""So much beyond its edges a triangle is met, as a share of them: no ray slips between two by rounding."""
 
 
 class Hit(NamedTuple):
@@ -29,34 +30,23 @@ class Hit(NamedTuple):
     vertex: int  # the nearest corner
 
 
-def first_hit(origin, direction, positions, triangles):
+def first_hit(
+    origin: np.ndarray, direction: np.ndarray, positions: np.ndarray, triangles: np.ndarray
+) -> tuple[float, int] | None:
     """Distance along a ray to the nearest triangle, from either side, and its number; None if it meets none.
-
-    Möller and Trumbore 1997, for all triangles at once.
 
     Args:
         origin: Where the ray begins, (3,).
-        direction: Of the ray, (3,).
+        direction: Of the ray, (3,), of length 1.
         positions: (n, 3) float.
         triangles: (t, 3) int.
     """
-    a, b, c = (positions[triangles[:, k]].astype(float) for k in range(3))
-    first, second, start = b - a, c - a, np.asarray(origin, float) - a
-    across = np.cross(direction, second)
-    determinant = np.einsum("ij,ij->i", first, across)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        u = np.einsum("ij,ij->i", start, across) / determinant
-        turned = np.cross(start, first)
-        v = turned @ np.asarray(direction, float) / determinant
-        t = np.einsum("ij,ij->i", second, turned) / determinant
-        met = np.flatnonzero((u >= -EDGE) & (v >= -EDGE) & (u + v <= 1.0 + EDGE) & (t > 0.0))
-    if not len(met):
-        return None
-    nearest = met[np.argmin(t[met])]
-    return float(t[nearest]), int(nearest)
+    tree: Any = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
+    _place, _normal, number, distance = tree.ray_cast(origin, direction)
+    return None if number is None else (distance, number)
 
 
-def on_plane(origin, direction, point, normal):
+def on_plane(origin: np.ndarray, direction: np.ndarray, point: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
     """Where a ray meets the plane through a point, (3,); None if it is parallel to it or looks away."""
     slope = float(np.dot(direction, normal))
     way = float(np.dot(np.subtract(point, origin), normal))
@@ -65,7 +55,7 @@ def on_plane(origin, direction, point, normal):
     return np.asarray(origin, float) + way / slope * np.asarray(direction, float)
 
 
-def falloff(positions, point, radius):
+def falloff(positions: np.ndarray, point: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
     """Vertices within a radius of a point, (m,) int, and how firmly each is held, (m,), 1 in the middle."""
     share = np.linalg.norm(positions - point, axis=1) / radius
     ids = np.flatnonzero(share < 1.0)
@@ -79,7 +69,7 @@ class Hand:
         PBDError: There is nothing to take hold of at the present frame.
     """
 
-    def __init__(self, scene, depsgraph):
+    def __init__(self, scene: Scene, depsgraph: Depsgraph) -> None:
         frame = session.last_shown(scene)
         first = session.frame_range(scene)[0]
         found = session.get(scene)
@@ -90,17 +80,17 @@ class Hand:
             raise PBDError(f"Frame {frame} is not simulated: play up to it")
         self.simulation = self.record.world.simulation
         self.changed = False
-        self.held = None
+        self.held: Any = None
         self._way = np.zeros(3)
         self._before = step.keep(self.record, scene, frame)
-        self._pins = {}
+        self._pins: dict[int, tuple] = {}
 
     @property
-    def is_valid(self):
+    def is_valid(self) -> bool:
         """Whether the simulation that the hand works in is still the one that runs."""
         return self.record.world is not None and self.record.world.simulation is self.simulation
 
-    def renewed(self, scene, depsgraph):
+    def renewed(self, scene: Scene, depsgraph: Depsgraph) -> Hand:
         """This hand, or one for the simulation that runs now, if that was built anew before anything was taken.
 
         Raises:
@@ -112,7 +102,7 @@ class Hand:
             raise PBDError("The simulation began anew, without what was done by hand")
         return Hand(scene, depsgraph)
 
-    def pick(self, scene, origin, direction):
+    def pick(self, scene: Scene, origin: np.ndarray, direction: np.ndarray) -> Hit | None:
         """What a ray meets first of the shown cloth, as a `Hit`, or None."""
         best = None
         frame = min(max(session.last_shown(scene), self.record.first_frame), self.record.last_frame)
@@ -128,7 +118,7 @@ class Hand:
                 best = found[0], Hit(member, point, int(nearest))
         return best[1] if best else None
 
-    def take(self, scene, origin, direction, radius):
+    def take(self, scene: Scene, origin: np.ndarray, direction: np.ndarray, radius: float) -> Any:
         """Take hold of the cloth that a ray meets, within a radius [m] around; whether there is any."""
         hit = self.pick(scene, origin, direction)
         if hit is None:
@@ -137,13 +127,13 @@ class Hand:
         step.disturb(self.record, session.last_shown(scene))
         positions = self.simulation.positions(hit.member.body)
         ids, weights = falloff(positions, positions[hit.vertex], radius)
-        grab = self.simulation.grab(hit.member.body, ids, weights)
+        grab = self.simulation.grab(hit.member.body, ids.tolist(), weights.tolist())
         self.held = hit, np.asarray(direction, float), grab, ids, weights
         self._way = np.zeros(3)
         self.changed = True
         return True
 
-    def move(self, origin, direction):
+    def move(self, origin: np.ndarray, direction: np.ndarray) -> None:
         """Move what is held to where a ray meets the plane that faces the view, at the depth where it was taken."""
         if self.held is None:
             return
@@ -153,7 +143,7 @@ class Hand:
             self._way = place - hit.point
             grab.move(self._way)
 
-    def let_go(self, scene, pin=False):
+    def let_go(self, scene: Scene, pin: bool = False) -> int:
         """Let go, or pin the middle of what is held where the hand is; the number of pinned vertices."""
         if self.held is None:
             return 0
@@ -172,19 +162,19 @@ class Hand:
         pins.pin_where_they_are(obj, middle, positions, pose)
         return len(middle)
 
-    def rest(self, scene, depsgraph):
+    def rest(self, scene: Scene, depsgraph: Depsgraph) -> None:
         """Let the cloth follow while the frame stands still: a step in place; raises `PBDError`."""
         if session.last_shown(scene) == self.record.last_frame:
             step.rest(self.record, scene)
             follow.show_again(self.record, scene, depsgraph)
 
-    def finish(self, scene):
+    def finish(self, scene: Scene) -> None:
         """Keep what was done; undoing it takes the cloth back too."""
         self.let_go(scene)
         if self.changed and self.is_valid:
             step.note_hand(self.record, scene, self._before)
 
-    def put_back(self, scene, depsgraph):
+    def put_back(self, scene: Scene, depsgraph: Depsgraph) -> None:
         """Take everything back that the hand has done."""
         self.let_go(scene)
         for uid, (name, group, weights, offsets) in self._pins.items():
@@ -195,7 +185,7 @@ class Hand:
             step.go_back_to(self.record, self._before)
             follow.show_again(self.record, scene, depsgraph)
 
-    def _remember_pins(self, obj):
+    def _remember_pins(self, obj: Object) -> None:
         if obj.session_uid not in self._pins:
             group = obj.pbd.pin_group
             weights = user_keys.read_weights(obj, group) if group in obj.vertex_groups else None

@@ -3,9 +3,14 @@
 The colors are an attribute of the mesh, which Blender's viewport shows where its Shading colors by Attribute.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
+from ... import Body
+from ..kinds import Object, Scene
 from ..scene.simulated_range import shown_frame
+from .record import Record
 from .simulated_object import fits
 
 ATTRIBUTE = "pbd_strain"
@@ -14,7 +19,7 @@ STOPS = np.array([[0.02, 0.05, 0.8], [0.05, 0.7, 0.1], [1.0, 0.8, 0.0], [0.9, 0.
 """Linear colors (r, g, b) from nothing to all of it: blue, green, yellow, red."""
 
 
-def colors(share):
+def colors(share: np.ndarray) -> np.ndarray:
     """Colors (n, 4) float32 for shares (n,) of the full scale, clipped to [0, 1]."""
     place = np.clip(share, 0.0, 1.0) * (len(STOPS) - 1)
     result = np.ones((len(place), 4), np.float32)
@@ -23,7 +28,7 @@ def colors(share):
     return result
 
 
-def strain_of_vertices(body, maps, positions):
+def strain_of_vertices(body: Body, maps: dict[str, np.ndarray], positions: np.ndarray) -> np.ndarray:
     """Largest |length / rest length - 1| of the edges at each vertex, (n,); maps as of `Simulation.maps`."""
     strain = body.edge_strain(positions)
     if "shrink" in maps:
@@ -34,7 +39,7 @@ def strain_of_vertices(body, maps, positions):
     return result
 
 
-def write(obj, share):
+def write(obj: Object, share: np.ndarray) -> None:
     """Color the vertices of a mesh in Object Mode by shares (n,) of the full scale."""
     mesh = obj.data
     attribute = mesh.attributes.get(ATTRIBUTE)
@@ -47,7 +52,7 @@ def write(obj, share):
     mesh.update()
 
 
-def remove(obj):
+def remove(obj: Object) -> None:
     """Take the colors away, and make the user's active color attribute active again."""
     mesh = obj.data
     attribute = mesh.attributes.get(ATTRIBUTE)
@@ -61,7 +66,7 @@ def remove(obj):
     mesh.update()
 
 
-def color(record, scene):
+def color(record: Record, scene: Scene) -> None:
     """Bring the colors of all objects to the frame that they show; take them away where they are not wanted."""
     kind, simulation = scene.pbd.heat_map, record.world.simulation
     shown = min(max(shown_frame(scene), record.first_frame), record.last_frame)

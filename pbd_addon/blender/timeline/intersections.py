@@ -1,5 +1,7 @@
 """Faces that other faces go through at the start of a simulation: contact cannot pull those apart."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -10,9 +10,9 @@ from ...model import State
 from ...report import StepReport
 from ..read.curves import Curves
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Heard, UserState, Watched
+from ..read.user_state import Heard, UserState
+from ..read.watched import Watched
 from ..scene.surfaces import Surface
-from .changes import InvalidRange
 from .scene_simulation import SceneSimulation
 
 
@@ -41,6 +41,14 @@ class BakeProgress(NamedTuple):
             line = iface("Settles: {done} of {frames}, {time} left")
             return line.format(done=self.settled, frames=self.to_settle, time=left)
         return iface("Frame {frame} of {last}, {time} left").format(frame=self.frame, last=self.end, time=left)
+
+
+class InvalidRange(NamedTuple):
+    """Frames that did not hold any more."""
+
+    first: int
+    last: int
+    why: str
 
 
 class UndoState(NamedTuple):

@@ -1,19 +1,23 @@
 """One simulation of all PBD objects of a scene: built from them, fed by them, and matched to them again."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import Collider, FrameInputs, Plane, Simulation
 from ..errors import PBDError
+from ..kinds import Object, Scene
 from ..read import mesh_io
+from ..read.snapshot import SceneSnapshot
 from ..scene.scene_objects import find, is_body
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import as_collider
+from ..settings.raw_settings import Floor, Key, as_collider
 from . import intersections
-from .simulated_object import check_surface, read_member
+from .simulated_object import SimulatedObject, check_surface, read_member
 
 UP = (0.0, 0.0, 1.0)
 PIN_SPEED = 2.0
@@ -45,7 +49,7 @@ class SceneSimulation:
         rested: Steps that were taken in place.
     """
 
-    def __init__(self, scene, objects, moment):
+    def __init__(self, scene: Scene, objects: list[Object], moment: SceneSnapshot) -> None:
         """Build from the user's shapes as they stand at `moment`.
 
         Raises:
@@ -74,11 +78,11 @@ class SceneSimulation:
         self.applied = dict(moment.settings)
         self.rested = 0
 
-    def _all_colliders(self):
+    def _all_colliders(self) -> list[Plane | Collider]:
         """The solver's colliders, in order."""
         return [self.floor, *(one.collider for one in self.obstacles.values())]
 
-    def recast(self, moment):
+    def recast(self, moment: SceneSnapshot) -> Any:
         """Meet the colliders of a moment from the next step on: others than before, or some with other faces.
 
         State and cache stay.
@@ -98,15 +102,15 @@ class SceneSimulation:
         return True
 
     @staticmethod
-    def _floor_point(floor):
+    def _floor_point(floor: Floor) -> tuple[float, float, float]:
         return (0.0, 0.0, raw_settings.clean(floor.height) if floor.used else FAR_BELOW)
 
-    def objects(self, scene):
+    def objects(self, scene: Scene) -> list[tuple[SimulatedObject, Object]]:
         """The members that are still PBD objects of the scene, as pairs of member and object."""
         found = ((member, find(scene, member.uid, member.name)) for member in self.members)
         return [(member, obj) for member, obj in found if obj is not None and is_body(obj)]
 
-    def held(self, moment):
+    def held(self, moment: SceneSnapshot) -> SceneSnapshot:
         """A moment with the pinned vertices alone of the deformed shapes: no more is needed to step."""
         shapes = {}
         for member in self.members:
@@ -115,7 +119,7 @@ class SceneSimulation:
                 shapes[member.uid] = shape if len(shape) == len(ids) else shape[ids]
         return moment._replace(deformed=shapes)
 
-    def apply(self, scene, settings):
+    def apply(self, scene: Scene, settings: dict[Key, Any]) -> None:
         """Hand changed settings to the simulation; they act from the next step.
 
         Raises:
@@ -142,7 +146,7 @@ class SceneSimulation:
             self.simulation.set_settings(raw_settings.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw
 
-    def _read_maps(self, scene, member, raw):
+    def _read_maps(self, scene: Scene, member: SimulatedObject, raw: Any) -> None:
         """Read the weights of a member's maps again if other groups are theirs now; raises `PBDError`."""
         names = maps.groups(raw_settings.maps_from(raw))
         if names == maps.groups(raw_settings.maps_from(self.applied[member.uid])):
@@ -151,23 +155,23 @@ class SceneSimulation:
         member.weights.clear()
         member.weights.update(read)
 
-    def _set_maps(self, member, raw):
+    def _set_maps(self, member: SimulatedObject, raw: Any) -> None:
         """Hand the maps to the simulation."""
         factors = maps.factors(raw_settings.maps_from(raw), member.weights)
         if factors or self.simulation.maps(member.body):
             self.simulation.set_maps(member.body, factors)
 
-    def count_tangled(self):
+    def count_tangled(self) -> dict[int, int]:
         """How many faces of each member something went through at the start, by uid; none are left out."""
         found = intersections.tangled_faces([member.body for member in self.members])
         return {member.uid: len(faces) for member, faces in zip(self.members, found, strict=True) if len(faces)}
 
-    def notes(self):
+    def notes(self) -> dict[int, tuple[str, ...]]:
         """What is worth knowing about each member, sentences by uid."""
         # A body notes its openings if it is built under pressure; pressure may be switched on later.
         return {member.uid: tuple(dict.fromkeys((*member.body.notes, *self._caps(member)))) for member in self.members}
 
-    def _caps(self, member):
+    def _caps(self, member: SimulatedObject) -> tuple[str, ...]:
         """A sentence on the openings of a mesh under pressure."""
         count = len(member.body.mesh.boundary_loops)
         material = raw_settings.material_from(self.applied[member.uid], member.name)
@@ -176,7 +180,7 @@ class SceneSimulation:
         note = "1 opening is closed by a virtual cap" if count == 1 else "{count} openings are closed by virtual caps"
         return (iface(note).format(count=count),)
 
-    def inputs(self, scene, moment):
+    def inputs(self, scene: Scene, moment: SceneSnapshot) -> FrameInputs:
         """Pin targets, floor and colliders at a moment, as `FrameInputs` in world space.
 
         Raises:
@@ -209,7 +213,7 @@ class SceneSimulation:
         planes = {self.floor: (self._floor_point(floor), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
 
-    def _pin_ways(self, member, moment, scene):
+    def _pin_ways(self, member: SimulatedObject, moment: SceneSnapshot, scene: Scene) -> np.ndarray:
         """How far pins that a hand has left are from their place in the mesh, (k, 3) [m].
 
         From there they go at `PIN_SPEED` when the simulation begins, because the cloth begins as the mesh.
@@ -220,7 +224,7 @@ class SceneSimulation:
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
-    def _place(self, uid, surface):
+    def _place(self, uid: int, surface: Surface) -> np.ndarray:
         """SceneSimulation positions (n, 3) [m] of a surface; computed only when it has moved."""
         placed = self._placed.get(uid)
         if placed is None or not surface.stands_like(placed[0]):
@@ -228,7 +232,7 @@ class SceneSimulation:
         return placed[1]
 
 
-def obstacle(moment, uid):
+def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:
     """The collider of that uid as it stands at a moment; raises `PBDError`."""
     surface, values = moment.surfaces[uid], raw_settings.collider_from(moment.settings[as_collider(uid)])
     try:
@@ -238,7 +242,7 @@ def obstacle(moment, uid):
     return ColliderBinding(collider, surface, values["inside"])
 
 
-def still_fits(one, moment, uid):
+def still_fits(one: ColliderBinding, moment: SceneSnapshot, uid: int) -> bool:
     """Whether an obstacle can become by moving what it is at a moment."""
     inside = raw_settings.collider_from(moment.settings[as_collider(uid)])["inside"]
     return one.inside == inside and one.surface.fits(moment.surfaces[uid])

@@ -3,18 +3,21 @@
 They live outside of Blender's data, so nothing of them is saved or undone, and none outlives its file.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import bpy
 
 from ..errors import DamagedFrame, PBDError
+from ..kinds import Depsgraph, Scene
 from ..output import output
 from ..read import user_state
 from ..scene import linked
 from ..scene.scene_objects import bodies, layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to_first, last_live_frame, last_shown, shown_frame, timeline_frames
 from . import disk_cache, disk_load, follow, step
-from .record import BakeProgress, Record
+from .record import BakeProgress, InvalidRange, Record
 
 __all__ = [
     "BakeProgress",
@@ -52,6 +55,7 @@ __all__ = [
     "tell",
     "timeline_frames",
     "valid_frames",
+    "visits",
 ]
 
 _records: dict[int, Record] = {}
@@ -60,18 +64,18 @@ listeners: list[Callable[[bpy.types.Scene], None]] = []
 """Functions to call with a scene whose simulated frames may have become more or fewer."""
 
 
-def get(scene):
+def get(scene: Scene) -> Record | None:
     """The session of a scene, or None when nothing runs and nothing is to be said."""
     found = _records.get(scene.session_uid)
     return found if found is not None and (found.world or found.message or found.bake or found.disk_note) else None
 
 
-def of(scene):
+def of(scene: Scene) -> Record:
     """The session of a scene, made if there is none; nothing is built yet."""
     return _records.setdefault(scene.session_uid, Record())
 
 
-def ensure(scene, depsgraph):
+def ensure(scene: Scene, depsgraph: Depsgraph) -> Record:
     """The running session of a scene, built at the first frame if need be; raises `PBDError`."""
     found = of(scene)
     if found.world is None:
@@ -81,7 +85,7 @@ def ensure(scene, depsgraph):
     return found
 
 
-def reset(scene, depsgraph):
+def reset(scene: Scene, depsgraph: Depsgraph) -> None:
     """Start again at the present frame from the meshes as they are; raises `PBDError`."""
     drop(scene)
     try:
@@ -92,55 +96,62 @@ def reset(scene, depsgraph):
     show(scene, depsgraph)
 
 
-def show(scene, depsgraph):
+def show(scene: Scene, depsgraph: Depsgraph) -> bool:
     """The whole of a frame change; returns whether there was anything to simulate, cached or not."""
     found = _records.get(scene.session_uid)
     if found is None and live_bodies(scene):
         found = of(scene)
-    return found is not None and (found.visits or follow.show(found, scene, depsgraph))
+    return found is not None and follow.show(found, scene, depsgraph)
 
 
-def tell(scene):
+def visits(scene: Scene) -> bool:
+    """Whether frames that are missing are visited, so that frame changes are our own."""
+    found = _records.get(scene.session_uid)
+    return found is not None and found.visits
+
+
+def tell(scene: Scene) -> None:
     """Call the listeners: a frame of the scene is shown, or something was edited."""
     for listener in listeners:
         listener(scene)
 
 
-def notice_colliders():
+def notice_colliders() -> None:
     """An object may have become a collider or stopped being one: frames after the present one are to go."""
     for found in _records.values():
         step.note_heard(found, found.heard._replace(cast=True))
 
 
-def notice_edits(scene, depsgraph):
+def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited: F-curves perhaps, or the place or shape of what cloth meets."""
-    for found in _records.values():
+    for uid, found in _records.items():
         if found.world is not None and not found.visits:
-            step.note_heard(found, user_state.hear(scene, depsgraph, found.watched, found.heard, found.known.frame))
+            frame = found.known.frame if uid == scene.session_uid else None
+            step.note_heard(found, user_state.hear(scene, depsgraph, found.watched, found.heard, frame))
 
 
-def notice_undo():
+def notice_undo() -> None:
     """After undo: what Blender does not tell by itself may be back as it was."""
     for found in _records.values():
         step.note_heard(found, found.heard._replace(curves=True, cast=True))
 
 
-def valid_frames(scene):
+def valid_frames(scene: Scene) -> tuple[int, int]:
     """First and last simulated frame that hold, with what was changed since the last one was shown."""
     return follow.valid_frames(get(scene), scene)
 
 
-def lost_frames(scene):
+def lost_frames(scene: Scene) -> InvalidRange | None:
     """The frames that do not hold any more and were not simulated again, as `InvalidRange`, or None."""
     return follow.lost_frames(get(scene), scene)
 
 
-def fits(scene):
+def fits(scene: Scene) -> bool:
     """Whether the simulated frames are what a run from the first one, where the scene is, would give now."""
     return follow.is_one_run(get(scene), scene)
 
 
-def adopt(scene):
+def adopt(scene: Scene) -> None:
     """A file was loaded: take up the frames that are on disk, if that is wanted and they are of this scene as it is."""
     if live_bodies(scene):
         found = of(scene)
@@ -149,7 +160,7 @@ def adopt(scene):
         step.note_loaded(found, last_shown(scene))
 
 
-def load_from_disk(scene):
+def load_from_disk(scene: Scene) -> str:
     """Take up the frames that are on disk instead of those in memory; if that cannot be, returns why."""
     found = Record()
     disk_load.adopt(found, scene)
@@ -159,13 +170,13 @@ def load_from_disk(scene):
     return ""
 
 
-def needs_disk(scene):
+def needs_disk(scene: Scene) -> bool:
     """Whether simulated frames are on disk and not in memory too."""
     found = _records.get(scene.session_uid)
     return found is None or found.world is None or not found.world.simulation.is_in_memory
 
 
-def delete_from_disk(scene):
+def delete_from_disk(scene: Scene) -> None:
     """Delete the frames on disk and write no more there; those in memory stay. Raises `OSError`."""
     scene.pbd.use_disk_cache = False
     disk_cache.discard(scene)
@@ -179,7 +190,7 @@ def delete_from_disk(scene):
             clear_cache(scene)
 
 
-def before_save():
+def before_save() -> None:
     """The file is about to be saved."""
     linked.before_save()
     for scene in bpy.data.scenes:
@@ -188,7 +199,7 @@ def before_save():
             _settle_disk(found, scene)
 
 
-def _settle_disk(found, scene):
+def _settle_disk(found: Record, scene: Scene) -> None:
     """Forget the frames that a change which is not shown yet has made wrong, and count those that are saved."""
     if scene.pbd.frames_on_disk:
         scene.pbd.frames_on_disk = 0
@@ -203,7 +214,7 @@ def _settle_disk(found, scene):
         scene.pbd.frames_on_disk = disk_cache.count(found)
 
 
-def after_save():
+def after_save() -> None:
     """The file was saved, perhaps under another name."""
     for scene in bpy.data.scenes:
         found = _records.get(scene.session_uid)
@@ -211,7 +222,7 @@ def after_save():
             disk_cache.follow(found, scene)
 
 
-def clear_cache(scene):
+def clear_cache(scene: Scene) -> None:
     """Forget all simulated frames of a scene and show the shapes that the user made."""
     drop(scene)
     for obj in live_bodies(scene):
@@ -219,23 +230,23 @@ def clear_cache(scene):
             output.show_user_shape(obj)
 
 
-def drop(scene):
+def drop(scene: Scene) -> None:
     """Forget the simulation of a scene."""
     _records.pop(scene.session_uid, None)
 
 
-def take_away(scene):
+def take_away(scene: Scene) -> Record | None:
     """Forget the simulation of a scene for a while; returns it, or None, for `put_back`."""
     return _records.pop(scene.session_uid, None)
 
 
-def put_back(scene, found):
+def put_back(scene: Scene, found: Record) -> None:
     """Let a simulation that was taken away be that of the scene again, and show its present frame."""
     _records[scene.session_uid] = found
     follow.show_again(found, scene, layer_of(scene).depsgraph)
 
 
-def drop_all():
+def drop_all() -> None:
     """Forget everything: another file is loaded, or the extension is switched off."""
     _records.clear()
     disk_cache.forget_claims()

@@ -1,5 +1,7 @@
 """The members of a simulation: what each object was when it was built, and whether it still is."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -7,9 +9,12 @@ import numpy as np
 from ... import Body
 from ...contact.surface_points import SurfacePoints
 from ..errors import PBDError
+from ..kinds import Object
 from ..output import output_choice
 from ..read import mesh_io, pins, user_state
+from ..read.snapshot import SceneSnapshot
 from ..scene import poses, surfaces, user_keys
+from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 
@@ -40,7 +45,7 @@ class SimulatedObject(NamedTuple):
     weights: dict[str, np.ndarray] = {}  # of the maps; read anew when their groups are others
 
 
-def read_member(obj, moment):
+def read_member(obj: Object, moment: SceneSnapshot) -> SimulatedObject:
     """An object as it stands at a moment, ready to be simulated.
 
     Raises:
@@ -65,7 +70,7 @@ def read_member(obj, moment):
     )
 
 
-def attachment(obj, body, moment):
+def attachment(obj: Object, body: Body, moment: SceneSnapshot) -> Attachment | None:
     """How vertices of an object's body are bound to another object as it stands at a moment, or None.
 
     Raises:
@@ -87,7 +92,7 @@ def attachment(obj, body, moment):
     return Attachment(target.session_uid, rows, bound, surface)
 
 
-def check_surface(member, bound, now):
+def check_surface(member: SimulatedObject, bound: Surface, now: Surface) -> None:
     """Raise a `PBDError` if a member cannot follow a surface any more."""
     if now is None:
         raise PBDError(f"'{member.name}' was attached to '{bound.name}', which is gone: press Reset")
@@ -98,7 +103,7 @@ def check_surface(member, bound, now):
         )
 
 
-def check_fit(member, obj):
+def check_fit(member: SimulatedObject, obj: Object) -> None:
     """Raise a `PBDError` if the mesh is not the one that the simulation was built for; quick."""
     mesh_io.check_mesh(obj)
     built = member.fingerprint[0]
@@ -108,18 +113,18 @@ def check_fit(member, obj):
             raise PBDError(f"Mesh of '{obj.name}' has {new} {what}, the simulation was built for {old}: press Reset")
 
 
-def check_faces(member, obj):
+def check_faces(member: SimulatedObject, obj: Object) -> None:
     """Raise a `PBDError` if the counts fit but the faces run through other vertices."""
     check_fit(member, obj)
     if mesh_io.fingerprint(obj) != member.fingerprint:
         raise PBDError(f"Mesh of '{obj.name}' has other faces than the simulation was built for: press Reset")
 
 
-def fits(member, obj):
+def fits(member: SimulatedObject, obj: Object) -> bool:
     """Whether the mesh is, by its counts, the one that the simulation was built for."""
     return not obj.data.is_editmode and mesh_io.counts(obj.data) == member.fingerprint[0]
 
 
-def user_world(obj, pose, masks):
+def user_world(obj: Object, pose: Pose, masks: dict[str, np.ndarray]) -> np.ndarray:
     """World positions (n, 3) float64 [m] of the user's shape under a pose, without modifiers."""
     return poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix)

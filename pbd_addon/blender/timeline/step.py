@@ -1,23 +1,32 @@
 """The writer: it alone changes the record. It truncates, steps one frame at a time, and goes back."""
 
+from __future__ import annotations
+
 import contextlib
 import math
 import time
+from collections.abc import Iterable
+from typing import Any
 
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import UnstableError
+from ...constraints.grab import Grab
 from ..errors import DamagedFrame, LateError, PBDError
+from ..kinds import Object, Scene
 from ..read import curves, user_state
-from ..read.user_state import Heard
+from ..read.curves import Curves
+from ..read.snapshot import SceneSnapshot
+from ..read.user_state import Heard, UserState
 from ..scene import poses
 from ..scene.scene_objects import live_bodies
 from ..scene.simulated_range import frame_range, last_live_frame
+from ..scene.surfaces import Surface
 from . import backends, changes
-from .changes import InvalidRange
-from .record import UndoState
+from .changes import Change
+from .record import BakeProgress, InvalidRange, Record, UndoState
 from .scene_simulation import SceneSimulation
-from .simulated_object import check_faces
+from .simulated_object import SimulatedObject, check_faces
 
 UNDOABLE = 16
 """So many uses of the hand can be undone with the cloth."""
@@ -26,7 +35,7 @@ UNDOABLE = 16
 # ------------------------------------------------------------------------------------------ what holds
 
 
-def truncate(record, frame, why):
+def truncate(record: Record, frame: int, why: str) -> None:
     """Forget all frames after `frame`, but for the first; `why` is the end of a sentence.
 
     Raises:
@@ -56,7 +65,7 @@ def truncate(record, frame, why):
         record.first_disturbed = min(record.first_disturbed, frame + 1)
 
 
-def apply(record, found, user):
+def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
     """Let what has changed take its frames; raises `DamagedFrame` where all begins anew."""
     for change in found:
         if change.what in changes.AT_FIRST:
@@ -76,7 +85,7 @@ def apply(record, found, user):
         record.curves = user.curves
 
 
-def remember(record, user):
+def remember(record: Record, user: UserState) -> None:
     """A frame is shown with what the user had set then."""
     known = record.known
     if user.cast is None and known is not None:
@@ -87,7 +96,7 @@ def remember(record, user):
     record.heard = Heard()
 
 
-def forget_damaged(record, frame):
+def forget_damaged(record: Record, frame: int) -> None:
     """Forget a frame that cannot be read, and those after it; begin anew if that is the first one."""
     if record.world is None or frame == record.first_frame:
         record.forget(record.start)
@@ -99,12 +108,14 @@ def forget_damaged(record, frame):
 # ------------------------------------------------------------------------------------------ one frame more
 
 
-def build(record, scene, frame, snapshot):
+def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> None:
     """Make the simulation from the scene as it stood at its first frame; raises `PBDError`."""
     objects = live_bodies(scene)
     if not objects:
         raise PBDError("There is no PBD cloth or balloon to simulate")
+    lost = record.lost  # What has taken all frames but the first has them built anew.
     record.forget(snapshot)
+    record.lost = lost
     built = SceneSimulation(scene, objects, snapshot)
     built.simulation.begin(frame)
     record.world = built
@@ -114,7 +125,9 @@ def build(record, scene, frame, snapshot):
     remember(record, user_state.read(scene, record.watched, Heard()))
 
 
-def take_up(record, scene, built, snapshots, disk):
+def take_up(
+    record: Record, scene: Scene, built: SceneSimulation, snapshots: dict[int, SceneSnapshot], disk: Any
+) -> None:
     """Have what was simulated before, as files on disk hold it."""
     record.forget(snapshots[disk.files.first])
     record.storage.cache = disk
@@ -124,25 +137,27 @@ def take_up(record, scene, built, snapshots, disk):
     remember(record, user_state.read(scene, record.watched, Heard()))
 
 
-def note_past(record, guess, disturbed, moved, settled, shaped):
+def note_past(
+    record: Record, guess: int | None, disturbed: tuple[int | None, str], moved: set[int], settled: int, shaped: bool
+) -> None:
     """What of the past of frames that were taken up is not in themselves."""
     record.first_guess, record.moved_by_hand = guess, moved
     record.first_disturbed, record.disturbed_by = disturbed
     record.settled, record.shaped = settled, shaped
 
 
-def read_curves(record, scene):
+def read_curves(record: Record, scene: Scene) -> Curves:
     """The animation that a record depends on, over its frames and those to come."""
     last = max(record.last_frame, last_live_frame(scene))
     return curves.read(scene, record.watched, record.first_frame, last, record.curves)
 
 
-def stand(record, snapshot):
+def stand(record: Record, snapshot: SceneSnapshot) -> None:
     """Stand at the first frame, with nothing built."""
     record.forget(snapshot)
 
 
-def advance(record, scene, frame, snapshot, guessed=False):
+def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False) -> None:
     """Step to the next frame, at whose end the scene stands as in a snapshot.
 
     Raises:
@@ -176,7 +191,7 @@ def advance(record, scene, frame, snapshot, guessed=False):
         record.tangled = world.count_tangled()
 
 
-def _check(record, scene, snapshot):
+def _check(record: Record, scene: Scene, snapshot: SceneSnapshot) -> None:
     """Raise a `PBDError` if an object cannot be stepped from where it stands now, or the last step has failed."""
     for member, obj in record.world.objects(scene):
         check_faces(member, obj)
@@ -189,14 +204,14 @@ def _check(record, scene, snapshot):
         raise PBDError(record.blocked)
 
 
-def other_output(record, member, obj):
+def other_output(record: Record, member: SimulatedObject, obj: Object) -> str:
     """What to do if the frames were made for another output than an object has now, one sentence, or ""."""
     if changes.suits_output(member, user_state.role(obj), record.snapshots.values()):
         return ""
     return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
 
 
-def _make_room(record, scene):
+def _make_room(record: Record, scene: Scene) -> None:
     """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
     simulation, limit = record.world.simulation, scene.pbd.cache_limit * 1e6
     if simulation.cache_bytes + simulation.frame_bytes <= limit:
@@ -210,7 +225,7 @@ def _make_room(record, scene):
     )
 
 
-def _newcomers(record, scene):
+def _newcomers(record: Record, scene: Scene) -> dict[int, tuple[str, ...]]:
     """Tell objects that became PBD in the middle when they will join, by uid."""
     members = {member.uid for member in record.world.members}
     note, first = iface("'{name}' joins the simulation at frame {frame}, or on Reset"), frame_range(scene)[0]
@@ -218,50 +233,50 @@ def _newcomers(record, scene):
     return {obj.session_uid: (note.format(name=obj.name, frame=first),) for obj in new}
 
 
-def _note_touching(record, scene, frame):
+def _note_touching(record: Record, scene: Scene, frame: int) -> None:
     """Remember what touches something at a frame that was stepped last, while contact is shown."""
     if scene.pbd.heat_map == "CONTACT":
         touching = record.world.simulation.touching
         record.touched[frame] = {member.uid: touching(member.body) for member in record.world.members}
 
 
-def say(record, message, is_late=False):
+def say(record: Record, message: str, is_late: bool = False) -> None:
     """Why nothing is simulated, or ""."""
     record.message, record.is_late = message, is_late
 
 
-def clear_times(record):
+def clear_times(record: Record) -> None:
     """A frame change begins."""
     record.stepping, record.message, record.is_late = 0.0, "", False
 
 
-def note_exchange(record, seconds):
+def note_exchange(record: Record, seconds: float) -> None:
     """What a frame change took beside stepping [s]."""
     if record.stepping:
         record.exchange = seconds - record.stepping
 
 
-def note_surfaces(record, surfaces):
+def note_surfaces(record: Record, surfaces: dict[int, Surface]) -> None:
     """What was read last of other objects."""
     record.surfaces = surfaces
 
 
-def note_visits(record, visits):
+def note_visits(record: Record, visits: bool) -> None:
     """Whether frame changes are our own."""
     record.visits = visits
 
 
-def note_loaded(record, frame):
+def note_loaded(record: Record, frame: int) -> None:
     """The file was loaded at this frame."""
     record.loaded = frame
 
 
-def note_heard(record, heard):
+def note_heard(record: Record, heard: Heard) -> None:
     """What Blender has told of edits."""
     record.heard = heard
 
 
-def note_bake(record, progress):
+def note_bake(record: Record, progress: BakeProgress | None) -> None:
     """How far a bake is, or None."""
     record.bake = progress
 
@@ -269,7 +284,7 @@ def note_bake(record, progress):
 # ------------------------------------------------------------------------------------------ changed in place
 
 
-def settle(record, scene, patience=math.inf):
+def settle(record: Record, scene: Scene, patience: float = math.inf) -> None:
     """Settle a first frame that was just built, if the scene says so.
 
     Raises:
@@ -284,12 +299,12 @@ def settle(record, scene, patience=math.inf):
             raise LateError(f"Settled {done} of {frames} frames in {patience:.0f} s: press Settle for all of them")
 
 
-def frames_to_settle(record, scene):
+def frames_to_settle(record: Record, scene: Scene) -> int:
     """How many frames a simulation that was just built is to settle."""
     return record.snapshots[record.first_frame].settings[scene.session_uid].settle
 
 
-def settle_on(record, scene, done, frames):
+def settle_on(record: Record, scene: Scene, done: int, frames: int) -> None:
     """Let the first frame hang for one frame more, with which so many of so many are done; raises `PBDError`.
 
     Left early, the frame says that it is not settled to the end.
@@ -300,7 +315,7 @@ def settle_on(record, scene, done, frames):
     record.first_disturbed, record.disturbed_by = unsettled if done < frames else (None, "")
 
 
-def rest(record, scene):
+def rest(record: Record, scene: Scene) -> None:
     """Step the last cached frame in place, while everything stands still as it is there; raises `PBDError`."""
     frame, simulation = record.last_frame, record.world.simulation
     snapshot = record.snapshots[frame]
@@ -315,7 +330,7 @@ def rest(record, scene):
     _note_touching(record, scene, frame)
 
 
-def take_settings_of_first(record, scene):
+def take_settings_of_first(record: Record, scene: Scene) -> None:
     """Let the settings that the scene has now be those that the first frame was made with."""
     user = user_state.read(scene, record.watched, Heard())
     first, raw = record.first_frame, user.settings[scene.session_uid]
@@ -325,14 +340,14 @@ def take_settings_of_first(record, scene):
     remember(record, user)
 
 
-def keep(record, scene, frame):
+def keep(record: Record, scene: Scene, frame: int) -> UndoState:
     """What to go back to after a hand has changed a cached frame."""
     state = record.world.simulation.state_at(frame)
     disturbed = record.first_disturbed, record.disturbed_by
     return UndoState(scene.pbd.hand_count + 1, frame, state, disturbed, record.shaped, tuple(record.held))
 
 
-def disturb(record, frame):
+def disturb(record: Record, frame: int) -> None:
     """A hand changes a frame, and so all after it; at the first one, it shapes what the cloth begins with."""
     truncate(record, frame, f"frame {frame} was shaped by hand")
     if frame == record.first_frame:
@@ -341,18 +356,18 @@ def disturb(record, frame):
         record.first_disturbed, record.disturbed_by = frame, "HAND"
 
 
-def hold(record, frame, grab):
+def hold(record: Record, frame: int, grab: Grab) -> None:
     """A hand has pinned something at a frame."""
     record.held = [*record.held, (frame, grab)]
 
 
-def note_hand(record, scene, kept):
+def note_hand(record: Record, scene: Scene, kept: UndoState) -> None:
     """Count a use of the hand; undo, which counts back, will go back to what was kept."""
     scene.pbd.hand_count = kept.number
     record.hands = [*record.hands, kept][-UNDOABLE:]
 
 
-def undo_hands(record, count):
+def undo_hands(record: Record, count: int) -> None:
     """Take back the uses of the hand after that many."""
     undone = [kept for kept in record.hands if kept.number > count]
     if undone:
@@ -360,7 +375,7 @@ def undo_hands(record, count):
         record.hands = record.hands[: -len(undone)]
 
 
-def go_back_to(record, kept):
+def go_back_to(record: Record, kept: UndoState) -> None:
     """Take back what a hand has done since."""
     simulation = record.world.simulation
     if not simulation.is_cached(kept.frame):

@@ -1,0 +1,255 @@
+"""Bending of stiff sheets: plate elements, solved all at once.
+
+One pass over hinges gives each of them at most the stiffness m/h², so that sheets with stiffer ones hang too deep.
+Where a body is stiff by this measure, its hinges do nothing, and the linear system (M + h² B Q) p = M p̃ of the whole
+body is solved in every substep: implicit Euler. Its factors are kept for each h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.numpy_kernels import dihedral_angles
+from ..settings import Material, SolverSettings
+from .base import Constraints
+from .plate_blocks import PlateBlocks, block_entries
+from .plate_elements import FLAT, plate_elements, side_forces, triangle_normals
+
+STIFF = 0.1
+"""A body is stiff above this h² B / (ρ l⁴). Hinges solved in one pass let a clamped strip of ten cells sag 32 % too
+much there, 10 % at 0.03 and 94 % at 0.3, measured beside 160 substeps; usual cloth, cotton at 1 cm, is at 0.04."""
+
+USUAL_FRAME = 1.0 / 24.0
+"""Frame by whose substeps stiffness is judged [s]: a body is not to change its model of bending while it runs."""
+
+MOST_ENTRIES = 24_000_000
+"""Larger systems are left to hinges. A square of 144 x 144 vertices has this many: 190 MB for the factors, as much for
+the matrix, and, going by the 16 ms measured at 100 x 100, some 50 ms in every substep."""
+
+CLAMP = 1e4
+"""Factor of the stiffness of triangles whose corners are all held: the sheet beside them is clamped, not hinged."""
+
+MOST_TURNS, TURNED = 8, 1e-4
+"""Where the rest shape is folded, the load turns with the normals: it is solved for again until none of them turns by
+more [rad], at most so often. Once is not enough for film of 1e-4 N·m folded at a right angle: it trembles at 2 m/s."""
+
+KEPT = 3
+"""Factors for so many lengths of substeps are kept: that of the frames and those of its halves."""
+
+
+class Sheet(NamedTuple):
+    """What plates need of a body.
+
+    Attributes:
+        start: Its first particle.
+        rest: Rest positions, (n, 3) [m].
+        triangles: (t, 3) int.
+        areas: Of each vertex, (n,) [m²].
+        levels: Of each vertex, see `plate_blocks.levels_of`, (n,) int.
+        keeps_angles: Whether folds of the rest shape are at rest.
+    """
+
+    start: int
+    rest: np.ndarray
+    triangles: np.ndarray
+    areas: np.ndarray
+    levels: np.ndarray
+    keeps_angles: bool
+
+
+class Plate:
+    """A stiff body: its elements, their blocks and factors. Stiffness, masses and map do not change."""
+
+    def __init__(self, sheet: Sheet, bend: float, damping_time: float, masses: np.ndarray, factors: np.ndarray) -> None:
+        self.part, self.rest = slice(sheet.start, sheet.start + len(sheet.rest)), sheet.rest
+        self.bend, self.damping_time, self.masses, self.per_vertex = bend, damping_time, masses, factors
+        self.elements = plate_elements(sheet.rest, sheet.triangles, sheet.keeps_angles)
+        self.factors = factors[self.elements.corners].mean(axis=1)
+        held = (masses[self.elements.corners] == np.inf).all(axis=1)
+        self.factors[held] = CLAMP * self.factors.max()
+        self.bent = bool(self.elements.push.any())
+        # Where a folded rest shape is to be flat, it does not rest, and only a point does.
+        folds = dihedral_angles(sheet.rest.T[:, self.elements.hinges.T], with_gradients=False)[0]
+        rests = sheet.keeps_angles or np.abs(folds).max(initial=0.0) < FLAT
+        self.unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
+        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf)
+        self._factors: dict[float, tuple[list[np.ndarray], list[np.ndarray]]] = {}
+
+    def factors_for(self, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Factors of M + stiffness · energy."""
+        if stiffness not in self._factors:
+            while len(self._factors) >= KEPT:
+                del self._factors[next(iter(self._factors))]
+            self._factors[stiffness] = self.blocks.factorize(self.masses, stiffness)
+        return self._factors[stiffness]
+
+    def solve(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, moved: np.ndarray, h: float) -> None:
+        """Move positions p (n, 3), of which `moved` came from earlier passes and is added to; x: those before.
+
+        Solved for is the difference from the rest shape, moved rigidly to where the body is, so that rounding is
+        measured by how far it is bent. With damping, the force is that at z = p' + τ/h (p' − x), where x is moved
+        rigidly too, and z is solved for.
+        """
+        blocks, lag = self.blocks, self.damping_time / h
+        ids = blocks.vertices
+        unbent = _turned(self.unbent, p)
+        ahead = p - unbent
+        base = ahead - moved
+        before = np.zeros_like(p)
+        if lag:
+            before = _turned(x, p) - unbent
+            ahead, base = (1.0 + lag) * ahead - lag * before, (1.0 + lag) * base - lag * before
+        stiffness = (1.0 + lag) * h**2 * self.bend
+        b = np.zeros((int(blocks.starts[-1]), 3))
+        b[blocks.rows] = self.masses[ids, None] * base[ids]
+        for rows, matrix, vertices in blocks.held:
+            b[rows] -= stiffness * (matrix @ ahead[vertices])
+        factors = self.factors_for(stiffness)
+        if self.bent:
+            corners = self.elements.corners
+            at_rest = triangle_normals(unbent, corners)
+            behind = triangle_normals(unbent + before, corners) - at_rest if lag else 0.0
+            turn, turned = triangle_normals(p, corners) - at_rest, np.zeros_like(at_rest)
+            reached, known = p.copy(), b
+            for _ in range(MOST_TURNS):
+                b = known + stiffness * blocks.load(self.elements, self.factors, (1.0 + lag) * turn - lag * behind)
+                kernels.solve_blocks(b, blocks.starts, *factors)
+                reached[ids] = (b[blocks.rows] + lag * before[ids]) / (1.0 + lag) + unbent[ids]
+                turn, turned = triangle_normals(reached, corners) - at_rest, turn
+                if np.abs(turn - turned).max() < TURNED:
+                    break
+        else:
+            kernels.solve_blocks(b, blocks.starts, *factors)
+        step = (b[blocks.rows] + lag * before[ids]) / (1.0 + lag) + unbent[ids] - p[ids]
+        p[ids] += step
+        moved[ids] += step
+
+    def angles(self, p: np.ndarray) -> np.ndarray:
+        """How far every hinge is folded from its rest angle at positions p (n, 3), (m,) [rad]."""
+        hinges = self.elements.hinges.T
+        angles = dihedral_angles(p.T[:, hinges], with_gradients=False)[0]
+        if self.bent:
+            angles -= dihedral_angles(self.rest.T[:, hinges], with_gradients=False)[0]
+        return np.asarray(angles - 2.0 * np.pi * np.round(angles / (2.0 * np.pi)))
+
+    def moments(self, p: np.ndarray) -> np.ndarray:
+        """Moment of every hinge against its angle's growth at positions p (n, 3), (m,) [N m]."""
+        slopes, derivatives = side_forces(self.elements, self.factors, p)
+        start, end = p[self.elements.hinges[:, 0]], p[self.elements.hinges[:, 1]]
+        along = (end - start) / np.linalg.norm(end - start, axis=1)[:, None]
+        return np.asarray(self.bend * (np.cross(derivatives, slopes) * along).sum(axis=1))
+
+
+class PlateConstraints(Constraints):
+    """C = dihedral angle − rest angle at every hinge of a stiff body; their compliances form a matrix, not a diagonal.
+
+    That matrix is the inverse of what plate elements leave to hinges when every side's slope is where the energy is
+    least (see `plate_elements`); it never appears. With the model ISOMETRIC every rest angle is 0.
+
+    Args:
+        sheets: One for each body.
+
+    Attributes:
+        stiff: Which bodies are at work here and leave their hinges alone, (bodies,) bool.
+        plates: By the number of the body.
+        left_to_hinges: Numbers of bodies that are stiff, but too large.
+    """
+
+    name = "plate bend"
+
+    def __init__(self, sheets: Sequence[Sheet]) -> None:
+        self.sheets = list(sheets)
+        self.stiff = np.zeros(len(self.sheets), bool)
+        self.plates: dict[int, Plate] = {}
+        self.left_to_hinges: list[int] = []
+        self._map: np.ndarray | None = None
+        self.h = 0.0
+
+    def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
+        self._map = maps.get("bend")
+
+    def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
+        before, self.plates = self.plates, {}
+        self.left_to_hinges = []
+        with np.errstate(divide="ignore"):
+            inertia = 1.0 / w
+        for number, (sheet, material) in enumerate(zip(self.sheets, materials)):
+            part = slice(sheet.start, sheet.start + len(sheet.rest))
+            factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
+            masses, bend = inertia[part], material.bend
+            if settings.method == "PBD" or not is_stiff(sheet, bend, masses, factors, settings.substeps):
+                continue
+            if block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
+                self.left_to_hinges.append(number)
+                continue
+            old = before.get(number)
+            if (
+                old is not None
+                and (old.bend, old.damping_time) == (bend, material.bend_damping)
+                and np.array_equal(old.masses, masses)
+                and np.array_equal(old.per_vertex, factors)
+            ):
+                self.plates[number] = old
+            else:
+                self.plates[number] = Plate(sheet, bend, material.bend_damping, masses, factors)
+        self.stiff = np.isin(np.arange(len(self.sheets)), list(self.plates))
+        self.active = bool(self.plates)
+        self._moved = {number: np.zeros_like(self.sheets[number].rest) for number in self.plates}
+        self._reached = np.zeros((0, 3))
+
+    def begin_substep(self, h: float, fraction: float) -> None:
+        self.h = h
+        for moved in self._moved.values():
+            moved[:] = 0.0
+
+    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+        for number, plate in self.plates.items():
+            own = p[:, plate.part].T.copy()
+            plate.solve(kernels, own, x[:, plate.part].T, self._moved[number], self.h)
+            p[:, plate.part] = own.T
+        self._reached = p.T.copy()
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        return np.concatenate([plate.angles(x[plate.part]) for plate in self.plates.values()])
+
+    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        indices = np.concatenate([plate.elements.hinges + plate.part.start for plate in self.plates.values()])
+        return indices, dihedral_angles(x.T[:, indices.T])[1].transpose(2, 1, 0)
+
+    def forces(self) -> np.ndarray:
+        """Moment that every hinge exerted against its angle's growth in the last substep, (m,) [N m]."""
+        if not len(self._reached):
+            return np.zeros(sum(len(plate.elements.hinges) for plate in self.plates.values()))
+        return np.concatenate([plate.moments(self._reached[plate.part]) for plate in self.plates.values()])
+
+    @property
+    def multipliers(self) -> np.ndarray:  # type: ignore[override]
+        """Those that stand for `forces`, which is when they are computed, (m,)."""
+        return -(self.h**2) * self.forces()
+
+
+def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray, substeps: int) -> bool:
+    """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF`.
+
+    l² is twice the mean area of a triangle, ρ the mass over the area of what moves, and h that of a usual frame in so
+    many substeps.
+    """
+    moving = (masses < np.inf) & (sheet.areas > 0.0)
+    if not moving.any():
+        return False
+    density = masses[moving].sum() / sheet.areas[moving].sum()
+    square = 2.0 * sheet.areas.sum() / len(sheet.triangles)
+    h = USUAL_FRAME / substeps
+    return bool(h**2 * bend * factors[moving].mean() > STIFF * density * square**2)
+
+
+def _turned(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Positions x (n, 3), moved as a rigid body to where p (n, 3) are (Kabsch 1976)."""
+    arms = x - x.mean(axis=0)
+    u, _, vt = np.linalg.svd(arms.T @ (p - p.mean(axis=0)))
+    u[:, -1] *= np.sign(np.linalg.det(u @ vt))
+    return np.asarray(arms @ (u @ vt) + p.mean(axis=0))

@@ -1,0 +1,193 @@
+"""Plate elements as one block tridiagonal system, to be factorized once and solved in every substep.
+
+Vertices are ordered in breadth-first levels, from one end of the sheet to the other. A triangle lies in a level or
+between two neighbors, so that only neighboring levels are coupled. A level's unknowns are its vertices and the slopes
+of the edges within it. Slopes between two levels have no mass: they are eliminated once and for all.
+
+With s unknowns in each of L levels, this takes 16 s² L bytes, a factorization for one h 5 s³ L flops and as many bytes
+again, and a solution reads 24 s² L bytes. s is about twice the number of vertices across the sheet.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .plate_elements import PlateElements
+
+LEAST = 32
+"""Levels are joined until they have about so many unknowns: smaller products cost more in calls than in work."""
+
+
+class Held(NamedTuple):
+    """What held vertices do to the unknowns beside them: a slice of these, a matrix (k, v) and the vertices (v,)."""
+
+    rows: slice
+    matrix: np.ndarray
+    vertices: np.ndarray
+
+
+class Eliminated(NamedTuple):
+    """Slopes that were taken out: their numbers (i,), the unknowns beside them, and what these hear of them (i, k)."""
+
+    slopes: np.ndarray
+    rows: slice
+    matrix: np.ndarray
+
+
+class PlateBlocks:
+    """The energy of plate elements in the unknowns of levels, for B = 1 N·m.
+
+    Args:
+        elements: Of one body.
+        factors: Of each triangle's energy, (t,).
+        levels: Of each vertex, see `levels_of`, (n,) int.
+        free: Which vertices move, (n,) bool.
+
+    Attributes:
+        vertices: Those that are unknown, (f,) int; rows: the unknowns that they are, (f,) int.
+        starts: Where the unknowns of each level begin, (levels + 1,) int.
+        diagonal, beside: Blocks of each level, and from each to the next.
+        held: What held vertices do.
+    """
+
+    def __init__(self, elements: PlateElements, factors: np.ndarray, levels: np.ndarray, free: np.ndarray) -> None:
+        n, count = len(free), len(elements.ends)
+        low = levels[elements.ends].min(axis=1)
+        within = low == levels[elements.ends].max(axis=1)
+        used = np.zeros(n, bool)
+        used[elements.corners] = True
+        unknown = np.concatenate([free & used, within])
+        level = np.concatenate([levels, low])
+        numbers = np.flatnonzero(unknown)
+        numbers = numbers[np.argsort(level[numbers], kind="stable")]
+        self.starts = np.searchsorted(level[numbers], np.arange(int(level.max()) + 2))
+        place = np.full(n + count, -1)
+        place[numbers] = np.arange(len(numbers))
+        self.vertices, self.rows = numbers[numbers < n], np.flatnonzero(numbers < n)
+        self.slopes, self.slope_rows = numbers[numbers >= n], np.flatnonzero(numbers >= n)
+        self.held: list[Held] = []
+        self.eliminated: list[Eliminated] = []
+        sizes = np.diff(self.starts)
+        self.diagonal = [np.zeros((size, size)) for size in sizes]
+        self.beside: list[np.ndarray] = []
+        bent = bool(elements.push.any())
+
+        unknowns = np.column_stack([elements.corners, np.where(elements.sides < 0, n + count, n + elements.sides)])
+        strip = levels[elements.corners].min(axis=1)
+        order = np.argsort(strip, kind="stable")
+        begins = np.searchsorted(strip[order], np.arange(len(sizes) + 1))
+        local = np.full(n + count + 1, -1)
+        for k in range(len(sizes)):
+            mine = order[begins[k] : begins[k + 1]]
+            present = np.unique(unknowns[mine])
+            present = present[present < n + count]
+            kept = slice(int(self.starts[k]), int(self.starts[min(k + 2, len(sizes))]))
+            held = present[(present < n) & ~unknown[np.minimum(present, n + count - 1)]]
+            between = present[(present >= n) & ~unknown[np.minimum(present, n + count - 1)]]
+            ns, ni, nh = kept.stop - kept.start, len(between), len(held)
+            local[numbers[kept]] = np.arange(ns)
+            local[between] = ns + np.arange(ni)
+            local[held] = ns + ni + np.arange(nh)
+            size = ns + ni + nh + 1
+            local[-1] = size - 1
+            at = local[unknowns[mine]]
+            flat = at[:, :, None] * size + at[:, None]
+            energy = elements.energy[mine] * factors[mine][:, None, None]
+            dense = np.bincount(flat.ravel(), energy.ravel(), size * size).reshape(size, size)
+            outer = np.r_[0:ns, ns + ni : size - 1]
+            matrix: np.ndarray = dense[:ns, outer]
+            if ni:
+                inner = dense[ns : ns + ni, ns : ns + ni]
+                inner[np.diag_indices(ni)] += inner.diagonal() == 0.0  # a factor of 0 leaves a slope without any energy
+                answer: np.ndarray = np.linalg.solve(inner, dense[ns : ns + ni, outer])
+                matrix = matrix - dense[:ns, ns : ns + ni] @ answer
+                if bent:
+                    self.eliminated.append(Eliminated(between - n, kept, answer[:, :ns]))
+            own = int(sizes[k])
+            self.diagonal[k] += matrix[:own, :own]
+            if k + 1 < len(sizes):
+                self.diagonal[k + 1] += matrix[own:ns, own:ns]
+                self.beside.append(matrix[:own, own:ns])
+            if nh:
+                self.held.append(Held(kept, matrix[:, ns:], held))
+        for k, block in enumerate(self.diagonal):
+            is_slope = numbers[self.starts[k] : self.starts[k + 1]] >= n
+            block[np.diag_indices(len(block))] += is_slope & (block.diagonal() == 0.0)
+        self._n = n
+
+    def factorize(self, masses: np.ndarray, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Factors of M + stiffness · energy for `kernels.solve_blocks`; masses (n,) [kg], stiffness [kg m²]."""
+        weight = np.zeros(int(self.starts[-1]))
+        weight[self.rows] = masses[self.vertices]
+        inverses: list[np.ndarray] = []
+        couplings: list[np.ndarray] = []
+        for k, block in enumerate(self.diagonal):
+            block = stiffness * block
+            block[np.diag_indices(len(block))] += weight[self.starts[k] : self.starts[k + 1]]
+            if k:
+                beside = stiffness * self.beside[k - 1]
+                couplings.append(beside.T @ inverses[-1])
+                block -= couplings[-1] @ beside
+            inverse = np.linalg.inv(block)
+            inverses.append(0.5 * (inverse + inverse.T))
+        return inverses, couplings
+
+    def load(self, elements: PlateElements, factors: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        """What rest angles ask of the unknowns where triangles have these normals (t, 3), (unknowns, 3)."""
+        n, count = self._n, len(elements.ends)
+        unknowns = np.column_stack([elements.corners, np.where(elements.sides < 0, n + count, n + elements.sides)])
+        push = (elements.push * factors[:, None])[:, :, None] * normals[:, None]
+        full = np.stack([np.bincount(unknowns.ravel(), push[..., k].ravel(), n + count + 1) for k in range(3)], axis=1)
+        found = np.zeros((int(self.starts[-1]), 3))
+        found[self.rows], found[self.slope_rows] = full[self.vertices], full[self.slopes]
+        for slopes, rows, matrix in self.eliminated:
+            found[rows] -= matrix.T @ full[n + slopes]
+        return found
+
+
+def levels_of(rest: np.ndarray, triangles: np.ndarray, islands: np.ndarray) -> np.ndarray:
+    """Levels of vertices, so that each triangle lies in one or between two neighbors, (n,) int.
+
+    Each island is searched breadth-first from its end along the longest axis of all; islands follow one another.
+
+    Args:
+        rest: Rest positions, (n, 3) [m].
+        triangles: (t, 3) int.
+        islands: Connected component of each vertex, (n,) int.
+    """
+    level = np.zeros(len(rest), np.int64)
+    if not len(triangles):
+        return level
+    used, corners = np.unique(triangles, return_inverse=True)
+    corners = corners.reshape(-1, 3)
+    island = np.unique(islands[used], return_inverse=True)[1].reshape(-1)
+    centered = rest[used] - rest[used].mean(axis=0)
+    height = centered @ np.linalg.eigh(centered.T @ centered)[1][:, -1]
+    lowest = np.full(island.max() + 1, np.inf)
+    np.minimum.at(lowest, island, height)
+    side = np.linalg.norm(centered[corners[:, 0]] - centered[corners[:, 1]], axis=1).mean()
+    found = np.where(height <= lowest[island] + 0.25 * side, 0, -1)
+    current = 0
+    while True:
+        at_front = corners[(found[corners] == current).any(axis=1)]
+        fresh = at_front[found[at_front] < 0]
+        if not len(fresh):
+            break
+        current += 1
+        found[fresh] = current
+    depth = np.zeros(len(lowest), np.int64)
+    np.maximum.at(depth, island, found)
+    found += (np.cumsum(depth + 1) - depth - 1)[island]
+    unknowns = 2.0 * len(used) / (found.max() + 1)  # in a level: its vertices, and as many edges along it
+    level[used] = found // max(1, round(LEAST / unknowns))
+    return level
+
+
+def block_entries(levels: np.ndarray, triangles: np.ndarray) -> int:
+    """About how many numbers the factors of a sheet with these levels (n,) and triangles (t, 3) hold."""
+    sides = levels[np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)]
+    within = sides[sides[:, 0] == sides[:, 1], 0]
+    sizes = np.bincount(levels) + np.bincount(within, minlength=int(levels.max()) + 1) // 2  # two sides are one edge
+    return int((sizes**2).sum() + (sizes[1:] * sizes[:-1]).sum())

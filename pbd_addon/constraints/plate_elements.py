@@ -1,0 +1,186 @@
+"""Plate elements: the bending energy of a thin sheet on any triangle mesh (Morley 1968), without Poisson's effect.
+
+A triangle's curvature is measured by how its three sides' slopes differ from its own plane. The slope of a side is a
+vector that the two triangles beside it share: the derivative of the position across the side, a unit vector in the
+sheet. With a side's length l, its outward unit normal n in the triangle's own plane, and the triangle's area A,
+
+    A H = sum over the sides of l (slope - own derivative across the side) n n^T,      E = B/2 sum of A |H|²
+
+H is the Hessian of the piecewise quadratic function that has these positions and slopes; all of x, y and z have one.
+Slopes have no mass: they take the values that make the energy least. Where the rest shape is folded by the angle f, a
+triangle's own derivative is turned by f/2 out of its plane, as with the mid-edge normals of Grinspun et al. 2006.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..mesh import half_edges, pair_keys
+
+FLAT = 1e-3
+"""A hinge counts as flat at rest below this dihedral angle [rad]."""
+
+
+class PlateElements(NamedTuple):
+    """Quadratic energies of triangles for B = 1 N·m, in their corners and the slopes of their sides.
+
+    Slopes are scaled with `size`, so that all unknowns are lengths. With u (6, 3), the energy of a triangle with the
+    unit normal n is u · energy u / 2 − (push · u) · n + a constant.
+
+    Attributes:
+        corners: (t, 3) int.
+        sides: Inner edge across each corner, −1 at the boundary, where the slope is free and taken out, (t, 3) int.
+        ends: Vertices of each inner edge, (e, 2) int.
+        energy: (t, 6, 6) [1/m²].
+        push: What the rest angles ask for, (t, 6) [1/m]; zeros for a flat rest shape.
+        size: What slopes are scaled with [m].
+        hinges: Edge start, edge end, left tip, right tip of each pair of triangles, (h, 4) int.
+        hinge_sides: Side of the second triangle of each pair, as 3 · triangle + corner, (h,) int.
+    """
+
+    corners: np.ndarray
+    sides: np.ndarray
+    ends: np.ndarray
+    energy: np.ndarray
+    push: np.ndarray
+    size: float
+    hinges: np.ndarray
+    hinge_sides: np.ndarray
+
+
+def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool) -> PlateElements:
+    """Elements of triangles (t, 3) of a rest shape (n, 3) [m].
+
+    Args:
+        rest: Rest positions.
+        triangles: None without area. Edges may have more than two of them: all share one slope.
+        keeps_angles: Whether folds of the rest shape are at rest; else the sheet rests flat.
+    """
+    corners = triangles.astype(np.int64)
+    half, _ = half_edges(corners)
+    half = half.reshape(-1, 3, 2)[:, [1, 2, 0]].reshape(-1, 2)  # side k is across corner k
+    tips = corners.ravel()
+    keys = pair_keys(half, len(rest))
+    order = np.argsort(keys, kind="stable")
+    first = np.searchsorted(keys[order], keys[order])
+    later = np.arange(len(order)) > first
+    one, other = order[first[later]], order[later]
+    usable = tips[one] != tips[other]
+    one, other = one[usable], other[usable]
+    inner, edge_of_one = np.unique(one, return_inverse=True)
+    sides, sign = np.full(len(tips), -1), np.zeros(len(tips))
+    sides[inner], sign[inner] = np.arange(len(inner)), 1.0
+    sides[other], sign[other] = edge_of_one.reshape(-1), -1.0
+
+    points = rest[corners]
+    along = np.roll(points, -2, axis=1) - np.roll(points, -1, axis=1)
+    lengths = np.linalg.norm(along, axis=2)
+    crossed = np.cross(along[:, 2], -along[:, 1])
+    double = np.linalg.norm(crossed, axis=1)
+    normals = crossed / double[:, None]
+    outward = np.cross(along / lengths[:, :, None], normals[:, None])
+    area = 0.5 * double
+    cosines = np.einsum("tkx,tjx->tkj", outward, outward)
+    weight = lengths[:, :, None] * lengths[:, None] * cosines**2 / area[:, None, None]
+    across = -lengths[:, None] * cosines / double[:, None, None]
+    for k in range(3):
+        open_side = (sides.reshape(-1, 3)[:, k] < 0).astype(float)
+        column = weight[:, :, k] * (open_side / weight[:, k, k].clip(min=1e-300))[:, None]
+        weight = weight - column[:, :, None] * weight[:, None, k]
+
+    turn = np.zeros(len(tips))
+    if keeps_angles and len(one):
+        turn = _half_angles(outward.reshape(-1, 3), np.repeat(normals, 3, axis=0), one, other, inner, edge_of_one, sign)
+    size = float(np.sqrt(area.mean())) if len(area) else 1.0
+    to_slopes = (sign / size).reshape(-1, 3)[:, :, None] * np.eye(3)
+    operator = np.concatenate([-np.cos(turn).reshape(-1, 3, 1) * across, to_slopes], axis=2)
+    weighted = np.einsum("tkj,tki->tij", weight, operator)
+    return PlateElements(
+        corners, sides.reshape(-1, 3), half[inner], np.einsum("tik,tkj->tij", weighted, operator),
+        np.einsum("tik,tk->ti", weighted, np.sin(turn).reshape(-1, 3)), size,
+        np.column_stack([half[one], tips[one], tips[other]]), other,
+    )  # fmt: skip
+
+
+def _half_angles(
+    outward: np.ndarray,
+    normals: np.ndarray,
+    one: np.ndarray,
+    other: np.ndarray,
+    inner: np.ndarray,
+    edge_of_one: np.ndarray,
+    sign: np.ndarray,
+) -> np.ndarray:
+    """Angle by which the slope at rest is turned out of the plane of each side's triangle, (3 t,) [rad]."""
+    first = np.full(len(inner), len(one))
+    np.minimum.at(first, edge_of_one.reshape(-1), np.arange(len(one)))
+    there = -outward[other[first]]
+    fold = np.arctan2((there * normals[inner]).sum(axis=1), (there * outward[inner]).sum(axis=1))
+    half = 0.5 * fold[:, None]
+    slope = np.cos(half) * outward[inner] + np.sin(half) * normals[inner]
+    turn = np.zeros(len(outward))
+    for half_edges_, edges in ((inner, np.arange(len(inner))), (other, edge_of_one.reshape(-1))):
+        own = sign[half_edges_][:, None] * slope[edges]
+        sine, cosine = (own * normals[half_edges_]).sum(axis=1), (own * outward[half_edges_]).sum(axis=1)
+        turn[half_edges_] = np.arctan2(sine, cosine)
+    turn[np.abs(turn) < 0.5 * FLAT] = 0.0
+    return turn
+
+
+def triangle_normals(p: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Unit normals of triangles (t, 3) at positions p (n, 3), (t, 3); zeros for one without area."""
+    a, b, c = p[corners.T]
+    normals = np.cross(b - a, c - a)
+    return normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
+
+
+def side_forces(elements: PlateElements, factors: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of a sheet bent to positions p (n, 3), and what holds each hinge there, for B = 1 N·m.
+
+    The slopes are those of least energy; conjugate gradients find them, for the matrix of the slopes alone is about as
+    well conditioned as the worst triangle, at any size of the mesh.
+
+    Args:
+        elements: Of the sheet.
+        factors: Of each triangle's energy, (t,).
+        p: Positions.
+
+    Returns:
+        Slopes seen from the second triangle of each hinge, (h, 3) [1], and the derivative of its energy by them, (h, 3)
+        [1].
+    """
+    corners, sides = elements.corners, elements.sides
+    energy, count = elements.energy * factors[:, None, None], len(elements.ends)
+    places = np.where(sides < 0, count, sides)
+    fixed = np.einsum("tki,tix->tkx", energy[:, 3:, :3], p[corners])
+    fixed -= (elements.push[:, 3:] * factors[:, None])[:, :, None] * triangle_normals(p, corners)[:, None]
+    stiff = energy[:, 3:, 3:]
+
+    def gather(per_side: np.ndarray) -> np.ndarray:
+        total = [np.bincount(places.ravel(), per_side[..., k].ravel(), count + 1)[:count] for k in range(3)]
+        return np.stack(total, axis=1)
+
+    def apply(slopes: np.ndarray) -> np.ndarray:
+        padded = np.concatenate([slopes, np.zeros((1, 3))])
+        return np.einsum("tkj,tjx->tkx", stiff, padded[places])
+
+    diagonal = np.bincount(places.ravel(), np.einsum("tkk->tk", stiff).ravel(), count + 1)[:count, None]
+    diagonal = np.where(diagonal > 0.0, diagonal, 1.0)
+    slopes = np.zeros((count, 3))
+    residual = -gather(fixed)
+    direction = residual / diagonal
+    square = start = float((residual * direction).sum())
+    for _ in range(10 * count):
+        if square <= 1e-24 * start:
+            break
+        image = gather(apply(direction))
+        step = square / float((direction * image).sum())
+        slopes += step * direction
+        residual -= step * image
+        better = residual / diagonal
+        before, square = square, float((residual * better).sum())
+        direction = better + (square / before) * direction
+    by_slope = (fixed + apply(slopes)).reshape(-1, 3)[elements.hinge_sides]
+    return -slopes[sides.ravel()[elements.hinge_sides]] / elements.size, -elements.size * by_slope

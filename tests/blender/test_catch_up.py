@@ -1,0 +1,103 @@
+"""A frame has one shape, wherever playback was started; what takes long goes on in pieces, with progress and Esc."""
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from scenes import count_steps, go, play, shown
+
+LAST = 24
+
+
+@pytest.fixture
+def session(extension):
+    return extension.bridge("timeline.session")
+
+
+def flag():
+    """A flag that hangs by two corners, which move."""
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    scenes.animate_location(obj, 1, LAST, (0.5, 0.0, 0.2))
+    return obj
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_file_saved_in_the_middle_goes_on_as_an_unbroken_run(session, tmp_path, on_disk):
+    obj, path = flag(), str(tmp_path / "flag.blend")
+    bpy.context.scene.pbd.use_disk_cache = on_disk
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    seen = play([obj], 1, LAST)
+    go(20)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    obj, scene = bpy.data.objects["Flag"], bpy.context.scene
+    assert np.abs(shown(obj) - seen[20][0]).max() < 1e-6
+    steps = count_steps(session.get(scene)) if on_disk else None
+    go(21)
+    assert np.abs(shown(obj) - seen[21][0]).max() < 1e-6
+    assert (session.get(scene).first_frame, scene.frame_current, scene.frame_subframe) == (1, 21, 0.0)
+    assert steps in (None, [])
+
+
+@pytest.mark.parametrize("start", [2, 7, 20])
+def test_wherever_playback_starts(session, start):
+    obj = flag()
+    want = play([obj], 1, LAST)
+    session.clear_cache(bpy.context.scene)
+    for frame, (shape,) in play([obj], start, LAST).items():
+        assert np.array_equal(shape, want[frame][0]), frame
+
+
+def test_before_the_range_nothing_is_simulated(session):
+    obj, scene = flag(), bpy.context.scene
+    scene.frame_start = 10
+    play([obj], 3, 9)
+    assert session.get(scene) is None
+    go(12)
+    assert (session.get(scene).first_frame, session.get(scene).last_frame) == (10, 12)
+
+
+def test_other_handlers_see_the_frame_that_is_shown_at_last(session):
+    """The frames that are missing are visited on the way, and then it is the user's frame again."""
+    flag()
+    seen = []
+
+    def note(scene, _depsgraph):
+        seen.append((scene.frame_current, scene.frame_subframe))
+
+    bpy.app.handlers.frame_change_post.append(note)
+    try:
+        go(4, 0.5)
+        go(6)
+    finally:
+        bpy.app.handlers.frame_change_post.remove(note)
+    assert seen[-1] == (6, 0.0)
+
+
+@pytest.mark.parametrize("settle", [0, 4])
+def test_what_takes_long_goes_on_in_pieces(extension, session, monkeypatch, settle):
+    """As the operator does it in a window: a piece of work for each frame, and Esc between any two."""
+    obj, scene = flag(), bpy.context.scene
+    scene.pbd.settle = settle
+    want = play([obj], 1, 12)
+    session.clear_cache(scene)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 0.0)
+    go(12)
+    record = session.get(scene)
+    assert record.is_late and record.last_frame < 12 and record.message
+    work = extension.bridge("baking.recording").catching_up(scene)
+    next(work)
+    work.close()  # Esc
+    assert (scene.frame_current, record.bake) == (12, None)
+    done = list(extension.bridge("baking.recording").catching_up(scene))
+    assert [progress.frame for progress in done if not progress.to_settle][-1] == 12
+    assert (scene.frame_current, record.message, record.is_late, record.last_frame) == (12, "", False, 12)
+    assert np.abs(shown(obj) - want[12][0]).max() < 1e-6
+
+
+def test_the_operator_without_a_window(session):
+    flag()
+    go(5)
+    assert bpy.ops.object.pbd_catch_up() == {"FINISHED"}
+    assert session.get(bpy.context.scene).last_frame == 5
