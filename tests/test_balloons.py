@@ -137,6 +137,22 @@ def test_a_ball_bounces_as_high_as_it_should():
     assert 20 < report.substeps <= 60
 
 
+@pytest.mark.parametrize("volume", [1.0, 1.1])
+def test_a_ball_bounces_lower_each_time(volume):
+    """Hardly damped by its material, it must not gain from the floor what it did not bring."""
+    vertices, triangles = icosphere(3, 0.3)
+    body = Body(vertices + [0.0, 0.0, 0.35], triangles, Material(pressure_mode="VOLUME", pressure=volume))
+    simulation = Simulation([body], [Plane()], self_collision=False)
+    heights = []
+    for _ in range(72):
+        simulation.step(1 / 24)
+        heights.append(simulation.positions(body)[:, 2].mean())
+    peaks = [b for a, b, c in zip(heights, heights[1:], heights[2:]) if a <= b > c]
+    assert len(peaks) >= 4
+    assert peaks[0] < 0.35
+    assert max(np.diff(peaks)) < 1e-3
+
+
 def test_what_is_carried_over_is_part_of_the_state():
     """A run that is taken up again at its last frame goes on with the same bits."""
     ends = []

@@ -557,14 +557,14 @@ def test_a_balloon_is_the_same(mode):
 
     apart, pair = both(make, 40)
     assert max(apart) < 1e-9
-    assert pair[0][0].reports[40].contacts > 0
+    assert max(report.contacts for report in pair[0][0].reports.values()) > 0
 
 
 def test_soft_pins_and_tethers_are_the_same():
     def make(name):
         vertices, quads = grid(9, 9, 0.5, 0.5)
         pins = dict.fromkeys(range(90, 95), 1.0) | dict.fromkeys(range(95, 100), 0.4)
-        body = Body(vertices, quads, Material(stretch=50.0), pins=pins)
+        body = Body(vertices, quads, Material(stretch=500.0), pins=pins)
         return Simulation([body], self_collision=False, kernels=name), body
 
     apart, pair = both(make, 25)

@@ -48,6 +48,10 @@ RAMP = 0.01
 LEAST = 1e-4
 """Strain below which a skin counts as slack."""
 
+FADES = 1.0
+"""Time after which what `recoil` has taken of a piece's motion counts for a third, and is not given back [s]. A bounce
+takes a third of it; a ball that lies still must not store up a leap."""
+
 GRADE = 0.05
 """Steps in the logarithm of the strain by which the mass follows it, so that weights rarely change."""
 
@@ -132,9 +136,10 @@ class PressurizedSkin:
                 np.clip(-(h**2) * share * tension, -most, most)
                 for tension, share, most in zip(parts, self.share, self.most)
             ]
-            self.carried.append(CARRIED * h**2 * parts[-3])
-        volume.pushed_away = parts[-2] if parts else np.zeros(count)
-        reached = parts[-1] if parts else volume.measure(kernels, x)[0]
+            self.carried.append(CARRIED * h**2 * parts[-4])
+        volume.pushed_away = parts[-3] if parts else np.zeros(count)
+        reached = parts[-2] if parts else volume.measure(kernels, x)[0]
+        self.taken = parts[-1] * np.exp(-h / FADES) if parts else np.zeros(len(self.island_masses))
         volume.aim = np.clip(volume.target, (1.0 - RAMP) * reached, (1.0 + RAMP) * reached)
         self.before, self.outer = x.copy(), np.zeros_like(x)
         self.inner: np.ndarray | None = None
@@ -182,9 +187,10 @@ class PressurizedSkin:
         return (strain / (1.0 + strain))[self.volume.piece_of_particle] * self.pull
 
     def _parts(self, memory: np.ndarray) -> list[np.ndarray]:
-        """Tensions of each kind of rows, pressures, volumes pushed away, targets; empty if they are of other rows."""
+        """Tensions of each kind of rows, pressures, volumes pushed away, targets, and what `recoil` has taken of each
+        island; empty if they are of other rows."""
         count = len(self.volume.pieces)
-        ends = np.cumsum([*(len(piece) for piece in self.pieces), count, count, count])
+        ends = np.cumsum([*(len(piece) for piece in self.pieces), count, count, count, len(self.island_masses)])
         return np.split(memory, ends[:-1]) if len(memory) == ends[-1] else []
 
     def begin_pass(self, p: np.ndarray) -> None:
@@ -217,7 +223,8 @@ class PressurizedSkin:
 
         An impulse moves the braced particles by less than their true mass, and the piece by what that mass took. With
         f the share of the piece that was hit and q the effective over the true mass there, the impulse should have been
-        (1 + g) times that, g = (q - 1) (1 - f) / (1 + f (q - 1)).
+        (1 + g) times that, g = (q - 1) (1 - f) / (1 + f (q - 1)). It gives back no more energy than it has taken, or a
+        ball would bounce higher each time (a passivity observer: Hannaford and Ryu 2002).
 
         Args:
             kernels: Module of kernels.
@@ -241,8 +248,18 @@ class PressurizedSkin:
         gain = excess * (1.0 - share) / (1.0 + share * excess) * self.free
         if not one_by_one:
             gain = np.where(met > 0.0, gain[met > 0.0].min(), 0.0)
-        if gain.any():
-            self._add_rigid(kernels, v, x, outer, gain / self.h)
+        if not gain.any():
+            return
+        flight = kernels.island_motion(x, v, self.masses, self.islands, self.island_masses)[1]
+        center, push, spin = kernels.island_motion(x, outer, self.masses, self.islands, self.island_masses)
+        push, spin = push * (gain / self.h), spin * (gain / self.h)
+        along, square = np.einsum("ij,ij->j", flight, push), np.einsum("ij,ij->j", push, push)
+        most = np.sqrt(along**2 + 2.0 * square * self.taken / self.island_masses) - along
+        part = np.minimum(1.0, np.divide(most, square, out=np.ones(count), where=square > 0.0))
+        if not one_by_one:
+            part[:] = part.min()
+        self.taken -= self.island_masses * part * (along + 0.5 * part * square)
+        kernels.add_rigid(v, x, self.islands, center, push * part, spin * part)
 
     def _add_rigid(
         self, kernels: ModuleType, target: np.ndarray, x: np.ndarray, moved: np.ndarray, gain: np.ndarray
@@ -260,4 +277,4 @@ class PressurizedSkin:
         if volume.gas.any():
             away = np.where(volume.gas > 0.0, volume.measure(kernels, x)[0] - volume.last, 0.0)
         pressures = volume.multipliers / self.h**2
-        return np.concatenate([*(rows.forces() for rows in self.skin), pressures, away, volume.aim])
+        return np.concatenate([*(rows.forces() for rows in self.skin), pressures, away, volume.aim, self.taken])
