@@ -105,7 +105,8 @@ def test_film_that_cannot_converge_runs_and_is_told():
         report = simulation.step(DT)
     assert np.isfinite(simulation.positions(body)).all()
     assert np.abs(simulation.velocities(body)).max() < 10.0
-    assert max(report.residuals.values()) < 0.2 or report.advice is not None
+    bending = [short for name, short in report.residuals.items() if "bend" in name]
+    assert max(bending, default=0.0) < 0.2 or report.advice.kind == "bend"
 
 
 def test_automatic_sees_shear_and_bend():
