@@ -1,7 +1,7 @@
 """What usual cloth costs a frame: CPU time, beside what it cost before physics was true at the default settings.
 
-A machine is not always as quick, so that milliseconds are told and only what is relative has a bar: the share of a frame
-that residuals take, and the cost of cotton at 1 cm with the parts that only soft or stiff cloth needs, over that without.
+A machine is not always as quick, so milliseconds have no bar. Bars are on the share of a frame that residuals
+take, and on kinds that are projected twice, as only soft cloth needs it.
 """
 
 from __future__ import annotations
