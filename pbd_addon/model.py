@@ -218,7 +218,7 @@ class Model:
 
     @property
     def sequence(self) -> list[Constraints]:
-        """The constraints as one iteration projects them: where cloth is soft, shear and stretch `SOFT_ROUNDS` times."""
+        """The constraints in one iteration: for soft cloth, shear and stretch in turn, `SOFT_ROUNDS` times."""
         pair = [constraints for constraints in self.constraints if constraints in (self.shear, self.stretch)]
         if not self._soft or len(pair) < 2:
             return self.constraints
