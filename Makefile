@@ -13,7 +13,7 @@ PLATFORMS ?= linux-x64 windows-x64 macos-arm64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo pictures test test-all lint types build bench setup format clean missing python
+.PHONY: help demo pictures figures test test-all lint types build bench setup format clean missing python
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -23,6 +23,9 @@ demo: python ## Bake sample scenes in Blender and render them into one picture
 
 pictures: python ## Render the pictures of the guide in docs/; those of panels: see docs/make_screenshots.py
 	@$(PYTHON) tools/environments.py run docs/make_pictures.py $(ARGS)
+
+figures: python ## Make the papers' figures anew in docs/figures.md; ARGS="--only muller-7" makes one
+	@$(PYTHON) tools/environments.py run -m benchmarks.figures.run $(ARGS)
 
 test: python ## The tests with the newest Blender, and some with the oldest; ARGS="-k bake" narrows it, BLENDER=4.5 chooses
 	@$(PYTHON) tools/run_tests.py --blender $(BLENDER) -- $(ARGS)

@@ -90,8 +90,8 @@ def draw(curves: Sequence[Curve], title: str = TITLE, subtitle: str = SUBTITLE) 
         f"<title>{escape(title)}</title>",
         f"<style>{STYLE}</style>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" class="ground"/>',
-        _text(LEFT, 24, title, "ink", size=15, weight="bold"),
-        _text(LEFT, 43, subtitle, "pale"),
+        words(LEFT, 24, title, "ink", size=15, weight="bold"),
+        words(LEFT, 43, subtitle, "pale"),
         *_grid(across, up),
     ]
     for curve in curves:
@@ -107,16 +107,16 @@ def _grid(across: Axis, up: Axis) -> list[str]:
     for mark in across.marks:
         x = across.at(mark)
         parts.append(f'<path d="M{x:.1f} {low}V{high}" class="line"/>')
-        parts.append(_text(x, low + 17, f"{mark:g}", "ink", anchor="middle"))
+        parts.append(words(x, low + 17, f"{mark:g}", "ink", anchor="middle"))
     for mark in up.marks:
         y = up.at(mark)
         parts.append(f'<path d="M{left} {y:.1f}H{right}" class="line"/>')
-        parts.append(_text(left - 8, y + 4, f"{mark:g} %", "ink", anchor="end"))
+        parts.append(words(left - 8, y + 4, f"{mark:g} %", "ink", anchor="end"))
     parts.append(f'<path d="M{left} {high}V{low}H{right}" class="axis"/>')
-    parts.append(_text((left + right) / 2, low + 38, "CPU time of a frame, ms", "ink", anchor="middle"))
+    parts.append(words((left + right) / 2, low + 38, "CPU time of a frame, ms", "ink", anchor="middle"))
     middle = (low + high) / 2
     turned = f' transform="rotate(-90 18 {middle:.1f})"'
-    parts.append(_text(18, middle, "mean strain of the edges", "ink", anchor="middle", more=turned))
+    parts.append(words(18, middle, "mean strain of the edges", "ink", anchor="middle", more=turned))
     return parts
 
 
@@ -148,7 +148,7 @@ def _names(curves: Sequence[Curve], across: Axis, up: Axis) -> list[str]:
     for (_, curve), y in zip(ends, places):
         parts.append(f'<path d="M{x:.1f} {y:.1f}h26" stroke="{curve.color}" stroke-width="2"{_dashes(curve)}/>')
         parts.append(f'<circle cx="{x + 13:.1f}" cy="{y:.1f}" r="4" fill="{curve.color}" class="halo"/>')
-        parts.append(_text(x + 34, y + 4, curve.name, fill=curve.color, weight="bold"))
+        parts.append(words(x + 34, y + 4, curve.name, fill=curve.color, weight="bold"))
     return parts
 
 
@@ -157,12 +157,12 @@ def _sizes(radius: dict[int, float]) -> list[str]:
     parts, x, y = [], WIDTH - RIGHT + 25.0, HEIGHT - 22
     for n, r in radius.items():
         parts.append(f'<circle cx="{x:.1f}" cy="{y - 4}" r="{r:g}" class="pale"/>')
-        parts.append(_text(x + r + 4, y, f"{n}²", "ink"))
+        parts.append(words(x + r + 4, y, f"{n}²", "ink"))
         x += 2 * r + 44
     return parts
 
 
-def _text(
+def words(
     x: float,
     y: float,
     text: str,

@@ -13,7 +13,7 @@ from .bake import can_bake, frames_to_bake, to_bake
 
 
 class OBJECT_OT_pbd_bake_background(bpy.types.Operator):
-    """Bake a copy of the file in a second Blender while you go on working. What you change meanwhile is not in it"""
+    """Bake a copy of the file in a second Blender while you keep working. Later changes are not included"""
 
     bl_idname = "object.pbd_bake_background"
     bl_label = "Bake in Background"
@@ -44,7 +44,7 @@ class OBJECT_OT_pbd_bake_background(bpy.types.Operator):
 
 
 class OBJECT_OT_pbd_cancel_background(bpy.types.Operator):
-    """End the bake in the background; nothing of it is kept"""
+    """Cancel the bake in the background; nothing of it is kept"""
 
     bl_idname = "object.pbd_cancel_background"
     bl_label = "Cancel"

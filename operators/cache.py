@@ -82,7 +82,7 @@ class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
 
 
 class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
-    """Delete the frames on disk that belong to this scene of this file, and write no more. Frames in memory stay"""
+    """Delete the frames on disk that belong to this scene of this file, and stop writing them. Frames in memory stay"""
 
     bl_idname = "object.pbd_disk_cache_delete"
     bl_label = "Delete Disk Cache"
@@ -109,7 +109,7 @@ class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
     def consequence(scene):
         """What becomes of the simulated frames."""
         if session.needs_disk(scene):
-            return iface("The frames are there alone and have to be simulated again")
+            return iface("They exist only there and will have to be simulated again")
         return iface("The frames in memory stay")
 
     def execute(self, context):

@@ -37,7 +37,7 @@ class OBJECT_OT_pbd_collider_add(bpy.types.Operator):
             cls.poll_message_set("Select a mesh object")
             return False
         if all(map(surfaces.is_simulated, solids(context))):
-            cls.poll_message_set("Cloth meets other cloth already: select an object that is not simulated")
+            cls.poll_message_set("Cloth already collides with other cloth: select an object that is not simulated")
             return False
         return True
 

@@ -25,7 +25,7 @@ def show(context, finding, patient):
 
 
 class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
-    """Look at all cloths and balloons of the scene for what will go wrong when they are simulated"""
+    """Check all cloth and balloons in the scene for what will go wrong when they are simulated"""
 
     bl_idname = "object.pbd_doctor_check"
     bl_label = "Check"
@@ -38,12 +38,12 @@ class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
     def execute(self, context):
         count = len(doctor.check(context.scene))
         said = count_in(count, "{count} finding", "{count} findings")
-        self.report({"INFO"}, said or "Nothing wrong was found")
+        self.report({"INFO"}, said or "No problems found")
         return {"FINISHED"}
 
 
 class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
-    """Mend this, or select it in Edit Mode where only you can; the simulation starts anew"""
+    """Fix this, or select it in Edit Mode where only you can; the simulation starts over"""
 
     bl_idname = "object.pbd_doctor_fix"
     bl_label = "Fix"

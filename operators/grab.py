@@ -74,7 +74,7 @@ def draw_circle(tool):
 
 
 class OBJECT_OT_pbd_grab(bpy.types.Operator):
-    """Drag cloth with the mouse, while it plays or stands still. Ctrl pins it where you let go, Esc puts all back"""
+    """Drag cloth with the mouse, while it plays or stands still. Ctrl pins it where you let go, Esc undoes it all"""
 
     bl_idname = "object.pbd_grab"
     bl_label = "Grab"

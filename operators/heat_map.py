@@ -8,7 +8,7 @@ from ..pbd_addon.blender.timeline import heat_map, session
 from . import checks
 
 KINDS = (
-    ("OFF", "Off", "No colors; what they took is given back"),
+    ("OFF", "Off", "No colors; the settings they changed are restored"),
     ("STRAIN", "Strain", "How much the edges are longer or shorter than at rest"),
     ("CONTACT", "Contact", "Red where a vertex has touched an obstacle or cloth in this frame, from now on"),
 )
@@ -21,7 +21,7 @@ def views(context):
 
 
 class OBJECT_OT_pbd_heat_map(bpy.types.Operator):
-    """Color all cloths and balloons from blue to red at Full Scale and let the 3D Views show it in Solid shading"""
+    """Color all cloth and balloons from blue to red at Full Scale and let the 3D Views show it in Solid shading"""
 
     bl_idname = "object.pbd_heat_map"
     bl_label = "Heat Map"

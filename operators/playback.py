@@ -59,7 +59,7 @@ class OBJECT_OT_pbd_reset(bpy.types.Operator):
 
 
 class OBJECT_OT_pbd_clear_cache(bpy.types.Operator):
-    """Throw the simulated frames away; the next playback simulates them again and replaces those on disk"""
+    """Discard the simulated frames; the next playback simulates them again and replaces those on disk"""
 
     bl_idname = "object.pbd_clear_cache"
     bl_label = "Clear Cache"

@@ -52,7 +52,7 @@ def grid_mesh(name, rx, ry, width, height):
 
 
 def icosphere_mesh(name, subdivisions, radius):
-    """A ball of triangles that are all nearly the same, with smooth faces and UVs; radius in metres."""
+    """A ball of triangles that are all nearly the same, with smooth faces and UVs; radius in meters."""
     mesh = bpy.data.meshes.new(name)
     geometry = bmesh.new()
     geometry.loops.layers.uv.new("UVMap")

@@ -22,7 +22,7 @@ class Doctor(BodyPanel):
         layout.operator("object.pbd_doctor_check", icon="VIEWZOOM")
         found = doctor.findings(context.scene)
         if found is not None and not found:
-            draw_sentence(layout, context, "Nothing wrong was found", "CHECKMARK")
+            draw_sentence(layout, context, "No problems found", "CHECKMARK")
         for finding in found or ():
             draw_finding(context, layout, finding)
 

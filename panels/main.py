@@ -13,7 +13,7 @@ from .presets import draw_header_icon
 from .rows import columns, draw_rows, draw_sentence, file_size, row_of_buttons
 
 DISTURBED = {
-    "COLLIDERS": "Colliders are others from frame {frame} on: Reset to start again",
+    "COLLIDERS": "Colliders changed at frame {frame}: Reset to start again",
     "HAND": "Changed by hand from frame {frame} on; a bake leaves that out",
     "SETTLE": "Frame {frame} is not settled to the end: press the button beside Settle",
 }
@@ -88,7 +88,9 @@ def draw_status(context, layout):
         if running.is_late:
             col.operator("object.pbd_catch_up", icon="FF")
     if running.shaped:
-        draw_sentence(layout, context, "Begins as shaped by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN")
+        draw_sentence(
+            layout, context, "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it", "VIEW_PAN"
+        )
     report = running.report
     if report is not None:
         line = iface("{time:.0f} ms a frame, {steps} steps, {strain:.1f} % stretched").format(

@@ -25,7 +25,7 @@ TABS = 22.0
 """What the borders of a region and the tabs of a sidebar take from its rows [pixels at the interface scale 1]."""
 
 SHORT = 0.1
-"""Lengths that end here are in millimetres [m]."""
+"""Lengths that end here are in millimeters [m]."""
 
 PADDING = 8.0
 ICON = 20.0
@@ -67,9 +67,9 @@ def draw_rows(layout, context, owner, *names):
 
 
 def is_slider(field):
-    """Whether a setting is drawn as a slider: a share, or a length that is dragged through millimetres.
+    """Whether a setting is drawn as a slider: a share, or a length that is dragged through millimeters.
 
-    As a plain number Blender would drag a length by a whole millimetre or centimetre for each pixel.
+    As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
     """
     return field.identifier.startswith("k_") or (field.unit == "LENGTH" and field.soft_max <= SHORT)
 

@@ -17,7 +17,7 @@ import numpy as np
 T = TypeVar("T")
 
 FARTHEST = 1e-3 * 2.0**52
-"""Largest coordinate [m]. float64 has 52 binary digits after the first: farther out, places a millimetre apart, the
+"""Largest coordinate [m]. float64 has 52 binary digits after the first: farther out, places a millimeter apart, the
 distance that thin cloth keeps, become one. Cubes and squares of what is nearer are far from overflowing."""
 
 LEAST, MOST = 2.0**-100, 2.0**100

@@ -1,6 +1,6 @@
 """Topology of a polygon mesh: what constraints are built from.
 
-Everything here is computed once, when a body is made. Arrays of indices are int32, positions float64 in metres.
+Everything here is computed once, when a body is made. Arrays of indices are int32, positions float64 in meters.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from .constraints import (
     Plane,
     PlaneConstraints,
     PlateConstraints,
+    PressurizedSkin,
     Sheet,
     TetherConstraints,
     VolumeConstraints,
@@ -91,6 +92,7 @@ class State:
         prediction_error: What contact observed of each particle, see `ContactConstraints.prediction_error`.
         pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool;
             all as long as nothing is known.
+        skin: What skins under pressure carry over, see `PressurizedSkin.remember`; (0,) where there are none.
         pace: How the last frame was stepped, for frames that choose their substeps.
     """
 
@@ -102,13 +104,14 @@ class State:
     strain: np.ndarray
     prediction_error: np.ndarray
     pushed: np.ndarray
+    skin: np.ndarray
     pace: Pace
 
     def copy(self) -> State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.pace,
+            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(), self.pace,
         )  # fmt: skip
 
 
@@ -210,6 +213,7 @@ class Model:
         for constraints in self._all:
             constraints.set_maps(maps)
             constraints.set_materials(materials, settings, self.w)
+        self.skin.set_materials(settings, self.w, self.masses)
         self._soft = bool(is_soft(materials, settings, self.sizes).any())
         self._put_in_order()
 
@@ -254,7 +258,7 @@ class Model:
         bodies = len(self.bodies)
         return State(
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
-            np.full(self.n + bodies, np.nan), np.ones(bodies, bool), Pace(),
+            np.full(self.n + bodies, np.nan), np.ones(bodies, bool), np.zeros(0), Pace(),
         )  # fmt: skip
 
     def lay_paths(self, state: State, targets: Targets, dt: float) -> None:
@@ -280,6 +284,11 @@ class Model:
         found = np.zeros(len(self.bodies), bool)
         found[np.searchsorted([part.stop for part in self.slices], ids, side="right")] = True
         return found
+
+    @property
+    def meets_alone(self) -> bool:
+        """Whether no piece can meet another one, only obstacles."""
+        return len(self._body_of_island) == 1 or not self.contact.active
 
     def decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
@@ -331,10 +340,11 @@ class Model:
         self.levels = self._build_levels()
         self.stretch = self._build_stretch()
         self.volume = VolumeConstraints(self._closed_pieces(), self.n)
-        inflation = InflationConstraints(self.volume, self.stretch)
+        self.shear = self._build_shear()
+        self.skin = PressurizedSkin(self.volume, [self.stretch, self.shear], self.islands, self.pins)
+        inflation = InflationConstraints(self.volume, self.stretch, self.skin)
         self.plane_constraints = [PlaneConstraints(plane, self.free, owner[self.free]) for plane in self.planes]
         self.contact = self._build_contact()
-        self.shear = self._build_shear()
         springs = [*self._bends, self.levels, self.tethers, self.shear, self.stretch]
         return [self.attachment, self.grabs, inflation, *springs, self.volume, *self.plane_constraints, self.contact]
 

@@ -95,7 +95,7 @@ class Material(_Checked):
     density: float = setting(
         0.15,
         "Density",
-        "Mass of one square metre of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6",
+        "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6",
         unit="kg/m²",
         low=1e-4,
         soft_high=2.0,
@@ -111,7 +111,7 @@ class Material(_Checked):
     compression: float = setting(
         5000.0,
         "Compression",
-        "Resistance to being pushed together in the plane. The same as Tension or less. Cotton 6000",
+        "Resistance to compression in the plane. The same as Tension or less. Cotton 6000",
         unit="N/m",
         low=0.0,
         soft_high=50_000.0,
@@ -119,7 +119,7 @@ class Material(_Checked):
     shear: float = setting(
         1000.0,
         "Shear",
-        "Resistance of quads to becoming diamonds. Woven cloth 1 % of Tension, film and leather a third",
+        "Resistance of quads to being skewed. Woven cloth 1 % of Tension, film and leather a third",
         unit="N/m",
         low=0.0,
         soft_high=50_000.0,
@@ -142,7 +142,7 @@ class Material(_Checked):
     stretch_damping: float = setting(
         0.0,
         "Tension",
-        "Friction within the material against stretching (Rayleigh time): more calms down sooner. Rubber 0.01",
+        "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01",
         unit="s",
         low=0.0,
         soft_high=0.1,
@@ -150,15 +150,15 @@ class Material(_Checked):
     bend_damping: float = setting(
         0.0,
         "Bending",
-        "Friction within the material against folding (Rayleigh time): more calms down sooner. Stiff leather 0.01",
+        "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01",
         unit="s",
         low=0.0,
         soft_high=0.1,
     )
     damping: float = setting(
         0.2,
-        "Wobble",
-        "Rate at which motion inside of a piece dies out; its flight and spin as a whole stay. Cloth 0.2, jelly 5",
+        "Internal Damping",
+        "Rate at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5",
         unit="1/s",
         low=0.0,
         soft_high=20.0,
@@ -166,7 +166,7 @@ class Material(_Checked):
     drag: float = setting(
         0.2,
         "Air Drag",
-        "Rate at which still air takes away all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8",
+        "Rate at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8",
         unit="1/s",
         low=0.0,
         soft_high=20.0,

@@ -390,7 +390,7 @@ class Simulation:
         return self._cache.frame_bytes
 
     def is_cached(self, frame: float) -> bool:
-        """Whether a frame can be read; of a sub-frame, whether both neighbours can."""
+        """Whether a frame can be read; of a sub-frame, whether both neighbors can."""
         return self._cache.holds(arguments.number("frame", frame))
 
     def cached_positions(self, body: Body, frame: float) -> np.ndarray:

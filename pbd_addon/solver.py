@@ -95,6 +95,7 @@ def substep(
     p = x + h * v  #                                                             (7)
     p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])
     watch.lap("prediction")
+    model.skin.begin_substep(kernels, state.skin, x, h)
     for constraints in model.constraints:
         constraints.begin_substep(h, fraction)  #                                (8)
         watch.lap(constraints.name)
@@ -102,11 +103,15 @@ def substep(
     for _ in range(settings.iterations):  #                                      (9)
         for constraints in sequence:
             constraints.project(kernels, p, x)  #                               (10)
+            if constraints is model.volume:
+                model.skin.end_pass(kernels, p, x)
             watch.lap(constraints.name)
     for constraints in model.constraints:
         constraints.apply_friction(kernels, p, x)  #                            (16)
         watch.lap(constraints.name)
-    return p, (p - x) / h  #                                               (13), (14)
+    v = (p - x) / h  #                                                          (13)
+    model.skin.recoil(kernels, p, x, v, model.meets_alone)
+    return p, v  #                                                              (14)
 
 
 def _advance(
@@ -130,6 +135,7 @@ def _advance(
     if sound and (model.contact.is_crossing_free or retries <= RETRIES - CONTACT_RETRIES):
         state.x, state.v = x, v
         state.strain = model.remember_strain(before)
+        state.skin = model.skin.remember(kernels, x)
         state.pushed = state.pushed | model.pushed()
         model.stretch.pushed = model.stretch.pushed | state.pushed
         return

@@ -33,7 +33,7 @@ def build(backdrop: tuple[float, float, float], warmth: float = 1.0) -> None:
 
 
 def sweep_mesh(width: float, front: float, back: float, radius: float, height: float) -> bpy.types.Mesh:
-    """A sheet that runs along the floor from `front` to `back` and bends up into a wall; lengths in metres."""
+    """A sheet that runs along the floor from `front` to `back` and bends up into a wall; lengths in meters."""
     turn = np.linspace(0.0, 0.5 * math.pi, SWEEP_STEPS)
     y = np.concatenate([[front], back + radius * np.sin(turn), [back + radius]])
     z = np.concatenate([[0.0], radius * (1.0 - np.cos(turn)), [height]])

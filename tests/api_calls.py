@@ -48,7 +48,8 @@ OTHER_NAMES = {
     "maps": ["map"],
     "faces": ["faces", "no face to collide", "no face has an area", "closed surface"],
     "edges": ["edges", "compliances must have shape"],
-    "read_inputs": ["read_inputs", "inputs", "Body"],
+    "read_inputs": ["read_inputs", "inputs", "Body", "Material"],
+    "function": ["function", "Body", "Material"],  # a class is a function too, and refuses by itself
     "vertices": [
         "vertices",
         "no face has an area",

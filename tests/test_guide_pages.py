@@ -43,7 +43,7 @@ def test_every_page_is_in_the_index():
 
 def test_every_picture_is_shown_and_small():
     shown = {path.resolve() for page in PAGES for path, _ in links(page)}
-    pictures = [*(DOCS / "images").glob("guide_*.png"), *(DOCS / "images").glob("panel*.png")]
+    pictures = [path for kind in ("guide_*", "panel*", "figure_*") for path in (DOCS / "images").glob(kind)]
     assert pictures
     for picture in pictures:
         assert picture in shown, f"{picture.name} is on no page"
@@ -52,11 +52,11 @@ def test_every_picture_is_shown_and_small():
 
 def test_every_picture_is_made_by_a_script():
     """So that `make pictures`, `make demo` and make_screenshots.py can take all of them anew."""
-    scripts = [*DOCS.glob("*.py"), *(ROOT / "sample_blends").glob("*.py")]
+    scripts = [*DOCS.glob("*.py"), *(ROOT / "sample_blends").glob("*.py"), *(ROOT / "benchmarks/figures").glob("*.py")]
     named = "\n".join(script.read_text(encoding="utf-8") for script in scripts)
     for picture in (DOCS / "images").iterdir():
-        name = picture.name.removeprefix("guide_")
-        assert f'"{name}"' in named or f'"{picture.stem.removeprefix("guide_")}"' in named, picture.name
+        name = picture.name.removeprefix("guide_").removeprefix("figure_")
+        assert f'"{name}"' in named or f'"{name.partition(".")[0]}"' in named, picture.name
 
 
 def sentences():

@@ -17,7 +17,7 @@ COLUMNS = {
     "Shear [N/m]": "shear",
     "Bending [N·m]": "bend",
     "Tension damping [s]": "stretch_damping",
-    "Wobble [1/s]": "damping",
+    "Internal damping [1/s]": "damping",
     "Air drag [1/s]": "drag",
     "Friction": "friction",
     "Distance [m]": "thickness",

@@ -87,11 +87,14 @@ def test_momentum_stays(kind, method):
 def test_angular_momentum_stays_as_the_substep_gets_short(kind):
     """sum r x m v changes at first order in h only: a projection has no torque about the positions that it acts on,
     which the substep has turned by omega h against those of before. With a quarter of the substep goes a quarter of
-    the loss; 1/3 is allowed for what is not first order at h = 1/1920 s."""
+    the loss; 1/3 is allowed for what is not first order at h = 1/1920 s. Skins under pressure lose nothing."""
     losses = []
     for substeps in (80, 320):
         before, after = crumpled_flight(kind, substeps, frames=2)
         losses.append(np.linalg.norm(after[1] - before[1]) / np.linalg.norm(before[1]))
+    if kind in ("volume", "overpressure", "gas under caps"):
+        assert max(losses) < 1e-11, losses
+        return
     assert 0.0 < losses[0] < 0.01
     assert losses[1] < losses[0] / 3.0, losses
 

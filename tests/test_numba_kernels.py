@@ -207,6 +207,7 @@ def test_inflation(sides):
     assert (pattern > 0.0).any()
     assert (sums[:, 0] != 0.0).all()
     size, push = np.array([0.3, 0.0, -0.2]), np.array([0.1, 0.0, 0.4])
+    compare("edge_forces", p, indices, multipliers)
     compare("inflate", p, gradients, w, pieces, row_pieces, pattern, force, size, push, multipliers)
 
 
@@ -228,6 +229,7 @@ def test_motion_of_islands(count):
     compare("island_motion", case.x, v, masses, islands, mass)
     motion = NUMPY.island_motion(case.x, v, masses, islands, mass)
     compare("approach", v, case.x, islands, *motion, case.some(count))
+    compare("add_rigid", v, case.x, islands, *motion)
 
 
 def test_attachment():

@@ -7,40 +7,20 @@ import functools
 import numpy as np
 import pytest
 
+from benchmarks.figures.sheets import BEND, STRETCH, hang
 from meshes import fold, grid
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.kernels.numpy_kernels import dihedral_angles
 
 GRAVITY = 9.81
 
-STRETCH = {"PBD": ("k_stretch", (1.0, 0.5, 0.01)), "XPBD": ("stretch", (2000.0, 200.0, 20.0))}
-BEND = {"PBD": ("k_bend", (1.0, 0.0)), "XPBD": ("bend", (0.03, 0.0))}
-
-
-def hang(method: str, stretch: float, bend: float) -> tuple[float, float]:
-    """Mean lengthening of the edges and mean fold [degrees] of a cloth that hangs from two of its corners."""
-    rx = 6
-    settings = {STRETCH[method][0]: stretch, BEND[method][0]: bend}
-    if method == "PBD":
-        settings |= {"k_compression": stretch, "k_shear": stretch}
-    else:
-        settings |= {"compression": stretch, "shear": stretch}
-    material = Material(**settings, bend_model="DIHEDRAL", tethers=False, drag=2.0, damping=0.5)
-    vertices, quads = grid(rx, rx, 1.0, 1.0)
-    body = Body(vertices, quads, material, pins=[rx * (rx + 1), rx * (rx + 2)])
-    simulation = Simulation([body], method=method, substeps=4, iterations=2)
-    for _ in range(36):
-        simulation.step(1 / 24)
-    x = simulation.positions(body)
-    folds = dihedral_angles(x.T[:, body.mesh.hinges.T], with_gradients=False)[0]
-    return float(body.edge_strain(x).clip(0.0).mean()), float(np.degrees(np.abs(folds)).mean())
-
 
 @pytest.mark.parametrize("method", ["PBD", "XPBD"])
 def test_bending_and_stretching_are_independent(method):
     """Six cloths as in Mueller 2007, Fig. 3: three stretching stiffnesses by bending on and off. Folds depend on the
     one, lengthening on the other."""
-    cloths = {(s, b): hang(method, s, b) for s in STRETCH[method][1] for b in BEND[method][1]}
+    hung = {(s, b): hang(method, s, b) for s in STRETCH[method][1] for b in BEND[method][1]}
+    cloths = {stiffnesses: (one.strain, one.fold) for stiffnesses, one in hung.items()}
     stiff, limp = BEND[method][1]
     strains = []
     for stretch in STRETCH[method][1]:

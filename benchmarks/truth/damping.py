@@ -45,7 +45,7 @@ def _rope(links: int, stiffness: float = 200.0) -> Scene:
 
 
 def _cloth(cells: int) -> Scene:
-    """A square metre on its upper edge without shear: threads that lengthen by density g H² / 2 stretch."""
+    """A square meter on its upper edge without shear: threads that lengthen by density g H² / 2 stretch."""
     x, z = np.meshgrid(np.linspace(-0.5, 0.5, cells + 1), np.linspace(0.0, -1.0, cells + 1))
     vertices = np.column_stack([x.ravel(), np.zeros(x.size), z.ravel()])
     corner = (np.arange(cells)[:, None] * (cells + 1) + np.arange(cells)).ravel()

@@ -11,6 +11,7 @@ from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
 from .plate import PlateConstraints, Sheet
 from .plate_blocks import levels_of
+from .skin import PressurizedSkin
 from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
 
@@ -30,6 +31,7 @@ __all__ = [
     "Plane",
     "PlaneConstraints",
     "PlateConstraints",
+    "PressurizedSkin",
     "Sheet",
     "TetherConstraints",
     "VolumeConstraints",

@@ -158,6 +158,11 @@ class DistanceConstraints(Constraints):
         stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body] * self.geometry
         return np.where(np.isnan(self.own_compliance), compliances(stiffness), self.own_compliance)
 
+    def use_weights(self, w: np.ndarray) -> None:
+        """Act on these inverse masses from the next substep on, (n,) [1/kg]."""
+        self.weights = w[self.rows.indices]
+        self.h = 0.0
+
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
         if h != self.h:

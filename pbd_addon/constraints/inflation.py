@@ -10,6 +10,7 @@ import numpy as np
 from ..settings import Material, SolverSettings
 from .base import Constraints
 from .distance import DistanceConstraints
+from .skin import PressurizedSkin
 from .volume import VolumeConstraints
 
 
@@ -29,40 +30,49 @@ class InflationConstraints(Constraints):
     Args:
         volume: The closed surfaces of the scene.
         skin: The edges of all bodies.
+        pressurized: Whose effective masses count, and whose carried tensions come first.
     """
 
     name = "inflation"
 
-    def __init__(self, volume: VolumeConstraints, skin: DistanceConstraints) -> None:
-        self.volume, self.skin = volume, skin
+    def __init__(self, volume: VolumeConstraints, skin: DistanceConstraints, pressurized: PressurizedSkin) -> None:
+        self.volume, self.skin, self.pressurized = volume, skin, pressurized
         self.multipliers = volume.multipliers
         self.piece_of_row = volume.piece_of_particle[skin.rows.indices[0]]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         inflated = any(materials[piece.body].pressure_mode != "OFF" for piece in self.volume.pieces)
         self.active = settings.method == "XPBD" and inflated and len(self.piece_of_row) > 0
-        self.w = w
 
     def begin_substep(self, h: float, fraction: float) -> None:
         """The multipliers are those of the volume and of the skin."""
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         volume, skin = self.volume, self.skin
+        self.pressurized.begin_pass(p)
         if not skin.active:
             return
         volumes, gradients = volume.measure(kernels, p)
+        blown = gradients if volume.factors is None else gradients * volume.factors
+        w = self.pressurized.heavy
+        carried = self.pressurized.take_up(kernels, p, blown)
+        moved = None
+        if carried is not None:
+            moved = w * carried
+            volumes = volumes + volume.sum_up(np.einsum("ij,ij->j", gradients, moved))
         error, give = volume.errors(volumes)
         works, fixed, pieces = volume.working, volume.sets_pressure, volume.piece_of_particle
         pattern, force, sums = kernels.tension_pattern(
             p, gradients, skin.rows.indices, skin.rest_lengths, skin.alpha, skin.multipliers,
-            self.w, pieces, self.piece_of_row, works,
+            w, pieces, self.piece_of_row, works,
         )  # fmt: skip
         stretch, back, swell, wrong = sums
-        cross, blown = back, gradients
+        if moved is not None:
+            wrong = wrong + volume.sum_up(np.einsum("ij,ij->j", force, moved))
+        cross = back
         if volume.factors is not None:
-            blown = gradients * volume.factors
-            cross = volume.sum_up(self.w * np.einsum("ij,ij->j", force, blown))
-            swell = volume.sum_up(self.w * np.einsum("ij,ij->j", gradients, blown))
+            cross = volume.sum_up(w * np.einsum("ij,ij->j", force, blown))
+            swell = volume.sum_up(w * np.einsum("ij,ij->j", gradients, blown))
         swell = np.where(fixed, 1.0, swell + give)
         back = np.where(fixed, 0.0, back)
         error = np.where(fixed, -error, error)
@@ -75,8 +85,10 @@ class InflationConstraints(Constraints):
         push = np.where(good, (back * wrong - scale * error) / safe, 0.0)
         volume.multipliers += push
         kernels.inflate(
-            p, blown, self.w, pieces, self.piece_of_row, pattern, force, size, push, skin.multipliers
+            p, blown, w, pieces, self.piece_of_row, pattern, force, size, push, skin.multipliers
         )  # fmt: skip
+        if moved is not None:
+            p += moved
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """As of the volume."""

@@ -31,7 +31,7 @@ class SurfaceGraph:
         n = len(rest)
         pairs, lengths = _links(mesh, rest)
         self.pairs, self.ways, self.n = pairs, lengths, n
-        # Every vertex is its own neighbour, so that none has an empty list.
+        # Every vertex is its own neighbor, so that none has an empty list.
         to = np.concatenate([pairs[:, 0], pairs[:, 1], np.arange(n)])
         order = np.argsort(to, kind="stable")
         self.neighbors = np.concatenate([pairs[:, 1], pairs[:, 0], np.arange(n)])[order]

@@ -56,7 +56,7 @@ class VolumeConstraints(Constraints):
         self.pieces = list(pieces)
         self.n = n
         self.multipliers = np.zeros(len(self.pieces))
-        self.volumes = np.array([piece.rest_volume for piece in self.pieces])
+        self.last = np.zeros(len(self.pieces))
         self.h = 0.0
         triangles, owners = [np.zeros((0, 3), int)], [np.zeros(0, int)]
         rims, rim_caps, caps = [np.zeros(0, int)], [np.zeros(0, int)], 0
@@ -80,6 +80,7 @@ class VolumeConstraints(Constraints):
             self.triangles < n
         ]
         self.factors: np.ndarray | None = None
+        self.pushed_away = np.zeros(len(self.pieces))
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self.factors = maps.get("pressure")
@@ -92,18 +93,23 @@ class VolumeConstraints(Constraints):
         self.side = np.where(rest < 0.0, -1.0, 1.0)
         holds_volume = (modes == "VOLUME") & (size > 0.0)
         holds_gas = (modes == "GAS") & (size > 0.0)
-        self.holds_volume = holds_volume
-        self.target = np.array([m.pressure for m in own]) * size
+        self.holds_volume, self.sizes = holds_volume, size
+        self.target = self.aim = np.array([m.pressure for m in own]) * size
         self.sets_pressure = modes == "OVERPRESSURE"
         overpressure = np.array([m.overpressure for m in own])
         self.constant = np.where(self.sets_pressure, overpressure, np.where(holds_gas, -ATMOSPHERE, 0.0))
+        self.set_pressure = np.where(self.sets_pressure | holds_gas, overpressure, 0.0)
         self.gas = np.where(holds_gas, (ATMOSPHERE + overpressure) * size, 0.0)
         self.smallest = np.maximum(1e-3 * size, 1e-300)
         self.k = relaxation(np.array([m.k_volume for m in own]), settings)
         self.working = holds_volume | holds_gas | self.sets_pressure
         self.active = bool(self.working.any())
-        self.push = w if self.factors is None else w * self.factors
+        self.use_weights(w)
         self.h = 0.0
+
+    def use_weights(self, w: np.ndarray) -> None:
+        """Act on these inverse masses, (n,) [1/kg]."""
+        self.push = w if self.factors is None else w * self.factors
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
@@ -111,13 +117,14 @@ class VolumeConstraints(Constraints):
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
         volumes, gradients = self.measure(kernels, p)
-        self.volumes = volumes
         error, give = self.errors(volumes)
         slope = self.sum_up(self.push * np.einsum("ij,ij->j", gradients, gradients)) + give
         step = np.where(self.sets_pressure, error, -self.k * error / np.maximum(slope, 1e-300))
         step = np.where(self.working & (slope > 0.0), step, 0.0)
         self.multipliers += step
-        p += gradients * (self.push * step[self.piece_of_particle])
+        moved = gradients * (self.push * step[self.piece_of_particle])
+        self.last = volumes + self.sum_up(np.einsum("ij,ij->j", gradients, moved))
+        p += moved
 
     def errors(self, volumes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is wrong with each piece and the compliance of its constraint, both (pieces,).
@@ -125,13 +132,11 @@ class VolumeConstraints(Constraints):
         The error is one of volume [m³], but where a pressure is set it is the multiplier that is missing. A pressure
         that follows from the volume is a constraint with the compliance -1 / (h² P'(V)), linearized.
         """
-        bounded = np.maximum(volumes, self.smallest)
+        bounded = np.maximum(volumes + self.pushed_away, self.smallest)
         missing = self.h**2 * (self.constant + self.gas / bounded) - self.multipliers
         give = np.zeros_like(bounded)
         np.divide(bounded**2, self.h**2 * self.gas, out=give, where=self.gas > 0.0)
-        error = np.where(
-            self.holds_volume, volumes - self.target, np.where(self.sets_pressure, missing, -missing * give)
-        )
+        error = np.where(self.holds_volume, volumes - self.aim, np.where(self.sets_pressure, missing, -missing * give))
         return error, give
 
     def sum_up(self, of_particles: np.ndarray) -> np.ndarray:

@@ -90,3 +90,22 @@ def inflate(
         for i in range(p.shape[1]):
             piece = np.uint64(pieces[i])
             p[axis, i] += w[i] * (force[axis, i] * size[piece] + gradients[axis, i] * push[piece])
+
+
+@kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:])")
+def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+    """As `numpy_inflation.edge_forces`."""
+    force = np.zeros_like(p)
+    for r in range(len(multipliers)):
+        if multipliers[r] == 0.0:
+            continue
+        a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
+        dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
+        share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), 1e-300)
+        force[0, a] += dx * share
+        force[1, a] += dy * share
+        force[2, a] += dz * share
+        force[0, b] -= dx * share
+        force[1, b] -= dy * share
+        force[2, b] -= dz * share
+    return force

@@ -37,6 +37,7 @@ from .numba_contact import (
     separating_planes as separating_planes,
 )
 from .numba_inflation import (
+    edge_forces as edge_forces,
     inflate as inflate,
     tension_pattern as tension_pattern,
 )
@@ -46,6 +47,7 @@ from .numba_levels import (
 )
 from .numba_motion import (
     accelerate as accelerate,
+    add_rigid as add_rigid,
     approach as approach,
     island_motion as island_motion,
 )

@@ -140,3 +140,16 @@ def approach(
             v[0, i] = keep * v[0, i] + tx + (sy * rz - sz * ry)
             v[1, i] = keep * v[1, i] + ty + (sz * rx - sx * rz)
             v[2, i] = keep * v[2, i] + tz + (sx * ry - sy * rx)
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i8[::1], f8[:,:], f8[:,:], f8[:,:])")
+def add_rigid(
+    v: np.ndarray, x: np.ndarray, islands: np.ndarray, center: np.ndarray, velocity: np.ndarray, spin: np.ndarray
+) -> None:
+    """As `numpy_motion.add_rigid`."""
+    for i in range(x.shape[1]):
+        k = islands[i]
+        rx, ry, rz = x[0, i] - center[0, k], x[1, i] - center[1, k], x[2, i] - center[2, k]
+        v[0, i] += velocity[0, k] + (spin[1, k] * rz - spin[2, k] * ry)
+        v[1, i] += velocity[1, k] + (spin[2, k] * rx - spin[0, k] * rz)
+        v[2, i] += velocity[2, k] + (spin[0, k] * ry - spin[1, k] * rx)

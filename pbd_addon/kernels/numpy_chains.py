@@ -28,7 +28,7 @@ def project_chains(
     vertices (q + 1,): particles along the chains, one chain after the other; joints: which of the q steps are no edges
     but lead to the next chain; weights (q + 1,); rest_lengths (q,), alpha (2, q) or (1, q), gamma (q,) or (0,),
     multipliers (q,): of every step, whatever they be at joints. Edges of a chain share vertices only with their
-    neighbours in it, hence the matrix is tridiagonal. rings (2, r): first and last step of closed chains; there the
+    neighbors in it, hence the matrix is tridiagonal. rings (2, r): first and last step of closed chains; there the
     matrix has two more entries, in its corners. passes: how often this is done, each time where the last led to.
     """
     q = p.take(vertices, axis=1)
@@ -115,7 +115,7 @@ def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndar
         return right / diagonal
     inverse = 1.0 / diagonal[0::2]
     inner, outer = coupling[0::2], coupling[1:-1:2]
-    even = right[..., 0::2] * inverse  # without neighbours
+    even = right[..., 0::2] * inverse  # without neighbors
     from_right = inner * inverse
     from_left = outer * inverse[1:]
     reduced_diagonal = diagonal[1::2] - from_right * inner

@@ -30,7 +30,7 @@ def find_flat_patches(
         if not len(places):
             break
         first, node = 1 << level, places >> (height - level)
-        axis = np.stack([np.bincount(node, component, first) for component in normals])
+        axis: np.ndarray = np.stack([np.bincount(node, component, first) for component in normals])
         axis /= np.maximum(np.sqrt(np.einsum("im,im->m", axis, axis)), 1e-300)
         own = axis.take(node, axis=1)
         outside = np.einsum("im,im->m", normals, own) < cosine

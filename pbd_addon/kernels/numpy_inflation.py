@@ -68,6 +68,14 @@ def inflate(
     p += w * (force * size[pieces] + gradients * push[pieces])
 
 
+def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+    """J^T lambda of distance constraints, (3, n): what multipliers (m,) of rows indices (2, m) push particles by."""
+    n, (start, end) = p.shape[1], indices
+    direction = p.take(start, axis=1) - p.take(end, axis=1)
+    direction *= multipliers / np.maximum(np.sqrt(_dot(direction, direction)), 1e-300)
+    return np.stack([np.bincount(start, row, n) - np.bincount(end, row, n) for row in direction])
+
+
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Dot products of the columns of two (3, m) arrays."""
     return np.einsum("ij,ij->j", a, b)

@@ -43,6 +43,7 @@ from .numpy_contact import (
     separating_planes as separating_planes,
 )
 from .numpy_inflation import (
+    edge_forces as edge_forces,
     inflate as inflate,
     tension_pattern as tension_pattern,
 )
@@ -53,6 +54,7 @@ from .numpy_levels import (
 )
 from .numpy_motion import (
     accelerate as accelerate,
+    add_rigid as add_rigid,
     approach as approach,
     island_motion as island_motion,
 )

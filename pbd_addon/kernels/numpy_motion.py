@@ -80,3 +80,16 @@ def approach(
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         v[i] += spin[j] * r[k]
         v[i] -= spin[k] * r[j]
+
+
+def add_rigid(
+    v: np.ndarray, x: np.ndarray, islands: np.ndarray, center: np.ndarray, velocity: np.ndarray, spin: np.ndarray
+) -> None:
+    """V (3, n) += velocity + spin x (x - center) of each particle's island, in place; center, velocity, spin (3, k)."""
+    if center.shape[1] > 1:
+        center, velocity, spin = center[:, islands], velocity[:, islands], spin[:, islands]
+    r = x - center
+    v += velocity
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        v[i] += spin[j] * r[k]
+        v[i] -= spin[k] * r[j]

@@ -43,7 +43,7 @@ class Extension(str):
         return importlib.import_module(f"{PACKAGE}.{name}")
 
     def bridge(self, name):
-        """A module of the bridge, e.g. `live.session`."""
+        """A module of the bridge, e.g. `timeline.session`."""
         return self.module(f"pbd_addon.blender.{name}")
 
     def enable(self):

@@ -400,7 +400,7 @@ def test_delete_says_before_what_becomes_of_the_frames(extension, session, stage
     seen = simulate(session, stage, 3)
     assert consequence(bpy.context.scene) == "The frames in memory stay"
     load(stage)
-    assert consequence(bpy.context.scene) == "The frames are there alone and have to be simulated again"
+    assert consequence(bpy.context.scene) == "They exist only there and will have to be simulated again"
     assert np.array_equal(shown(flag()), seen[3][0])
     bpy.ops.object.pbd_disk_cache_delete()
     assert not np.array_equal(shown(flag()), seen[3][0])

@@ -110,7 +110,7 @@ def crowded_edges(patient):
 
 
 def opposed_normals(patient):
-    """Pressure pushes along the normals: neighbours must agree on them."""
+    """Pressure pushes along the normals: neighbors must agree on them."""
     if patient.obj.pbd.pressure_mode == "OFF":
         return ""
     corners, starts = patient.polygons
@@ -132,6 +132,6 @@ def intersections(patient):
     count = len(tangled_faces([patient.body])[0])
     return count_in(
         count,
-        iface("{count} face goes through others at the start"),
-        iface("{count} faces go through others at the start"),
+        iface("{count} face intersects others at the start"),
+        iface("{count} faces intersect others at the start"),
     )

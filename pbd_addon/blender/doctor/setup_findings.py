@@ -8,7 +8,7 @@ from ..settings import maps
 from . import misplaced
 
 SMALL, LARGE = 0.01, 50.0
-"""What is smaller or larger than this was hardly modelled in metres [m]."""
+"""What is smaller or larger than this was hardly modeled in meters [m]."""
 
 ADD_GEOMETRY = (
     "ARRAY",
@@ -41,12 +41,12 @@ def unusual_size(patient):
     size = float(np.ptp(patient.world, axis=0).max())
     if SMALL <= size <= LARGE:
         return ""
-    sentence = iface("It is {size:.3g} m large and will move like that: scale it if it was not modelled in metres")
+    sentence = iface("It is {size:.3g} m large and will move accordingly: scale it if it was not modeled in meters")
     return sentence.format(size=size)
 
 
 def uneven_scale(patient):
-    """The simulation runs in metres whatever the scale; modifiers that measure in the object's space do not."""
+    """The simulation runs in meters whatever the scale; modifiers that measure in the object's space do not."""
     scale = np.abs(patient.obj.matrix_world.to_scale())
     thick = [modifier.name for modifier in patient.obj.modifiers if modifier.type == "SOLIDIFY"]
     if not thick or scale.max() - scale.min() <= 1e-3 * scale.max():
@@ -124,14 +124,14 @@ def wrong_side(patient):
 def second_simulation(patient):
     """Blender's own cloth would move it once more."""
     found = first_modifier(patient.obj, SIMULATE)
-    sentence = iface("Modifier '{name}' simulates the same vertices once more")
+    sentence = iface("Modifier '{name}' simulates the same vertices again")
     return sentence.format(name=found.name) if found else ""
 
 
 def added_geometry(patient):
     """Modifiers come after the simulation, which knows nothing of what they add."""
     found = first_modifier(patient.obj, ADD_GEOMETRY)
-    sentence = iface("What '{name}' changes in the mesh comes after the simulation, which does not know it")
+    sentence = iface("Modifier '{name}' comes after the simulation, which does not see what it changes")
     return sentence.format(name=found.name) if found else ""
 
 

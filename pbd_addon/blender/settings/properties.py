@@ -136,7 +136,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         description="What decides how many reduced keys there are",
         items=(
             ("ERROR", "Error", "As few keys as keep every vertex of every frame within an error"),
-            ("COUNT", "Number of Keys", "So many keys, as exact as they can be"),
+            ("COUNT", "Number of Keys", "This many keys, as exact as they can be"),
         ),
         override=OVERRIDABLE,
     )
@@ -260,8 +260,8 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         name="Kernels",
         description="What computes the simulation. The result is the same up to rounding",
         items=(
-            ("AUTO", "Automatic", "Numba where the extension brings it, as soon as it is ready; else NumPy"),
-            ("NUMPY", "NumPy", "NumPy always, as on a computer without Numba"),
+            ("AUTO", "Automatic", "Numba where the extension includes it, once it is compiled; otherwise NumPy"),
+            ("NUMPY", "NumPy", "Always NumPy, as on a computer without Numba"),
         ),
         options=set(),
         override=OVERRIDABLE,
@@ -323,7 +323,7 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         override=OVERRIDABLE,
     )
     shading_before: StringProperty(name="Color of Solid Shading Before the Heat Map", options={"HIDDEN"})
-    use_floor: BoolProperty(name="Floor", description="A horizontal floor without end", override=OVERRIDABLE)
+    use_floor: BoolProperty(name="Floor", description="An infinite horizontal floor", override=OVERRIDABLE)
     floor_height: FloatProperty(
         name="Height",
         description="Height of the floor. The ground of most scenes is at 0 m",

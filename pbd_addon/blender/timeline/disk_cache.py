@@ -89,7 +89,7 @@ class DiskCache:
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
-            pace=Pace(*rest["pace"].tolist()),
+            skin=rest.get("skin", np.zeros(0)), pace=Pace(*rest["pace"].tolist()),
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -101,6 +101,7 @@ class DiskCache:
             "strain": state.strain,
             "straying": state.prediction_error,
             "pushed": state.pushed,
+            "skin": state.skin.astype(np.float32),
             "pace": np.array(state.pace),
         }
         stood = {

@@ -113,7 +113,9 @@ def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> 
     objects = live_bodies(scene)
     if not objects:
         raise PBDError("There is no PBD cloth or balloon to simulate")
+    lost = record.lost  # What has taken all frames but the first has them built anew.
     record.forget(snapshot)
+    record.lost = lost
     built = SceneSimulation(scene, objects, snapshot)
     built.simulation.begin(frame)
     record.world = built

@@ -1,0 +1,1 @@
+"""Figures of the papers, made anew with this engine; `run` writes docs/figures.md."""

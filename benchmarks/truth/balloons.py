@@ -1,0 +1,167 @@
+"""Balloons: calm skins, even strains, true pressures, momenta that stay, bounces, and what a calm one costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from pbd_addon import Body, Material, Plane, Simulation
+from pbd_addon.settings import ATMOSPHERE
+from tests.meshes import icosphere
+
+from .check import Check
+
+DT = 1.0 / 24.0
+SECONDS = 3.0
+CALM = 0.02
+"""Largest motion of a calm skin relative to its rigid motion, root mean square [m/s]."""
+
+TODAY = {"numpy": 2.0, "numba": 2.0}
+"""Most that a substep of a calm balloon may cost, over one of the same ball without pressure."""
+
+
+class Case(NamedTuple):
+    """A balloon that is held at a multiple of its volume."""
+
+    preset: str
+    radius: float
+    subdivisions: int
+    volume: float
+    floor: bool
+
+    @property
+    def name(self) -> str:
+        """The case in a few words."""
+        place = "on a floor" if self.floor else "free"
+        vertices = 10 * 4**self.subdivisions + 2
+        return f"{self.preset} {self.radius:g} m, {vertices} vertices, Volume {self.volume:g}, {place}"
+
+
+CORNERS = (
+    Case("Party Balloon", 0.12, 2, 1.3, False),
+    Case("Beach Ball", 0.3, 3, 1.2, True),
+    Case("Foil Balloon", 0.12, 3, 1.02, False),
+    Case("Beach Ball", 0.05, 2, 2.0, False),
+)
+
+PRESETS = ("Party Balloon", "Foil Balloon", "Beach Ball", "Air Mattress", "Cushion")
+
+
+def cover() -> Iterator[Case]:
+    """Each preset at each size and each volume once, with fineness and place taking turns."""
+    for i, preset in enumerate(PRESETS):
+        for j, volume in enumerate((1.02, 1.05, 1.2, 1.5, 2.0)):
+            radius = (0.05, 0.12, 0.3, 1.0)[(i + j) % 4]
+            yield Case(preset, radius, 2 + (i + 2 * j) % 3, volume, (i + j) % 2 == 0)
+    yield Case("Beach Ball", 0.3, 5, 1.2, True)
+
+
+def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
+    """Held volumes, squeezed gas, a bounce, and the price of a calm balloon."""
+    for case in CORNERS if quick else (*CORNERS, *cover()):
+        yield from held(case, kernels, automatic)
+    for pascals in (3000.0,) if quick else (0.0, 300.0, 3000.0, 20_000.0):
+        yield from squeezed(pascals, kernels, automatic)
+    yield bounce(kernels, automatic)
+    if not automatic:
+        yield price(kernels)
+
+
+def held(case: Case, kernels: str, automatic: bool) -> Iterator[Check]:
+    """A balloon after 3 s."""
+    vertices, triangles = icosphere(case.subdivisions, case.radius)
+    material = dataclasses.replace(Material.preset(case.preset), pressure_mode="VOLUME", pressure=case.volume)
+    lift = np.array([0.0, 0.0, case.radius + material.thickness])
+    body = Body(vertices + lift, triangles, material)
+    gravity = (0.0, 0.0, -9.81 if case.floor else 0.0)
+    planes = [Plane()] if case.floor else []
+    simulation = Simulation([body], planes, gravity, kernels=kernels, automatic=automatic, self_collision=False)
+    for _ in range(round(SECONDS / DT)):
+        simulation.step(DT)
+    x = simulation.positions(body)
+    speed, spin = inner_motion(body, x, simulation.velocities(body))
+    even = float(np.cbrt(case.volume)) - 1.0
+    off = 100.0 * (simulation.pressure(body)[0] / needed_pressure(body, x) - 1.0)
+    yield Check(case.name, "motion of the skin [m/s]", speed, CALM)
+    yield Check(case.name, "longest edge [%]", 100.0 * float(body.edge_strain(x).max()), 150.0 * even + 3.0)
+    yield Check(case.name, "pressure shown beside the skin's [%]", off, 5.0)
+    if not case.floor:
+        yield Check(case.name, "spin [rad/s]", spin, 1e-6)
+
+
+def squeezed(pascals: float, kernels: str, automatic: bool) -> Iterator[Check]:
+    """A beach ball of gas between two planes that leave it three quarters of its height."""
+    vertices, triangles = icosphere(3, 0.15)
+    material = dataclasses.replace(Material.preset("Beach Ball"), pressure_mode="GAS", overpressure=pascals)
+    body = Body(vertices, triangles, material)
+    planes = [Plane((0.0, 0.0, -0.2)), Plane((0.0, 0.0, 0.2), (0.0, 0.0, -1.0))]
+    simulation = Simulation(
+        [body], planes, (0.0, 0.0, 0.0), kernels=kernels, automatic=automatic, self_collision=False
+    )  # fmt: skip
+    for frame in range(1, 61):
+        height = 0.2 - 0.0875 * min(frame / 30.0, 1.0)
+        simulation.move_plane(planes[0], (0.0, 0.0, -height), (0.0, 0.0, 1.0))
+        simulation.move_plane(planes[1], (0.0, 0.0, height), (0.0, 0.0, -1.0))
+        simulation.step(DT)
+    x = simulation.positions(body)
+    law = (ATMOSPHERE + pascals) * body.volume(vertices) / body.volume(x) - ATMOSPHERE
+    case = f"Beach Ball of gas, {pascals:g} Pa, squeezed"
+    yield Check(case, "pressure shown beside the law [%]", 100.0 * (simulation.pressure(body)[0] / law - 1.0), 5.0)
+    yield Check(case, "motion of the skin [m/s]", inner_motion(body, x, simulation.velocities(body))[0], CALM)
+
+
+def bounce(kernels: str, automatic: bool) -> Check:
+    """How much lower than converged a beach ball of Volume 1.1 rises that falls from 1 m."""
+    vertices, triangles = icosphere(3, 0.15)
+    material = dataclasses.replace(Material.preset("Beach Ball"), pressure=1.1)
+    start = np.cbrt(1.1) * vertices + np.array([0.0, 0.0, 1.0 + 0.15 * np.cbrt(1.1)])
+    body = Body(start, triangles, material, rest_vertices=vertices)
+    simulation = Simulation([body], [Plane()], kernels=kernels, automatic=automatic, self_collision=False)
+    lowest = []
+    for _ in range(26):
+        simulation.step(DT)
+        lowest.append(float(simulation.positions(body)[:, 2].min()))
+    rise = max(lowest[lowest.index(min(lowest)) :])
+    return Check(
+        "Beach Ball 0.15 m, Volume 1.1, from 1 m", "rebound below 0.40 m [%]", 100.0 * (1.0 - rise / 0.40), 40.0
+    )
+
+
+def price(kernels: str) -> Check:
+    """CPU time of a calm balloon over that of the same ball without pressure, frame by frame in turn."""
+    runs = []
+    for mode in ("OFF", "VOLUME"):
+        vertices, triangles = icosphere(3, 0.3)
+        body = Body(vertices, triangles, dataclasses.replace(Material.preset("Beach Ball"), pressure_mode=mode))
+        simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), kernels=kernels, self_collision=False)
+        simulation.step(DT)
+        runs.append((simulation, []))
+    for _ in range(24):
+        for simulation, times in runs:
+            before = time.process_time()
+            simulation.step(DT)
+            times.append(time.process_time() - before)
+    plain, blown = (float(np.median(times)) for _, times in runs)
+    return Check("Beach Ball 0.3 m, 642 vertices", "CPU time over that without pressure", blown / plain, TODAY[kernels])
+
+
+def needed_pressure(body: Body, x: np.ndarray) -> float:
+    """Overpressure that the pull of the edges takes, by virtual work: sum T L / (3 V) [Pa]."""
+    lengths, rest = body.mesh.edge_lengths(x), body.rest_lengths
+    stiffness = body.material.stretch * body.mesh.edge_areas / rest**2
+    return float((stiffness * (lengths - rest) * lengths).sum() / (3.0 * abs(body.volume(x))))
+
+
+def inner_motion(body: Body, x: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+    """Root mean square of the motion that is not rigid [m/s], and the spin [rad/s]."""
+    masses = body.masses() + body.air_masses()
+    r, u = x - masses @ x / masses.sum(), v - masses @ v / masses.sum()
+    inertia = float(masses @ (r**2).sum(axis=1)) * np.eye(3) - (masses[:, None] * r).T @ r
+    spin = np.linalg.solve(inertia, masses @ np.cross(r, u))
+    u = u - np.cross(spin, r)
+    return math.sqrt(float(masses @ (u**2).sum(axis=1)) / masses.sum()), float(np.linalg.norm(spin))

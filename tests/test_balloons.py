@@ -1,0 +1,178 @@
+"""Balloons as people use them: presets at their sizes, default settings, light stiff skins, and meshes as they come."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from meshes import icosphere
+from pbd_addon import Body, Material, Plane, Simulation
+from pbd_addon.settings import ATMOSPHERE
+
+WEIGHTLESS = (0.0, 0.0, 0.0)
+
+
+def uv_sphere(around: int, rings: int, radius: float) -> tuple[np.ndarray, list[list[int]]]:
+    """A ball of quads with triangles at its poles, as Blender makes it; facing out."""
+    down, turn = np.meshgrid(np.pi * np.arange(1, rings) / rings, 2.0 * np.pi * np.arange(around) / around)
+    middle = np.stack([np.sin(down) * np.cos(turn), np.sin(down) * np.sin(turn), np.cos(down)], axis=-1)
+    vertices = np.concatenate([[[0.0, 0.0, 1.0]], middle.swapaxes(0, 1).reshape(-1, 3), [[0.0, 0.0, -1.0]]])
+    faces: list[list[int]] = []
+    for k in range(around):
+        after = (k + 1) % around
+        faces += [[1 + j * around + k, 1 + (j + 1) * around + k, 1 + (j + 1) * around + after, 1 + j * around + after]
+                  for j in range(rings - 2)]  # fmt: skip
+        last = 1 + (rings - 2) * around
+        faces += [[0, 1 + k, 1 + after], [len(vertices) - 1, last + after, last + k]]
+    return radius * vertices, faces
+
+
+def balloon(preset: str, mesh, floor: bool = False, **settings) -> tuple[Body, Simulation]:
+    """A balloon, weightless or lying on a floor, with the fastest kernels there are."""
+    vertices, faces = mesh
+    material = dataclasses.replace(Material.preset(preset), **settings)
+    lift = np.array([0.0, 0.0, material.thickness - vertices[:, 2].min()])
+    body = Body(vertices + lift, faces, material)
+    planes = [Plane()] if floor else []
+    return body, Simulation([body], planes, gravity=(0.0, 0.0, -9.81) if floor else WEIGHTLESS, self_collision=False)
+
+
+def needed_pressure(body: Body, x: np.ndarray) -> float:
+    """Overpressure that the pull of edges and diagonals takes, by virtual work: sum T L / (3 V) [Pa]."""
+    lengths, rest = body.mesh.edge_lengths(x), body.rest_lengths
+    work = (body.material.stretch * body.mesh.edge_areas / rest**2 * (lengths - rest) * lengths).sum()
+    ends = body.mesh.diagonals
+    if len(ends):
+        rest = np.linalg.norm(body.rest_vertices[ends[:, 0]] - body.rest_vertices[ends[:, 1]], axis=1)
+        lengths = np.linalg.norm(x[ends[:, 0]] - x[ends[:, 1]], axis=1)
+        stiffness = body.material.shear * 2.0 * body.mesh.diagonal_areas / rest**2
+        work += (stiffness * (lengths - rest) * lengths).sum()
+    return float(work / (3.0 * abs(body.volume(x))))
+
+
+def inner_motion(simulation: Simulation, body: Body) -> tuple[float, np.ndarray]:
+    """Root mean square of the motion that is not rigid [m/s], and the spin [rad/s]."""
+    masses, x, v = body.masses() + body.air_masses(), simulation.positions(body), simulation.velocities(body)
+    r, u = x - masses @ x / masses.sum(), v - masses @ v / masses.sum()
+    inertia = (masses * (r**2).sum(axis=1)).sum() * np.eye(3) - (masses[:, None] * r).T @ r
+    spin = np.linalg.solve(inertia, masses @ np.cross(r, u))
+    u = u - np.cross(spin, r)
+    return float(np.sqrt(masses @ (u**2).sum(axis=1) / masses.sum())), spin
+
+
+@pytest.mark.parametrize(
+    ("preset", "mesh", "volume", "floor"),
+    [
+        ("Party Balloon", icosphere(2, 0.12), 1.3, False),
+        ("Beach Ball", icosphere(3, 0.3), 1.2, True),
+        ("Beach Ball", icosphere(3, 0.15), 1.05, True),
+        ("Beach Ball", icosphere(2, 0.05), 2.0, False),
+        ("Foil Balloon", icosphere(3, 0.12), 1.02, False),
+        ("Foil Balloon", icosphere(2, 0.3), 1.2, True),
+        ("Beach Ball", uv_sphere(32, 20, 0.3), 1.2, False),
+    ],
+)
+def test_a_held_balloon_is_calm_and_tells_its_pressure(preset, mesh, volume, floor):
+    """After 3 s its skin moves by less than 2 cm/s, no edge is longer than by 1.5 times the even strain + 3 %, and the
+    pressure shown is what its skin pulls with, within 5 %. Free, it has not begun to spin."""
+    body, simulation = balloon(preset, mesh, floor, pressure_mode="VOLUME", pressure=volume)
+    for _ in range(72):
+        simulation.step(1 / 24)
+    x = simulation.positions(body)
+    even = np.cbrt(volume) - 1.0
+    assert body.volume(x) == pytest.approx(volume * body.volume(body.vertices), rel=1e-3)
+    speed, spin = inner_motion(simulation, body)
+    assert speed < 0.02
+    assert body.edge_strain(x).max() < 1.5 * even + 0.03
+    assert simulation.pressure(body)[0] == pytest.approx(needed_pressure(body, x), rel=0.05)
+    if not floor:
+        assert np.linalg.norm(spin) < 1e-6
+
+
+def test_a_ball_on_the_floor_lies_under_its_own_weight():
+    """However fine the mesh is beside the substeps, what it weighs is its weight: a ball of 0.12 m and 1183 Pa
+    touches the floor with a few vertices, and its height is that of a free one within 2 %."""
+    heights = []
+    for floor in (False, True):
+        body, simulation = balloon("Beach Ball", icosphere(4, 0.12), floor, pressure_mode="VOLUME", pressure=1.05)
+        for _ in range(36):
+            simulation.step(1 / 24)
+        heights.append(np.ptp(simulation.positions(body)[:, 2]))
+    assert heights[1] == pytest.approx(heights[0], rel=0.02)
+
+
+@pytest.mark.parametrize("pascals", [0.0, 3000.0])
+def test_squeezed_gas_shows_the_pressure_of_its_volume(pascals):
+    """Between planes, the pressure shown is (P0 + P) V0 / V - P0, within 1 %, and more than the skin alone holds."""
+    body, simulation = balloon("Beach Ball", icosphere(3, 0.15), pressure_mode="GAS", overpressure=pascals)
+    planes = [Plane((0.0, 0.0, -0.3)), Plane((0.0, 0.0, 0.6), (0.0, 0.0, -1.0))]
+    simulation = Simulation([body], planes, gravity=WEIGHTLESS, self_collision=False)
+    for frame in range(1, 49):
+        way = min(frame / 24, 1.0)
+        simulation.move_plane(planes[0], (0.0, 0.0, -0.3 + 0.34 * way), (0.0, 0.0, 1.0))
+        simulation.move_plane(planes[1], (0.0, 0.0, 0.6 - 0.34 * way), (0.0, 0.0, -1.0))
+        simulation.step(1 / 24)
+    x = simulation.positions(body)
+    law = (ATMOSPHERE + pascals) * body.volume(body.vertices) / body.volume(x) - ATMOSPHERE
+    assert simulation.pressure(body)[0] == pytest.approx(law, rel=0.01)
+    assert law > 1.1 * needed_pressure(body, x)
+
+
+def test_a_ball_bounces_as_high_as_it_should():
+    """A beach ball of 0.15 m and Volume 1.1, dropped from 1 m, rises by 0.40 m when converged (120 steps), and by 0.3 m
+    at least at the default settings, which are three times as many steps while it moves."""
+    vertices, triangles = icosphere(3, 0.15)
+    material = dataclasses.replace(Material.preset("Beach Ball"), pressure=1.1)
+    start = np.cbrt(1.1) * vertices + np.array([0.0, 0.0, 1.0 + 0.15 * np.cbrt(1.1)])
+    body = Body(start, triangles, material, rest_vertices=vertices)
+    simulation = Simulation([body], [Plane()], self_collision=False)
+    lowest = []
+    for _ in range(26):
+        report = simulation.step(1 / 24)
+        lowest.append(simulation.positions(body)[:, 2].min())
+    hit = int(np.argmin(lowest))
+    assert max(lowest[hit:]) > 0.3
+    assert 20 < report.substeps <= 60
+
+
+def test_what_is_carried_over_is_part_of_the_state():
+    """A run that is taken up again at its last frame goes on with the same bits."""
+    ends = []
+    for again in (False, True):
+        body, simulation = balloon("Party Balloon", icosphere(2, 0.12), pressure_mode="VOLUME", pressure=1.3)
+        for _ in range(4):
+            simulation.step(1 / 24)
+        if again:
+            state = simulation.state_at(4)
+            simulation.step(1 / 24)
+            simulation.restore(4, state)
+        simulation.step(1 / 24)
+        ends.append(simulation.positions(body).copy())
+    np.testing.assert_array_equal(*ends)
+
+
+def test_cloth_beside_a_balloon_is_none():
+    """A rope or a sheet without pressure keeps its own mass beside a balloon that needs an effective one."""
+    ball, triangles = icosphere(2, 0.12)
+    balloon = Body(ball, triangles, dataclasses.replace(Material.preset("Party Balloon"), pressure=1.3))
+    rope = Body([[1.0, 0.0, 0.0], [1.1, 0.0, 0.0]], edges=[[0, 1]])
+    simulation = Simulation([rope, balloon], gravity=WEIGHTLESS)
+    simulation.step(1 / 24)
+    model = simulation._model
+    np.testing.assert_array_equal(model.skin.heavy[:2], model.w[:2])
+    assert (model.skin.heavy[2:] < model.w[2:]).all()
+
+
+@pytest.mark.parametrize("name", ["numpy", "numba"])
+def test_a_stiff_skin_that_leaps_to_twice_its_volume_stays_sound(name):
+    """Foil at Volume 2, which no foil could do, ends at twice its volume and at rest."""
+    if name == "numba":
+        pytest.importorskip("numba")
+    body, simulation = balloon("Foil Balloon", icosphere(2, 0.12), pressure_mode="VOLUME", pressure=2.0)
+    simulation.use_kernels(name)
+    for _ in range(24):
+        simulation.step(1 / 24)
+    assert body.volume(simulation.positions(body)) == pytest.approx(2.0 * body.volume(body.vertices), rel=1e-3)
+    assert inner_motion(simulation, body)[0] < 0.02
