@@ -197,7 +197,7 @@ def look_inside(options: argparse.Namespace, processes: Processes, stated: dict[
     return text, found
 
 
-TRUTHS: tuple[str, ...] = ("balloons", "bending", "sheets", "damping")
+TRUTHS: tuple[str, ...] = ("balloons", "bending", "sheets", "damping", "price")
 """Files in `truth`, in the order of the report."""
 
 

@@ -159,8 +159,6 @@ class Model:
             where it is firmly pinned, its part of `PIN_SHARE` times that of all that is free in its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
         constraints: In the order of projection, contact last.
-        sequence: The same as they are projected in one iteration: where a body is soft, shear and stretch in turn,
-            `SOFT_ROUNDS` times.
     """
 
     def __init__(
@@ -216,15 +214,20 @@ class Model:
             constraints.set_maps(maps)
             constraints.set_materials(materials, settings, self.w)
         self.skin.set_materials(settings, self.w, self.masses)
-        self._soft = is_soft(materials, settings, self.sizes).any()
+        self._soft = bool(is_soft(materials, settings, self.sizes).any())
         self._put_in_order()
 
     def _put_in_order(self) -> None:
         self.constraints = [constraints for constraints in self._all if constraints.active]
-        self.sequence = list(self.constraints)
-        pair = [constraints for constraints in (self.shear, self.stretch) if constraints.active]
-        if self._soft and len(pair) == 2:
-            self.sequence[self.sequence.index(self.stretch) + 1 : 0] = pair * (SOFT_ROUNDS - 1)
+
+    @property
+    def sequence(self) -> list[Constraints]:
+        """The constraints in one iteration: for soft cloth, shear and stretch in turn, `SOFT_ROUNDS` times."""
+        pair = [constraints for constraints in self.constraints if constraints in (self.shear, self.stretch)]
+        if not self._soft or len(pair) < 2:
+            return self.constraints
+        after = self.constraints.index(self.stretch) + 1
+        return [*self.constraints[:after], *pair * (SOFT_ROUNDS - 1), *self.constraints[after:]]
 
     def add(self, constraints: Constraints, materials: Sequence[Material], settings: SolverSettings) -> None:
         """Take a further kind of constraint in, before contact."""

@@ -76,8 +76,9 @@ class StepReport:
 def advise(found: Sequence[tuple[Constraints, Residual]], substeps: int) -> Advice | None:
     """What a frame of so many substeps leaves short, the worst if it shows."""
     worst = None
+    # Twice the error that Automatic leaves, or the line would come and go with it.
     for constraints, residual in found:
-        shows = residual.short > MATTERS and residual.error > constraints.tolerance
+        shows = residual.short > MATTERS and residual.error > 2.0 * constraints.tolerance
         if shows and (worst is None or residual.short > worst.short):
             enough = int(5.0 * math.ceil(substeps * pace.factor(constraints, residual) / 5.0))
             odds = residual.short / max(1.0 - residual.short, 1e-12)

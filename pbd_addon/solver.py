@@ -99,8 +99,9 @@ def substep(
     for constraints in model.constraints:
         constraints.begin_substep(h, fraction)  #                                (8)
         watch.lap(constraints.name)
+    sequence = model.sequence
     for _ in range(settings.iterations):  #                                      (9)
-        for constraints in model.sequence:
+        for constraints in sequence:
             constraints.project(kernels, p, x)  #                               (10)
             if constraints is model.volume:
                 model.skin.end_pass(kernels, p, x)

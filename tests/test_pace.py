@@ -34,7 +34,8 @@ def test_a_cloth_at_rest_takes_few_substeps():
     assert counts[0] == QUALITY  # nothing is known yet
     assert max(counts[-24:]) <= QUALITY // 2
     assert max(strains[-24:]) < 0.001
-    assert all(report.advice is None for report in list(simulation.reports.values())[-24:])
+    shares = [report.residuals["isometric bend"] for report in list(simulation.reports.values())[-24:]]
+    assert np.mean(shares) < 0.2
 
 
 def whipped(automatic: bool) -> tuple[list[int], list[float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from meshes import grid
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
 from pbd_addon.constraints import Constraints
 from pbd_addon.constraints.base import Residual, residual_of
@@ -105,7 +105,8 @@ def test_film_that_cannot_converge_runs_and_is_told():
         report = simulation.step(DT)
     assert np.isfinite(simulation.positions(body)).all()
     assert np.abs(simulation.velocities(body)).max() < 10.0
-    assert max(report.residuals.values()) < 0.2 or report.advice is not None
+    bending = [short for name, short in report.residuals.items() if "bend" in name]
+    assert max(bending, default=0.0) < 0.2 or report.advice.kind == "bend"
 
 
 def test_automatic_sees_shear_and_bend():
@@ -117,14 +118,12 @@ def test_automatic_sees_shear_and_bend():
 
 
 def test_the_reason_is_told():
-    """One of the words that panels know: as set, for soft cloth, for a pressure, for a quick collider."""
+    """One of the words that panels know: as set, or for soft cloth."""
     vertices, quads = grid(64, 2, 1.0, 2.0 / 64.0)
     soft = Body(vertices, quads, Material(stretch=100.0, shear=20.0), pins=[0])
     cotton = Body(*grid(4, 4, 1.0, 1.0), PRESETS["Cotton"])
-    ball = Body(*icosphere(3, 0.3), Material(density=0.01, pressure_mode="OVERPRESSURE", overpressure=5000.0))
-    for body, reason in ((cotton, "settings"), (soft, "stretch"), (ball, "pressure")):
+    for body, reason in ((cotton, "settings"), (soft, "stretch")):
         assert Simulation([body], [Plane((0.0, 0.0, -2.0))], kernels=FAST).step(DT).reason == reason
-    assert "colliders" in REASONS
     assert Simulation([cotton], automatic=True, kernels=FAST).step(DT).reason in REASONS
 
 

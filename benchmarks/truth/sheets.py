@@ -28,8 +28,8 @@ BAR = 5.0
 CONVERGED = {
     ("four corners", 0.0): {17: 0.18729, 33: 0.19594, 65: 0.20310, 129: 0.2093},
     ("four edges", 0.0): {17: 0.06951, 33: 0.06944, 65: 0.06942},
-    ("two corners", 0.0): {17: 0.0706, 33: 0.0982},
-    ("two corners", 0.2): {17: 0.2758, 33: 0.2809},
+    ("two corners", 0.0): {17: 0.0706, 33: 0.0982, 65: 0.1080},
+    ("two corners", 0.2): {17: 0.2758, 33: 0.2809, 65: 0.2868},
 }
 """How far the lowest vertex, of two corners that of the top edge, comes below the pins [m], by vertices along a side;
 and by how much the corners are drawn together [m]."""

@@ -195,6 +195,8 @@ class PressurizedSkin:
 
     def begin_pass(self, p: np.ndarray) -> None:
         """Remember where a pass of the inner kinds begins: p (3, n)."""
+        if not self.active:
+            return
         if self.inner is not None:
             self.outer += p - self.inner
         self.start = p.copy()

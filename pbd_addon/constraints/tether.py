@@ -135,12 +135,12 @@ class TetherConstraints(Constraints):
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
-        strain = np.maximum(self.strain, self.least_strain / DYNAMIC_LOAD)
+        strain = np.maximum(self.strain, self.least_strain)
         if h != self.h or not np.array_equal(strain, self.known_strain):
             self.h, self.known_strain = h, strain
             # What has just been predicted has fallen by g h² more than it will when the edges have pulled it back.
-            slack = MARGIN * np.maximum(strain, self.least_strain)[self.body]
-            give = np.maximum(self.lengths * slack, self.lengths * strain[self.body] + self.gravity * h**2)
+            far = self.lengths * strain[self.body]
+            give = np.maximum(MARGIN * far, far / DYNAMIC_LOAD + self.gravity * h**2)
             self.reach = np.where(self.used, self.lengths + give, np.inf)
 
     def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:

@@ -1,0 +1,59 @@
+"""What usual cloth costs a frame: CPU time, beside what it cost before physics was true at the default settings.
+
+A machine is not always as quick, so milliseconds have no bar. Bars are on the share of a frame that residuals
+take, and on kinds that are projected twice, as only soft cloth needs it.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from pbd_addon import PRESETS, Body, Simulation, pace
+
+from .check import Check
+
+DT = 1.0 / 24.0
+FRAMES = 10
+NO_BAR = float("inf")
+"""Of a figure that is only told."""
+
+RESIDUALS = 2.0
+"""Share of a frame that the residuals may take [%]."""
+
+
+def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
+    """CPU time of a frame of cotton that swings on two corners, and of what measures it."""
+    for side in (33, 65) if quick else (33, 65, 101):
+        simulation = _curtain(side, kernels, automatic)
+        for _ in range(2 * FRAMES):  # What compiles, and the fall, are no part of it.
+            simulation.step(DT)
+        frame = _cpu(functools.partial(simulation.step, DT), FRAMES)
+        measured = _cpu(functools.partial(pace.measure, simulation._model, simulation._state), 5 * FRAMES)
+        name = f"cotton, {side} × {side}, {1000.0 / (side - 1):.0f} mm"
+        yield Check(name, "CPU time of a frame [ms]", 1000.0 * frame, NO_BAR)
+        yield Check(name, "residuals, share of a frame [%]", 100.0 * measured / frame, RESIDUALS)
+        once = sum(constraints.active for constraints in simulation._model.constraints)
+        yield Check(name, "kinds that are projected twice", float(len(simulation._model.sequence) - once), 0.0)
+
+
+def _curtain(side: int, kernels: str, automatic: bool) -> Simulation:
+    line = np.linspace(-0.5, 0.5, side)
+    x, y = (axis.ravel() for axis in np.meshgrid(line, line))
+    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
+    quads = np.column_stack([corner, corner + 1, corner + side + 1, corner + side])
+    body = Body(np.column_stack([x, y, 0.0 * x]), quads.tolist(), PRESETS["Cotton"], pins=[0, side - 1])
+    return Simulation([body], kernels=kernels, automatic=automatic, self_collision=False)
+
+
+def _cpu(run: Callable[[], object], times: int) -> float:
+    """CPU time of one run [s]: the median of some."""
+    spent = []
+    for _ in range(times):
+        start = time.process_time()
+        run()
+        spent.append(time.process_time() - start)
+    return float(np.median(spent))
