@@ -154,7 +154,8 @@ class Model:
         damping: Rate of every island's body, (islands,) [1/s].
         islands: Connected component of every particle, (n,) int.
         maps: The maps of each body; `set_materials` takes them over.
-        sizes: Largest extent of each body at rest, the diagonal of its box, (bodies,) [m].
+        sizes: Largest extent of each body at rest, the diagonal of its box, times what its maps add to its strain under
+            its own weight, (bodies,) [m].
         damping_masses: What each particle counts for in the rigid motion that damping keeps, (n,) [kg]: its inertia,
             where it is firmly pinned, its part of `PIN_SHARE` times that of all that is free in its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
@@ -188,7 +189,8 @@ class Model:
         self._body_of_island = np.repeat(np.arange(len(bodies)), island_counts)
         materials = [body.material for body in bodies]
         self.maps = [body.maps for body in bodies]
-        self.sizes = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in bodies])
+        self._extents = np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in bodies])
+        self.sizes = self._extents.copy()
         self._set_masses(materials)
         self._bend_models = [m.bend_model for m in materials]
         self.contact: ContactConstraints
@@ -210,6 +212,8 @@ class Model:
             at = self._all.index(old[0])
             self._all[at : at + len(old)] = self._bends
         maps = self._maps_of_particles()
+        means = [{kind: factors.mean() for kind, factors in own.items()} for own in self.maps]
+        self.sizes[:] = self._extents * [own.get("density", 1.0) / max(own.get("stretch", 1.0), 1e-9) for own in means]
         for constraints in self._all:
             constraints.set_maps(maps)
             constraints.set_materials(materials, settings, self.w)
@@ -437,7 +441,7 @@ class Model:
             and not runs_straight(body.mesh.edges, body.rest_vertices)
         ]
         rest = np.concatenate([body.rest_vertices for body in self.bodies])
-        return LevelConstraints(crooked, rest, self.sizes, self.w)
+        return LevelConstraints(crooked, rest, self._extents, self.w)
 
     def _closed_pieces(self) -> list[Piece]:
         pieces = []

@@ -141,7 +141,7 @@ def test_a_ball_bounces_as_high_as_it_should():
 def test_a_ball_bounces_lower_each_time(volume):
     """Hardly damped by its material, it must not gain from the floor what it did not bring."""
     vertices, triangles = icosphere(3, 0.3)
-    body = Body(vertices + [0.0, 0.0, 0.35], triangles, Material(pressure_mode="VOLUME", pressure=volume))
+    body = Body(vertices + np.array([0.0, 0.0, 0.35]), triangles, Material(pressure_mode="VOLUME", pressure=volume))
     simulation = Simulation([body], [Plane()], self_collision=False)
     heights = []
     for _ in range(72):

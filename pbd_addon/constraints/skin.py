@@ -117,6 +117,8 @@ class PressurizedSkin:
         free = np.zeros(len(self.island_masses), bool)
         free[self.island_of_piece[works]] = True
         free[self.pinned] = False
+        self.mapped, uneven = volume.mean_factors()
+        free[self.island_of_piece[uneven]] = False  # the map of pressure says where it is pushed, and that it is
         self.free = free
 
     def begin_substep(self, kernels: ModuleType, memory: np.ndarray, x: np.ndarray, h: float) -> None:
@@ -167,7 +169,7 @@ class PressurizedSkin:
         """How far the skin of each piece is strained, by its tensions or its target, (pieces,) >= 0."""
         volume, count = self.volume, len(self.volume.pieces)
         held = np.where(volume.holds_volume, np.cbrt(volume.target / np.maximum(volume.sizes, 1e-300)) - 1.0, 0.0)
-        known = 3.0 * volume.set_pressure * volume.sizes
+        known = 3.0 * volume.set_pressure * volume.sizes * self.mapped
         if parts:
             pulls = zip(parts, self.skin, self.pieces)
             known = sum(np.bincount(piece, tension * rows.rest_lengths, count) for tension, rows, piece in pulls)
@@ -188,7 +190,8 @@ class PressurizedSkin:
 
     def _parts(self, memory: np.ndarray) -> list[np.ndarray]:
         """Tensions of each kind of rows, pressures, volumes pushed away, targets, and what `recoil` has taken of each
-        island; empty if they are of other rows."""
+        island; empty if they are of other rows.
+        """
         count = len(self.volume.pieces)
         ends = np.cumsum([*(len(piece) for piece in self.pieces), count, count, count, len(self.island_masses)])
         return np.split(memory, ends[:-1]) if len(memory) == ends[-1] else []
@@ -255,12 +258,11 @@ class PressurizedSkin:
         flight = kernels.island_motion(x, v, self.masses, self.islands, self.island_masses)[1]
         center, push, spin = kernels.island_motion(x, outer, self.masses, self.islands, self.island_masses)
         push, spin = push * (gain / self.h), spin * (gain / self.h)
-        along, square = np.einsum("ij,ij->j", flight, push), np.einsum("ij,ij->j", push, push)
-        most = np.sqrt(along**2 + 2.0 * square * self.taken / self.island_masses) - along
-        part = np.minimum(1.0, np.divide(most, square, out=np.ones(count), where=square > 0.0))
+        work = self.island_masses * np.einsum("ij,ij->j", flight, push)
+        part = np.divide(np.minimum(work, self.taken), work, out=np.ones(count), where=work > 0.0)
         if not one_by_one:
             part[:] = part.min()
-        self.taken -= self.island_masses * part * (along + 0.5 * part * square)
+        self.taken -= part * work
         kernels.add_rigid(v, x, self.islands, center, push * part, spin * part)
 
     def _add_rigid(

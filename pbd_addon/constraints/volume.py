@@ -111,6 +111,13 @@ class VolumeConstraints(Constraints):
         """Act on these inverse masses, (n,) [1/kg]."""
         self.push = w if self.factors is None else w * self.factors
 
+    def mean_factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of the map of pressure in each piece, and whether it differs within, (pieces,) each."""
+        if self.factors is None:
+            return np.ones(len(self.pieces)), np.zeros(len(self.pieces), bool)
+        own = [self.factors[np.unique(piece.triangles)] for piece in self.pieces]
+        return np.array([one.mean() for one in own]), np.array([bool(np.ptp(one) > 0.0) for one in own], bool)
+
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
         self.h = h

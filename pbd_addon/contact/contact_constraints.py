@@ -354,9 +354,11 @@ class ContactConstraints(Constraints):
             if pair.is_stale or pair.one in expired:
                 pair.find_flat_patches(kernels, self._p)
         smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.is_smooth}
+        for pair in self.pairs:
+            if pair.one is not pair.other and pair.candidates.size:
+                smooth -= {pair.one, pair.other}
         for surface in expired:
-            bound = surface.motion_bound
-            bound.predict(self._x, self._p, bound.self_only and surface in smooth)
+            surface.motion_bound.predict(self._x, self._p, surface in smooth)
         stale = [pair for pair in self.pairs if pair.is_stale]
         if not stale:
             return False
