@@ -33,7 +33,7 @@ PICTURES = {
     "Pin an edge": ("cloth_edge", (8, 14, 30), -2.3, CLOTH_VIEW),
     "Drop it on something": ("cloth_ball", (1, 10, 40), -1.7, LOW_VIEW),
     "Give it a floor": ("cloth_floor", (10, 16, 50), -1.1, LOW_VIEW),
-    "Drop a ball": ("balloon_drop", (1, 12, 40), 0.0, BALLOON_VIEW),
+    "Drop a ball": ("balloon_drop", (1, 12, 72), 0.0, BALLOON_VIEW),
     "Hold a volume": ("balloon_volume", (1, 4, 12), 0.0, BALLOON_VIEW),
     "Blow with a pressure": ("balloon_pressure", (1, 4, 12), 0.0, BALLOON_VIEW),
     "Blow up a mesh of your own": ("balloon_cushion", (1, 6, 30), 0.0, BALLOON_VIEW),

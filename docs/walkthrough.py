@@ -86,7 +86,7 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     apply_preset(balloon, "Beach Ball")
     reads("Object Collisions", "Floor")
     bpy.context.scene.pbd.use_floor = True
-    play(40)
+    play(72)
     yield "Drop a ball"
 
     reads("Pressure", "Mode", "Volume", "Volume", "Reset")

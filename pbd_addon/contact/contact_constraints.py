@@ -355,7 +355,7 @@ class ContactConstraints(Constraints):
                 pair.find_flat_patches(kernels, self._p)
         smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.is_smooth}
         for pair in self.pairs:
-            if pair.one is not pair.other and pair.candidates.size:
+            if smooth and pair.one is not pair.other and self._are_neighbors(pair.one, pair.other):
                 smooth -= {pair.one, pair.other}
         for surface in expired:
             surface.motion_bound.predict(self._x, self._p, surface in smooth)
@@ -368,6 +368,13 @@ class ContactConstraints(Constraints):
         self._candidates = self.penetration.filter(concatenate([pair.candidates for pair in self.pairs]))
         self.query_seconds += time.perf_counter() - began
         return True
+
+    def _are_neighbors(self, one: Surface, other: Surface) -> bool:
+        """Whether two surfaces are nearer to each other than the larger one is large."""
+        mine, theirs = self._x[:, one.part], self._x[:, other.part]
+        reach = max(np.ptp(mine, axis=1).max(), np.ptp(theirs, axis=1).max())
+        low, high = mine.min(axis=1) - reach, mine.max(axis=1) + reach
+        return bool((theirs.max(axis=1) >= low).all() and (theirs.min(axis=1) <= high).all())
 
     def _has_expired(self, surface: Surface, final: bool) -> bool:
         """Whether a surface needs a new bound; clamps few vertices to theirs instead, see `_update_candidates`."""

@@ -155,7 +155,7 @@ MENDED = {
     "lost_maps": (provoke_lost_maps, "'Nowhere' of a weight map does not exist"),
     "all_held": (provoke_all_held, "nothing can move"),
     "second_simulation": (provoke_second_simulation, "Modifier 'Cloth' simulates the same"),
-    "added_geometry": (provoke_added_geometry, "'Mirror' changes"),
+    "added_geometry": (provoke_added_geometry, "'Mirror' comes after"),
 }
 
 

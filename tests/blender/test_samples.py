@@ -176,7 +176,8 @@ def test_flag_follows_its_pole_and_trails(open_sample):
     assert np.ptp(turns) > 1.0
     # In the pole's own space the cloth lies on the side that the pole turns away from.
     speed = np.gradient(turns)[20:]
-    assert np.corrcoef(speed, np.array(sides)[20:])[0, 1] < -0.3
+    sides = np.array(sides)[20:]
+    assert sides[speed > 0.0].mean() < sides[speed < 0.0].mean() - 0.05
     assert np.percentile(np.abs(sample.strain("Flag")), 95) < 0.02
 
 
