@@ -1,4 +1,8 @@
-"""Numba's kernel for whole chains of edges, by elimination: the functions of `numpy_chains`."""
+"""Whole chains of edges compiled by Numba, by elimination: chains as long as `BLOCK` together, or one ring.
+
+What is read at k + 1 is a slice of its own, and each array stands alone: else LLVM does not see that the steps of a
+loop can be done side by side.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from .numba_compile import helper, kernel
+from .compile import helper, kernel
 
 TINY = 1e-12
 
@@ -110,11 +114,6 @@ def project_chains(
     multipliers: np.ndarray,
     passes: int,
 ) -> None:
-    """As `numpy_chains.project_chains`, but block by block: chains as long as `BLOCK` together, or one ring.
-
-    What is read at k + 1 is a slice of its own, and each array stands alone: else LLVM does not see that the steps of
-    a loop can be done side by side.
-    """
     size = len(rest_lengths)
     most = min(size, BLOCK + 2**levels)
     qx, qy, qz = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
@@ -186,5 +185,4 @@ def _solve_many(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray) -
 
 
 def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
-    """As `numpy_chains.solve_tridiagonal`; `levels` does not matter."""
     return np.asarray(_solve_many(diagonal, coupling, right.reshape(-1, len(diagonal)))).reshape(right.shape)
