@@ -137,14 +137,6 @@ def test_chains(damped, sides, closed, passes):
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
-def test_tridiagonal(shape):
-    random = np.random.default_rng(3)
-    coupling = random.uniform(-1.0, 1.0, 32)
-    coupling[[6, 7, 20, 31]] = 0.0
-    compare("solve_tridiagonal", random.uniform(2.5, 4.0, 32), coupling, random.standard_normal((*shape, 32)), 5)
-
-
 @pytest.mark.parametrize("damped", [False, True])
 def test_dihedral(damped):
     case = Case()
@@ -155,14 +147,6 @@ def test_dihedral(damped):
         case.some(m, low=0.0, high=1e4), case.some(m if damped else 0), case.some(m),
         case.some(m, low=-1e-6, high=1e-6),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("with_gradients", [False, True])
-def test_dihedral_angles(with_gradients):
-    """Random hinges, and one without any area."""
-    q = np.random.default_rng(4).standard_normal((3, 4, 50))
-    q[:, :, 7] = q[:, :1, 7]
-    compare("dihedral_angles", q, with_gradients)
 
 
 @pytest.mark.parametrize("damped", [False, True])
@@ -211,11 +195,6 @@ def test_inflation(sides):
     size, push = np.array([0.3, 0.0, -0.2]), np.array([0.1, 0.0, 0.4])
     compare("edge_forces", p, indices, multipliers)
     compare("inflate", p, gradients, w, pieces, row_pieces, pattern, force, size, push, multipliers)
-
-
-def test_accelerate():
-    case = Case()
-    compare("accelerate", case.p, case.some(case.n), case.some(case.n), np.array([0.01, 0.0, -0.02]))
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -283,10 +262,6 @@ def test_plane():
     compare(
         "project_plane", case.p, free, case.w[free], case.some(m, low=0.0, high=0.01), np.array([0.0, 0.1, 0.0]),
         normal, multipliers,
-    )  # fmt: skip
-    compare(
-        "apply_plane_friction", case.p, case.x, free, case.w[free], case.some(m), normal, np.array([1e-3, -2e-3, 3e-4]),
-        multipliers,
     )  # fmt: skip
 
 

@@ -173,16 +173,3 @@ def project_chains(
             i = np.uint64(vertices[np.uint64(start + e)])
             p[0, i], p[1, i], p[2, i] = qx[e], qy[e], qz[e]
         start, joint = stop + 1, joint + 1
-
-
-@kernel("f8[:,::1](f8[:], f8[:], f8[:,::1])")
-def _solve_many(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray) -> np.ndarray:
-    solution, before = right.copy(), np.zeros(len(diagonal))
-    for row in range(len(right)):
-        before[1:] = coupling[:-1]
-        _solve(diagonal, before, solution[row])
-    return solution
-
-
-def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
-    return np.asarray(_solve_many(diagonal, coupling, right.reshape(-1, len(diagonal)))).reshape(right.shape)

@@ -52,15 +52,6 @@ def _solve_inertia(inertia: np.ndarray, momentum: np.ndarray, least: float, spin
                 spin[m] += axes[m, axis] * about / inertia[axis, axis]
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[::1], f8[::1])")
-def accelerate(v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
-    after = np.empty_like(v)
-    for axis in range(3):
-        for i in range(v.shape[1]):
-            after[axis, i] = v[axis, i] * decay[i] + change[axis] * weighing[i]
-    return after
-
-
 @kernel("Tuple((f8[:,::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], f8[::1], i8[::1], f8[::1])")
 def island_motion(
     x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray

@@ -79,20 +79,6 @@ def _hinge(q: np.ndarray, gradients: np.ndarray) -> float:
     return angle
 
 
-@kernel("Tuple((f8[::1], f8[:,:,::1]))(f8[:,:,:])")
-def _hinges(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    count = q.shape[2]
-    angles, gradients = np.empty(count), np.empty((3, 4, count))
-    for r in range(count):
-        angles[r] = _hinge(q[:, :, r], gradients[:, :, r])
-    return angles, gradients
-
-
-def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    angles, gradients = _hinges(q)
-    return angles, gradients if with_gradients else gradients[:, :0]
-
-
 @kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
 def project_dihedral(
     p: np.ndarray,
@@ -274,28 +260,3 @@ def project_plane(
             multipliers[r] += push / weights[r]
             for axis in range(3):
                 p[axis, i] += normal[axis] * push
-
-
-@kernel("void(f8[:,::1], f8[:,::1], i8[:], f8[:], f8[:], f8[:], f8[:], f8[:])")
-def apply_plane_friction(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    weights: np.ndarray,
-    friction: np.ndarray,
-    normal: np.ndarray,
-    motion: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
-    for r in range(len(indices)):
-        if not multipliers[r] > 0.0:
-            continue
-        i = np.uint64(indices[r])
-        sx, sy, sz = p[0, i] - x[0, i] - motion[0], p[1, i] - x[1, i] - motion[1], p[2, i] - x[2, i] - motion[2]
-        off = normal[0] * sx + normal[1] * sy + normal[2] * sz
-        sx, sy, sz = sx - normal[0] * off, sy - normal[1] * off, sz - normal[2] * off
-        length = sqrt(sx * sx + sy * sy + sz * sz) + TINY
-        share = min(1.0, friction[r] * multipliers[r] * weights[r] / length)
-        p[0, i] -= sx * share
-        p[1, i] -= sy * share
-        p[2, i] -= sz * share

@@ -92,6 +92,17 @@ def _solve_with_corners(
 
 
 def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
+    """Solve a symmetric tridiagonal system that falls apart into blocks shorter than 2**levels, by cyclic reduction.
+
+    Args:
+        diagonal: (m,), m a multiple of 2**levels.
+        coupling: Entry beside the diagonal between unknown k and k + 1, (m,); 0 between blocks and at the end.
+        right: Right hand sides, (..., m).
+        levels: Halvings, each of which eliminates the even unknowns with whole arrays.
+
+    Returns:
+        The solutions, (..., m).
+    """
     if levels == 0:
         return right / diagonal
     inverse = 1.0 / diagonal[0::2]

@@ -43,6 +43,17 @@ def project_distance(
 
 
 def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Signed angles by which hinges are folded out of the plane, and their gradients.
+
+    Args:
+        q: Positions of edge start, edge end, left tip, right tip of each hinge, (3, 4, m) [m].
+        with_gradients: Whether to compute the gradients.
+
+    Returns:
+        (m,) [rad] in (-pi, pi], 0 where flat; (3, 4, m) [rad/m] (empty when not asked for), 0 where a triangle has
+        no area. The angle equals arccos(n1 . n2) of Müller et al. 2007 up to the sign and the direction of one
+        normal; the gradients are those of Bridson et al. 2003, which stay finite where arccos does not.
+    """
     edge = q[:, 1] - q[:, 0]
     left, right = q[:, 2] - q[:, 0], q[:, 3] - q[:, 0]
     n1, n2 = _cross(edge, left), _cross(right, edge)

@@ -33,7 +33,7 @@ class Chains(Protocol):
             p: As in `projections`.
             x: As in `projections`.
             vertices: Particles along the chains, one chain after the other, (q + 1,) int.
-            levels: Halvings that the longest chain takes, see `solve_tridiagonal`.
+            levels: Halvings of the longest chain by cyclic reduction; Numba does without.
             rings: First and last step of closed chains, (2, r) int; there the matrix has entries in its corners, too.
             joints: Which of the q steps are no edges but lead to the next chain, (j,) int.
             weights: Inverse masses along the chains, (q + 1,).
@@ -42,19 +42,4 @@ class Chains(Protocol):
             gamma: (q,) or (0,).
             multipliers: (q,).
             passes: How often this is done, each time where the last led to.
-        """
-
-    def solve_tridiagonal(
-        self, diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int
-    ) -> np.ndarray:
-        """Solve a symmetric tridiagonal system that falls apart into blocks shorter than 2**levels.
-
-        Args:
-            diagonal: (m,), m a multiple of 2**levels.
-            coupling: Entry beside the diagonal between unknown k and k + 1, (m,); 0 between blocks and at the end.
-            right: Right hand sides, (..., m).
-            levels: Halvings, each of which eliminates the even unknowns; Numba does without.
-
-        Returns:
-            The solutions, (..., m).
         """

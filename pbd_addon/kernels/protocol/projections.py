@@ -41,19 +41,6 @@ class Projections(Protocol):
         indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) in both.
         """
 
-    def dihedral_angles(self, q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """Signed angles by which hinges are folded out of the plane, and their gradients.
-
-        Args:
-            q: Positions of edge start, edge end, left tip, right tip of each hinge, (3, 4, m) [m].
-            with_gradients: Whether to compute the gradients.
-
-        Returns:
-            (m,) [rad] in (-pi, pi], 0 where flat; (3, 4, m) [rad/m] (empty when not asked for), 0 where a triangle has
-            no area. The angle equals arccos(n1 . n2) of Müller et al. 2007 up to the sign and the direction of one
-            normal; the gradients are those of Bridson et al. 2003, which stay finite where arccos does not.
-        """
-
     def project_dihedral(
         self,
         p: np.ndarray,
