@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import arguments, kernels as backends, pace, solver
+from . import arguments, build, kernels as backends, pace, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -15,7 +15,7 @@ from .constraints.plane import checked_place
 from .contact import Collider
 from .frame_cache import FrameCache, Store
 from .maps import checked_maps
-from .model import Model, State, Targets
+from .model import State, Targets
 from .obstacles import planes_and_surfaces
 from .report import StepReport, make_report
 from .settings import Material, SolverSettings
@@ -63,7 +63,7 @@ class Simulation:
 
     Attributes:
         constraints: The kinds of constraints at work; see `constraints.Constraints`.
-        bodies, settings: As given.
+        bodies: As given.
         kernels_name: Name of the backend that computes.
         reports: Report of every frame that was stepped, by frame.
 
@@ -88,7 +88,7 @@ class Simulation:
         self.bodies: list[Body] = arguments.different("bodies", bodies, Body)
         if not self.bodies:
             raise ValueError("bodies is empty: there is nothing to simulate")
-        self.settings = SolverSettings(
+        settings = SolverSettings(
             method=method,
             substeps=substeps,
             iterations=iterations,
@@ -97,9 +97,8 @@ class Simulation:
             gravity=gravity,  # type: ignore[arg-type]  # checked and made a tuple there
         )
         self.use_kernels(kernels)
-        self._materials = [body.material for body in self.bodies]
         planes, surfaces = planes_and_surfaces(colliders)
-        self._model = Model(self.bodies, planes, surfaces, self.settings)
+        self._model = build.build_model(self.bodies, planes, surfaces, settings)
         self._number = {body: number for number, body in enumerate(self.bodies)}
         self._plane_number = {plane: number for number, plane in enumerate(planes)}
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
@@ -111,7 +110,12 @@ class Simulation:
     @property
     def constraints(self) -> list[Constraints]:
         """The kinds of constraints that do something with the present materials."""
-        return self._model.constraints
+        return list(self._model.constraints)
+
+    @property
+    def settings(self) -> SolverSettings:
+        """The present settings; `set_settings` changes them."""
+        return self._model.settings
 
     def add_constraints(
         self,
@@ -158,7 +162,7 @@ class Simulation:
         one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)
         made = CustomConstraints(name, particles, function, compliances, shares, one_sided, self._model.w)
         made.gradients(self._state.x.T)  # What is wrong is said here, not in a step.
-        self._model.add(made, self._materials, self.settings)
+        self._model = build.with_constraints(self._model, made)
         return made
 
     def keep_apart(
@@ -204,11 +208,14 @@ class Simulation:
         compliance = arguments.number("compliance", compliance, low=0.0, unit="m/N")
         particles = ids + self._part(body).start
         made = Grab(particles, self._state.x[:, particles].copy(), firm, compliance, self._let_go)
-        self._model.hold([*self._model.grabs.grabs, made])
+        self._hold([*self._model.grabs.grabs, made])
         return made
 
     def _let_go(self, grab: Grab) -> None:
-        self._model.hold([other for other in self._model.grabs.grabs if other is not grab])
+        self._hold([other for other in self._model.grabs.grabs if other is not grab])
+
+    def _hold(self, grabs: Sequence[Grab]) -> None:
+        self._model = build.with_grabs(self._model, grabs)
 
     @property
     def is_held(self) -> bool:
@@ -229,7 +236,7 @@ class Simulation:
         dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
         in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
-        count, reason = pace.substeps(self._model, self._materials, self._state, self._targets, self.settings, dt)
+        count, reason = pace.substeps(self._model, self._state, self._targets, self.settings, dt)
         settings = dataclasses.replace(self.settings, substeps=count)
         watch.lap("prediction")
         self._state = solver.step(
@@ -311,7 +318,7 @@ class Simulation:
             ValueError: Something is no obstacle, is there twice, or is a plane that was not there before.
         """
         planes, surfaces = planes_and_surfaces(colliders)
-        if planes != self._model.planes:
+        if planes != list(self._model.planes):
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
         for state in (self._state, *self._cache.states()):
@@ -319,14 +326,15 @@ class Simulation:
             state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
         asked = dict(zip(known, self._targets.colliders))
         self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
-        self._model.set_colliders(surfaces, self._materials, self.settings)
+        self._model = build.with_colliders(self._model, surfaces)
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
 
     def set_material(self, body: Body, material: Material) -> None:
         """Give a body another material, from the next step on."""
         number = self._number[self._body("body", body)]
-        self._materials[number] = arguments.instance("material", material, Material)
-        self._model.set_materials(self._materials, self.settings)
+        materials = list(self._model.materials)
+        materials[number] = arguments.instance("material", material, Material)
+        self._rebuild(materials, self._model.maps, self.settings)
 
     def set_maps(self, body: Body, maps: Mapping[str, np.ndarray | Sequence[float]]) -> None:
         """Give a body other maps, all of them as in `Body`, from the next step on.
@@ -335,8 +343,9 @@ class Simulation:
             ValueError: There is no such map, its shape is wrong, or a factor is out of range.
         """
         number = self._number[self._body("body", body)]
-        self._model.maps[number] = checked_maps(maps, len(body.vertices), body.name)
-        self._model.set_materials(self._materials, self.settings)
+        all_maps = list(self._model.maps)
+        all_maps[number] = checked_maps(maps, len(body.vertices), body.name)
+        self._rebuild(self._model.materials, all_maps, self.settings)
 
     def maps(self, body: Body) -> dict[str, np.ndarray]:
         """The maps that a body has now, (n,) float64 each."""
@@ -344,8 +353,13 @@ class Simulation:
 
     def set_settings(self, settings: SolverSettings) -> None:
         """Take other solver settings, from the next step on."""
-        self.settings = arguments.instance("settings", settings, SolverSettings)
-        self._model.set_materials(self._materials, settings)
+        settings = arguments.instance("settings", settings, SolverSettings)
+        self._rebuild(self._model.materials, self._model.maps, settings)
+
+    def _rebuild(
+        self, materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]], settings: SolverSettings
+    ) -> None:
+        self._model = build.with_materials(self._model, materials, maps, settings)
 
     def use_kernels(self, name: str) -> None:
         """Compute with the backend of that name, or "auto", from the next step on.
@@ -359,7 +373,7 @@ class Simulation:
 
     def reset(self) -> None:
         """Back to where the bodies were made, with an empty cache and nothing in a hand."""
-        self._model.hold([])
+        self._hold([])
         self.begin(self._cache.first)
 
     def begin(self, frame: int) -> None:
@@ -450,7 +464,7 @@ class Simulation:
     def restore(self, frame: int, state: State, grabs: Sequence[Grab] = ()) -> None:
         """Forget all frames after a cached one, and let this be the state there; hands let go, but for these."""
         self.truncate(frame)
-        self._model.hold(list(grabs))
+        self._hold(grabs)
         self._cache.replace_last(state)
         self._place(state.copy())
 
