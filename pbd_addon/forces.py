@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
+from .kernels import Kernels
 from .model import Model
 
 
-def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float, kernels: ModuleType) -> np.ndarray:
+def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float, kernels: Kernels) -> np.ndarray:
     """Velocities (3, n) [m/s] after h [s] of still air and of gravity [m/s²].
 
     Air takes the factor exp(-drag h), exact for any h; gravity comes after it, for drag must not eat gravity.
@@ -18,7 +18,7 @@ def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float, 
     return kernels.accelerate(v, model.decay(h)[0], model.weighing, h * np.asarray(gravity, float))
 
 
-def damp(model: Model, x: np.ndarray, v: np.ndarray, h: float, kernels: ModuleType) -> np.ndarray:
+def damp(model: Model, x: np.ndarray, v: np.ndarray, h: float, kernels: Kernels) -> np.ndarray:
     """Velocities (3, n) [m/s] after h [s] of damping towards each island's rigid motion (Müller et al. 2007, sec. 3.5).
 
     v_i + k (v_cm + omega x r_i - v_i), with k = 1 - exp(-damping h); x, v (3, n) [m], [m/s]. A free island keeps its

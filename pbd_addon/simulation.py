@@ -355,7 +355,7 @@ class Simulation:
             ImportError: Numba is not installed.
         """
         self._kernels = backends.load(arguments.instance("kernels", name, str))
-        self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
+        self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1]
 
     def reset(self) -> None:
         """Back to where the bodies were made, with an empty cache and nothing in a hand."""

@@ -7,11 +7,10 @@ al. 2019). One line is out of the paper's order: damping (6) comes before gravit
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
 from . import forces
+from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
 from .stopwatch import Stopwatch
@@ -48,7 +47,7 @@ def step(
     targets: Targets,
     *,
     dt: float,
-    kernels: ModuleType,
+    kernels: Kernels,
     watch: Stopwatch,
 ) -> State:
     """The state one frame of dt seconds later.
@@ -85,7 +84,7 @@ def substep(
     settings: SolverSettings,
     fraction: float,
     h: float,
-    kernels: ModuleType,
+    kernels: Kernels,
     watch: Stopwatch,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
@@ -121,7 +120,7 @@ def _advance(
     start: float,
     stop: float,
     h: float,
-    kernels: ModuleType,
+    kernels: Kernels,
     watch: Stopwatch,
     retries: int,
 ) -> None:

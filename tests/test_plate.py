@@ -11,7 +11,7 @@ import pytest
 from meshes import clamped_strip, grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import PlateConstraints, plate
-from pbd_addon.kernels import available, numpy_kernels
+from pbd_addon.kernels import available, numpy as numpy_kernels
 
 DT = 1 / 24
 FREE = {"drag": 0.0, "damping": 0.0}

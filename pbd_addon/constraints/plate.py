@@ -8,12 +8,12 @@ body is solved in every substep: implicit Euler. Its factors are kept for each h
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.numpy_kernels import dihedral_angles
+from ..kernels import Kernels
+from ..kernels.numpy import dihedral_angles
 from ..settings import Material, SolverSettings
 from .base import Constraints
 from .plate_blocks import PlateBlocks, block_entries
@@ -88,7 +88,7 @@ class Plate:
             self._factors[stiffness] = self.blocks.factorize(self.masses, stiffness)
         return self._factors[stiffness]
 
-    def solve(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, moved: np.ndarray, h: float) -> None:
+    def solve(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, moved: np.ndarray, h: float) -> None:
         """Move positions p (n, 3), of which `moved` came from earlier passes and is added to; x: those before.
 
         Solved for is the difference from the rest shape, moved rigidly to where the body is, so that rounding is
@@ -202,7 +202,7 @@ class PlateConstraints(Constraints):
         for moved in self._moved.values():
             moved[:] = 0.0
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         for number, plate in self.plates.items():
             own = p[:, plate.part].T.copy()
             plate.solve(kernels, own, x[:, plate.part].T, self._moved[number], self.h)

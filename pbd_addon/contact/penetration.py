@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
-from ..kernels import FACE
+from ..kernels import FACE, Kernels
 from .broad_phase import SurfacePair
 from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
@@ -49,7 +47,7 @@ class Penetration:
         """Whether to detect: something intersects or penetrates, or nothing is known."""
         return not self.is_known or self.is_squeezed or bool(self._penetrating) or bool(self.intersecting.any())
 
-    def detect(self, kernels: ModuleType, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair]) -> None:
+    def detect(self, kernels: Kernels, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair]) -> None:
         """Detect what intersects and what penetrates, and invalidate all pairs.
 
         Args:
@@ -122,7 +120,7 @@ def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.nd
     return vertices[np.any(wrong, axis=0)]
 
 
-def exit_contacts(kernels: ModuleType, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
+def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
     """Contacts that lead the particles `vertices` (k,) to the nearest face of the pair's collider and through it."""
     collider = pair.other
     best = np.full(len(vertices), np.inf)

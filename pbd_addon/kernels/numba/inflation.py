@@ -1,4 +1,4 @@
-"""Numba's kernels for a skin that answers pressure as a whole: the functions of `numpy_inflation`."""
+"""Skins under pressure compiled by Numba."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from .numba_compile import kernel
+from .compile import kernel
 
 
 @kernel(
@@ -25,7 +25,6 @@ def tension_pattern(
     row_pieces: np.ndarray,
     works: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `numpy_inflation.tension_pattern`."""
     m, n, pushed = len(rest_lengths), p.shape[1], len(alpha) - 1
     pattern, force, sums = np.zeros(m), np.zeros((3, n)), np.zeros((4, len(works)))
     normals = np.empty((3, n))
@@ -83,7 +82,6 @@ def inflate(
     push: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_inflation.inflate`."""
     for r in range(len(pattern)):
         multipliers[r] += size[np.uint64(row_pieces[r])] * pattern[r]
     for axis in range(3):
@@ -94,7 +92,6 @@ def inflate(
 
 @kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:])")
 def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-    """As `numpy_inflation.edge_forces`."""
     force = np.zeros_like(p)
     for r in range(len(multipliers)):
         if multipliers[r] == 0.0:
