@@ -70,13 +70,18 @@ def _counts():
 
 
 def _dress(name):
-    """What a PBD object shows its simulation with: mesh, keys with the mark of their reference, modifiers; else ()."""
+    """What a PBD object shows its simulation with: mesh, keys with the mark of their reference, modifiers; else ().
+
+    Our node group has one more user where our modifier was copied to another object.
+    """
     obj: Any = bpy.data.objects.get(name)
     if obj is None or not is_body(obj):
         return ()
     keys = obj.data.shape_keys
     worn = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
-    return obj.session_uid, obj.data.session_uid, worn, len(obj.modifiers), obj.pbd.baked
+    output = output_modifier.find(obj)
+    users = 0 if output is None else output.node_group.users
+    return obj.session_uid, obj.data.session_uid, worn, len(obj.modifiers), users, obj.pbd.baked
 
 
 def _remove_homeless_keys():
