@@ -204,7 +204,8 @@ class SceneSimulation:
             for uid, one in self.obstacles.items()
             if uid in moment.surfaces
         }
-        planes = {self.floor: (floor_plane(moment.settings[scene.session_uid].floor, scene.name).point, UP)}
+        floor = floor_plane(moment.settings[scene.session_uid].floor, scene.name)
+        planes = {self.floor: (floor.point.tolist(), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
 
     def _pin_ways(self, member: SimulatedObject, moment: SceneSnapshot, scene: Scene) -> np.ndarray:
