@@ -180,10 +180,7 @@ def test_copied_modifiers():
     obj, plain = scenes.add_grid("Live", output="MODIFIER"), scenes.add_grid("Plain", pbd=False)
     play([obj], 1, 3)
     activate(obj, plain)
-    bpy.ops.object.make_links_data(type="MODIFIERS")
-    assert plain.modifiers.keys() == ["PBD Output"]
-    bpy.data.objects.remove(bpy.data.objects.new("Other", None))
-    bpy.data.objects.new("Other", None)
+    bpy.ops.object.make_links_data(type="MODIFIERS")  # Afterwards our node group has one more user, that is all.
     bpy.context.view_layer.update()
     assert plain.modifiers.keys() == [] and obj.modifiers.keys() == ["PBD Output"]
 
