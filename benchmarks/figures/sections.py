@@ -96,9 +96,9 @@ def muller_7() -> str:
     head = ["volume asked for", *(f"{v:g}" for v in (1.0, 1.5, 2.0, 3.0))]
     rows = [
         ["volume reached", *(f"{one.volume:.4f}" for one in found)],
-        ["pressure shown [Pa]", *(f"{one.pressure:.0f}" for one in found)],
-        ["pressure that the skin needs [Pa]", *(f"{one.needed:.0f}" for one in found)],
-        ["mean lengthening of the edges", *(f"{100 * one.strain:.1f} %" for one in found)],
+        ["pressure shown [Pa]", *(f"{one.pressure:z.0f}" for one in found)],
+        ["pressure that the skin needs [Pa]", *(f"{one.needed:z.0f}" for one in found)],
+        ["mean lengthening of the edges", *(f"{100 * one.strain:z.1f} %" for one in found)],
         ["longest edge", *(f"+{100 * one.longest:.0f} %" for one in found)],
         ["motion of the skin, rms [mm/s]", *(f"{1e3 * one.motion:.1f}" for one in found)],
     ]
