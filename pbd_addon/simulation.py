@@ -65,6 +65,7 @@ class Simulation:
         constraints: The kinds of constraints at work; see `constraints.Constraints`.
         bodies: As given.
         kernels_name: Name of the backend that computes.
+        frames: The frames that were simulated; nothing but `Simulation` appends to it or truncates it.
         reports: Report of every frame that was stepped, by frame.
 
     Raises:
@@ -105,7 +106,7 @@ class Simulation:
         self.reports: dict[int, StepReport] = {}
         self._state = self._model.initial_state()
         self._targets = Targets.of(self._state)
-        self._cache = FrameCache(0, self._state)
+        self.frames = FrameCache(0, self._state)
 
     @property
     def constraints(self) -> list[Constraints]:
@@ -249,11 +250,11 @@ class Simulation:
         self._targets = Targets.of(self._state)
         self._model.grabs.arrive()
         if in_place:
-            self._cache.replace_last(self._state)
+            self.frames.replace_last(self._state)
         else:
-            self._cache.append(self._state)
+            self.frames.append(self._state)
         report = make_report(self._model, self._state, count, reason, found, watch)
-        self.reports[self._cache.last] = report
+        self.reports[self.frames.last] = report
         return report
 
     def positions(self, body: Body) -> np.ndarray:
@@ -321,7 +322,7 @@ class Simulation:
         if planes != list(self._model.planes):
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
-        for state in (self._state, *self._cache.states()):
+        for state in (self._state, *self.frames.states()):
             stood = dict(zip(known, state.colliders))
             state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
         asked = dict(zip(known, self._targets.colliders))
@@ -374,38 +375,14 @@ class Simulation:
     def reset(self) -> None:
         """Back to where the bodies were made, with an empty cache and nothing in a hand."""
         self._hold([])
-        self.begin(self._cache.first)
+        self.begin(self.frames.first)
 
     def begin(self, frame: int) -> None:
         """Call the initial state frame `frame`; forget all others."""
         frame = arguments.whole("frame", frame)
         self._place(self._model.initial_state())
-        self._cache = FrameCache(frame, self._state)
+        self.frames = FrameCache(frame, self._state)
         self.reports = {}
-
-    @property
-    def first_frame(self) -> int:
-        """First frame in the cache."""
-        return self._cache.first
-
-    @property
-    def last_frame(self) -> int:
-        """Last frame in the cache, the one that the next step starts from."""
-        return self._cache.last
-
-    @property
-    def cache_bytes(self) -> int:
-        """Memory of the cache [bytes]."""
-        return self._cache.nbytes
-
-    @property
-    def frame_bytes(self) -> int:
-        """Memory that one more frame will take in the cache [bytes]."""
-        return self._cache.frame_bytes
-
-    def is_cached(self, frame: float) -> bool:
-        """Whether a frame can be read; of a sub-frame, whether both neighbors can."""
-        return self._cache.holds(arguments.number("frame", frame))
 
     def cached_positions(self, body: Body, frame: float) -> np.ndarray:
         """Positions of a body at a cached frame, linear between two, (n, 3) float32 [m].
@@ -413,8 +390,7 @@ class Simulation:
         Raises:
             ValueError: The frame is not cached.
         """
-        self._check_cached(arguments.number("frame", frame))
-        return np.ascontiguousarray(self._cache.positions(frame)[:, self._part(body)].T)
+        return np.ascontiguousarray(self.frames.positions(frame)[:, self._part(body)].T)
 
     def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
         """Positions of a body a short time after the last frame, if nothing acted on it, (n, 3) float32 [m]."""
@@ -439,7 +415,7 @@ class Simulation:
         frame, report = arguments.whole("frame", frame), None
         if not callable(read_inputs):
             arguments.refuse("read_inputs", "a function of a frame", read_inputs)
-        for missing in range(self._cache.last + 1, frame + 1):
+        for missing in range(self.frames.last + 1, frame + 1):
             self.take_inputs(read_inputs(missing))
             report = self.step(dt)
         return report
@@ -456,58 +432,26 @@ class Simulation:
         for collider, vertices in inputs.colliders.items():
             self.move_collider(collider, vertices)
 
-    def state_at(self, frame: int) -> State:
-        """A copy of the state at a cached frame, which `restore` goes back to; the last frame's is exact."""
-        self._check_cached(arguments.whole("frame", frame))
-        return self._state.copy() if frame == self._cache.last else self._cache.state(frame)
-
     def restore(self, frame: int, state: State, grabs: Sequence[Grab] = ()) -> None:
         """Forget all frames after a cached one, and let this be the state there; hands let go, but for these."""
         self.truncate(frame)
         self._hold(grabs)
-        self._cache.replace_last(state)
         self._place(state.copy())
+        self.frames.replace_last(self._state)
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`, and go on from there."""
-        if arguments.whole("frame", frame, low=self._cache.first) < self._cache.last:
-            state = self._cache.state(frame)
-            self._cache.truncate(frame)
+        if arguments.whole("frame", frame, low=self.frames.first) < self.frames.last:
+            state = self.frames.state(frame)
+            self.frames.truncate(frame)
             self._place(state)
             self.reports = {at: report for at, report in self.reports.items() if at <= frame}
 
-    def use_store(self, store: Store) -> None:
-        """Read frames that are not in memory from there; it must have all that `release` lets go."""
-        self._cache.store = store
-
-    def leave_store(self) -> bool:
-        """Read no more from a store; returns whether all frames are in memory."""
-        self._cache.store = None
-        return self.is_in_memory
-
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether all cached frames are in memory, so that they need no store."""
-        return len(self._cache.states()) == self._cache.last - self._cache.first + 1
-
-    def release(self) -> None:
-        """Let all frames but the last go from memory, because the store has them."""
-        self._cache.release()
-
     def take_up(self, store: Store, first: int, last: int) -> None:
         """Have the frames from `first` to `last` that a store holds, and go on from the last one."""
-        self._cache = FrameCache.of(store, first, last)
-        self._place(self._cache.state(last))
+        self.frames = FrameCache.of(store, first, last)
+        self._place(self.frames.state(last))
         self.reports = {}
-
-    def cached_state(self, frame: int) -> State:
-        """The state of a cached frame, all that a run needs to go on from there."""
-        self._check_cached(arguments.whole("frame", frame))
-        return self._cache.state(frame)
-
-    def _check_cached(self, frame: float) -> None:
-        if not self._cache.holds(frame):
-            raise ValueError(f"frame {frame:g} is not simulated; frames {self.first_frame} to {self.last_frame} are")
 
     def _body(self, where: str, body: Body) -> Body:
         return arguments.member(where, body, self._number)

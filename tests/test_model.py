@@ -74,7 +74,7 @@ def test_a_simulation_goes_on_from_the_state_of_another_one():
     one, other = scene(), scene()
     for _ in range(4):
         one[0].step(DT)
-    other[0].restore(0, one[0].state_at(4))
+    other[0].restore(0, one[0].frames.state(4))
     for simulation, _, _ in (one, other):
         simulation.step(DT)
         simulation.step(DT)

@@ -112,7 +112,7 @@ def test_the_last_good_frame_is_kept():
     simulation.begin(10)
     with pytest.raises(UnstableError):
         simulation.advance_to(20, lambda frame: FrameInputs(), H)
-    assert (simulation.first_frame, simulation.last_frame) == (10, 13)
+    assert (simulation.frames.first, simulation.frames.last) == (10, 13)
     assert sorted(simulation.reports) == [11, 12, 13]
     expected = Simulation([other := sheet()], substeps=1)
     for _ in range(3):
@@ -179,4 +179,4 @@ def test_rough_treatment_is_survived(method, substeps):
             break
         assert np.isfinite(simulation.positions(body)).all()
     assert np.isfinite(simulation.positions(body)).all()
-    assert np.isfinite(simulation.cached_positions(body, simulation.last_frame)).all()
+    assert np.isfinite(simulation.cached_positions(body, simulation.frames.last)).all()
