@@ -18,7 +18,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.app.translations import pgettext_iface as iface
 
-from ... import pc2
+from ...io import pc2
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ... import key_reduction
-from ...key_reduction import Reduction
+from ...io import key_reduction
+from ...io.key_reduction import Reduction
 from .. import handlers
 from ..errors import PBDError
 from ..kinds import Object, Scene

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...key_reduction import Reduction
+from ...io.key_reduction import Reduction
 from ..errors import PBDError
 from ..kinds import Keys, Object
 from ..output import output_modifier, shape_keys

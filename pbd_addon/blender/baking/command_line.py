@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import bpy
 
-from ... import pc2
+from ...io import pc2
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..settings import properties

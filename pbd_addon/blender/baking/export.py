@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from ...key_reduction import Reduction
+from ...io.key_reduction import Reduction
 from .. import handlers
 from ..errors import PBDError
 from ..kinds import Object, Scene

@@ -5,7 +5,7 @@ import os
 import bpy
 import numpy as np
 
-from ... import pc2
+from ...io import pc2
 from ..errors import PBDError
 from ..kinds import Modifier, Object, Scene
 from ..output import output_modifier, shape_keys

@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from ... import pc2
+from ...io import pc2
 from ..kinds import Depsgraph, Keys, Mesh, Modifier, Object
 from ..output import output_modifier, shape_keys
 from ..read import pins

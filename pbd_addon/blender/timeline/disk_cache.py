@@ -18,7 +18,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ...frame_files import DamagedError, FrameFiles, copy, delete, is_there
+from ...io.frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ...model import Pace, State
 from ..errors import DamagedFrame, PBDError
 from ..kinds import Scene

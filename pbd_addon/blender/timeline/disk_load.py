@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import Polygons
-from ...frame_files import DamagedError, FrameFiles, is_there
+from ...io.frame_files import DamagedError, FrameFiles, is_there
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io, user_state
