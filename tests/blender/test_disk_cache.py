@@ -684,7 +684,7 @@ def test_nothing_is_written_while_a_hand_holds(session, stage, take_hold):
     hand.finish(bpy.context.scene)
     go(6)
     assert found.disk.files.last == 6
-    assert all(np.array_equal(found.disk.positions(at), found.world.simulation.cached_state(at).x) for at in (3, 6))
+    assert all(np.array_equal(found.disk.positions(at), found.world.simulation.frames.positions(at)) for at in (3, 6))
 
 
 def test_a_run_that_a_hand_has_pinned_stays_in_memory(session, stage, take_hold):

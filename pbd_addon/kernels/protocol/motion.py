@@ -14,8 +14,13 @@ import numpy as np
 class Motion(Protocol):
     """Velocities of whole pieces."""
 
-    def accelerate(self, v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """Velocities (3, n) after drag and gravity: v decay + weighing change; decay, weighing (n,); change (3,)."""
+    def accelerate(
+        self, v: np.ndarray, decay: np.ndarray, gravity_fraction: np.ndarray, change: np.ndarray
+    ) -> np.ndarray:
+        """Velocities (3, n) after drag and gravity, v decay + gravity_fraction change.
+
+        decay, gravity_fraction (n,); change (3,) [m/s].
+        """
 
     def island_motion(
         self, x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
