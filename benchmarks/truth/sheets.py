@@ -2,8 +2,8 @@
 
 The references on four corners and on four edges are equilibria of the same mesh and the same energy of stretch, shear,
 bending and weight, found offline by Newton's method with sparse direct solves until the largest force left is below
-1e-4 of a vertex's weight (2e-3 on four corners with 129 vertices a side). On two corners the cloth buckles, and which of
-its folds it finds is a matter of its way there: these references, and that of 129 vertices on four edges, are the
+1e-4 of a vertex's weight (2e-3 on four corners with 129 vertices a side). On two corners the cloth buckles, and which
+of its folds it finds is a matter of its way there: these references, and that of 129 vertices on four edges, are the
 engine's own, of 80 substeps x 5 iterations from the same start, at rest.
 """
 
