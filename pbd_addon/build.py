@@ -92,7 +92,7 @@ def build_model(
         stretch=stretch,
         volume=volume,
         skin=skin,
-        custom=(),
+        further=(),
         plane_constraints=plane_constraints,
         contact=_build_contact(layout, colliders, plane_constraints),
     )
@@ -126,7 +126,7 @@ def with_materials(
 
 def with_constraints(model: Model, added: Constraints) -> Model:
     """A model with a further kind of constraint, before planes and contact."""
-    return _renewed(dataclasses.replace(model, custom=(*model.custom, added)))
+    return _renewed(dataclasses.replace(model, further=(*model.further, added)))
 
 
 def with_colliders(model: Model, colliders: Sequence[Collider]) -> Model:

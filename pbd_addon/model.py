@@ -158,7 +158,7 @@ class Model(Layout):
         damping_masses: What each particle counts for in the rigid motion that damping keeps, (n,) [kg]: its inertia,
             where it is firmly pinned, its part of `build.PIN_SHARE` times that of all that is free in its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
-        custom: Kinds that were added, in this order.
+        further: Kinds that nothing asks for by name, in this order, and those that were added.
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
     """
@@ -188,7 +188,7 @@ class Model(Layout):
     stretch: DistanceConstraints
     volume: VolumeConstraints
     skin: PressurizedSkin
-    custom: tuple[Constraints, ...]
+    further: tuple[Constraints, ...]
     plane_constraints: tuple[PlaneConstraints, ...]
     contact: ContactConstraints
     constraints: tuple[Constraints, ...] = ()
@@ -199,7 +199,7 @@ class Model(Layout):
         """All kinds of constraints, in the order of projection."""
         springs = (*self.bends, self.levels, self.tethers, self.shear, self.stretch)
         last = (*self.plane_constraints, self.contact)
-        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.custom, *last)
+        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
 
     @property
     def meets_alone(self) -> bool:

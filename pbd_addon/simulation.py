@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import arguments, build, kernels as backends, pace, solver
+from . import adaptive, arguments, build, kernels as backends, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -59,7 +59,7 @@ class Simulation:
         iterations: Solver passes in a substep.
         self_collision: Whether cloth meets itself and other cloth: True (accurate), "FAST" (vertices only) or False.
         kernels: "auto" or the name of a backend.
-        automatic: Whether each frame takes the substeps that motion and residuals ask for, see `pace`.
+        automatic: Whether each frame takes the substeps that motion and residuals ask for, see `adaptive`.
 
     Attributes:
         constraints: The kinds of constraints at work; see `constraints.Constraints`.
@@ -237,16 +237,16 @@ class Simulation:
         dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
         in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
-        count, reason = pace.substeps(self._model, self._state, self._targets, self.settings, dt)
+        count, reason = adaptive.substeps(self._model, self._state, self._targets, self.settings, dt)
         settings = dataclasses.replace(self.settings, substeps=count)
         watch.lap("prediction")
         self._state = solver.step(
             self._model, self._state, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch
         )
         watch.lap("prediction")
-        found = pace.measure(self._model, self._state)
+        found = adaptive.measure(self._model, self._state)
         if self.settings.automatic:
-            self._state.pace = pace.remember(found, count)
+            self._state.pace = adaptive.remember(found, count)
         self._targets = Targets.of(self._state)
         self._model.grabs.arrive()
         if in_place:

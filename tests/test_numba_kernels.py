@@ -189,12 +189,10 @@ def test_inflation(sides):
         w, pieces, row_pieces, np.array([True, False, True]),
     )  # fmt: skip
     compare("tension_pattern", *arguments)
-    pattern, force, sums = NUMPY.tension_pattern(*arguments)
+    pattern, _, sums = NUMPY.tension_pattern(*arguments)
     assert (pattern > 0.0).any()
     assert (sums[:, 0] != 0.0).all()
-    size, push = np.array([0.3, 0.0, -0.2]), np.array([0.1, 0.0, 0.4])
     compare("edge_forces", p, indices, multipliers)
-    compare("inflate", p, gradients, w, pieces, row_pieces, pattern, force, size, push, multipliers)
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pbd_addon.kernels import available
+from tests.meshes import circle, prism
 
 from ..text import table
 from . import characters, curves, folds, sheets, springs
@@ -125,7 +126,7 @@ def muller_9() -> str:
         if frame in shown:
             up = np.array([0.0, 0.0, folds.RADIUS + 0.01])
             # Its front stays open to the eye.
-            wall = folds.prism(folds.circle(folds.RADIUS, folds.SIDES), folds.LENGTH)[1]
+            wall = prism(circle(folds.RADIUS, folds.SIDES), folds.LENGTH)[1]
             wall = wall[~(seen.barrel[wall][:, :, 1] < 0.0).all(axis=1)]
             shots.append([
                 Part(x + up, quads, "fabric", YELLOW),

@@ -6,7 +6,14 @@ from math import sqrt
 
 import numpy as np
 
-from .compile import kernel
+from .compile import helper, kernel
+
+
+@helper
+def _pull(force: np.ndarray, a: int, b: int, by: tuple[float, float, float]) -> None:
+    for axis in range(3):
+        force[axis, a] += by[axis]
+        force[axis, b] -= by[axis]
 
 
 @kernel(
@@ -53,12 +60,7 @@ def tension_pattern(
         pattern[r] = share
         sums[0, piece] += give * share * share
         sums[3, piece] += share * (error + give * multipliers[r])
-        force[0, a] += dx * share
-        force[1, a] += dy * share
-        force[2, a] += dz * share
-        force[0, b] -= dx * share
-        force[1, b] -= dy * share
-        force[2, b] -= dz * share
+        _pull(force, a, b, (dx * share, dy * share, dz * share))
     for i in range(n):
         own = np.uint64(pieces[i])
         fx, fy, fz = force[0, i], force[1, i], force[2, i]
@@ -67,27 +69,6 @@ def tension_pattern(
         sums[1, own] += w[i] * (fx * gx + fy * gy + fz * gz)
         sums[2, own] += w[i] * (gx * gx + gy * gy + gz * gz)
     return pattern, force, sums
-
-
-@kernel("void(f8[:,::1], f8[:,:], f8[:], i8[:], i8[:], f8[:], f8[:,:], f8[:], f8[:], f8[:])")
-def inflate(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    w: np.ndarray,
-    pieces: np.ndarray,
-    row_pieces: np.ndarray,
-    pattern: np.ndarray,
-    force: np.ndarray,
-    size: np.ndarray,
-    push: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
-    for r in range(len(pattern)):
-        multipliers[r] += size[np.uint64(row_pieces[r])] * pattern[r]
-    for axis in range(3):
-        for i in range(p.shape[1]):
-            piece = np.uint64(pieces[i])
-            p[axis, i] += w[i] * (force[axis, i] * size[piece] + gradients[axis, i] * push[piece])
 
 
 @kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:])")
@@ -99,10 +80,5 @@ def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> 
         a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
         share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), 1e-300)
-        force[0, a] += dx * share
-        force[1, a] += dy * share
-        force[2, a] += dz * share
-        force[0, b] -= dx * share
-        force[1, b] -= dy * share
-        force[2, b] -= dz * share
+        _pull(force, a, b, (dx * share, dy * share, dz * share))
     return force

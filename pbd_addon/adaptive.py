@@ -1,4 +1,4 @@
-"""Pace: into how many substeps a frame is cut."""
+"""Adaptive substeps: into how many substeps a frame is cut."""
 
 from __future__ import annotations
 
