@@ -194,8 +194,7 @@ def walk(rig: bpy.types.Object) -> None:
         turn(rig, f"Shin.{side}", 0, {frame: bends[frame] for frame in sorted(bends)})
         turn(rig, f"Arm.{side}", 0, {frame: -20.0 * sign * swings[frame] for frame in frames})
         turn(rig, f"Forearm.{side}", 0, {frame: 14.0 + 6.0 * abs(swings[frame]) for frame in frames})
-        # Both shoulders rise in every step, so that no hand swings through its thigh, where a cape would be caught.
-        turn(rig, f"Shoulder.{side}", 0, {frame: 8.0 * abs(swings[frame]) for frame in frames})
+        turn(rig, f"Shoulder.{side}", 0, {frame: 8.0 * swings[frame] for frame in frames})
     turn(rig, "Chest", 1, {frame: 9.0 * swings[frame] for frame in frames})
     turn(rig, "Hips", 1, {frame: -5.0 * swings[frame] for frame in frames})
 

@@ -328,7 +328,7 @@ def test_no_package_files_in_tests():
 
 def test_tests_do_not_import_each_other():
     """What several need is in a module of helpers, such as `meshes`; so a test can be run, moved or deleted alone."""
-    for path in (ROOT / "tests").glob("*.py"):
+    for path in (ROOT / "tests").rglob("*.py"):
         names = [imported.name for imported in read_imports(path, ROOT)]
         assert not [name for name in names if name.startswith("test_")], path.name
 

@@ -261,6 +261,14 @@ class DistanceConstraints(Constraints):
         """Tension of every row in the last substep, (m,) [N]; negative where pushed together."""
         return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
 
+    def elastic_tension(self, p: np.ndarray) -> np.ndarray:
+        """Tension that the lengths at positions p (3, n) [m] stand for, (m,) [N]; negative where pushed together."""
+        start, end = self.rows.indices
+        d = p.take(start, axis=1)
+        d -= p.take(end, axis=1)
+        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths
+        return change / np.maximum(np.where(change < 0.0, self.compliance[1], self.compliance[0]), 1e-12)
+
     def elastic_strain(self) -> np.ndarray:
         """Lengthening that the multipliers of the last substep stand for, over the rest length, (m,)."""
         if not self.h:

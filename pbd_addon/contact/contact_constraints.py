@@ -100,6 +100,7 @@ class ContactConstraints(Constraints):
     def rewind(self, fraction: float) -> None:
         """Put the colliders where they were at a fraction of the frame: a substep from there is tried again."""
         self._invalidate()
+        self.penetration.is_squeezed = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -198,6 +199,8 @@ class ContactConstraints(Constraints):
             return  # the solver tries again
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._is_far = False
+        if self._is_first_pass and self.penetration.is_squeezed:  # in the last substep, which was taken as it was
+            self.penetration.detect(kernels, self._x, self._w, self.pairs)
         if self._update_candidates(kernels, False) or self._is_first_pass:
             stuck = self.penetration.intersecting
             self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, stuck)

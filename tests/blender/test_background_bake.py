@@ -15,8 +15,8 @@ import bpy
 import numpy as np
 import pytest
 import scenes
+from bakes import FIRST, LAST, flag
 from scenes import go, play, shown
-from test_bake import FIRST, LAST, flag
 
 PROGRAM = Path(__file__).with_name("blender_program.py")
 PATIENCE = 120.0

@@ -265,7 +265,7 @@ def keyed_drag(obj):
         (lambda obj: obj.vertex_groups["Pin"].add([2], 1.0, "REPLACE"), "other vertices of 'Flag' are held"),
         (lambda obj: setattr(obj.location, "x", 3.0), "'Flag' was moved"),
         (lambda obj: setattr(obj, "name", "Sail"), "'Flag' is not in the scene"),
-        (lambda obj: scenes.add_grid("Second"), "'Second' is not in it"),
+        (lambda obj: scenes.add_grid("Second"), "object 'Second' is not in the cache"),
         (lambda obj: setattr(obj.pbd, "active", False), ""),
         (
             lambda obj: setattr(scenes.add_grid("Wall", pbd=False).pbd_collider, "enabled", True),

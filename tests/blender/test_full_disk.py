@@ -9,11 +9,10 @@ import bpy
 import numpy as np
 import pytest
 import scenes
+from folders import OLD, names
 from scenes import go, play, shown
 
 resource = pytest.importorskip("resource")
-
-OLD = b"what was here before"
 
 
 @contextlib.contextmanager
@@ -69,10 +68,6 @@ def paint(obj):
 
 PARTS = {".gltf": ["Weave.png", "flag.bin", "flag.gltf"], ".usdz": ["flag.usdz"]}
 """The files of an export, by the extension of the one that was asked for."""
-
-
-def names(folder):
-    return sorted(str(entry.relative_to(folder)) for entry in folder.rglob("*"))
 
 
 @pytest.mark.parametrize("size", [500, 10_000, 60_000, 0.98])

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 import scenes
-from scenes import go, play, shown
+from scenes import add_key, go, play, shown
 
 
 def base_world(obj, z=0.0):
@@ -12,18 +12,6 @@ def base_world(obj, z=0.0):
     matrix = np.array(obj.matrix_world)
     positions = np.array([vertex.co for vertex in obj.data.vertices])
     return positions @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def add_key(obj, name, move, ids, value=1.0):
-    """A shape key of the user's that moves some vertices by `move`."""
-    if obj.data.shape_keys is None:
-        obj.shape_key_add(name="Basis")
-    block = obj.shape_key_add(name=name, from_mix=False)
-    points = np.array([point.co for point in block.data])
-    points[ids] += move
-    block.points.foreach_set("co", points.astype(np.float32).ravel())
-    block.value = value
-    return block
 
 
 def test_a_firm_pin_follows_the_object_exactly(extension):

@@ -9,8 +9,8 @@ from pathlib import Path
 import bpy
 import pytest
 import scenes
+from folders import OLD, names
 from scenes import go, play, shown
-from test_full_disk import OLD, names
 
 NOBODY = 65534
 """A user who owns nothing; root may write everywhere, whatever a folder says."""

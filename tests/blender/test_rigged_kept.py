@@ -4,11 +4,9 @@ import bpy
 import numpy as np
 import pytest
 import scenes
-from rigs import add_dressed, pinned
+from exports import SHARED, counterparts, read_back
+from rigs import EXACT, add_dressed, driven_key, off, pinned, state, subdivide, switches
 from scenes import count_steps, go, play, shown
-from test_export import SHARED, counterparts, read_back
-from test_rigged import EXACT, driven_key, off, subdivide
-from test_rigged_files import state, switches
 
 FIRST, LAST = 1, 12
 

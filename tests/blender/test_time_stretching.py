@@ -4,8 +4,8 @@ import bpy
 import numpy as np
 import pytest
 import scenes
+from exports import read_back
 from scenes import go, play, shown
-from test_export import read_back
 
 LAST = 24
 

@@ -179,7 +179,7 @@ class SceneSimulation:
         """Pin targets, floor and colliders at a moment, as `FrameInputs` in world space.
 
         Raises:
-            PBDError: What an object is attached to has other faces than before, or the floor is nowhere.
+            PBDError: What an object is attached to has other faces than before, or the floor's place is invalid.
         """
         held = self.held(moment).deformed
         targets = {
