@@ -199,7 +199,7 @@ class ContactConstraints(Constraints):
             return  # the solver tries again
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._is_far = False
-        if self._is_first_pass and self.penetration.is_squeezed:  # in the last substep, which was taken as it was
+        if self._is_first_pass and self._is_pinched:  # in the last substep, which was taken as it was
             self.penetration.detect(kernels, self._x, self._w, self.pairs)
         if self._update_candidates(kernels, False) or self._is_first_pass:
             stuck = self.penetration.intersecting
@@ -292,6 +292,11 @@ class ContactConstraints(Constraints):
                 pairs.append(SurfacePair(one, obstacle, len(pairs), distance, collider=collider))
                 self._sides.append((materials[i], collider))
         return pairs
+
+    @property
+    def _is_pinched(self) -> bool:
+        """Whether closed colliders left cloth no place."""
+        return self.penetration.is_squeezed and any(pair.is_solid for pair in self.pairs)
 
     def _note_touches(self) -> None:
         hit = self._contacts.rows.particles[:, self._contacts.pushing]

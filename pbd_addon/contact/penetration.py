@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels import FACE, Kernels
+from ..kernels import EDGES, FACE, Kernels
 from .broad_phase import SurfacePair
 from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
@@ -32,7 +32,7 @@ class Penetration:
         crossings: Edges that go through faces, as counted last.
         is_known: Whether it was detected since the particles were put where they are.
         is_squeezed: Whether colliders left cloth no place since then.
-        intersecting: Particles of edges and faces that cross each other, (N,) bool; (0,) before the first detection.
+        intersecting: Particles of edges and faces that cross or touch, (N,) bool; (0,) before the first detection.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,8 @@ class Penetration:
             pairs: All pairs of surfaces.
         """
         # An intersection with a closed collider is undone by pushing the cloth out.
-        marked, self.crossings = intersecting(x, [pair for pair in pairs if not pair.is_solid and not pair.points_only])
+        soft = [pair for pair in pairs if not pair.is_solid and not pair.points_only]
+        marked, self.crossings = intersecting(kernels, x, soft)
         self.intersecting = marked | (w == 0.0) & marked.any()
         before, self._penetrating, parts = self._penetrating, {}, [no_candidates()]
         hooked_before, self._hooked = self._hooked, {}
@@ -102,10 +103,11 @@ class Penetration:
         return concatenate([self._exit_contacts, candidates]) if self._exit_contacts.size else candidates
 
 
-def intersecting(x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, int]:
-    """Particles of edges and faces that cross each other, (N,) bool, and the number of crossings.
+def intersecting(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, int]:
+    """Particles of edges and faces that cross or touch each other, (N,) bool, and the number of crossings.
 
     Args:
+        kernels: Module of kernels.
         x: Positions, (3, N) [m].
         pairs: Pairs of surfaces that meet.
     """
@@ -118,7 +120,39 @@ def intersecting(x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, i
             marked[of_edges.edges[:, edge]] = True
             marked[of_faces.triangles[:, triangle]] = True
             count += len(edge)
+        marked |= touching(kernels, x, pair)
     return marked, count
+
+
+def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
+    """Particles of faces that have a corner on an edge that touches another, as where a sheet was cut, (N,) bool.
+
+    No plane is between what touches, so that nothing says which side of it is whose.
+
+    Args:
+        kernels: Module of kernels.
+        x: Positions, (3, N) [m].
+        pair: Two surfaces that meet, or one that meets itself.
+    """
+    one, other = pair.one, pair.other
+    reach = SURFACE_EPSILON * min(one.edge, other.edge)
+    first, second = (side.edge_tree.refit(_boxes(x, side.edges, reach), kernels=kernels) for side in (one, other))
+    edge, other_edge = first.query_pairs(second)
+    particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]])
+    particles = particles[:, (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))]
+    gap = kernels.closest_points(x, particles, np.full(particles.shape[1], EDGES, np.int8))[1]
+    shared, marked = np.zeros(x.shape[1], bool), np.zeros(x.shape[1], bool)
+    shared[particles[:, gap <= reach]] = True
+    if shared.any():
+        for triangles in (one.triangles, other.triangles):
+            marked[triangles[:, shared.take(triangles).any(axis=0)]] = True
+    return marked
+
+
+def _boxes(x: np.ndarray, primitives: np.ndarray, margin: float) -> np.ndarray:
+    """Boxes around primitives (k, m), lower corners and negated upper ones, (6, m) [m]."""
+    corners = x.take(primitives, axis=1)
+    return np.concatenate([corners.min(axis=1), -corners.max(axis=1)]) - margin
 
 
 def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
