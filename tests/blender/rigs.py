@@ -76,7 +76,7 @@ def simulated(session, obj, frame=None):
     assert not running.message, running.message
     member = next(member for member in running.world.members if member.name == obj.name)
     simulation = running.world.simulation
-    return simulation.cached_positions(member.body, simulation.last_frame if frame is None else frame)
+    return simulation.cached_positions(member.body, simulation.frames.last if frame is None else frame)
 
 
 def off(one, other):

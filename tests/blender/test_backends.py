@@ -70,7 +70,7 @@ def with_numba(tmp_path_factory, zips):
 @pytest.mark.slow
 def test_numpy_computes_while_numba_is_compiled(with_numba):
     _, seen = with_numba
-    assert seen["status"][:2] == ["Numba: gets ready with the first frame", "Numba: compiling…"]
+    assert seen["status"][:2] == ["Numba: compiles on first use", "Numba: compiling…"]
     assert seen["first kernels"] == "numpy"
     assert seen["written before"] == 0
     assert seen["timer"]

@@ -91,7 +91,7 @@ def test_scale_zero(extension):
 def test_no_number(extension):
     obj = scenes.add_grid()
     obj.data.vertices[3].co.x = float("nan")
-    refused(obj, "The place of vertex 3 of 'Flag' is no number: delete or move it")
+    refused(obj, "Vertex 3 of 'Flag' has invalid coordinates (NaN): delete or move it")
 
 
 def test_absolute_keys_of_the_users(extension):

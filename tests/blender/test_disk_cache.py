@@ -267,7 +267,7 @@ def keyed_drag(obj):
         (lambda obj: obj.vertex_groups["Pin"].add([2], 1.0, "REPLACE"), "other vertices of 'Flag' are held"),
         (lambda obj: setattr(obj.location, "x", 3.0), "'Flag' was moved"),
         (lambda obj: setattr(obj, "name", "Sail"), "'Flag' is not in the scene"),
-        (lambda obj: scenes.add_grid("Second"), "'Second' is not in it"),
+        (lambda obj: scenes.add_grid("Second"), "object 'Second' is not in the cache"),
         (lambda obj: setattr(obj.pbd, "active", False), ""),
         (
             lambda obj: setattr(scenes.add_grid("Wall", pbd=False).pbd_collider, "enabled", True),
@@ -688,7 +688,7 @@ def test_nothing_is_written_while_a_hand_holds(session, stage, take_hold):
     hand.finish(bpy.context.scene)
     go(6)
     assert found.disk.files.last == 6
-    assert all(np.array_equal(found.disk.positions(at), found.world.simulation.cached_state(at).x) for at in (3, 6))
+    assert all(np.array_equal(found.disk.positions(at), found.world.simulation.frames.positions(at)) for at in (3, 6))
 
 
 def test_a_run_that_a_hand_has_pinned_stays_in_memory(session, stage, take_hold):

@@ -168,7 +168,7 @@ def _running(scene: Scene, frame: int) -> Record:
     running = session.of(scene)
     if running.message:
         raise PBDError(running.message)
-    if running.world is None or not running.world.simulation.is_cached(frame):
+    if running.world is None or not running.world.simulation.frames.holds(frame):
         raise PBDError(f"Frame {frame} could not be simulated: press Reset")
     return running
 

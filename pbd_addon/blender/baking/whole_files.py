@@ -140,5 +140,5 @@ def reason(error: Exception) -> str:
     said = str(error).removeprefix("Error: ")
     if "Traceback" in said:
         known = re.findall(r"\[Errno \d+\] ([^:\n]+)", said)
-        return known[-1] if known else "the exporter stopped, the console says where"
+        return known[-1] if known else "the exporter failed: see the system console"
     return " ".join(said.split())

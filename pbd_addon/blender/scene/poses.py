@@ -68,5 +68,5 @@ def to_object(positions: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def is_flat(matrix: np.ndarray) -> bool:
-    """Whether a transform squeezes the object to a plane, a line or a point, or is no number at all."""
+    """Whether a transform squeezes the object to a plane, a line or a point, or has invalid numbers."""
     return not abs(np.linalg.det(matrix[:3, :3])) > TINY_VOLUME

@@ -112,7 +112,7 @@ def read(obj: Object, depsgraph: Depsgraph, matrix: Any = None, known: Surface |
         known: An earlier surface of the object; its arrays are used again where they are the same.
 
     Raises:
-        PBDError: A vertex is nowhere.
+        PBDError: A vertex has invalid coordinates.
     """
     evaluated = obj.evaluated_get(depsgraph)
     mesh = evaluated.to_mesh()
@@ -124,7 +124,7 @@ def read(obj: Object, depsgraph: Depsgraph, matrix: Any = None, known: Surface |
         points = known.points
     elif not np.isfinite(points).all():
         bad = np.flatnonzero(~np.isfinite(points).all(axis=1))[0]
-        raise PBDError(f"The place of vertex {bad} of '{obj.name}' is no number: delete or move it")
+        raise PBDError(f"Vertex {bad} of '{obj.name}' has invalid coordinates (NaN): delete or move it")
     return Surface(obj.name, np.array(evaluated.matrix_world if matrix is None else matrix), points, faces)
 
 

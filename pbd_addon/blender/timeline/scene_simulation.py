@@ -179,7 +179,7 @@ class SceneSimulation:
         """Pin targets, floor and colliders at a moment, as `FrameInputs` in world space.
 
         Raises:
-            PBDError: What an object is attached to has other faces than before, or the floor is nowhere.
+            PBDError: What an object is attached to has other faces than before, or the floor's place is invalid.
         """
         held = self.held(moment).deformed
         targets = {
@@ -214,7 +214,7 @@ class SceneSimulation:
         From there they go at `PIN_SPEED` when the simulation begins, because the cloth begins as the mesh.
         """
         ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
-        steps = self.simulation.last_frame - self.simulation.first_frame + 1 + self.rested
+        steps = self.simulation.frames.last - self.simulation.frames.first + 1 + self.rested
         reach = PIN_SPEED * steps * moment.settings[scene.session_uid].frame_seconds
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
