@@ -8,6 +8,8 @@ from bakes import FIRST, LAST, flag, keyed_flag, run
 from exports import SHARED, counterparts, read_back
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 @pytest.fixture
 def bake(extension):

@@ -12,6 +12,8 @@ import scenes
 from folders import OLD, names
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 resource = pytest.importorskip("resource")
 
 

@@ -7,6 +7,8 @@ import scenes
 from calls import entered
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 def activate(obj, *others):
     """Make it the active object, selected with these others alone."""
