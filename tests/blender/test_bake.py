@@ -7,6 +7,8 @@ import scenes
 from bakes import FIRST, LAST, flag, keyed_flag, run
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 MODES = ("ABSOLUTE", "RELATIVE")
 
 
@@ -182,6 +184,7 @@ def test_a_bake_is_of_one_cast(bake):
         assert np.allclose(shown(obj), shown(twin), atol=1e-5), frame
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_a_part_of_the_range_is_simulated_from_its_start(bake):
     obj = scenes.add_grid(drag=0.0, damping=0.0)
     go(5)
@@ -246,6 +249,7 @@ def test_a_user_curve_in_our_action_survives(bake):
     assert [path for path, _ in scenes.curve_values(keys)] == ['key_blocks["Mine"].value']
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_frames_that_are_asked_for_are_baked_beyond_the_range(bake):
     obj = scenes.add_grid(drag=0.0, damping=0.0)
     bpy.context.scene.frame_end = 5

@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 CALM = {"drag": 2.0, "friction": 1.0}
 
 

@@ -6,6 +6,8 @@ import rigs
 from rigs import EXACT, add_dressed, check_frame, off, pinned, rest_of, simulated
 from scenes import count_steps, go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 CHANGED = "Output of 'Cape' changed"
 SENTENCE = f"{CHANGED}: go to the first frame, or press Reset"
 

@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import add_key, go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 def base_world(obj, z=0.0):
     """Where the mesh itself stands at this frame, (n, 3), without any key."""
@@ -55,6 +57,7 @@ def test_a_soft_pin_gives(extension):
     assert -0.5 < ends[0.1] < ends[0.5] - 1e-4 < -1e-4
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_the_users_keys_stay_and_are_not_added_twice(extension):
     obj = scenes.add_grid(drag=0.0, damping=0.0)
     add_key(obj, "Wave", (0.0, 0.0, 0.3), [3, 7, 11], value=0.5)
@@ -109,6 +112,7 @@ def test_removing_the_live_key_leaves_the_mesh_as_it_was(extension):
     assert [scenes.mesh_bytes(obj) for obj in (plain, keyed)] == before
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_modifiers_stand_after_the_simulation(extension):
     obj = scenes.add_grid(drag=0.0, damping=0.0)
     obj.modifiers.new("Subdivision", "SUBSURF").levels = 1

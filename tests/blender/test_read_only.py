@@ -12,6 +12,8 @@ import scenes
 from folders import OLD, names
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 NOBODY = 65534
 """A user who owns nothing; root may write everywhere, whatever a folder says."""
 

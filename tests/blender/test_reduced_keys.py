@@ -7,6 +7,8 @@ import scenes
 from bakes import FIRST, LAST, flag, keyed_flag, run
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 @pytest.fixture
 def bake(extension):

@@ -22,6 +22,8 @@ from rigs import (
 )
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 @pytest.fixture
 def session(extension):

@@ -8,6 +8,8 @@ import scenes
 from rigs import EXACT, LAST, add_dressed, bevel, check_frame, names, off, pinned, simulated, state, subdivide, switches
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 @pytest.fixture
 def session(extension):

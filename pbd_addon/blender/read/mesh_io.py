@@ -81,7 +81,7 @@ def read_body(
         return Body(
             vertices,
             faces,
-            material=raw_settings.read_material(obj),
+            material=raw_settings.material_from(raw_settings.raw_material(obj.pbd), obj.name),
             pins=read_pins(obj),
             rest_vertices=vertices if obj.pbd.rest_shape == "DEFORMED" else poses.to_world(shape, pose.matrix),
             edges=read_loose_edges(obj.data),

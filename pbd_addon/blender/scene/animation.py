@@ -102,15 +102,6 @@ def value_path(name: str) -> str:
     return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
 
 
-def animates(owner: ID, beginnings: tuple[str, ...]) -> bool:
-    """Whether an F-curve, driver or NLA track of `owner` may change a property whose path begins so."""
-    data = owner.animation_data
-    if data is None:
-        return False
-    animated = [*(curves(owner) or ()), *data.drivers]
-    return bool(data.nla_tracks) or any(curve.data_path.startswith(beginnings) for curve in animated)
-
-
 def beginnings(owner: ID) -> tuple[str, ...] | None:
     """The data paths that animation of an ID may change, () where nothing does, or None for any."""
     data = owner.animation_data

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ...maps import MAPS
 from ...settings import Material, SolverSettings
 from ..errors import PBDError
-from ..kinds import Object, Scene
+from ..kinds import Scene
 from . import maps
 from .field_properties import shown_fields
 from .properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
@@ -149,13 +149,3 @@ def settings_from(raw: Record, name: str) -> SolverSettings:
         return SolverSettings(gravity=tuple(map(clean, raw.gravity)), **values)
     except ValueError as error:
         raise PBDError(f"{name}: {error}") from error
-
-
-def read_material(obj: Object) -> Material:
-    """The material of an object, original or evaluated; raises `PBDError`."""
-    return material_from(raw_material(obj.pbd), obj.name)
-
-
-def read_settings(scene: Scene) -> SolverSettings:
-    """The solver settings of a scene, with its gravity; raises `PBDError`."""
-    return settings_from(raw_scene(scene), scene.name)
