@@ -114,17 +114,56 @@ def test_what_is_to_double_its_volume_does_not_leap_off_the_floor(substeps):
     assert highest < 0.35
 
 
+def test_a_skin_without_damping_is_calm_too():
+    """It is not the damping of the presets that keeps Foil from boiling."""
+    settings = {"damping": 0.0, "drag": 0.0, "pressure_mode": "VOLUME", "pressure": 1.02}
+    body, simulation = balloon("Foil Balloon", icosphere(2, 0.12), **settings)
+    for _ in range(30):
+        simulation.step(1 / 24)
+    assert inner_motion(simulation, body)[0] < 0.02
+
+
+@pytest.mark.parametrize("lowest", [1, 7])
+def test_a_pinned_balloon_bears_its_true_weight(lowest):
+    """A foil of 8 g on a pin or a firm foot is calm, and its strain is that of one without weight, within a tenth."""
+    strains = []
+    for gravity in (WEIGHTLESS, (0.0, 0.0, -9.81)):
+        vertices, triangles = icosphere(2, 0.12)
+        pins = np.argsort(-vertices[:, 2] if lowest == 1 else vertices[:, 2])[:lowest]
+        material = dataclasses.replace(Material.preset("Foil Balloon"), pressure=1.02)
+        body = Body(vertices, triangles, material, pins=pins.tolist())
+        simulation = Simulation([body], gravity=gravity, self_collision=False)
+        for _ in range(48):
+            simulation.step(1 / 24)
+        strains.append(body.edge_strain(simulation.positions(body)).max())
+        assert inner_motion(simulation, body)[0] < 0.02
+    assert strains[1] == pytest.approx(strains[0], rel=0.1)
+
+
+def test_a_held_volume_that_is_squeezed_stays_held():
+    """Between planes that leave a ball two thirds of its height, its volume is what it was, within 0.05 %."""
+    body, simulation = squeezed(pressure_mode="VOLUME", pressure=1.2)
+    assert body.volume(simulation.positions(body)) == pytest.approx(1.2 * body.volume(body.vertices), rel=5e-4)
+
+
+def squeezed(**settings) -> tuple[Body, Simulation]:
+    """A beach ball of 0.15 m that two planes have drawn up to each other in a second, at rest."""
+    vertices, triangles = icosphere(3, 0.15)
+    body = Body(vertices, triangles, dataclasses.replace(Material.preset("Beach Ball"), **settings))
+    planes = [Plane((0.0, 0.0, -0.3)), Plane((0.0, 0.0, 0.3), (0.0, 0.0, -1.0))]
+    simulation = Simulation([body], planes, gravity=WEIGHTLESS, self_collision=False)
+    for frame in range(1, 49):
+        height = 0.3 - 0.19 * min(frame / 24, 1.0)
+        simulation.move_plane(planes[0], (0.0, 0.0, -height), (0.0, 0.0, 1.0))
+        simulation.move_plane(planes[1], (0.0, 0.0, height), (0.0, 0.0, -1.0))
+        simulation.step(1 / 24)
+    return body, simulation
+
+
 @pytest.mark.parametrize("pascals", [0.0, 3000.0])
 def test_squeezed_gas_shows_the_pressure_of_its_volume(pascals):
     """Between planes, the pressure shown is (P0 + P) V0 / V - P0, within 1 %, and more than the skin alone holds."""
-    body, simulation = balloon("Beach Ball", icosphere(3, 0.15), pressure_mode="GAS", overpressure=pascals)
-    planes = [Plane((0.0, 0.0, -0.3)), Plane((0.0, 0.0, 0.6), (0.0, 0.0, -1.0))]
-    simulation = Simulation([body], planes, gravity=WEIGHTLESS, self_collision=False)
-    for frame in range(1, 49):
-        way = min(frame / 24, 1.0)
-        simulation.move_plane(planes[0], (0.0, 0.0, -0.3 + 0.34 * way), (0.0, 0.0, 1.0))
-        simulation.move_plane(planes[1], (0.0, 0.0, 0.6 - 0.34 * way), (0.0, 0.0, -1.0))
-        simulation.step(1 / 24)
+    body, simulation = squeezed(pressure_mode="GAS", overpressure=pascals)
     x = simulation.positions(body)
     law = (ATMOSPHERE + pascals) * body.volume(body.vertices) / body.volume(x) - ATMOSPHERE
     assert simulation.pressure(body)[0] == pytest.approx(law, rel=0.01)
@@ -148,11 +187,10 @@ def test_a_ball_bounces_as_high_as_it_should():
     assert 20 < report.substeps <= 60
 
 
-@pytest.mark.parametrize("volume", [1.0, 1.1])
-def test_a_ball_bounces_lower_each_time(volume):
+def test_a_ball_bounces_lower_each_time():
     """Hardly damped by its material, it must not gain from the floor what it did not bring."""
     vertices, triangles = icosphere(3, 0.3)
-    body = Body(vertices + np.array([0.0, 0.0, 0.35]), triangles, Material(pressure_mode="VOLUME", pressure=volume))
+    body = Body(vertices + np.array([0.0, 0.0, 0.35]), triangles, Material(pressure_mode="VOLUME"))
     simulation = Simulation([body], [Plane()], self_collision=False)
     heights = []
     for _ in range(72):

@@ -12,13 +12,13 @@ from .base import NO_STIFFNESS
 from .distance import DistanceConstraints
 from .volume import VolumeConstraints
 
-BRACE = 3.0
+BRACE = 4.0
 """Effective mass of a particle, in h² times the sum of tension over length of its edges.
 
 A tension T pulls a particle back with T / l per edge, and a pass takes that pull where the particle was predicted. One
 explicit step is stable while h² times the largest eigenvalue of the pull over mass is below 4/3. By Gershgorin's
-theorem that eigenvalue is at most twice the largest sum of T / l over mass: 1.5 is enough for one step, as much again
-for the sweep and the volume after it. Of 18 balloons, 2 leaves two in motion, 3 and 4 none."""
+theorem that eigenvalue is at most twice the largest sum of T / l over mass: 1.5 is enough for one step; the rest is for
+the sweep, the volume after it, and what is carried over. With 3, Foil without damping is never still."""
 
 EXPLICIT = 1.5 * 0.75
 """Where h² times the largest sum of T / l over mass is below 1 / this, no effective mass is needed: on meshes of
@@ -33,18 +33,19 @@ tensions that are carried over build up faster than a sweep spreads them; 0.02 t
 SLACK = 4.0
 """Multiple of its own strain that a skin counts as strained at most for that: a slack skin keeps its own mass."""
 
-CARRIED, SWEPT = 0.9, 0.2
+CARRIED, SWEPT = 0.8, 0.2
 """Share of the tensions that is carried over, and alpha / sum w below which it is less, as its root.
 
 With none, a sweep from 0 leaves stiff skins 5 to 25 % softer than they are. All of it would never be forgotten after an
-impact."""
+impact. It lags behind, too, which feeds waves that a sweep hardly sees: with 0.9, Foil boils at 80 substeps
+or more, with 0.8 not at 200."""
 
 OWN = 0.5
 """Most of a row's own tension, which its length stands for, that makes up for what is not carried over: times
 alpha / sum w, so that this explicit part moves a row by half of its error at most.
 
-It makes a skin at rest an exact fixed point. Without it, uneven ones show 5 to 14 % too little pressure, with it up to
-1 %, and Foil 4 %. 0.25 and 1 do as well."""
+It makes a skin at rest an exact fixed point: without it, uneven ones show 5 to 14 % too little pressure, with it up to
+1 %, and Foil 2 %. 0.25 and 1 do as well. On skins that hang on pins it would feed their swaying."""
 
 MOST = 4.0
 """Most that a row carries over, in tensions of a skin that is strained evenly. Shaped skins have up to 3 times that."""
@@ -131,6 +132,9 @@ class PressurizedSkin:
         self.mapped, uneven = volume.mean_factors()
         free[self.island_of_piece[uneven]] = False  # the map of pressure says where it is pushed, and that it is
         self.free = free
+        self.hung = np.zeros(len(free), bool)
+        self.hung[self.island_of_piece[works]] = True
+        self.hung &= np.bincount(self.pinned, minlength=len(free)) > 0
 
     def begin_substep(self, kernels: Kernels, memory: np.ndarray, x: np.ndarray, h: float) -> None:
         """Give the kinds of constraints of skins the mass that a substep of h [s] takes, and carry tensions over.
@@ -176,7 +180,8 @@ class PressurizedSkin:
             self.most.append(MOST * h**2 * stiffness * rows.rest_lengths * strain[piece])
             softness = 1.0 / np.maximum(h**2 * stiffness * rows.weights.sum(axis=0), 1e-300)
             self.share.append(CARRIED * np.minimum(1.0, np.sqrt(softness / SWEPT)))
-            self.own.append(np.minimum(1.0 - self.share[-1], OWN * softness))
+            free = self.free[self.islands[rows.rows.indices[0]]]
+            self.own.append(free * np.minimum(1.0 - self.share[-1], OWN * softness))
 
     def _strain(self, parts: list[np.ndarray]) -> np.ndarray:
         """How far the skin of each piece is strained, by its tensions or its target, (pieces,) >= 0."""
@@ -208,6 +213,23 @@ class PressurizedSkin:
         count = len(self.volume.pieces)
         ends = np.cumsum([*(len(piece) for piece in self.pieces), count, count, count, len(self.island_masses)])
         return np.split(memory, ends[:-1]) if len(memory) == ends[-1] else []
+
+    def hang(
+        self, kernels: Kernels, p: np.ndarray, x: np.ndarray, fall: np.ndarray, masses: np.ndarray,
+        island_masses: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Let gravity pull at the true mass of pinned pieces, or they would bear that of their effective mass.
+
+        What it has moved p (3, n) by, `fall` (3, n) [m], is a force on the effective mass, but for the rigid motion
+        that pins leave the piece, see `Model.damping_masses`: so it swings as quickly as it should.
+        """
+        if not self.active or not self.hung.any():
+            return
+        center, push, spin = kernels.island_motion(x, fall, masses, self.islands, island_masses)
+        bent = fall.copy()
+        kernels.add_rigid(bent, x, self.islands, center, -push, -spin)
+        share = np.divide(self.heavy, self.w, out=np.ones_like(self.w), where=self.w > 0.0)
+        p -= np.where(self.hung[self.islands], 1.0 - share, 0.0) * bent
 
     def begin_pass(self, p: np.ndarray) -> None:
         """Remember where a pass of the inner kinds begins: p (3, n)."""
@@ -290,8 +312,8 @@ class PressurizedSkin:
         if not self.active:
             return np.zeros(0)
         volume = self.volume
-        away = np.zeros(len(volume.pieces))
-        if volume.gas.any():
-            away = np.where(volume.gas > 0.0, volume.measure(kernels, x)[0] - volume.last, 0.0)
+        away = np.where(volume.working & ~volume.sets_pressure, volume.measure(kernels, x)[0] - volume.last, 0.0)
+        most = np.where(volume.holds_volume, RAMP * volume.target, np.inf)  # or walls too close would crush it
+        away = np.clip(away, -most, most)
         pressures = volume.multipliers / self.h**2
         return np.concatenate([*(rows.forces() for rows in self.skin), pressures, away, volume.aim, self.taken])

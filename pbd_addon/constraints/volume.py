@@ -138,7 +138,8 @@ class VolumeConstraints(Constraints):
         The error is one of volume [m³], but where a pressure is set it is the multiplier that is missing. A pressure
         that follows from the volume is a constraint with the compliance -1 / (h² P'(V)), linearized.
         """
-        bounded = np.maximum(volumes + self.pushed_away, self.smallest)
+        volumes = volumes + self.pushed_away
+        bounded = np.maximum(volumes, self.smallest)
         missing = self.h**2 * (self.constant + self.gas / bounded) - self.multipliers
         give = np.zeros_like(bounded)
         np.divide(bounded**2, self.h**2 * self.gas, out=give, where=self.gas > 0.0)
@@ -173,7 +174,7 @@ class VolumeConstraints(Constraints):
         if not self.h:
             return Residual()
         volumes = self.measure(numpy_kernels, p)[0]
-        wrong = np.abs(self.errors(volumes)[0]) / np.maximum(volumes, self.smallest)
+        wrong = np.abs(self.errors(volumes - self.pushed_away)[0]) / np.maximum(volumes, self.smallest)
         held = self.working & ~self.sets_pressure
         worst = float(wrong[held].max(initial=0.0))
         return Residual(min(worst, 1.0), worst)
