@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 
 import numpy as np
 
 from ..constraints import Constraints
+from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 from .broad_phase import SMOOTH_SHARE, SurfacePair
 from .candidates import concatenate, no_candidates
@@ -162,7 +162,7 @@ class ContactConstraints(Constraints):
                 errors[self.n + number] = surface.prediction_error[-1]
         return errors
 
-    def begin_frame(self, kernels: ModuleType, x: np.ndarray, prediction_error: np.ndarray) -> None:
+    def begin_frame(self, kernels: Kernels, x: np.ndarray, prediction_error: np.ndarray) -> None:
         """Invalidate the bounds of bodies that move, so that a frame depends on its state alone.
 
         Then detect intersections and penetrations, if there are any or nothing is known.
@@ -194,7 +194,7 @@ class ContactConstraints(Constraints):
         self.is_crossing_free = True
         self._is_first_pass, self._is_far = True, False
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():
             return  # the solver tries again
         self._p[:, : self.n], self._x[:, : self.n] = p, x
@@ -223,7 +223,7 @@ class ContactConstraints(Constraints):
                 break
         p[:] = self._p[:, : self.n]
 
-    def apply_friction(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not self._candidates.size or not np.isfinite(p).all():
             return
         if self._is_far and np.array_equal(p, self._p[:, : self.n]):
@@ -304,7 +304,7 @@ class ContactConstraints(Constraints):
         for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
             touched[rows[rows < self.n]] = True
 
-    def _guard(self, kernels: ModuleType) -> None:
+    def _guard(self, kernels: Kernels) -> None:
         """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does."""
         candidates, known = self._candidates, np.zeros(self._p.shape[1], bool)
         low, high = self._x, self._x
@@ -345,7 +345,7 @@ class ContactConstraints(Constraints):
         of_bodies = None if self._friction_map is None else self._frictions * self._friction_map
         self._coefficients = read_coefficients(self._sides, self.colliders, of_bodies)
 
-    def _update_candidates(self, kernels: ModuleType, final: bool) -> bool:
+    def _update_candidates(self, kernels: Kernels, final: bool) -> bool:
         """Query where motion bounds are violated; whether the candidates have changed.
 
         Args:
@@ -403,7 +403,7 @@ class ContactConstraints(Constraints):
             return False
         return len(outside) > 0
 
-    def _violating(self, kernels: ModuleType) -> np.ndarray:
+    def _violating(self, kernels: Kernels) -> np.ndarray:
         """Particles for which the candidates may be incomplete, (N,) bool."""
         violating = np.zeros(self._p.shape[1], bool)
         for surface in self._all_surfaces():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
-from ..kernels import EDGES, FACE
+from ..kernels import EDGES, FACE, Kernels
 from .broad_phase import SurfacePair
 from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
@@ -56,7 +54,7 @@ class Penetration:
             return True
         return bool(self._penetrating or self._hooked)
 
-    def detect(self, kernels: ModuleType, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair]) -> None:
+    def detect(self, kernels: Kernels, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair]) -> None:
         """Detect what intersects and what penetrates, and invalidate all pairs.
 
         Args:
@@ -105,7 +103,7 @@ class Penetration:
         return concatenate([self._exit_contacts, candidates]) if self._exit_contacts.size else candidates
 
 
-def intersecting(kernels: ModuleType, x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, int]:
+def intersecting(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, int]:
     """Particles of edges and faces that cross or touch each other, (N,) bool, and the number of crossings.
 
     Args:
@@ -126,7 +124,7 @@ def intersecting(kernels: ModuleType, x: np.ndarray, pairs: list[SurfacePair]) -
     return marked, count
 
 
-def touching(kernels: ModuleType, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
+def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
     """Particles of faces that have a corner on an edge that touches another, as where a sheet was cut, (N,) bool.
 
     No plane is between what touches, so that nothing says which side of it is whose.
@@ -202,7 +200,7 @@ def _without_opposed(exits: Candidates) -> Candidates:
     return exits.take(np.flatnonzero(~is_opposed[particles]))
 
 
-def exit_contacts(kernels: ModuleType, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
+def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
     """Contacts that lead the particles `vertices` (k,) to the nearest face of the pair's collider and through it."""
     collider = pair.other
     best = np.full(len(vertices), np.inf)

@@ -1,0 +1,69 @@
+"""Closed surfaces to blow up, not made to be easy: `from shapes import animal, lumpy, uv_sphere`.
+
+Like `meshes`, it works in tests/blender and for benchmarks too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+ANIMAL = (
+    (".x...x..", ".xxxxx..", "........", "........"),
+    ("........", "xxxxxx..", ".....x..", ".....xxx"),
+    (".x...x..", ".xxxxx..", "........", "........"),
+)
+"""A beast that looks along x, in cells: slices along y, each of rows upwards."""
+
+
+def uv_sphere(around: int, rings: int, radius: float) -> tuple[np.ndarray, list[list[int]]]:
+    """A ball of quads with triangles at its poles, as Blender makes it; facing out."""
+    down, turn = np.meshgrid(np.pi * np.arange(1, rings) / rings, 2.0 * np.pi * np.arange(around) / around)
+    middle = np.stack([np.sin(down) * np.cos(turn), np.sin(down) * np.sin(turn), np.cos(down)], axis=-1)
+    vertices = np.concatenate([[[0.0, 0.0, 1.0]], middle.swapaxes(0, 1).reshape(-1, 3), [[0.0, 0.0, -1.0]]])
+    faces: list[list[int]] = []
+    for k in range(around):
+        after = (k + 1) % around
+        faces += [[1 + j * around + k, 1 + (j + 1) * around + k, 1 + (j + 1) * around + after, 1 + j * around + after]
+                  for j in range(rings - 2)]  # fmt: skip
+        last = 1 + (rings - 2) * around
+        faces += [[0, 1 + k, 1 + after], [len(vertices) - 1, last + after, last + k]]
+    return radius * vertices, faces
+
+
+def lumpy(vertices: np.ndarray, height: float, seed: int = 0) -> np.ndarray:
+    """A ball with hills and dales of about `height` radii, from the vertices (n, 3) of one around the origin."""
+    random = np.random.default_rng(seed)
+    waves = random.normal(size=(6, 3))
+    waves *= 3.0 / np.linalg.norm(waves, axis=1)[:, None]
+    rays = vertices / np.linalg.norm(vertices, axis=1)[:, None]
+    hills = np.sin(rays @ waves.T + random.uniform(0.0, 2.0 * np.pi, 6)).mean(axis=1)
+    return np.asarray(vertices * (1.0 + height * np.sqrt(1.5) * hills)[:, None])
+
+
+def animal(cuts: int, length: float) -> tuple[np.ndarray, list[list[int]]]:
+    """A beast of quads with four legs, a neck, a head and a tail, of a length [m]; facing out.
+
+    Args:
+        cuts: Into how many quads each side of a cell is cut along each of its edges.
+        length: Along x [m].
+    """
+    cells = np.array([[[cell == "x" for cell in row] for row in part] for part in ANIMAL]).transpose(2, 0, 1)
+    full = np.pad(np.repeat(np.repeat(np.repeat(cells, cuts, 0), cuts, 1), cuts, 2), 1)
+    corners = []
+    for axis in range(3):
+        square = np.array([[0, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]])
+        square = np.roll(square, axis, axis=1)
+        for way in (1, -1):
+            outside = np.roll(full, -way, axis=axis)
+            place = np.argwhere(full & ~outside)[:, None] + square[::way]
+            place[:, :, axis] += way > 0
+            corners.append(place)
+    points, numbers = np.unique(np.concatenate(corners).reshape(-1, 3), axis=0, return_inverse=True)
+    quads = numbers.reshape(-1, 4)
+    vertices = points.astype(float)
+    ends = np.concatenate([quads, np.roll(quads, -1, axis=1)], axis=0).reshape(2, -1)
+    for _ in range(2 * cuts):  # round its edges
+        sums = np.stack([np.bincount(ends[0], vertices[ends[1], axis], len(vertices)) for axis in range(3)], axis=1)
+        vertices = 0.5 * (vertices + sums / np.bincount(ends[0])[:, None])
+    vertices -= vertices.mean(axis=0)
+    return vertices * (length / np.ptp(vertices[:, 0])), quads.tolist()
