@@ -1,0 +1,265 @@
+"""Contact under stress: crossings by a checker of its own, strain in every frame, speed.
+
+Scenes in which the crossing guard has to hold cloth back. A sheet without a crossing that is stretched many times over
+is no better than one that has let something through, so that both have a bar. They take too long for `make bench`:
+
+    python -m benchmarks.truth.stress numba border inside
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from pbd_addon import Body, Collider, Material, Simulation
+
+from ..contact_measures import crossing_pairs
+from ..contact_scenes import icosphere
+from .check import Check, table
+
+DT = 1.0 / 24.0
+NO_BAR = float("inf")
+"""Of a figure that is only told."""
+
+CLOTH = Material(bend=1e-5)
+
+Move = Callable[[Simulation, int], None]
+
+
+@dataclasses.dataclass
+class Watched:
+    """What was seen of a scene in each frame.
+
+    Attributes:
+        crossings: Of cloth with itself and other cloth; hits: of cloth with colliders.
+        strain: Largest |strain| of an edge; mean: of all edges.
+        speed: Of the fastest vertex [m/s].
+        cpu: CPU time [s].
+    """
+
+    crossings: list[int] = dataclasses.field(default_factory=list)
+    hits: list[int] = dataclasses.field(default_factory=list)
+    strain: list[float] = dataclasses.field(default_factory=list)
+    mean: list[float] = dataclasses.field(default_factory=list)
+    speed: list[float] = dataclasses.field(default_factory=list)
+    cpu: list[float] = dataclasses.field(default_factory=list)
+
+    def checks(self, case: str, most: float, last: float) -> Iterator[Check]:
+        """No crossing, and strain within the bars `most` in every frame and `last` in the last one [%]."""
+        yield Check(case, "crossings of cloth, worst frame", float(max(self.crossings)), 0.0)
+        yield Check(case, "crossings with colliders, worst frame", float(max(self.hits)), 0.0)
+        yield Check(case, "largest strain, worst frame [%]", 100.0 * max(self.strain), most)
+        yield Check(case, "largest strain, last frame [%]", 100.0 * self.strain[-1], last)
+        yield Check(case, "CPU time, worst frame beside the first ones", max(self.cpu) / np.median(self.cpu[1:4]), 10.0)
+
+
+def watch(
+    bodies: list[Body], colliders: list[Collider], move: Move | None, frames: int, kernels: str, automatic: bool
+) -> tuple[Simulation, Watched]:
+    """Play a scene; move(simulation, frame) says where pins and colliders go in each frame, from 1 on."""
+    simulation, seen = Simulation(bodies, colliders, kernels=kernels, automatic=automatic), Watched()
+    parts, start = [], 0
+    for each in (*bodies, *colliders):
+        parts.append(each.mesh.triangles + start)
+        start += len(each.vertices)
+    triangles, of_cloth = np.concatenate(parts), sum(len(body.vertices) for body in bodies)
+    for frame in range(1, frames + 1):
+        if move is not None:
+            move(simulation, frame)
+        began = time.process_time()
+        simulation.step(DT)
+        seen.cpu.append(time.process_time() - began)
+        x = [simulation.positions(body) for body in bodies]
+        solid = [vertices.T for vertices in simulation._state.colliders]
+        inner, outer = count_crossings(np.concatenate([*x, *solid]), triangles, of_cloth)
+        seen.crossings.append(inner)
+        seen.hits.append(outer)
+        strains = np.abs(np.concatenate([body.edge_strain(each) for body, each in zip(bodies, x)]))
+        seen.strain.append(float(strains.max()))
+        seen.mean.append(float(strains.mean()))
+        speeds = [np.linalg.norm(simulation.velocities(body), axis=1).max() for body in bodies]
+        seen.speed.append(float(max(speeds)))
+    return simulation, seen
+
+
+def count_crossings(x: np.ndarray, triangles: np.ndarray, of_cloth: int) -> tuple[int, int]:
+    """Crossings of cloth with cloth, and of cloth with colliders, whose vertices come after the first `of_cloth`."""
+    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    edges = np.unique(np.sort(sides, axis=1), axis=0)
+    edge, face = crossing_pairs(x, triangles, edges).T
+    one, other = edges[edge, 0] < of_cloth, triangles[face, 0] < of_cloth
+    return int((one & other).sum()), int((one != other).sum())
+
+
+def sheet(n: int, size: float) -> tuple[np.ndarray, np.ndarray]:
+    """A square of n x n vertices in the plane z = 0 around the origin, row after row: vertices and quads."""
+    line = np.linspace(-0.5 * size, 0.5 * size, n)
+    x, y = (axis.ravel() for axis in np.meshgrid(line, line))
+    corner = (np.arange(n - 1)[:, None] * n + np.arange(n - 1)).ravel()
+    return np.column_stack([x, y, 0.0 * x]), np.column_stack([corner, corner + 1, corner + n + 1, corner + n])
+
+
+def hung(n: int, size: float) -> Body:
+    """A curtain of n x n vertices in the plane y = 0 that is pinned along its upper edge."""
+    vertices, quads = sheet(n, size)
+    return Body(vertices[:, [0, 2, 1]], quads.tolist(), CLOTH, pins=range(n * (n - 1), n * n))
+
+
+def box(low: tuple[float, ...], high: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """A box of twelve triangles that face out."""
+    corners = np.array(
+        [[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for k in (0, 1) for j in (0, 1) for i in (0, 1)]
+    )
+    quads = np.array([[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]])
+    return corners, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+
+
+def common_border(kernels: str, automatic: bool) -> Iterator[Check]:
+    """A level sheet of 15 x 15 cells, of which 100 are cut off and lie where they were: their borders share places."""
+    vertices, quads = sheet(16, 1.0)
+    is_free = (np.arange(225) % 15 < 10) & (np.arange(225) // 15 < 10)
+
+    def piece(faces: np.ndarray, shift: float = 0.0) -> Body:
+        used, ids = np.unique(faces, return_inverse=True)
+        pins = np.flatnonzero(vertices[used, 1] > 0.49)
+        return Body(vertices[used] + np.array([0.0, 0.0, shift]), ids.reshape(-1, 4).tolist(), CLOTH, pins=pins)
+
+    free, pinned = quads[is_free], quads[~is_free]
+    reference = watch([piece(pinned)], [], None, 24, kernels, automatic)[0]
+    bodies = [piece(pinned), piece(free)]
+    simulation, seen = watch(bodies, [], None, 24, kernels, automatic)
+    pieces = [piece(pinned), piece(free, -0.2)]
+    free_fall, apart = watch(pieces, [], None, 24, kernels, automatic)
+    case = "two cloths with a common border"
+    alone, beside = reference.positions(reference.bodies[0]), simulation.positions(bodies[0])
+    yield Check(case, "crossings of cloth, worst frame", float(max(seen.crossings)), 0.0)
+    off = np.linalg.norm(alone - beside, axis=1).mean() / np.linalg.norm(alone - bodies[0].vertices, axis=1).mean()
+    yield Check(case, "motion of the pinned part beside alone, off [%]", 100.0 * off, 2.0)
+    fallen, alone = (
+        run.bodies[1].vertices[:, 2].mean() - run.positions(run.bodies[1])[:, 2].mean()
+        for run in (simulation, free_fall)
+    )
+    yield Check(case, "fall of the free part short of that apart [%]", 100.0 * (1.0 - fallen / alone), 2.0)
+    yield Check(case, "CPU time beside that of pieces apart", sum(seen.cpu) / sum(apart.cpu), 1.5)
+    yield Check(case, "largest strain, worst frame [%]", 100.0 * max(seen.strain), 40.0)
+
+
+def shot(speed: float, kernels: str, automatic: bool, n: int = 40) -> Iterator[Check]:
+    """A ball of radius 0.15 m flies through the middle of a curtain at a constant speed, and 3 m on."""
+    vertices, faces = icosphere(3, 0.15)
+    ball = Collider(vertices - np.array([0.0, 0.3, 0.0]), faces)
+
+    def move(simulation: Simulation, frame: int) -> None:
+        way = min(max(frame - 3, 0) * speed * DT, 3.0)
+        simulation.move_collider(ball, ball.vertices + np.array([0.0, way, 0.0]))
+
+    seen = watch([hung(n, 1.0)], [ball], move, 30, kernels, automatic)[1]
+    yield from seen.checks(f"ball at {speed:g} m/s into a curtain of {n}²", 40.0, 3.0)
+
+
+def inside(kernels: str, automatic: bool) -> Iterator[Check]:
+    """A sheet starts inside of a ball, another half through a floor."""
+    vertices, quads = sheet(24, 0.6)
+    ball, faces = icosphere(3, 0.6)
+    bodies = [Body(vertices, quads.tolist(), CLOTH)]
+    seen = watch(bodies, [Collider(ball, faces)], None, 24, kernels, automatic)[1]
+    yield Check("start inside of a ball", "largest strain, worst frame [%]", 100.0 * max(seen.strain), 20.0)
+    most = 0.5 + 9.81  # depenetration, and a fall of a second
+    yield Check("start inside of a ball", "fastest vertex [m/s]", max(seen.speed), most)
+    corners, triangles = box((-1.0, -1.0, -1.0), (1.0, 1.0, 0.0))
+    bodies = [Body(vertices[:, [0, 2, 1]], quads.tolist(), CLOTH)]
+    seen = watch(bodies, [Collider(corners, triangles)], None, 24, kernels, automatic)[1]
+    yield Check("start half through a floor", "largest strain, worst frame [%]", 100.0 * max(seen.strain), 20.0)
+    yield Check("start half through a floor", "crossings of cloth, worst frame", float(max(seen.crossings)), 0.0)
+
+
+def spike(kernels: str, automatic: bool) -> Iterator[Check]:
+    """A sheet is dragged by one edge at 1 m/s over a spike, 5 cm wide and 40 cm long, on which it lies."""
+    n = 31
+    vertices, quads = sheet(n, 0.6)
+    body = Body(vertices + np.array([0.0, 0.0, 0.42]), quads.tolist(), CLOTH, pins=range(0, n * n, n))
+    tip = np.array([[0.0, 0.0, 0.4], [0.025, 0.0, 0.0], [-0.0125, 0.0217, 0.0], [-0.0125, -0.0217, 0.0]])
+
+    def move(simulation: Simulation, frame: int) -> None:
+        way = max(frame - 8, 0) * DT
+        simulation.set_pin_targets(body, body.vertices[body.pin_ids] - [way, 0.0, 0.0])
+
+    spike = Collider(tip, [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])
+    seen = watch([body], [spike], move, 32, kernels, automatic)[1]
+    yield from seen.checks("dragged over a spike", 40.0, 40.0)
+    yield Check("dragged over a spike", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
+
+
+def plates(kernels: str, automatic: bool) -> Iterator[Check]:
+    """A sheet that has fallen on its edge and crumpled is crushed between two plates to 10 mm; then these stand still.
+
+    The plates open again at the end.
+    """
+    n, high = 24, 0.3
+    vertices, quads = sheet(n, 0.4)
+    rough = np.random.default_rng(1).normal(0.0, 1e-4, vertices.shape)
+    body = Body(vertices[:, [0, 2, 1]] + [0.0, 0.0, 0.22] + rough, quads.tolist(), CLOTH, rest_vertices=vertices)
+    lower, upper = (Collider(*box((-0.5, -0.5, z), (0.5, 0.5, z + 0.1))) for z in (-0.1, high + 0.2))
+
+    def move(simulation: Simulation, frame: int) -> None:
+        down = np.interp(frame, [0, 20, 44, 60, 72], [0.0, 0.0, high + 0.19, high + 0.19, 0.0])
+        simulation.move_collider(upper, upper.vertices - [0.0, 0.0, down])
+
+    seen = watch([body], [lower, upper], move, 72, kernels, automatic)[1]
+    yield from seen.checks("crushed between two plates", NO_BAR, 10.0)
+    yield Check(
+        "crushed between two plates", "fastest vertex after the plates stand [m/s]", max(seen.speed[46:60]), 1.0
+    )
+
+
+def ring(kernels: str, automatic: bool) -> Iterator[Check]:
+    """A sheet of 0.6 m is pulled by its middle through a ring with a hole of 0.12 m, at 1 m/s."""
+    n, around, tube = 31, 32, 12
+    vertices, quads = sheet(n, 0.6)
+    u, v = np.meshgrid(np.arange(around) * math.tau / around, np.arange(tube) * math.tau / tube, indexing="ij")
+    radius = 0.08 + 0.02 * np.cos(v)
+    torus = np.stack([radius * np.cos(u), radius * np.sin(u), 0.02 * np.sin(v)], axis=-1).reshape(-1, 3)
+    ids = np.arange(around * tube).reshape(around, tube)
+    there = np.roll(ids, -1, axis=0)
+    faces = np.stack([ids, there, np.roll(there, -1, axis=1), np.roll(ids, -1, axis=1)], axis=-1).reshape(-1, 4)
+    middle = n * n // 2
+    pins = [middle, middle + 1, middle - 1, middle + n, middle - n]
+    body = Body(vertices + np.array([0.0, 0.0, 0.05]), quads.tolist(), CLOTH, pins=pins)
+
+    def move(simulation: Simulation, frame: int) -> None:
+        way = max(frame - 4, 0) * DT
+        simulation.set_pin_targets(body, body.vertices[body.pin_ids] - [0.0, 0.0, way])
+
+    seen = watch([body], [Collider(torus, faces.tolist())], move, 24, kernels, automatic)[1]
+    yield from seen.checks("pulled through a ring", 40.0, 40.0)
+    yield Check("pulled through a ring", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
+
+
+SCENES = {
+    "border": common_border,
+    "shot20": functools.partial(shot, 20.0),
+    "shot50": functools.partial(shot, 50.0),
+    "inside": inside,
+    "spike": spike,
+    "plates": plates,
+    "ring": ring,
+}
+"""By name."""
+
+
+def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
+    """All scenes, or the two quickest."""
+    for name in ("border", "inside") if quick else SCENES:
+        yield from SCENES[name](kernels, automatic)
+
+
+if __name__ == "__main__":
+    backend, *names = sys.argv[1:]
+    for name in names or SCENES:
+        print(table(list(SCENES[name](backend, False))), flush=True)
