@@ -96,8 +96,9 @@ def substep(
     p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])
     watch.lap("prediction")
     model.skin.begin_substep(kernels, state.skin, x, h)
-    fall = h**2 * model.weighing * np.asarray(settings.gravity)[:, None]
-    model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses)
+    if model.skin.hangs:
+        fall = h**2 * model.weighing * np.asarray(settings.gravity)[:, None]
+        model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses)
     for constraints in model.constraints:
         constraints.begin_substep(h, fraction)  #                                (8)
         watch.lap(constraints.name)
