@@ -140,7 +140,7 @@ def memory(n: int, kernels: str, self_collision: bool) -> dict[str, object]:
         simulation.step(FRAME)
     gc.collect()
     now, peak = tracemalloc.get_traced_memory()
-    cache = simulation.cache_bytes
+    cache = simulation.frames.nbytes
     tracemalloc.stop()
     vertices = len(curtain.vertices)
     return {

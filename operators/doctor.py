@@ -69,8 +69,11 @@ class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
         find, action = doctor.CHECKS[self.check]
         try:
             patient = examine(obj, misplaced.beginning(scene))
-            if not find(patient):
+            sentence = find(patient)
+            if not sentence:
                 self.report({"INFO"}, "It is mended already")
+            elif action == doctor.NONE:
+                raise PBDError(f"'{obj.name}': {sentence}")
             elif action == doctor.SHOW:
                 show(context, self.check, patient)
                 return {"FINISHED"}

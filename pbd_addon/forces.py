@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
+from .kernels import Kernels
 from .model import Model
 
 
-def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float, kernels: ModuleType) -> np.ndarray:
-    """Velocities (3, n) [m/s] after h [s] of still air and of gravity [m/s²].
+def decay(model: Model, h: float) -> tuple[np.ndarray, np.ndarray]:
+    """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
 
-    Air takes the factor exp(-drag h), exact for any h; gravity comes after it, for drag must not eat gravity.
+    Drag is a force on what has weight, drag · mass · v: the air that a balloon moves only slows the approach, so
+    that every fall ends at g / drag.
     """
-    return kernels.accelerate(v, model.decay(h)[0], model.weighing, h * np.asarray(gravity, float))
+    return np.exp(-h * model.drag * model.gravity_fraction), -np.expm1(-h * model.damping)
 
 
-def damp(model: Model, x: np.ndarray, v: np.ndarray, h: float, kernels: ModuleType) -> np.ndarray:
-    """Velocities (3, n) [m/s] after h [s] of damping towards each island's rigid motion (Müller et al. 2007, sec. 3.5).
+def accelerate(
+    model: Model, v: np.ndarray, gravity: Sequence[float], h: float, left: np.ndarray, kernels: Kernels
+) -> np.ndarray:
+    """Velocities (3, n) [m/s] after h [s] of still air, which leaves so much of them (n,), and of gravity [m/s²].
 
-    v_i + k (v_cm + omega x r_i - v_i), with k = 1 - exp(-damping h); x, v (3, n) [m], [m/s]. A free island keeps its
+    Air takes the factor exp(-drag h), exact for any h; gravity comes after it, or falls would end below g / drag.
+    """
+    return kernels.accelerate(v, left, model.gravity_fraction, h * np.asarray(gravity, float))
+
+
+def damp(model: Model, x: np.ndarray, v: np.ndarray, taken: np.ndarray, kernels: Kernels) -> np.ndarray:
+    """Velocities (3, n) [m/s] after damping towards each island's rigid motion (Müller et al. 2007, sec. 3.5).
+
+    v_i + k (v_cm + omega x r_i - v_i), with k = 1 - exp(-damping h) `taken` of each island, (islands,); x, v (3, n)
+    [m], [m/s]. A free island keeps its
     momentum, angular momentum, flight and spin. A pinned one is not free to move as a whole: what stays is the rigid
     motion that its firm pins leave it, such as the swing about a pin or an axis, see `Model.damping_masses`.
 
@@ -33,5 +45,5 @@ def damp(model: Model, x: np.ndarray, v: np.ndarray, h: float, kernels: ModuleTy
         x, v, model.damping_masses, model.islands, model.damping_island_masses
     )
     damped = v.copy()
-    kernels.approach(damped, x, model.islands, center, velocity, spin, model.decay(h)[1])
+    kernels.approach(damped, x, model.islands, center, velocity, spin, taken)
     return damped

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from . import arguments
 from .model import State
 
 
@@ -35,19 +36,25 @@ class FrameCache:
         self.first = frame
         self.store: Store | None = None
         self._states: list[State | None] = []
+        self._exact: State | None = None
         self.append(state)
 
     @classmethod
     def of(cls, store: Store, first: int, last: int) -> FrameCache:
         """All frames from `first` to `last` are in a store."""
         cache = cls.__new__(cls)
-        cache.first, cache.store, cache._states = first, store, [None] * (last - first + 1)
+        cache.first, cache.store, cache._states, cache._exact = first, store, [None] * (last - first + 1), None
         return cache
 
     @property
     def last(self) -> int:
         """Last frame that is held."""
         return self.first + len(self._states) - 1
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether all frames are in memory, so that they need no store."""
+        return None not in self._states
 
     @property
     def nbytes(self) -> int:
@@ -70,23 +77,29 @@ class FrameCache:
         self._states[:-1] = [None] * (len(self._states) - 1)
 
     def append(self, state: State) -> None:
-        """Hold a copy of the state as the frame after the last."""
-        kept = state.copy()
+        """Hold the state as the frame after the last: a copy, and until the next one itself, not to be changed."""
+        kept, self._exact = state.copy(), state
         kept.x, kept.v = kept.x.astype(np.float32), kept.v.astype(np.float32)
         kept.skin = kept.skin.astype(np.float32)
         self._states.append(kept)
 
     def replace_last(self, state: State) -> None:
-        """Hold a copy of the state in place of the last frame's."""
+        """Hold the state in place of the last frame's."""
         self._states.pop()
         self.append(state)
 
     def holds(self, frame: float) -> bool:
-        """Whether a frame, or both neighbors of a sub-frame, are held."""
+        """Whether a frame can be read; of a sub-frame, whether both neighbors can."""
+        frame = arguments.number("frame", frame)
         return self.first <= math.floor(frame) and math.ceil(frame) <= self.last
 
     def positions(self, frame: float) -> np.ndarray:
-        """Positions at a frame, linear between two, (3, n) float32 [m]. Not to be written to."""
+        """Positions at a frame, linear between two, (3, n) float32 [m]. Not to be written to.
+
+        Raises:
+            ValueError: The frame is not held.
+        """
+        self._check(arguments.number("frame", frame))
         before = math.floor(frame)
         share = np.float32(frame - before)
         x = self._positions(before)
@@ -95,7 +108,14 @@ class FrameCache:
         return x + share * (self._positions(before + 1) - x)
 
     def state(self, frame: int) -> State:
-        """The state of a frame, to go on from; float64."""
+        """A copy of the state of a frame, to go on from, float64; the last frame's is exact.
+
+        Raises:
+            ValueError: The frame is not held.
+        """
+        self._check(arguments.whole("frame", frame))
+        if self._exact is not None and frame == self.last:
+            return self._exact.copy()
         held = self._states[frame - self.first]
         state = self._stored.state(frame) if held is None else held.copy()
         state.x, state.v, state.skin = state.x.astype(float), state.v.astype(float), state.skin.astype(float)
@@ -103,7 +123,13 @@ class FrameCache:
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`."""
+        if frame < self.last:
+            self._exact = None
         del self._states[frame - self.first + 1 :]
+
+    def _check(self, frame: float) -> None:
+        if not self.holds(frame):
+            raise ValueError(f"frame {frame:g} is not simulated; frames {self.first} to {self.last} are")
 
     def _positions(self, frame: int) -> np.ndarray:
         held = self._states[frame - self.first]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import pace
+from . import adaptive
 from .constraints import Constraints
 from .constraints.base import Residual
 from .model import Model, State
@@ -80,9 +80,9 @@ def advise(found: Sequence[tuple[Constraints, Residual]], substeps: int) -> Advi
     for constraints, residual in found:
         shows = residual.short > MATTERS and residual.error > 2.0 * constraints.tolerance
         if shows and (worst is None or residual.short > worst.short):
-            enough = int(5.0 * math.ceil(substeps * pace.factor(constraints, residual) / 5.0))
+            enough = int(5.0 * math.ceil(substeps * adaptive.factor(constraints, residual) / 5.0))
             odds = residual.short / max(1.0 - residual.short, 1e-12)
-            softer = pace.SHORT / (1.0 - pace.SHORT) / odds
+            softer = adaptive.SHORT / (1.0 - adaptive.SHORT) / odds
             worst = Advice(constraints.cause, residual.short, enough if enough <= MOST_STEPS else 0, softer)
     return worst
 

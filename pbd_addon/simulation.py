@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import arguments, kernels as backends, pace, solver
+from . import adaptive, arguments, build, kernels as backends, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -15,7 +15,7 @@ from .constraints.plane import checked_place
 from .contact import Collider
 from .frame_cache import FrameCache, Store
 from .maps import checked_maps
-from .model import Model, State, Targets
+from .model import State, Targets
 from .obstacles import planes_and_surfaces
 from .report import StepReport, make_report
 from .settings import Material, SolverSettings
@@ -59,12 +59,13 @@ class Simulation:
         iterations: Solver passes in a substep.
         self_collision: Whether cloth meets itself and other cloth: True (accurate), "FAST" (vertices only) or False.
         kernels: "auto" or the name of a backend.
-        automatic: Whether each frame takes the substeps that motion and residuals ask for, see `pace`.
+        automatic: Whether each frame takes the substeps that motion and residuals ask for, see `adaptive`.
 
     Attributes:
         constraints: The kinds of constraints at work; see `constraints.Constraints`.
-        bodies, settings: As given.
+        bodies: As given.
         kernels_name: Name of the backend that computes.
+        frames: The frames that were simulated; nothing but `Simulation` appends to it or truncates it.
         reports: Report of every frame that was stepped, by frame.
 
     Raises:
@@ -88,7 +89,7 @@ class Simulation:
         self.bodies: list[Body] = arguments.different("bodies", bodies, Body)
         if not self.bodies:
             raise ValueError("bodies is empty: there is nothing to simulate")
-        self.settings = SolverSettings(
+        settings = SolverSettings(
             method=method,
             substeps=substeps,
             iterations=iterations,
@@ -97,21 +98,25 @@ class Simulation:
             gravity=gravity,  # type: ignore[arg-type]  # checked and made a tuple there
         )
         self.use_kernels(kernels)
-        self._materials = [body.material for body in self.bodies]
         planes, surfaces = planes_and_surfaces(colliders)
-        self._model = Model(self.bodies, planes, surfaces, self.settings)
+        self._model = build.build_model(self.bodies, planes, surfaces, settings)
         self._number = {body: number for number, body in enumerate(self.bodies)}
         self._plane_number = {plane: number for number, plane in enumerate(planes)}
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
         self.reports: dict[int, StepReport] = {}
         self._state = self._model.initial_state()
         self._targets = Targets.of(self._state)
-        self._cache = FrameCache(0, self._state)
+        self.frames = FrameCache(0, self._state)
 
     @property
     def constraints(self) -> list[Constraints]:
         """The kinds of constraints that do something with the present materials."""
-        return self._model.constraints
+        return list(self._model.constraints)
+
+    @property
+    def settings(self) -> SolverSettings:
+        """The present settings; `set_settings` changes them."""
+        return self._model.settings
 
     def add_constraints(
         self,
@@ -158,7 +163,7 @@ class Simulation:
         one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)
         made = CustomConstraints(name, particles, function, compliances, shares, one_sided, self._model.w)
         made.gradients(self._state.x.T)  # What is wrong is said here, not in a step.
-        self._model.add(made, self._materials, self.settings)
+        self._model = build.with_constraints(self._model, made)
         return made
 
     def keep_apart(
@@ -204,11 +209,14 @@ class Simulation:
         compliance = arguments.number("compliance", compliance, low=0.0, unit="m/N")
         particles = ids + self._part(body).start
         made = Grab(particles, self._state.x[:, particles].copy(), firm, compliance, self._let_go)
-        self._model.hold([*self._model.grabs.grabs, made])
+        self._hold([*self._model.grabs.grabs, made])
         return made
 
     def _let_go(self, grab: Grab) -> None:
-        self._model.hold([other for other in self._model.grabs.grabs if other is not grab])
+        self._hold([other for other in self._model.grabs.grabs if other is not grab])
+
+    def _hold(self, grabs: Sequence[Grab]) -> None:
+        self._model = build.with_grabs(self._model, grabs)
 
     @property
     def is_held(self) -> bool:
@@ -229,24 +237,24 @@ class Simulation:
         dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
         in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
-        count, reason = pace.substeps(self._model, self._materials, self._state, self._targets, self.settings, dt)
+        count, reason = adaptive.substeps(self._model, self._state, self._targets, self.settings, dt)
         settings = dataclasses.replace(self.settings, substeps=count)
         watch.lap("prediction")
         self._state = solver.step(
             self._model, self._state, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch
         )
         watch.lap("prediction")
-        found = pace.measure(self._model, self._state)
+        found = adaptive.measure(self._model, self._state)
         if self.settings.automatic:
-            self._state.pace = pace.remember(found, count)
+            self._state.pace = adaptive.remember(found, count)
         self._targets = Targets.of(self._state)
         self._model.grabs.arrive()
         if in_place:
-            self._cache.replace_last(self._state)
+            self.frames.replace_last(self._state)
         else:
-            self._cache.append(self._state)
+            self.frames.append(self._state)
         report = make_report(self._model, self._state, count, reason, found, watch)
-        self.reports[self._cache.last] = report
+        self.reports[self.frames.last] = report
         return report
 
     def positions(self, body: Body) -> np.ndarray:
@@ -311,22 +319,23 @@ class Simulation:
             ValueError: Something is no obstacle, is there twice, or is a plane that was not there before.
         """
         planes, surfaces = planes_and_surfaces(colliders)
-        if planes != self._model.planes:
+        if planes != list(self._model.planes):
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
-        for state in (self._state, *self._cache.states()):
+        for state in (self._state, *self.frames.states()):
             stood = dict(zip(known, state.colliders))
             state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
         asked = dict(zip(known, self._targets.colliders))
         self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
-        self._model.set_colliders(surfaces, self._materials, self.settings)
+        self._model = build.with_colliders(self._model, surfaces)
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
 
     def set_material(self, body: Body, material: Material) -> None:
         """Give a body another material, from the next step on."""
         number = self._number[self._body("body", body)]
-        self._materials[number] = arguments.instance("material", material, Material)
-        self._model.set_materials(self._materials, self.settings)
+        materials = list(self._model.materials)
+        materials[number] = arguments.instance("material", material, Material)
+        self._rebuild(materials, self._model.maps, self.settings)
 
     def set_maps(self, body: Body, maps: Mapping[str, np.ndarray | Sequence[float]]) -> None:
         """Give a body other maps, all of them as in `Body`, from the next step on.
@@ -335,8 +344,9 @@ class Simulation:
             ValueError: There is no such map, its shape is wrong, or a factor is out of range.
         """
         number = self._number[self._body("body", body)]
-        self._model.maps[number] = checked_maps(maps, len(body.vertices), body.name)
-        self._model.set_materials(self._materials, self.settings)
+        all_maps = list(self._model.maps)
+        all_maps[number] = checked_maps(maps, len(body.vertices), body.name)
+        self._rebuild(self._model.materials, all_maps, self.settings)
 
     def maps(self, body: Body) -> dict[str, np.ndarray]:
         """The maps that a body has now, (n,) float64 each."""
@@ -344,8 +354,13 @@ class Simulation:
 
     def set_settings(self, settings: SolverSettings) -> None:
         """Take other solver settings, from the next step on."""
-        self.settings = arguments.instance("settings", settings, SolverSettings)
-        self._model.set_materials(self._materials, settings)
+        settings = arguments.instance("settings", settings, SolverSettings)
+        self._rebuild(self._model.materials, self._model.maps, settings)
+
+    def _rebuild(
+        self, materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]], settings: SolverSettings
+    ) -> None:
+        self._model = build.with_materials(self._model, materials, maps, settings)
 
     def use_kernels(self, name: str) -> None:
         """Compute with the backend of that name, or "auto", from the next step on.
@@ -355,43 +370,19 @@ class Simulation:
             ImportError: Numba is not installed.
         """
         self._kernels = backends.load(arguments.instance("kernels", name, str))
-        self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1].removesuffix("_kernels")
+        self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1]
 
     def reset(self) -> None:
         """Back to where the bodies were made, with an empty cache and nothing in a hand."""
-        self._model.hold([])
-        self.begin(self._cache.first)
+        self._hold([])
+        self.begin(self.frames.first)
 
     def begin(self, frame: int) -> None:
         """Call the initial state frame `frame`; forget all others."""
         frame = arguments.whole("frame", frame)
         self._place(self._model.initial_state())
-        self._cache = FrameCache(frame, self._state)
+        self.frames = FrameCache(frame, self._state)
         self.reports = {}
-
-    @property
-    def first_frame(self) -> int:
-        """First frame in the cache."""
-        return self._cache.first
-
-    @property
-    def last_frame(self) -> int:
-        """Last frame in the cache, the one that the next step starts from."""
-        return self._cache.last
-
-    @property
-    def cache_bytes(self) -> int:
-        """Memory of the cache [bytes]."""
-        return self._cache.nbytes
-
-    @property
-    def frame_bytes(self) -> int:
-        """Memory that one more frame will take in the cache [bytes]."""
-        return self._cache.frame_bytes
-
-    def is_cached(self, frame: float) -> bool:
-        """Whether a frame can be read; of a sub-frame, whether both neighbors can."""
-        return self._cache.holds(arguments.number("frame", frame))
 
     def cached_positions(self, body: Body, frame: float) -> np.ndarray:
         """Positions of a body at a cached frame, linear between two, (n, 3) float32 [m].
@@ -399,8 +390,7 @@ class Simulation:
         Raises:
             ValueError: The frame is not cached.
         """
-        self._check_cached(arguments.number("frame", frame))
-        return np.ascontiguousarray(self._cache.positions(frame)[:, self._part(body)].T)
+        return np.ascontiguousarray(self.frames.positions(frame)[:, self._part(body)].T)
 
     def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
         """Positions of a body a short time after the last frame, if nothing acted on it, (n, 3) float32 [m]."""
@@ -425,7 +415,7 @@ class Simulation:
         frame, report = arguments.whole("frame", frame), None
         if not callable(read_inputs):
             arguments.refuse("read_inputs", "a function of a frame", read_inputs)
-        for missing in range(self._cache.last + 1, frame + 1):
+        for missing in range(self.frames.last + 1, frame + 1):
             self.take_inputs(read_inputs(missing))
             report = self.step(dt)
         return report
@@ -442,58 +432,26 @@ class Simulation:
         for collider, vertices in inputs.colliders.items():
             self.move_collider(collider, vertices)
 
-    def state_at(self, frame: int) -> State:
-        """A copy of the state at a cached frame, which `restore` goes back to; the last frame's is exact."""
-        self._check_cached(arguments.whole("frame", frame))
-        return self._state.copy() if frame == self._cache.last else self._cache.state(frame)
-
     def restore(self, frame: int, state: State, grabs: Sequence[Grab] = ()) -> None:
         """Forget all frames after a cached one, and let this be the state there; hands let go, but for these."""
         self.truncate(frame)
-        self._model.hold(list(grabs))
-        self._cache.replace_last(state)
+        self._hold(grabs)
         self._place(state.copy())
+        self.frames.replace_last(self._state)
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`, and go on from there."""
-        if arguments.whole("frame", frame, low=self._cache.first) < self._cache.last:
-            state = self._cache.state(frame)
-            self._cache.truncate(frame)
+        if arguments.whole("frame", frame, low=self.frames.first) < self.frames.last:
+            state = self.frames.state(frame)
+            self.frames.truncate(frame)
             self._place(state)
             self.reports = {at: report for at, report in self.reports.items() if at <= frame}
 
-    def use_store(self, store: Store) -> None:
-        """Read frames that are not in memory from there; it must have all that `release` lets go."""
-        self._cache.store = store
-
-    def leave_store(self) -> bool:
-        """Read no more from a store; returns whether all frames are in memory."""
-        self._cache.store = None
-        return self.is_in_memory
-
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether all cached frames are in memory, so that they need no store."""
-        return len(self._cache.states()) == self._cache.last - self._cache.first + 1
-
-    def release(self) -> None:
-        """Let all frames but the last go from memory, because the store has them."""
-        self._cache.release()
-
     def take_up(self, store: Store, first: int, last: int) -> None:
         """Have the frames from `first` to `last` that a store holds, and go on from the last one."""
-        self._cache = FrameCache.of(store, first, last)
-        self._place(self._cache.state(last))
+        self.frames = FrameCache.of(store, first, last)
+        self._place(self.frames.state(last))
         self.reports = {}
-
-    def cached_state(self, frame: int) -> State:
-        """The state of a cached frame, all that a run needs to go on from there."""
-        self._check_cached(arguments.whole("frame", frame))
-        return self._cache.state(frame)
-
-    def _check_cached(self, frame: float) -> None:
-        if not self._cache.holds(frame):
-            raise ValueError(f"frame {frame:g} is not simulated; frames {self.first_frame} to {self.last_frame} are")
 
     def _body(self, where: str, body: Body) -> Body:
         return arguments.member(where, body, self._number)

@@ -2,16 +2,19 @@
 
 The numbers at the right of `substep` are the lines of the algorithm of Müller et al. 2007, sec. 3.1. Constraints
 are compliant (XPBD, Macklin et al. 2016), and a frame is cut into small steps rather than iterated on (Macklin et
-al. 2019). One line is out of the paper's order: damping (6) comes before gravity (5), of which it would take a part.
+al. 2019). Three lines are out of the paper's order: damping (6) comes before gravity (5), of which it would take a
+part; contact, which is projected last, looks only then for what is met on the way from x to p (8); and friction (16)
+takes back a part of that way, from which velocities (13) are made.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
+import dataclasses
 
 import numpy as np
 
 from . import forces
+from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
 from .stopwatch import Stopwatch
@@ -21,7 +24,6 @@ RUNAWAY_SPEED = 1e4
 
 RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
-
 
 CONTACT_RETRIES = 2
 """How often a substep is cut in halves because colliders left cloth no place."""
@@ -48,7 +50,7 @@ def step(
     targets: Targets,
     *,
     dt: float,
-    kernels: ModuleType,
+    kernels: Kernels,
     watch: Stopwatch,
 ) -> State:
     """The state one frame of dt seconds later.
@@ -59,93 +61,125 @@ def step(
         settings: Method, substeps, iterations, gravity.
         targets: Where pins and planes stand at the end of the frame; they get there on straight paths.
         dt: Length of the frame [s].
-        kernels: Module of kernels.
+        kernels: Those of a backend.
         watch: Takes the time: "prediction" for lines (5) to (7), (13) and (14), then each kind of constraint.
 
     Raises:
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
-    model.lay_paths(state, targets, dt)
-    model.contact.begin_frame(kernels, state.x, state.prediction_error)
-    watch.lap(model.contact.name)
-    state = state.copy()
-    model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
+    stepper = Stepper(model, state.copy(), settings, targets, kernels, watch)
+    stepper.begin(dt)
     count = settings.substeps
     for k in range(count):
-        _advance(model, state, settings, k / count, (k + 1) / count, dt / count, kernels, watch, RETRIES)
-    state.pin_targets = targets.pins
-    state.planes, state.colliders = targets.planes, targets.colliders
-    state.prediction_error = model.contact.prediction_error
-    return state
+        stepper.advance(k / count, (k + 1) / count, dt / count)
+    return stepper.end()
 
 
-def substep(
-    model: Model,
-    state: State,
-    settings: SolverSettings,
-    fraction: float,
-    h: float,
-    kernels: ModuleType,
-    watch: Stopwatch,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and velocities (3, n) after a substep of h seconds that ends at `fraction` of the frame."""
-    x = state.x.copy()
-    v = forces.damp(model, x, state.v, h, kernels)  #                            (6)
-    v = forces.accelerate(model, v, settings.gravity, h, kernels)  #             (5)
-    p = x + h * v  #                                                             (7)
-    p[:, model.held] = model.held_path[0] + fraction * (model.held_path[1] - model.held_path[0])
-    watch.lap("prediction")
-    model.skin.begin_substep(kernels, state.skin, x, h)
-    if model.skin.hangs:
-        fall = h**2 * model.weighing * np.asarray(settings.gravity)[:, None]
-        model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses)
-    for constraints in model.constraints:
-        constraints.begin_substep(h, fraction)  #                                (8)
-        watch.lap(constraints.name)
-    sequence = model.sequence
-    for _ in range(settings.iterations):  #                                      (9)
-        for constraints in sequence:
-            constraints.project(kernels, p, x)  #                               (10)
-            if constraints is model.volume:
-                model.skin.end_pass(kernels, p, x)
-            watch.lap(constraints.name)
-    for constraints in model.constraints:
-        constraints.apply_friction(kernels, p, x)  #                            (16)
-        watch.lap(constraints.name)
-    v = (p - x) / h  #                                                          (13)
-    model.skin.recoil(kernels, p, x, v, model.meets_alone)
-    return p, v  #                                                              (14)
+@dataclasses.dataclass
+class Stepper:
+    """One frame, substep by substep.
 
-
-def _advance(
-    model: Model,
-    state: State,
-    settings: SolverSettings,
-    start: float,
-    stop: float,
-    h: float,
-    kernels: ModuleType,
-    watch: Stopwatch,
-    retries: int,
-) -> None:
-    """One substep of h seconds from `start` to `stop`, fractions of the frame; in halves if it gives no sound result.
-
-    h is the same for all of them to the last digit, because constraints scale their compliances when it changes.
+    Attributes:
+        model, settings, targets, kernels, watch: As in `step`.
+        state: What is stepped, in place.
     """
-    before = state.strain
-    x, v = substep(model, state, settings, stop, h, kernels, watch)
-    sound = np.abs(v).max() < RUNAWAY_SPEED  # false for NaN too
-    if sound and (model.contact.is_crossing_free or retries <= RETRIES - CONTACT_RETRIES):
-        state.x, state.v = x, v
-        state.strain = model.remember_strain(before)
-        state.skin = model.skin.remember(kernels, x)
+
+    model: Model
+    state: State
+    settings: SolverSettings
+    targets: Targets
+    kernels: Kernels
+    watch: Stopwatch
+    _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
+
+    def substep(self, fraction: float, h: float) -> None:
+        """Step the state by h seconds, to `fraction` of the frame."""
+        model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
+        x = state.x.copy()
+        left, taken = self._decay(h)
+        v = forces.damp(model, x, state.v, taken, kernels)  #                        (6)
+        v = forces.accelerate(model, v, self.settings.gravity, h, left, kernels)  #  (5)
+        p = x + h * v  #                                                             (7)
+        p[:, model.pinned] = self._pinned(fraction)
+        watch.lap("prediction")
+        model.skin.begin_substep(kernels, state.skin, x, h)
+        if model.skin.hangs:
+            fall = h**2 * model.gravity_fraction * np.asarray(self.settings.gravity)[:, None]
+            model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses)
+        for constraints in model.constraints:
+            constraints.begin_substep(h, fraction)
+            watch.lap(constraints.name)
+        for _ in range(self.settings.iterations):  #                                 (9)
+            for constraints in model.sequence:
+                constraints.project(kernels, p, x)  #                                (10), of contact (8)
+                if constraints is model.volume:
+                    model.skin.end_pass(kernels, p, x)
+                watch.lap(constraints.name)
+        for constraints in model.constraints:
+            constraints.apply_friction(kernels, p, x)  #                             (16)
+            watch.lap(constraints.name)
+        v = (p - x) / h  #                                                           (13)
+        model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
+        state.x, state.v = p, v  #                                                   (14)
+
+    def begin(self, dt: float) -> None:
+        """Tell everything that moves by itself where it goes in a frame of dt seconds."""
+        model, state, targets = self.model, self.state, self.targets
+        model.attachment.path = np.stack([state.pin_targets, targets.pins])[:, :, model.soft_pins]
+        for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
+            plane.lay_path(start, end, dt)
+        model.contact.lay_path(state.colliders, targets.colliders)
+        model.tethers.strain = model.levels.strain = state.strain
+        model.contact.begin_frame(self.kernels, state.x, state.prediction_error)
+        self.watch.lap(model.contact.name)
+        model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
+
+    def end(self) -> State:
+        """The state at the end of the frame."""
+        state, targets = self.state, self.targets
+        state.pin_targets, state.planes, state.colliders = targets.pins, targets.planes, targets.colliders
+        state.prediction_error = self.model.contact.prediction_error
+        return state
+
+    def advance(self, start: float, stop: float, h: float, retries: int = RETRIES) -> None:
+        """One substep of h seconds from `start` to `stop`, fractions of the frame; in halves if the result is unsound.
+
+        h is the same for all of them to the last digit, because constraints scale their compliances when it changes.
+        """
+        model, state = self.model, self.state
+        before = state.x, state.v
+        self.substep(stop, h)
+        sound = np.abs(state.v).max() < RUNAWAY_SPEED  # false for NaN too
+        if sound and (model.contact.is_crossing_free or retries <= RETRIES - CONTACT_RETRIES):
+            self._remember()
+            return
+        if not retries:
+            worst = int(np.argmax(np.nan_to_num(np.abs(state.v), nan=np.inf).max(axis=0)))
+            raise UnstableError(*model.owner(worst))
+        state.x, state.v = before
+        model.contact.rewind(start)
+        middle = 0.5 * (start + stop)
+        self.advance(start, middle, 0.5 * h, retries - 1)
+        self.advance(middle, stop, 0.5 * h, retries - 1)
+
+    def _remember(self) -> None:
+        """Take what the next substep is to know of this one into the state."""
+        model, state = self.model, self.state
+        if len(model.tethers.lengths) or len(model.levels.lengths):
+            state.strain = model.tethers.follow(state.strain, model.stretch)
+            model.tethers.strain = model.levels.strain = state.strain
+        state.skin = model.skin.remember(self.kernels, state.x)
         state.pushed = state.pushed | model.pushed()
         model.stretch.pushed = model.stretch.pushed | state.pushed
-        return
-    if not retries:
-        worst = int(np.argmax(np.nan_to_num(np.abs(v), nan=np.inf).max(axis=0)))
-        raise UnstableError(*model.owner(worst))
-    model.contact.rewind(start)
-    middle = 0.5 * (start + stop)
-    _advance(model, state, settings, start, middle, 0.5 * h, kernels, watch, retries - 1)
-    _advance(model, state, settings, middle, stop, 0.5 * h, kernels, watch, retries - 1)
+
+    def _decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """As `forces.decay`, once for each h."""
+        if h not in self._decays:
+            self._decays[h] = forces.decay(self.model, h)
+        return self._decays[h]
+
+    def _pinned(self, fraction: float) -> np.ndarray:
+        """Where firm pins are at a fraction of the frame, (3, f) [m]."""
+        firm = self.model.firm_pins
+        start, end = self.state.pin_targets[:, firm], self.targets.pins[:, firm]
+        return start + fraction * (end - start)

@@ -177,7 +177,7 @@ class Caller:
             for field in dataclasses.fields(Material)
             if random.random() < 0.2
         }
-        frame = int(random.integers(s.first_frame, s.last_frame + 1))
+        frame = int(random.integers(s.frames.first, s.frames.last + 1))
         calls: list[tuple[Callable[..., Any], dict[str, Any]]] = [
             (Body, {"vertices": vertices, "faces": quads, "material": Material(), "pins": [0, 2], "name": "Flag"}),
             (Body, {"vertices": vertices, "faces": [*map(list, quads)], "rest_vertices": vertices, "pins": {1: 0.5}}),
@@ -218,12 +218,12 @@ class Caller:
             (self._grab, {"body": body, "vertices": [1, 4], "weights": [1.0, 2.0], "compliance": 0.01}),
             (self.grabs[-1].move, {"way": (0.0, 0.01, 0.0)}),
             (self.grabs[-1].release, {}),
-            (s.is_cached, {"frame": frame}),
+            (s.frames.holds, {"frame": frame}),
             (s.cached_positions, {"body": body, "frame": frame}),
             (s.coasting_positions, {"body": body, "seconds": 0.01}),
-            (s.state_at, {"frame": frame}),
+            (s.frames.state, {"frame": frame}),
             (s.truncate, {"frame": frame}),
-            (self._advance, {"frame": s.last_frame + 1, "read_inputs": lambda _: FrameInputs(), "dt": 1 / 24}),
+            (self._advance, {"frame": s.frames.last + 1, "read_inputs": lambda _: FrameInputs(), "dt": 1 / 24}),
             (s.take_inputs, {"inputs": FrameInputs({}, {self.floor: ((0.0, 0.0, -1.0), (0.0, 0.0, 1.0))}, {})}),
             (s.reset, {}),
             (s.begin, {"frame": 1}),
@@ -231,7 +231,7 @@ class Caller:
             (body.edge_strain, {"x": body.vertices}),
             (body.masses, {"material": Material()}),
         ]
-        if s.last_frame - s.first_frame > 20:
+        if s.frames.last - s.frames.first > 20:
             return "begin", s.begin, {"frame": 0}
         function, good = calls[random.integers(len(calls))]
         return getattr(function, "__name__", "call"), function, good
@@ -244,8 +244,8 @@ class Caller:
 
     def _advance(self, frame: Any, **arguments: Any) -> None:
         """Not to a frame that would take years."""
-        far = isinstance(frame, int) and frame > self.simulation.last_frame + 50
-        self.simulation.advance_to(self.simulation.last_frame + 1 if far else frame, **arguments)
+        far = isinstance(frame, int) and frame > self.simulation.frames.last + 50
+        self.simulation.advance_to(self.simulation.frames.last + 1 if far else frame, **arguments)
 
     def _grab(self, **arguments: Any) -> None:
         self.grabs.append(self.simulation.grab(**arguments))

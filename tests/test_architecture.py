@@ -194,7 +194,7 @@ def wrong_import(importer: str, imported: Import) -> str:
         if top in FORBIDDEN_MODULES:
             return "Blender's platform refuses it, or it runs what a file holds"
         if top == "numba":
-            return "" if importer == "pbd_addon.kernels.numba_compile" else "only numba_compile imports numba"
+            return "" if importer == "pbd_addon.kernels.numba.compile" else "only numba/compile.py imports numba"
         if floor in ("pbd_addon", "pbd_addon.kernels"):
             if top in BLENDER_MODULES:
                 return "the physics runs without Blender"
@@ -328,7 +328,7 @@ def test_no_package_files_in_tests():
 
 def test_tests_do_not_import_each_other():
     """What several need is in a module of helpers, such as `meshes`; so a test can be run, moved or deleted alone."""
-    for path in (ROOT / "tests").glob("*.py"):
+    for path in (ROOT / "tests").rglob("*.py"):
         names = [imported.name for imported in read_imports(path, ROOT)]
         assert not [name for name in names if name.startswith("test_")], path.name
 
@@ -339,15 +339,15 @@ def test_tests_do_not_import_each_other():
         ("pbd_addon/solver.py", "import bpy", "without Blender"),
         ("pbd_addon/solver.py", "def f():\n    from mathutils import Vector", "without Blender"),
         ("pbd_addon/solver.py", "import scipy", "NumPy only"),
-        ("pbd_addon/solver.py", "import numba", "only numba_compile"),
-        ("pbd_addon/kernels/numba_kernels.py", "import numba", "only numba_compile"),
+        ("pbd_addon/solver.py", "import numba", "only numba/compile.py"),
+        ("pbd_addon/kernels/numba/projections.py", "import numba", "only numba/compile.py"),
         ("pbd_addon/solver.py", "import pickle", "runs what a file holds"),
         ("pbd_addon/__init__.py", "from . import blender", "does not know the bridge"),
         ("pbd_addon/solver.py", "from .blender.timeline.session import get", "does not know the bridge"),
         ("pbd_addon/solver.py", "from pbd_addon.mesh import TriMesh", "relatively"),
         ("pbd_addon/solver.py", "from .mesh import TriMesh\nimport sys\nsys.path.append('.')", "sys.path"),
         ("pbd_addon/mesh.py", "from .solver import step", "circular import"),
-        ("pbd_addon/kernels/numpy_kernels.py", "from ..mesh import TriMesh", "they get arrays"),
+        ("pbd_addon/kernels/numpy/projections.py", "from ...mesh import TriMesh", "they get arrays"),
         ("pbd_addon/blender/timeline/session.py", "from ....operators import bake", "does not know the operators"),
         ("pbd_addon/blender/timeline/session.py", "from .. import handlers", "handlers stands above timeline"),
         ("pbd_addon/blender/timeline/session.py", "from ..baking.bake import run", "baking stands above timeline"),
@@ -380,10 +380,10 @@ def test_disorder_is_found(tmp_path, file, source, complaint):
         "pbd_addon/__init__.py": "from .solver import step",
         "pbd_addon/mesh.py": "import math\nimport numpy as np\nclass TriMesh: pass",
         "pbd_addon/solver.py": "from .kernels import load\nfrom .mesh import TriMesh\ndef step(): pass",
-        "pbd_addon/kernels/__init__.py": "def load():\n    from . import numba_kernels, numpy_kernels",
-        "pbd_addon/kernels/numpy_kernels.py": "import numpy as np",
-        "pbd_addon/kernels/numba_compile.py": "import numba",
-        "pbd_addon/kernels/numba_kernels.py": "from .numba_compile import kernel",
+        "pbd_addon/kernels/__init__.py": "def load():\n    from . import numba, numpy",
+        "pbd_addon/kernels/numpy/projections.py": "import numpy as np",
+        "pbd_addon/kernels/numba/compile.py": "import numba",
+        "pbd_addon/kernels/numba/projections.py": "from .compile import kernel",
         "pbd_addon/blender/__init__.py": "from . import handlers\nfrom .timeline import session",
         "pbd_addon/blender/errors.py": "class PBDError(Exception): pass",
         "pbd_addon/blender/timeline/__init__.py": "",

@@ -90,7 +90,7 @@ def test_nothing_is_guessed(make, sentence):
         (lambda s, b: s.step(1e30), r"dt must be at most 4.5036e\+08 s, not 1e\+30"),
         (lambda s, b: s.step(1 / 24, in_place="no"), "in_place must be True or False, not 'no'"),
         (lambda s, b: s.cached_positions(b, float("nan")), "frame must be a finite number, not nan"),
-        (lambda s, b: s.state_at(-1), "frame -1 is not simulated; frames 0 to 0 are"),
+        (lambda s, b: s.frames.state(-1), "frame -1 is not simulated; frames 0 to 0 are"),
         (lambda s, b: s.truncate(-1), "frame must be at least 0, not -1"),
         (lambda s, b: s.begin(1.5), "frame must be a whole number, not 1.5"),
         (lambda s, b: s.advance_to(1, None, 1 / 24), "read_inputs must be a function of a frame, not None"),

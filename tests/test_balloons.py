@@ -210,7 +210,7 @@ def test_what_is_carried_over_is_part_of_the_state():
         for _ in range(4):
             simulation.step(1 / 24)
         if again:
-            state = simulation.state_at(4)
+            state = simulation.frames.state(4)
             simulation.step(1 / 24)
             simulation.restore(4, state)
         simulation.step(1 / 24)

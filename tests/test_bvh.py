@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pbd_addon.contact.bvh import BVH, FittedBVH, median_split_order
-from pbd_addon.kernels.numpy_bvh import CHUNK
+from pbd_addon.kernels.numpy.bvh import CHUNK
 
 Corners = tuple[np.ndarray, np.ndarray]
 

@@ -9,7 +9,7 @@ from batches import find, jacobian
 from meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints.chains import find_families
-from pbd_addon.kernels import numpy_kernels
+from pbd_addon.kernels import numpy as numpy_kernels
 
 
 @pytest.mark.parametrize("sizes", [[1], [2], [7], [8], [9], [3, 1, 5], [16, 2, 2, 31]])

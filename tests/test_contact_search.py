@@ -11,7 +11,8 @@ from meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, SurfacePair
 from pbd_addon.contact.surface import Surface
-from pbd_addon.kernels import EDGES, FACE, numpy_contact, numpy_kernels
+from pbd_addon.kernels import EDGES, FACE, numpy as numpy_kernels
+from pbd_addon.kernels.numpy import contact as numpy_contact
 
 pytestmark = pytest.mark.slow
 

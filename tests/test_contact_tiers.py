@@ -60,7 +60,7 @@ def test_fast_keeps_a_slowly_pressed_stack_apart():
     assert kinds[True] == {POINTS}
     assert FACE in kinds[False]
     assert POINTS not in kinds[False]
-    assert simulation.reports[simulation.last_frame].self_contacts > 100
+    assert simulation.reports[simulation.frames.last].self_contacts > 100
     triangles = bodies[0].mesh.triangles
     for lower, upper in zip(bodies[:-1], bodies[1:]):
         x, y = simulation.positions(lower), simulation.positions(upper)
@@ -90,7 +90,7 @@ def test_off_lets_layers_through():
     simulation, bodies, sizes = press(False)
     assert sizes == [0] * len(sizes)
     assert find(simulation, "contact").pairs  # with the plate
-    assert simulation.reports[simulation.last_frame].self_contacts == 0
+    assert simulation.reports[simulation.frames.last].self_contacts == 0
     heights = [simulation.positions(body)[:, 2].max() for body in bodies]
     assert max(heights) < 0.2 * DISTANCE
 

@@ -163,4 +163,4 @@ def test_a_leaping_collider_is_survived(closed):
     assert 1.0 < np.linalg.norm(x.mean(axis=0)) < 50.0  # it was hit
     for _ in range(24):
         simulation.step(DT)
-    assert simulation.reports[simulation.last_frame].strain_p95 < 0.05
+    assert simulation.reports[simulation.frames.last].strain_p95 < 0.05

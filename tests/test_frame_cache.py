@@ -35,11 +35,11 @@ def test_a_new_simulation_has_its_first_frame():
     """`begin` calls the present state a frame; it can be read, the next cannot."""
     scene = Scene(7)
     simulation = scene.simulation
-    assert (simulation.first_frame, simulation.last_frame) == (7, 7)
-    assert simulation.is_cached(7)
-    assert not simulation.is_cached(6)
-    assert not simulation.is_cached(8)
-    assert not simulation.is_cached(7.5)
+    assert (simulation.frames.first, simulation.frames.last) == (7, 7)
+    assert simulation.frames.holds(7)
+    assert not simulation.frames.holds(6)
+    assert not simulation.frames.holds(8)
+    assert not simulation.frames.holds(7.5)
     np.testing.assert_allclose(simulation.cached_positions(scene.body, 7), scene.body.vertices, atol=1e-7)
 
 
@@ -48,10 +48,10 @@ def test_missing_frames_are_stepped_in_order():
     scene = Scene()
     report = scene.go(5)
     assert scene.asked == [2, 3, 4, 5]
-    assert scene.simulation.last_frame == 5
+    assert scene.simulation.frames.last == 5
     assert sorted(scene.simulation.reports) == [2, 3, 4, 5]
     assert report is scene.simulation.reports[5]
-    assert all(scene.simulation.is_cached(frame) for frame in (1, 2.5, 5))
+    assert all(scene.simulation.frames.holds(frame) for frame in (1, 2.5, 5))
 
 
 def test_a_jump_gives_the_same_as_frame_by_frame():
@@ -72,7 +72,7 @@ def test_cached_frames_are_never_stepped():
     for frame in (5, 3, 1, 4, 0):
         assert scene.go(frame) is None
     assert scene.asked == []
-    assert scene.simulation.last_frame == 5
+    assert scene.simulation.frames.last == 5
     for frame, positions in enumerate(before, 1):
         np.testing.assert_array_equal(scene.simulation.cached_positions(scene.body, frame), positions)
 
@@ -115,9 +115,9 @@ def test_truncating_forgets_and_goes_on_as_before():
     scene.go(10)
     before = [scene.simulation.cached_positions(scene.body, frame).copy() for frame in range(1, 11)]
     scene.simulation.truncate(4)
-    assert scene.simulation.last_frame == 4
+    assert scene.simulation.frames.last == 4
     assert sorted(scene.simulation.reports) == [2, 3, 4]
-    assert not scene.simulation.is_cached(5)
+    assert not scene.simulation.frames.holds(5)
     np.testing.assert_array_equal(scene.simulation.positions(scene.body).astype(np.float32), before[3])
     scene.asked.clear()
     scene.go(10)
@@ -153,7 +153,7 @@ def test_truncating_at_or_after_the_end_changes_nothing():
     exact = scene.simulation.positions(scene.body).copy()
     scene.simulation.truncate(4)
     scene.simulation.truncate(9)
-    assert scene.simulation.last_frame == 4
+    assert scene.simulation.frames.last == 4
     np.testing.assert_array_equal(scene.simulation.positions(scene.body), exact)
 
 
@@ -163,8 +163,8 @@ def test_truncating_before_the_start_does_not_break_the_cache():
     scene.go(5)
     with contextlib.suppress(ValueError):
         scene.simulation.truncate(1)
-    assert scene.simulation.first_frame == 3
-    assert scene.simulation.last_frame >= 3
+    assert scene.simulation.frames.first == 3
+    assert scene.simulation.frames.last >= 3
     assert np.isfinite(scene.simulation.cached_positions(scene.body, 3)).all()
 
 
@@ -172,9 +172,9 @@ def test_the_cache_grows_by_24_bytes_per_vertex_and_frame():
     """Positions and velocities in float32, and the pins' targets."""
     scene = Scene()
     scene.go(3)
-    before = scene.simulation.cache_bytes
+    before = scene.simulation.frames.nbytes
     scene.go(4)
-    grown = scene.simulation.cache_bytes - before
+    grown = scene.simulation.frames.nbytes - before
     assert 24 * 25 <= grown <= 24 * 25 + 200
 
 
@@ -183,12 +183,12 @@ def test_reset_and_begin_empty_the_cache():
     scene = Scene(5)
     scene.go(8)
     scene.simulation.reset()
-    assert (scene.simulation.first_frame, scene.simulation.last_frame) == (5, 5)
+    assert (scene.simulation.frames.first, scene.simulation.frames.last) == (5, 5)
     assert scene.simulation.reports == {}
     np.testing.assert_array_equal(scene.simulation.positions(scene.body), scene.body.vertices)
     scene.go(7)
     scene.simulation.begin(100)
-    assert (scene.simulation.first_frame, scene.simulation.last_frame) == (100, 100)
+    assert (scene.simulation.frames.first, scene.simulation.frames.last) == (100, 100)
     np.testing.assert_array_equal(scene.simulation.velocities(scene.body), 0.0)
 
 
@@ -197,5 +197,5 @@ def test_frames_may_be_negative():
     scene = Scene(-3)
     scene.go(0)
     assert scene.asked == [-2, -1, 0]
-    assert scene.simulation.is_cached(-2.5)
-    assert not scene.simulation.is_cached(-3.5)
+    assert scene.simulation.frames.holds(-2.5)
+    assert not scene.simulation.frames.holds(-3.5)

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pbd_addon import pc2
-from pbd_addon.frame_files import DamagedError, FrameFiles, copy, delete
+from pbd_addon.io import pc2
+from pbd_addon.io.frame_files import DamagedError, FrameFiles, copy, delete
 
 POINTS = {"Flag": 7, "Ball": 4}
 ROOT = Path(__file__).resolve().parent.parent

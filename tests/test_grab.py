@@ -117,7 +117,7 @@ def test_steps_in_place_keep_the_frame_and_move_the_cloth():
     hand.move((0.0, 0.0, 0.3))
     for _ in range(10):
         simulation.step(1 / 24, in_place=True)
-    assert (simulation.first_frame, simulation.last_frame) == (0, 3)
+    assert (simulation.frames.first, simulation.frames.last) == (0, 3)
     kept = simulation.cached_positions(body, 3)
     assert kept[115, 2] > 0.2
     assert np.allclose(kept, simulation.positions(body), atol=1e-6)
@@ -127,14 +127,14 @@ def test_steps_in_place_keep_the_frame_and_move_the_cloth():
 def test_a_snapshot_is_gone_back_to():
     body, simulation = sheet(pins=range(11))
     steps(simulation, 3)
-    before = simulation.state_at(3)
+    before = simulation.frames.state(3)
     places = simulation.positions(body).copy()
     simulation.grab(body, [115]).move((0.0, 0.0, 0.3))
     for _ in range(4):
         simulation.step(1 / 24, in_place=True)
     steps(simulation, 2)
     simulation.restore(3, before)
-    assert simulation.last_frame == 3
+    assert simulation.frames.last == 3
     assert np.array_equal(simulation.positions(body), places)
     assert np.allclose(simulation.cached_positions(body, 3), places, atol=1e-6)
     assert simulation._model.grabs.grabs == []

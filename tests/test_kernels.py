@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def test_numpy_is_always_there():
     assert "numpy" in kernels.available()
-    assert kernels.load("numpy").__name__ == "pbd_addon.kernels.numpy_kernels"
+    assert kernels.load("numpy").__name__ == "pbd_addon.kernels.numpy"
 
 
 def test_automatic_is_numpy(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pbd_addon import key_reduction
+from pbd_addon.io import key_reduction
 
 
 def waves(frames=40, side=12, seed=3):

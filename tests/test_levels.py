@@ -30,7 +30,9 @@ def levels_of(simulation: Simulation) -> LevelConstraints | None:
 
 
 def without_levels(simulation: Simulation) -> Simulation:
-    simulation._model.constraints = [c for c in simulation.constraints if c is not levels_of(simulation)]
+    model, levels = simulation._model, levels_of(simulation)
+    constraints, sequence = (tuple(c for c in each if c is not levels) for each in (model.constraints, model.sequence))
+    simulation._model = dataclasses.replace(model, constraints=constraints, sequence=sequence)
     assert levels_of(simulation) is None
     return simulation
 

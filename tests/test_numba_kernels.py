@@ -18,16 +18,17 @@ from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.constraints.base import sort_rows
 from pbd_addon.constraints.chains import find_families
 from pbd_addon.contact.bvh import median_split_order
-from pbd_addon.kernels import EDGES, FACE, POINTS, load
-from pbd_addon.kernels.numba_chains import BLOCK
-from pbd_addon.kernels.numba_compile import with_long_integers
+from pbd_addon.kernels import EDGES, FACE, POINTS, Kernels, load
+from pbd_addon.kernels.numba.chains import BLOCK
+from pbd_addon.kernels.numba.compile import with_long_integers
 
 ROOT = Path(__file__).resolve().parent.parent
 NUMPY, NUMBA = load("numpy"), load("numba")
 NAMES = [
     name
-    for name, function in vars(NUMPY).items()
-    if not name.startswith("_") and inspect.isfunction(function) and function.__module__.startswith("pbd_addon.kernels")
+    for part in Kernels.__mro__
+    for name, function in vars(part).items()
+    if inspect.isfunction(function) and not name.startswith("_")
 ]
 DT = 1 / 24
 
@@ -82,8 +83,9 @@ class Case:
 def test_the_same_functions_with_the_same_arguments():
     assert len(NAMES) > 15
     for name in NAMES:
-        expected, found = (inspect.signature(getattr(module, name)) for module in (NUMPY, NUMBA))
-        assert list(found.parameters) == list(expected.parameters), name
+        expected = list(inspect.signature(getattr(Kernels, name)).parameters)[1:]
+        for module in (NUMPY, NUMBA):
+            assert list(inspect.signature(getattr(module, name)).parameters) == expected, name
 
 
 @pytest.mark.parametrize("damped", [False, True])
@@ -135,14 +137,6 @@ def test_chains(damped, sides, closed, passes):
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
-def test_tridiagonal(shape):
-    random = np.random.default_rng(3)
-    coupling = random.uniform(-1.0, 1.0, 32)
-    coupling[[6, 7, 20, 31]] = 0.0
-    compare("solve_tridiagonal", random.uniform(2.5, 4.0, 32), coupling, random.standard_normal((*shape, 32)), 5)
-
-
 @pytest.mark.parametrize("damped", [False, True])
 def test_dihedral(damped):
     case = Case()
@@ -153,14 +147,6 @@ def test_dihedral(damped):
         case.some(m, low=0.0, high=1e4), case.some(m if damped else 0), case.some(m),
         case.some(m, low=-1e-6, high=1e-6),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("with_gradients", [False, True])
-def test_dihedral_angles(with_gradients):
-    """Random hinges, and one without any area."""
-    q = np.random.default_rng(4).standard_normal((3, 4, 50))
-    q[:, :, 7] = q[:, :1, 7]
-    compare("dihedral_angles", q, with_gradients)
 
 
 @pytest.mark.parametrize("damped", [False, True])
@@ -203,17 +189,10 @@ def test_inflation(sides):
         w, pieces, row_pieces, np.array([True, False, True]),
     )  # fmt: skip
     compare("tension_pattern", *arguments)
-    pattern, force, sums = NUMPY.tension_pattern(*arguments)
+    pattern, _, sums = NUMPY.tension_pattern(*arguments)
     assert (pattern > 0.0).any()
     assert (sums[:, 0] != 0.0).all()
-    size, push = np.array([0.3, 0.0, -0.2]), np.array([0.1, 0.0, 0.4])
     compare("edge_forces", p, indices, multipliers)
-    compare("inflate", p, gradients, w, pieces, row_pieces, pattern, force, size, push, multipliers)
-
-
-def test_accelerate():
-    case = Case()
-    compare("accelerate", case.p, case.some(case.n), case.some(case.n), np.array([0.01, 0.0, -0.02]))
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -281,10 +260,6 @@ def test_plane():
     compare(
         "project_plane", case.p, free, case.w[free], case.some(m, low=0.0, high=0.01), np.array([0.0, 0.1, 0.0]),
         normal, multipliers,
-    )  # fmt: skip
-    compare(
-        "apply_plane_friction", case.p, case.x, free, case.w[free], case.some(m), normal, np.array([1e-3, -2e-3, 3e-4]),
-        multipliers,
     )  # fmt: skip
 
 
@@ -687,7 +662,7 @@ spec = importlib.util.spec_from_file_location("other", folder / "__init__.py", s
 sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path.cwd()]
 sys.modules["other"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["other"])
-assert sys.modules["other"].kernels.load("numba").__name__ == "other.kernels.numba_kernels"
+assert sys.modules["other"].kernels.load("numba").__name__ == "other.kernels.numba"
 assert importlib.util.find_spec("pbd_addon") is None
 """
     commands = (("-m", "pbd_addon.kernels"), ("-c", program))

@@ -9,7 +9,7 @@ from meshes import grid, jittered_sheet
 from pbd_addon import Body
 from pbd_addon.contact.broad_phase import CONE, NARROW_CONE, SurfacePair
 from pbd_addon.contact.surface import Surface
-from pbd_addon.kernels import numpy_kernels
+from pbd_addon.kernels import numpy as numpy_kernels
 
 
 def surface(vertices: np.ndarray, faces: object) -> Surface:

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from pbd_addon import pc2
+from pbd_addon.io import pc2
 
 
 def samples(count, points, seed=0):

@@ -10,8 +10,8 @@ import pytest
 
 from meshes import clamped_strip, grid, icosphere
 from pbd_addon import Body, Material, Simulation
-from pbd_addon.constraints import PlateConstraints
-from pbd_addon.kernels import available, numpy_kernels
+from pbd_addon.constraints import PlateConstraints, plate
+from pbd_addon.kernels import available, numpy as numpy_kernels
 
 DT = 1 / 24
 FREE = {"drag": 0.0, "damping": 0.0}
@@ -170,6 +170,17 @@ def fly(kind: str, material: Material, frames: int = 24, dents: float = 0.0, **s
         v, x = simulation.velocities(body), simulation.positions(body)
         found.append((masses @ v, masses @ np.cross(x, v), 0.5 * masses @ (v**2).sum(axis=1)))
     return simulation, body, [np.array(column) for column in zip(*found)]
+
+
+def test_a_body_too_large_for_a_plate_is_told_to_be_too_soft(monkeypatch):
+    vertices, faces, pins = clamped_strip(20, 0.1, "quads")
+    body = Body(vertices, faces, Material.preset("Paper"), pins=pins)
+    monkeypatch.setattr(plate, "MOST_ENTRIES", 1000)
+    simulation = Simulation([body], kernels="numpy")
+    advice = [simulation.step(1.0 / 24.0) for _ in range(24)][-1].advice
+    assert plates_of(simulation) is None
+    assert (advice.kind, advice.substeps) == ("bend", 0)
+    assert advice.short > 0.9
 
 
 @pytest.mark.parametrize("kind", SHAPES)

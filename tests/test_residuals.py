@@ -7,11 +7,11 @@ import pytest
 
 from meshes import grid
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
+from pbd_addon.adaptive import SHORT, factor
 from pbd_addon.constraints import Constraints
 from pbd_addon.constraints.base import Residual, residual_of
 from pbd_addon.kernels import available
 from pbd_addon.model import REASONS
-from pbd_addon.pace import SHORT, factor
 from pbd_addon.report import MOST_STEPS, advise
 
 DT = 1 / 24

@@ -264,7 +264,7 @@ def test_new_colliders_keep_state_and_cache():
     for frame, positions in enumerate(frames):
         np.testing.assert_array_equal(simulation.cached_positions(body, frame), positions)
     assert simulation.reports == reports
-    assert (simulation.first_frame, simulation.last_frame) == (0, 2)
+    assert (simulation.frames.first, simulation.frames.last) == (0, 2)
     assert run(simulation, 8).reports[10].contacts > 0
     assert simulation.positions(body)[:, 2].min() > 0.0
 
@@ -413,11 +413,11 @@ def test_the_cache_counts_the_places_of_colliders():
     vertices, quads = grid(40, 40, 1.0, 1.0)
     body, mover = sheet(0.5, cuts=2), Collider(vertices, quads)
     simulation = Simulation([body], [mover])
-    before = simulation.cache_bytes
+    before = simulation.frames.nbytes
     run(simulation, 5)
-    still = simulation.cache_bytes - before
+    still = simulation.frames.nbytes - before
     for frame in range(1, 6):
         simulation.move_collider(mover, vertices - [0.0, 0.0, 0.1 * frame])
         simulation.step(DT)
-    assert simulation.cache_bytes - before - still >= still + 5 * len(vertices) * 3 * 4
+    assert simulation.frames.nbytes - before - still >= still + 5 * len(vertices) * 3 * 4
     assert still < 5 * len(vertices) * 3 * 4

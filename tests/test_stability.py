@@ -7,6 +7,7 @@ import pytest
 
 from meshes import grid
 from pbd_addon import Body, FrameInputs, Material, Plane, Simulation, UnstableError
+from pbd_addon.build import with_constraints
 from pbd_addon.constraints import Constraints
 from pbd_addon.solver import RETRIES
 
@@ -46,7 +47,7 @@ def fragile_scene(limit: float, particle: int = 4, after: int = 0, substeps: int
     body = sheet()
     simulation = Simulation([body], substeps=substeps)
     fragile = Fragile(particle, limit, after, value)
-    simulation._model.add(fragile, [body.material], simulation.settings)
+    simulation._model = with_constraints(simulation._model, fragile)
     return body, simulation, fragile
 
 
@@ -98,7 +99,7 @@ def test_the_error_names_the_body_that_broke():
     """In a scene of several bodies, it is the one with the bad vertex, by its own number there."""
     bodies = [Body(*grid(2, 2, 1.0, 1.0), name=name) for name in ("One", "Two", "Three")]
     simulation = Simulation(bodies, substeps=1)
-    simulation._model.add(Fragile(9 + 5, 0.0), [body.material for body in bodies], simulation.settings)
+    simulation._model = with_constraints(simulation._model, Fragile(9 + 5, 0.0))
     with pytest.raises(UnstableError, match="Two became unstable at vertex 5") as error:
         simulation.step(H)
     assert error.value.body is bodies[1]
@@ -111,7 +112,7 @@ def test_the_last_good_frame_is_kept():
     simulation.begin(10)
     with pytest.raises(UnstableError):
         simulation.advance_to(20, lambda frame: FrameInputs(), H)
-    assert (simulation.first_frame, simulation.last_frame) == (10, 13)
+    assert (simulation.frames.first, simulation.frames.last) == (10, 13)
     assert sorted(simulation.reports) == [11, 12, 13]
     expected = Simulation([other := sheet()], substeps=1)
     for _ in range(3):
@@ -130,7 +131,7 @@ def test_pins_and_planes_of_a_failed_frame_are_asked_for_again():
     floor = Plane((0.0, 0.0, -0.2))
     simulation = Simulation([body], [floor], substeps=2)
     fragile = Fragile(4, 0.0, after=2)
-    simulation._model.add(fragile, [body.material], simulation.settings)
+    simulation._model = with_constraints(simulation._model, fragile)
     simulation.step(H)
     simulation.set_pin_targets(body, body.vertices[:1] + np.array([0.0, 0.0, 1.0]))
     simulation.move_plane(floor, (0.0, 0.0, -0.1), (0.0, 0.0, 1.0))
@@ -150,7 +151,7 @@ def test_a_retry_does_not_spoil_friction_on_a_moving_floor():
         floor = Plane(friction=1.0)
         simulation = Simulation([body], [floor], substeps=8)
         fragile = Fragile(4, H / 16 if retry else np.inf)
-        simulation._model.add(fragile, [body.material], simulation.settings)
+        simulation._model = with_constraints(simulation._model, fragile)
         for frame in range(1, 7):
             fragile.after = 0 if retry and frame in (3, 5) else 10**9
             simulation.move_plane(floor, (0.004 * frame**2, 0.0, 0.0), (0.0, 0.0, 1.0))
@@ -178,4 +179,4 @@ def test_rough_treatment_is_survived(method, substeps):
             break
         assert np.isfinite(simulation.positions(body)).all()
     assert np.isfinite(simulation.positions(body)).all()
-    assert np.isfinite(simulation.cached_positions(body, simulation.last_frame)).all()
+    assert np.isfinite(simulation.cached_positions(body, simulation.frames.last)).all()

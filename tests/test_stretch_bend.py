@@ -10,7 +10,7 @@ import pytest
 from benchmarks.figures.sheets import BEND, STRETCH, hang
 from meshes import fold, grid
 from pbd_addon import Body, Material, Simulation
-from pbd_addon.kernels.numpy_kernels import dihedral_angles
+from pbd_addon.kernels.numpy import dihedral_angles
 
 GRAVITY = 9.81
 

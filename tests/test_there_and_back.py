@@ -86,7 +86,7 @@ def test_a_frame_stepped_again_is_the_same():
     simulation, body = bouncing()
     for frame in range(24):
         simulation.step(DT)
-        state = simulation.state_at(frame + 1)
+        state = simulation.frames.state(frame + 1)
         simulation.step(DT)
         once = simulation.positions(body).copy()
         simulation.restore(frame + 1, state)

@@ -120,6 +120,8 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
                 chosen.append(("physics, rest", [*without, *quick, *ignored(numeric), "tests"]))
                 chosen.append(("blender, rest", [*within, *quick, *ignored(common + alone), "tests/blender"]))
                 chosen += [(name, [*within, *quick, path]) for name, path in zip(ALONE, alone)]
+                # Slow only because Numba is compiled, which each Python does in its own way.
+                chosen.append(("backends", [*within, *([] if marked else ["-m", "slow"]), *paths_of(["backends"])]))
         elif part != "first":
             chosen.append(("blender", [*within, *quick, *common]))
         suites += [Suite(blender, name, python, selection) for name, selection in chosen]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbd_addon import PRESETS, Body, Collider, Material, Plane, Simulation
+from tests.meshes import circle, prism, turned
 
 from .sheets import grid
 
@@ -95,47 +96,13 @@ def _turn(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
 
 
-def prism(outline: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """A closed solid along the y axis that faces out.
-
-    Args:
-        outline: Its outline in the plane z, x, counterclockwise around the origin, from which all of it is seen,
-            (k, 2) [m].
-        length: Along y, half of it on either side of 0 [m].
-
-    Returns:
-        Vertices (2 k + 2, 3) and triangles (4 k, 3).
-    """
-    k = len(outline)
-    ring = np.column_stack([outline[:, 1], np.zeros(k), outline[:, 0]])
-    end = np.array([0.0, 0.5 * length, 0.0])
-    vertices = np.concatenate([ring - end, ring + end, [-end, end]])
-    here = np.arange(k)
-    there = (here + 1) % k
-    sides = [[here, there, there + k], [here, there + k, here + k]]
-    caps = [[there, here, np.full(k, 2 * k)], [here + k, there + k, np.full(k, 2 * k + 1)]]
-    return vertices, np.concatenate([np.column_stack(part) for part in sides + caps])
-
-
-def circle(radius: float, sides: int) -> np.ndarray:
-    """A regular polygon with its corners at a radius [m], (sides, 2)."""
-    angle = 2.0 * np.pi * np.arange(sides) / sides
-    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
-
-
-def turned(points: np.ndarray, angle: float) -> np.ndarray:
-    """Points (n, 3) turned about the y axis by an angle [rad]."""
-    c, s = np.cos(angle), np.sin(angle)
-    return points @ np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
-
-
 def paddles() -> tuple[np.ndarray, np.ndarray]:
     """Four boards along the barrel that stand inwards from its wall, 10 cm high; they reach through it and its ends."""
     half = 0.5 * np.array([0.02, LENGTH + 0.04, 0.14])
     board = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) + [0.0, 0.0, RADIUS - 0.03]
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
-    vertices = np.concatenate([turned(board, quarter * np.pi / 2) for quarter in range(4)])
+    vertices = np.concatenate([turned(board, quarter * np.pi / 2, 1) for quarter in range(4)])
     return vertices, np.concatenate([triangles + k * len(board) for k in range(4)])
 
 
@@ -170,7 +137,7 @@ def tumble(
     lifters = Collider(boards, board_triangles, 0.002, friction=0.6, name="Paddles")
     simulation = Simulation([body], [wall, lifters], kernels=kernels)
     for frame in range(1, frames + 1):
-        now = turned(barrel, TURN * frame), turned(boards, TURN * frame)
+        now = turned(barrel, TURN * frame, 1), turned(boards, TURN * frame, 1)
         simulation.move_collider(wall, now[0])
         simulation.move_collider(lifters, now[1])
         simulation.step(DT)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pbd_addon.kernels import available
+from tests.meshes import circle, prism
 
 from ..text import table
 from . import characters, curves, folds, sheets, springs
@@ -96,9 +97,9 @@ def muller_7() -> str:
     head = ["volume asked for", *(f"{v:g}" for v in (1.0, 1.5, 2.0, 3.0))]
     rows = [
         ["volume reached", *(f"{one.volume:.4f}" for one in found)],
-        ["pressure shown [Pa]", *(f"{one.pressure:.0f}" for one in found)],
-        ["pressure that the skin needs [Pa]", *(f"{one.needed:.0f}" for one in found)],
-        ["mean lengthening of the edges", *(f"{100 * one.strain:.1f} %" for one in found)],
+        ["pressure shown [Pa]", *(f"{one.pressure:z.0f}" for one in found)],
+        ["pressure that the skin needs [Pa]", *(f"{one.needed:z.0f}" for one in found)],
+        ["mean lengthening of the edges", *(f"{100 * one.strain:z.1f} %" for one in found)],
         ["longest edge", *(f"+{100 * one.longest:.0f} %" for one in found)],
         ["motion of the skin, rms [mm/s]", *(f"{1e3 * one.motion:.1f}" for one in found)],
     ]
@@ -125,7 +126,7 @@ def muller_9() -> str:
         if frame in shown:
             up = np.array([0.0, 0.0, folds.RADIUS + 0.01])
             # Its front stays open to the eye.
-            wall = folds.prism(folds.circle(folds.RADIUS, folds.SIDES), folds.LENGTH)[1]
+            wall = prism(circle(folds.RADIUS, folds.SIDES), folds.LENGTH)[1]
             wall = wall[~(seen.barrel[wall][:, :, 1] < 0.0).all(axis=1)]
             shots.append([
                 Part(x + up, quads, "fabric", YELLOW),

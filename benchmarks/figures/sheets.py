@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbd_addon import PRESETS, Body, Material, Simulation
-from pbd_addon.kernels.numpy_kernels import dihedral_angles
+from pbd_addon.kernels.numpy import dihedral_angles
 
 from .springs import raw
 

@@ -8,13 +8,13 @@ from .timeline import backends
 PARTS = (translations, properties, presets, backends, handlers, command_line, background_bake)
 
 
-def register():
+def register() -> None:
     """Register the parts, in order."""
     for part in PARTS:
         part.register()
 
 
-def unregister():
+def unregister() -> None:
     """Undo `register`, in reverse order."""
     for part in reversed(PARTS):
         part.unregister()

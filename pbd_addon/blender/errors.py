@@ -16,6 +16,6 @@ class DamagedFrame(PBDError):
         frame: Its number.
     """
 
-    def __init__(self, frame, sentence):
+    def __init__(self, frame: int, sentence: str) -> None:
         super().__init__(sentence)
         self.frame = frame

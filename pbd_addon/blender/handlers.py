@@ -1,21 +1,27 @@
 """Blender's application handlers, registered only while a scene has something to simulate."""
 
 import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
 from .doctor import doctor, leftovers
+from .kinds import Depsgraph, Scene
 from .scene.scene_objects import is_body
 from .settings import properties
 from .timeline import session
+
+Handler = tuple[list, Callable]
+"""A list of Blender's handlers, and what is to stand in it."""
 
 ON_LOAD = bpy.app.handlers.load_post
 
 
 @persistent
-def on_frame_change(scene, depsgraph):
+def on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
     if session.visits(scene):  # A frame change of our own, on the way to another frame.
         return
@@ -28,7 +34,7 @@ def on_frame_change(scene, depsgraph):
 
 
 @persistent
-def on_edit(scene, depsgraph):
+def on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited, and no frame changed."""
     session.notice_edits(scene, depsgraph)
     leftovers.look(depsgraph)  # After what reads the depsgraph, which may know data that goes.
@@ -36,7 +42,7 @@ def on_edit(scene, depsgraph):
 
 
 @persistent
-def on_undo(_scene, _depsgraph=None):
+def on_undo(_scene: Scene, _depsgraph: Depsgraph | None = None) -> None:
     """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
     session.notice_undo()
     doctor.forget()
@@ -45,26 +51,26 @@ def on_undo(_scene, _depsgraph=None):
 
 
 @persistent
-def before_load(*_):
+def before_load(*_: Any) -> None:
     """Another file is about to be loaded: nothing of this one will fit it."""
     session.drop_all()
 
 
 @persistent
-def before_save(*_):
+def before_save(*_: Any) -> None:
     """The file is about to be saved."""
     leftovers.sweep()
     session.before_save()
 
 
 @persistent
-def on_save(*_):
+def on_save(*_: Any) -> None:
     """The file was saved: its cache on disk belongs beside it."""
     session.after_save()
 
 
 @persistent
-def on_load(*_):
+def on_load(*_: Any) -> None:
     """A file has been loaded; frames of it may be on disk."""
     doctor.forget()
     leftovers.sweep()
@@ -74,7 +80,7 @@ def on_load(*_):
 
 
 @persistent
-def on_import(*_):
+def on_import(*_: Any) -> None:
     """Something was linked or appended: cloth perhaps."""
     leftovers.forget()
     arm_if_needed()
@@ -85,7 +91,7 @@ _newest = [0]
 
 
 @persistent
-def on_maybe_import(*_):
+def on_maybe_import(*_: Any) -> None:
     """Something was edited, or a frame is about to change, in a Blender that does not tell of imports."""
     if on_frame_change in bpy.app.handlers.frame_change_post:
         return
@@ -123,18 +129,18 @@ KEPT = (
 """Once armed, these stay until the extension is switched off: undo may bring back what disarmed the others."""
 
 
-def arm():
+def arm() -> None:
     """Register the handlers; a second time does nothing."""
     _add((*ARMED, *KEPT))
 
 
-def disarm():
+def disarm() -> None:
     """Take away the handlers that cost something at each frame."""
     _remove(ARMED)
 
 
 @contextlib.contextmanager
-def asleep():
+def asleep() -> Iterator[None]:
     """Nothing is simulated meanwhile, whatever comes into the file."""
     _remove((*ARMED, *ON_IMPORT))
     try:
@@ -145,12 +151,12 @@ def asleep():
         arm_if_needed()
 
 
-def is_needed():
+def is_needed() -> bool:
     """Whether this file has a cloth or balloon that is not baked."""
     return any(is_body(obj) and not obj.pbd.baked for obj in bpy.data.objects)
 
 
-def arm_if_needed():
+def arm_if_needed() -> None:
     """Arm if a scene of this file has a cloth or balloon that is not baked, else disarm."""
     if is_needed():
         arm()
@@ -160,25 +166,25 @@ def arm_if_needed():
         _add(KEPT)
 
 
-def on_enabled():
+def on_enabled() -> None:
     """An object became PBD, or stopped being it."""
     leftovers.forget()
     arm_if_needed()
 
 
-def _add(pairs):
+def _add(pairs: Iterable[Handler]) -> None:
     for handlers, function in pairs:
         if function not in handlers:
             handlers.append(function)
 
 
-def _remove(pairs):
+def _remove(pairs: Iterable[Handler]) -> None:
     for handlers, function in pairs:
         if function in handlers:
             handlers.remove(function)
 
 
-def register():
+def register() -> None:
     """Watch for files with PBD objects; the present one may have some too."""
     ON_LOAD.append(on_load)
     for handlers, function in ON_IMPORT:
@@ -191,7 +197,7 @@ def register():
         arm_if_needed()
 
 
-def unregister():
+def unregister() -> None:
     """Undo `register`, and forget all simulations."""
     properties.enabled_listeners.remove(on_enabled)
     properties.collider_listeners.remove(session.notice_colliders)

@@ -1,4 +1,7 @@
-"""Names for Blender's own types in signatures; its stubs know nothing of the properties that we add to them."""
+"""Names for Blender's own types in signatures.
+
+Its stubs know nothing of the properties that we add to objects and scenes, nor which modifier or data a thing has.
+"""
 
 from typing import Any
 
@@ -6,4 +9,9 @@ import bpy
 
 Scene = Any
 Object = Any
+ID = Any
+Mesh = Any
+Keys = Any
+KeyBlock = Any
+Modifier = Any
 Depsgraph = bpy.types.Depsgraph

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
+from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 from .base import Constraints, compliances, relaxation
 
@@ -48,7 +48,7 @@ class AttachmentConstraints(Constraints):
         self.alpha = self.compliance / h**2
         self.targets = self.path[0] + fraction * (self.path[1] - self.path[0])
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_attachment(p, self.particles, self.targets, self.weights, self.alpha, self.k, self.multipliers)
 
     def values(self, x: np.ndarray) -> np.ndarray:

@@ -6,12 +6,12 @@ A constraint object holds all constraints of one kind in the scene: arrays, neve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
 from ..coloring import color
+from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 
 NO_STIFFNESS = 1e30
@@ -77,7 +77,7 @@ def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
 
 
 def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Orders of particles for `kernels.numpy_layout.by_color`, of the first colors as long as they are wide."""
+    """Orders of particles for `kernels.numpy.layout.by_color`, of the first colors as long as they are wide."""
     used = np.unique(indices)
     widths = len(indices) * np.diff(starts)
     narrow = np.flatnonzero(widths < WIDE * len(used))
@@ -147,11 +147,11 @@ class Constraints:
         """
         raise NotImplementedError
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Move the predicted positions p (3, n) towards C = 0; x (3, n) are those before the substep."""
         raise NotImplementedError
 
-    def apply_friction(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Change p (3, n) once more by friction, after the last iteration. Most kinds have none.
 
         Where an overlap was opened, x (3, n) is moved along: what is pushed out gets no speed from it.

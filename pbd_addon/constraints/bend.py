@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 
 import numpy as np
 
-from ..kernels.numpy_kernels import dihedral_angles
+from ..kernels import Kernels
+from ..kernels.numpy import dihedral_angles
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import NO_STIFFNESS, SAMPLE, Constraints, Residual, compliances, relaxation, residual_of, sort_rows
@@ -122,7 +122,7 @@ class DihedralConstraints(_HingeConstraints):
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._set_bend(materials, settings, w, self.geometry)
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_dihedral(
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.weights, self.rest_angles,
             self.alpha, self.gamma, self.k, self.multipliers,
@@ -188,7 +188,7 @@ class IsometricConstraints(_HingeConstraints):
             self.scale = -self.k / (stiffness * brake + self.alpha)
         self.multipliers[:] = 0.0
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_isometric(
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
             self.alpha, self.scale, self.gamma, self.multipliers,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import ModuleType
 
 import numpy as np
 
 from .. import arguments
 from ..coloring import color
+from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 from .base import Constraints, relaxation
 
@@ -61,7 +61,7 @@ class CustomConstraints(Constraints):
         self.multipliers[:] = 0.0
         self.h = h
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         alpha = self.compliance / self.h**2
         for rows in self.colors:
             particles, weights = self.particles[rows], self.weights[rows]

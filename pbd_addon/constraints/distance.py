@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels import Kernels
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import (
@@ -50,7 +50,7 @@ class Chained(NamedTuple):
 
     family: Family
     row_of_step: np.ndarray
-    arguments: tuple[int | np.ndarray, ...]
+    arguments: tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class DistanceConstraints(Constraints):
@@ -218,7 +218,7 @@ class DistanceConstraints(Constraints):
     def _weight_at(self, particles: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.where(self.rows.indices[0, rows] == particles, self.weights[0, rows], self.weights[1, rows])
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         there = [(number, 1) for number in range(len(self.chains))]
         if self.swept is None and self.sizes is None:
             # The last family is where the way turns, and has nothing in between.
@@ -231,7 +231,7 @@ class DistanceConstraints(Constraints):
             self.multipliers[self.swept] = multipliers
 
     def _go_along(
-        self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, chains: list[Chained], order: list[tuple[int, int]]
+        self, kernels: Kernels, p: np.ndarray, x: np.ndarray, chains: list[Chained], order: list[tuple[int, int]]
     ) -> None:
         """Solve these families; order: numbers of them, and how often each is solved in a row."""
         multipliers = [self.multipliers.take(chained.row_of_step) for chained in chains]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import ModuleType
 
 import numpy as np
 
 from .. import arguments
+from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 from .base import Constraints, compliances
 
@@ -85,7 +85,7 @@ class GrabConstraints(Constraints):
             grab.multipliers[:] = 0.0
             grab.targets = grab.places + (grab.start + fraction * (grab.now - grab.start))[:, None]
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         for grab in self.grabs:
             weights = self.w[grab.particles]
             alpha = grab.compliance / self.h**2

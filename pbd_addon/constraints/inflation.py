@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
+from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 from .base import Constraints
 from .distance import DistanceConstraints
@@ -47,7 +47,7 @@ class InflationConstraints(Constraints):
     def begin_substep(self, h: float, fraction: float) -> None:
         """The multipliers are those of the volume and of the skin."""
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volume, skin = self.volume, self.skin
         self.pressurized.begin_pass(p)
         if not skin.active:

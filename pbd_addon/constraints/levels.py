@@ -8,11 +8,11 @@ what they move, everything around them follows (Müller 2008). They only pull, s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 
 import numpy as np
 
 from ..coloring import color
+from ..kernels import Kernels
 from ..mesh import TriMesh
 from ..settings import Material, SolverSettings
 from .base import Constraints
@@ -109,7 +109,7 @@ class LevelConstraints(Constraints):
         slack = MARGIN * np.maximum(self.strain, self.least_strain)
         self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         q = p.take(self.particles, axis=1)
         before = q.copy()
         last = len(self.levels) - 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 
 import numpy as np
 
 from .. import arguments
+from ..kernels import Kernels
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import Constraints
@@ -101,7 +101,7 @@ class PlaneConstraints(Constraints):
         normal = from_normal + fraction * (to_normal - from_normal)
         self.normal = normal / np.linalg.norm(normal)
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_plane(
             p, self.particles, self.weights, self._wanted(x), self.point, self.normal, self.multipliers
         )
@@ -114,7 +114,7 @@ class PlaneConstraints(Constraints):
         """Distance from where the plane was before the substep, (m,) [m]."""
         return np.asarray(self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None]))
 
-    def apply_friction(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.apply_plane_friction(
             p, x, self.particles, self.weights, self.friction, self.normal, self.motion, self.multipliers
         )  # fmt: skip

@@ -8,12 +8,12 @@ body is solved in every substep: implicit Euler. Its factors are kept for each h
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.numpy_kernels import dihedral_angles
+from ..kernels import Kernels
+from ..kernels.numpy import dihedral_angles
 from ..settings import Material, SolverSettings
 from .base import Constraints
 from .plate_blocks import PlateBlocks, block_entries
@@ -27,8 +27,9 @@ USUAL_FRAME = 1.0 / 24.0
 """Frame by whose substeps stiffness is judged [s]: a body is not to change its model of bending while it runs."""
 
 MOST_ENTRIES = 24_000_000
-"""Larger systems are left to hinges. A square of 144 x 144 vertices has this many: 190 MB for the factors, as much for
-the matrix, and, going by the 16 ms measured at 100 x 100, some 50 ms in every substep."""
+"""Larger systems are left to hinges, whose residual says how soft they are. A square of 144 x 144 vertices has this
+many: 190 MB for the factors, as much for the matrix, and, going by the 16 ms measured at 100 x 100, some 50 ms in
+every substep."""
 
 CLAMP = 1e4
 """Factor of the stiffness of triangles whose corners are all held: the sheet beside them is clamped, not hinged."""
@@ -87,7 +88,7 @@ class Plate:
             self._factors[stiffness] = self.blocks.factorize(self.masses, stiffness)
         return self._factors[stiffness]
 
-    def solve(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, moved: np.ndarray, h: float) -> None:
+    def solve(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, moved: np.ndarray, h: float) -> None:
         """Move positions p (n, 3), of which `moved` came from earlier passes and is added to; x: those before.
 
         Solved for is the difference from the rest shape, moved rigidly to where the body is, so that rounding is
@@ -156,7 +157,6 @@ class PlateConstraints(Constraints):
     Attributes:
         stiff: Which bodies are at work here and leave their hinges alone, (bodies,) bool.
         plates: By the number of the body.
-        left_to_hinges: Numbers of bodies that are stiff, but too large.
     """
 
     name = "plate bend"
@@ -165,7 +165,6 @@ class PlateConstraints(Constraints):
         self.sheets = list(sheets)
         self.stiff = np.zeros(len(self.sheets), bool)
         self.plates: dict[int, Plate] = {}
-        self.left_to_hinges: list[int] = []
         self._map: np.ndarray | None = None
         self.h = 0.0
 
@@ -174,17 +173,14 @@ class PlateConstraints(Constraints):
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         before, self.plates = self.plates, {}
-        self.left_to_hinges = []
         with np.errstate(divide="ignore"):
             inertia = 1.0 / w
         for number, (sheet, material) in enumerate(zip(self.sheets, materials)):
             part = slice(sheet.start, sheet.start + len(sheet.rest))
             factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
             masses, bend = inertia[part], material.bend
-            if settings.method == "PBD" or not is_stiff(sheet, bend, masses, factors, settings.substeps):
-                continue
-            if block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
-                self.left_to_hinges.append(number)
+            stiff = settings.method != "PBD" and is_stiff(sheet, bend, masses, factors, settings.substeps)
+            if not stiff or block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
                 continue
             old = before.get(number)
             if (
@@ -206,7 +202,7 @@ class PlateConstraints(Constraints):
         for moved in self._moved.values():
             moved[:] = 0.0
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         for number, plate in self.plates.items():
             own = p[:, plate.part].T.copy()
             plate.solve(kernels, own, x[:, plate.part].T, self._moved[number], self.h)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
+from ..kernels import Kernels
 from ..settings import SolverSettings
 from .base import NO_STIFFNESS
 from .distance import DistanceConstraints
@@ -139,7 +139,7 @@ class PressurizedSkin:
         self.hung &= np.bincount(self.pinned, minlength=len(free)) > 0
         self.hangs = bool(self.hung.any())
 
-    def begin_substep(self, kernels: ModuleType, memory: np.ndarray, x: np.ndarray, h: float) -> None:
+    def begin_substep(self, kernels: Kernels, memory: np.ndarray, x: np.ndarray, h: float) -> None:
         """Give the kinds of constraints of skins the mass that a substep of h [s] takes, and carry tensions over.
 
         memory: what `remember` gave after the substep before, or empty; x (3, n) [m].
@@ -218,7 +218,7 @@ class PressurizedSkin:
         return np.split(memory, ends[:-1]) if len(memory) == ends[-1] else []
 
     def hang(
-        self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, fall: np.ndarray, masses: np.ndarray,
+        self, kernels: Kernels, p: np.ndarray, x: np.ndarray, fall: np.ndarray, masses: np.ndarray,
         island_masses: np.ndarray,
     ) -> None:  # fmt: skip
         """Let gravity pull at the true mass of pinned pieces, or they would bear that of their effective mass.
@@ -240,7 +240,7 @@ class PressurizedSkin:
             self.outer += p - self.inner
         self.start = p.copy()
 
-    def take_up(self, kernels: ModuleType, p: np.ndarray, gradients: np.ndarray) -> np.ndarray | None:
+    def take_up(self, kernels: Kernels, p: np.ndarray, gradients: np.ndarray) -> np.ndarray | None:
         """Put the carried multipliers on the rows; their forces times h² at p (3, n), or None if there are none."""
         if not self.carried:
             return None
@@ -253,13 +253,13 @@ class PressurizedSkin:
         self.carried = []
         return force
 
-    def end_pass(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def end_pass(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Take back what the inner kinds changed of the momenta of free pieces in this pass, in place."""
         if self.active:
             self._add_rigid(kernels, p, x, p - self.start, -self.free.astype(float))
             self.inner = p.copy()
 
-    def recoil(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, v: np.ndarray, one_by_one: bool) -> None:
+    def recoil(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, v: np.ndarray, one_by_one: bool) -> None:
         """Hand what pushed at a braced piece from outside on to the whole of it, as velocity (3, n), in place.
 
         An impulse moves the braced particles by less than their true mass, and the piece by what that mass took. With
@@ -302,13 +302,13 @@ class PressurizedSkin:
         kernels.add_rigid(v, x, self.islands, center, push * part, spin * part)
 
     def _add_rigid(
-        self, kernels: ModuleType, target: np.ndarray, x: np.ndarray, moved: np.ndarray, gain: np.ndarray
+        self, kernels: Kernels, target: np.ndarray, x: np.ndarray, moved: np.ndarray, gain: np.ndarray
     ) -> None:
         """Add `gain` (islands,) times the rigid part of a displacement (3, n) to `target` (3, n)."""
         center, velocity, spin = kernels.island_motion(x, moved, self.masses, self.islands, self.island_masses)
         kernels.add_rigid(target, x, self.islands, center, velocity * gain, spin * gain)
 
-    def remember(self, kernels: ModuleType, x: np.ndarray) -> np.ndarray:
+    def remember(self, kernels: Kernels, x: np.ndarray) -> np.ndarray:
         """What the next substep takes over, flat; x (3, n) [m] after this one."""
         if not self.active:
             return np.zeros(0)

@@ -7,10 +7,10 @@ answer at once. It acts only where the cloth would be overstretched and leaves a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 
 import numpy as np
 
+from ..kernels import Kernels
 from ..mesh import TriMesh, connected_components
 from ..settings import Material, SolverSettings
 from .base import Constraints
@@ -143,7 +143,7 @@ class TetherConstraints(Constraints):
             give = np.maximum(MARGIN * far, far / DYNAMIC_LOAD + self.gravity * h**2)
             self.reach = np.where(self.used, self.lengths + give, np.inf)
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_tether(p, self.particles, self.anchors, self.starts, self.weights, self.reach, self.multipliers)
 
     def values(self, x: np.ndarray) -> np.ndarray:

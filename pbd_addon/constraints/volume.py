@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels import numpy_kernels
+from ..kernels import Kernels, numpy as numpy_kernels
 from ..settings import ATMOSPHERE, Material, SolverSettings
 from .base import Constraints, Residual, relaxation
 
@@ -122,7 +121,7 @@ class VolumeConstraints(Constraints):
         self.multipliers[:] = 0.0
         self.h = h
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volumes, gradients = self.measure(kernels, p)
         error, give = self.errors(volumes)
         slope = self.sum_up(self.push * np.einsum("ij,ij->j", gradients, gradients)) + give
@@ -151,7 +150,7 @@ class VolumeConstraints(Constraints):
         """Sums of (n,) values over the particles of each piece, (pieces,)."""
         return np.bincount(self.piece_of_particle, of_particles, len(self.pieces))
 
-    def measure(self, kernels: ModuleType, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def measure(self, kernels: Kernels, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Volumes (pieces,) [m³], above 0 also where normals point inwards, and gradients (3, n) [m²]; p (3, n)."""
         # Near the origin, or the products of coordinates lose digits.
         q = p - p[:, :1]

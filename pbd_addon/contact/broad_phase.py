@@ -10,12 +10,11 @@ and 0.05 µs for each pair of nodes visited.
 from __future__ import annotations
 
 import math
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels import EDGES, FACE, POINTS
+from ..kernels import EDGES, FACE, POINTS, Kernels
 from .bvh import BVH, NO_PATCHES, FittedBVH
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
@@ -117,7 +116,7 @@ class SurfacePair:
         """Make the next `query` necessary."""
         self._queried = None
 
-    def query(self, kernels: ModuleType, x: np.ndarray) -> None:
+    def query(self, kernels: Kernels, x: np.ndarray) -> None:
         """Find all candidates for as long as both motion bounds and the normal cones hold.
 
         x: positions at the beginning of the substep, (3, N) [m].
@@ -137,7 +136,7 @@ class SurfacePair:
         )
         self._queried = one.version, other.version
 
-    def outside_cones(self, kernels: ModuleType, p: np.ndarray) -> np.ndarray:
+    def outside_cones(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
         """Particles of patches that are no longer known to be height fields at p (3, N), (k,) int."""
         outside = kernels.outside_cones(p, self._flat_faces, self._axes, math.cos(CONE))
         if not outside.any():
@@ -146,7 +145,7 @@ class SurfacePair:
         unknown[self._patch[outside]] = True
         return np.unique(self._flat_faces[:, unknown[self._patch]])
 
-    def find_flat_patches(self, kernels: ModuleType, p: np.ndarray) -> None:
+    def find_flat_patches(self, kernels: Kernels, p: np.ndarray) -> None:
         """Find the patches that are height fields at p (3, N), for the next query."""
         one = self.one
         patch, axes = kernels.find_flat_patches(
@@ -164,7 +163,7 @@ class SurfacePair:
         size = np.bincount(self._patch)[self._patch]
         return bool((size >= LARGE_PATCH).sum() >= SMOOTH_FACES * self.one.triangles.shape[1])
 
-    def late_candidates(self, kernels: ModuleType, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
+    def late_candidates(self, kernels: Kernels, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
         one, other = self.one, self.other
         low, high = np.minimum(x, p), np.maximum(x, p)
@@ -209,7 +208,7 @@ class SurfacePair:
         number, is_exit = np.full(count, self.number), np.zeros(count, bool)
         return Candidates(particles, weights, normals, distance, kind, number, is_exit)
 
-    def _pair_primitives(self, kernels: ModuleType, x: np.ndarray) -> list[tuple[int, Primitives, Primitives]]:
+    def _pair_primitives(self, kernels: Kernels, x: np.ndarray) -> list[tuple[int, Primitives, Primitives]]:
         """Which primitives are queried against which: the kind of candidates, and both sides."""
         one, other = self.one, self.other
 
@@ -239,7 +238,7 @@ class SurfacePair:
 
     def _fitted(
         self,
-        kernels: ModuleType,
+        kernels: Kernels,
         surface: Surface,
         particles: np.ndarray,
         tree: BVH,
@@ -255,7 +254,7 @@ class SurfacePair:
 
     def _cull(
         self,
-        kernels: ModuleType,
+        kernels: Kernels,
         x: np.ndarray,
         kind: int,
         a: Primitives,
@@ -283,9 +282,7 @@ class SurfacePair:
         self._limit_by_rest(kernels, particles, kinds, distance)
         return self._candidates(particles, weights, normals, distance, kinds)
 
-    def _limit_by_rest(
-        self, kernels: ModuleType, particles: np.ndarray, kind: np.ndarray, distance: np.ndarray
-    ) -> None:
+    def _limit_by_rest(self, kernels: Kernels, particles: np.ndarray, kind: np.ndarray, distance: np.ndarray) -> None:
         """Reduce the distance to keep, (m,) [m], of neighbors at rest."""
         if self.rest is None:
             return

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
-from ..kernels import numpy_kernels
+from ..kernels import Kernels, numpy as numpy_kernels
 
 NO_PATCHES = np.zeros(0, bool)
 
@@ -31,7 +29,7 @@ class BVH:
         self,
         boxes: np.ndarray,
         members: np.ndarray | None = None,
-        kernels: ModuleType = numpy_kernels,
+        kernels: Kernels = numpy_kernels,
         reuse: bool = False,
     ) -> FittedBVH:
         """Fit the boxes of all nodes to boxes of the primitives.
@@ -60,10 +58,10 @@ class FittedBVH:
     Args:
         kernels: Module of kernels that fitted it.
         leaves: As in the tree.
-        nodes: The boxes of all nodes, (6, 2 * leaves); see `kernels.numpy_bvh`.
+        nodes: The boxes of all nodes, (6, 2 * leaves); see `kernels.protocol.bvh`.
     """
 
-    def __init__(self, kernels: ModuleType, leaves: np.ndarray, nodes: np.ndarray) -> None:
+    def __init__(self, kernels: Kernels, leaves: np.ndarray, nodes: np.ndarray) -> None:
         self.kernels, self.leaves, self.nodes = kernels, leaves, nodes
 
     def query_pairs(self, other: FittedBVH, is_flat: np.ndarray = NO_PATCHES) -> tuple[np.ndarray, np.ndarray]:

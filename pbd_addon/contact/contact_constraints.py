@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 
 import numpy as np
 
 from ..constraints import Constraints
+from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 from .broad_phase import SMOOTH_SHARE, SurfacePair
 from .candidates import concatenate, no_candidates
@@ -100,6 +100,7 @@ class ContactConstraints(Constraints):
     def rewind(self, fraction: float) -> None:
         """Put the colliders where they were at a fraction of the frame: a substep from there is tried again."""
         self._invalidate()
+        self.penetration.is_squeezed = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -161,7 +162,7 @@ class ContactConstraints(Constraints):
                 errors[self.n + number] = surface.prediction_error[-1]
         return errors
 
-    def begin_frame(self, kernels: ModuleType, x: np.ndarray, prediction_error: np.ndarray) -> None:
+    def begin_frame(self, kernels: Kernels, x: np.ndarray, prediction_error: np.ndarray) -> None:
         """Invalidate the bounds of bodies that move, so that a frame depends on its state alone.
 
         Then detect intersections and penetrations, if there are any or nothing is known.
@@ -193,11 +194,13 @@ class ContactConstraints(Constraints):
         self.is_crossing_free = True
         self._is_first_pass, self._is_far = True, False
 
-    def project(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():
             return  # the solver tries again
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._is_far = False
+        if self._is_first_pass and self._is_pinched:  # in the last substep, which was taken as it was
+            self.penetration.detect(kernels, self._x, self._w, self.pairs)
         if self._update_candidates(kernels, False) or self._is_first_pass:
             stuck = self.penetration.intersecting
             self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, stuck)
@@ -220,7 +223,7 @@ class ContactConstraints(Constraints):
                 break
         p[:] = self._p[:, : self.n]
 
-    def apply_friction(self, kernels: ModuleType, p: np.ndarray, x: np.ndarray) -> None:
+    def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not self._candidates.size or not np.isfinite(p).all():
             return
         if self._is_far and np.array_equal(p, self._p[:, : self.n]):
@@ -290,13 +293,18 @@ class ContactConstraints(Constraints):
                 self._sides.append((materials[i], collider))
         return pairs
 
+    @property
+    def _is_pinched(self) -> bool:
+        """Whether closed colliders left cloth no place."""
+        return self.penetration.is_squeezed and any(pair.is_solid for pair in self.pairs)
+
     def _note_touches(self) -> None:
         hit = self._contacts.rows.particles[:, self._contacts.pushing]
         of_collider = (hit >= self.n).any(axis=0)
         for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
             touched[rows[rows < self.n]] = True
 
-    def _guard(self, kernels: ModuleType) -> None:
+    def _guard(self, kernels: Kernels) -> None:
         """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does."""
         candidates, known = self._candidates, np.zeros(self._p.shape[1], bool)
         low, high = self._x, self._x
@@ -337,7 +345,7 @@ class ContactConstraints(Constraints):
         of_bodies = None if self._friction_map is None else self._frictions * self._friction_map
         self._coefficients = read_coefficients(self._sides, self.colliders, of_bodies)
 
-    def _update_candidates(self, kernels: ModuleType, final: bool) -> bool:
+    def _update_candidates(self, kernels: Kernels, final: bool) -> bool:
         """Query where motion bounds are violated; whether the candidates have changed.
 
         Args:
@@ -395,7 +403,7 @@ class ContactConstraints(Constraints):
             return False
         return len(outside) > 0
 
-    def _violating(self, kernels: ModuleType) -> np.ndarray:
+    def _violating(self, kernels: Kernels) -> np.ndarray:
         """Particles for which the candidates may be incomplete, (N,) bool."""
         violating = np.zeros(self._p.shape[1], bool)
         for surface in self._all_surfaces():

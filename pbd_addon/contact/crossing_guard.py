@@ -17,12 +17,11 @@ cloth that is squeezed between the parts of one rotating body always has a place
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels import FACE, POINTS
+from ..kernels import FACE, POINTS, Kernels
 from .candidates import Candidates
 
 CLAMP_ROUNDS, MAX_ROUNDS = 12, 60
@@ -85,7 +84,7 @@ def find_rigid_groups(
 
 
 def guard_crossings(
-    kernels: ModuleType,
+    kernels: Kernels,
     p: np.ndarray,
     x: np.ndarray,
     candidates: Candidates,
@@ -135,7 +134,7 @@ def guard_crossings(
 
 
 def _unresolved(
-    kernels: ModuleType, p: np.ndarray, x: np.ndarray, candidates: Candidates, which: np.ndarray
+    kernels: Kernels, p: np.ndarray, x: np.ndarray, candidates: Candidates, which: np.ndarray
 ) -> np.ndarray:
     """Those of the candidates `which` (k,) whose sides are not known to be apart on x -> p, (j,) int."""
     some = candidates.take(which)
@@ -157,7 +156,7 @@ class _SafePositions:
         self._group, self._gradients = groups.number.copy(), groups.displacement_gradients
         self._is_left = self._free.copy()  # not advected yet
 
-    def advect(self, kernels: ModuleType, rows: Candidates) -> np.ndarray:
+    def advect(self, kernels: Kernels, rows: Candidates) -> np.ndarray:
         """Move the safe positions of what colliders take along, or else of what advected ones would cross; once.
 
         Returns:
@@ -205,7 +204,7 @@ class _SafePositions:
         self._group[of] = theirs
         self._group[of[self._group[of] != theirs]] = UNGROUPED
 
-    def clamp(self, kernels: ModuleType, p: np.ndarray, rows: Candidates) -> bool:
+    def clamp(self, kernels: Kernels, p: np.ndarray, rows: Candidates) -> bool:
         """Lay planes between safe positions and clamp the particles of rows there; whether all had a place."""
         normals, gap = self._planes(kernels, rows)
         before = kernels.heights(self.positions, rows.particles, normals)
@@ -234,7 +233,7 @@ class _SafePositions:
         p[:, clamped] = start + fraction[clamped] * (p[:, clamped] - start)
         return not ((room < 0.0) & (left < 0.0) & free).any()
 
-    def _planes(self, kernels: ModuleType, rows: Candidates) -> tuple[np.ndarray, np.ndarray]:
+    def _planes(self, kernels: Kernels, rows: Candidates) -> tuple[np.ndarray, np.ndarray]:
         """Normals of planes between the safe positions of rows, (3, m), and the gaps there, (m,) [m].
 
         A gap is below 0 where the sides are not known to have come there without crossing.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels import Kernels
 from ..settings import Material
 from .candidates import Candidates
 from .collider import Collider
@@ -66,7 +66,7 @@ def read_coefficients(
 
 
 def apply_friction_and_restitution(
-    kernels: ModuleType,
+    kernels: Kernels,
     contacts: Contacts,
     coefficients: Coefficients,
     p: np.ndarray,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
+from ..kernels import Kernels
 from .candidates import Candidates, no_candidates
 
 OPENING_RATE = 0.25
@@ -15,7 +14,7 @@ DEPENETRATION_SPEED = 0.5
 """Overlaps open no faster than this [m/s]."""
 
 
-def active(kernels: ModuleType, candidates: Candidates, p: np.ndarray) -> np.ndarray:
+def active(kernels: Kernels, candidates: Candidates, p: np.ndarray) -> np.ndarray:
     """Candidates that may be closer than their distance at positions p (3, N), (k,) int.
 
     Sides that are apart along any direction are at least that far apart, so that an old normal will do.
@@ -48,7 +47,7 @@ class Contacts:
 
     @staticmethod
     def find(
-        kernels: ModuleType, candidates: Candidates, p: np.ndarray, x: np.ndarray, h: float, is_stuck: np.ndarray
+        kernels: Kernels, candidates: Candidates, p: np.ndarray, x: np.ndarray, h: float, is_stuck: np.ndarray
     ) -> Contacts:
         """The contacts among candidates for the motion x -> p (3, N) of a substep of h seconds.
 
@@ -75,14 +74,12 @@ class Contacts:
         """Contacts with a positive multiplier, (k,) int."""
         return np.flatnonzero(self.multipliers > 0.0)
 
-    def gaps(self, kernels: ModuleType, positions: np.ndarray) -> np.ndarray:
+    def gaps(self, kernels: Kernels, positions: np.ndarray) -> np.ndarray:
         """Gaps along the normals at positions (3, N), (m,) [m]."""
         rows = self.rows
         return np.einsum("jm,jm->m", rows.weights, kernels.heights(positions, rows.particles, rows.normals))
 
-    def opened(
-        self, kernels: ModuleType, p: np.ndarray, x: np.ndarray, w: np.ndarray, bounces: np.ndarray
-    ) -> np.ndarray:
+    def opened(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, w: np.ndarray, bounces: np.ndarray) -> np.ndarray:
         """Positions x (3, N) moved by as much as overlaps have opened at p: to be no part of the velocity.
 
         w: inverse masses (N,). bounces: pairs of surfaces with restitution, (pairs,) bool; they are left out.

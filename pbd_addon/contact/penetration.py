@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
-from ..kernels import FACE
+from ..kernels import EDGES, FACE, Kernels
 from .broad_phase import SurfacePair
 from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
@@ -14,6 +12,9 @@ from .crossings import crossing_pairs, inside
 
 SURFACE_EPSILON = 1e-5
 """A vertex this close to a surface is on it, in edges of the surface."""
+
+OPPOSED = 1e-6
+"""Two unit normals of an obtuse angle have a sum whose square is less than 2, beyond rounding."""
 
 MAX_DOUBLINGS = 12
 """Doublings of the distance within which the nearest face is looked for."""
@@ -24,13 +25,14 @@ class Penetration:
 
     Nothing is untangled: candidates between intersecting faces are left out (as in Baraff, Witkin & Kass 2003, without
     their flypapering), so that intersections stay calm until they come free; vertices inside of a closed collider get
-    a contact that leads out of its nearest face.
+    a contact that leads out of its nearest face. Colliders that leave cloth no place may go through it: what they hook
+    does not meet them until it is free of them.
 
     Attributes:
         crossings: Edges that go through faces, as counted last.
         is_known: Whether it was detected since the particles were put where they are.
         is_squeezed: Whether colliders left cloth no place since then.
-        intersecting: Particles of edges and faces that cross each other, (N,) bool; (0,) before the first detection.
+        intersecting: Particles of edges and faces that cross or touch, (N,) bool; (0,) before the first detection.
     """
 
     def __init__(self) -> None:
@@ -42,14 +44,17 @@ class Penetration:
         self.is_known = self.is_squeezed = False
         self.intersecting = np.zeros(0, bool)
         self._penetrating: dict[SurfacePair, np.ndarray] = {}
+        self._hooked: dict[SurfacePair, np.ndarray] = {}
         self._exit_contacts = no_candidates()
 
     @property
     def is_due(self) -> bool:
         """Whether to detect: something intersects or penetrates, or nothing is known."""
-        return not self.is_known or self.is_squeezed or bool(self._penetrating) or bool(self.intersecting.any())
+        if not self.is_known or self.is_squeezed or self.intersecting.any():
+            return True
+        return bool(self._penetrating or self._hooked)
 
-    def detect(self, kernels: ModuleType, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair]) -> None:
+    def detect(self, kernels: Kernels, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair]) -> None:
         """Detect what intersects and what penetrates, and invalidate all pairs.
 
         Args:
@@ -59,18 +64,25 @@ class Penetration:
             pairs: All pairs of surfaces.
         """
         # An intersection with a closed collider is undone by pushing the cloth out.
-        marked, self.crossings = intersecting(x, [pair for pair in pairs if not pair.is_solid and not pair.points_only])
+        soft = [pair for pair in pairs if not pair.is_solid and not pair.points_only]
+        marked, self.crossings = intersecting(kernels, x, soft)
         self.intersecting = marked | (w == 0.0) & marked.any()
         before, self._penetrating, parts = self._penetrating, {}, [no_candidates()]
+        hooked_before, self._hooked = self._hooked, {}
+        known = self.is_known and not self.is_squeezed
         for pair in pairs:
-            if pair.is_solid:
-                known = self.is_known and not self.is_squeezed
-                vertices = penetrating(x, pair, before.get(pair, np.zeros(0, int)) if known else pair.one.vertices)
-                if len(vertices):
-                    self._penetrating[pair] = vertices
-                    parts.append(exit_contacts(kernels, x, pair, vertices))
             pair.invalidate()
-        self._exit_contacts = concatenate(parts)
+            if not pair.is_solid:
+                continue
+            vertices = penetrating(x, pair, before.get(pair, np.zeros(0, int)) if known else pair.one.vertices)
+            if len(vertices):
+                self._penetrating[pair] = vertices
+                parts.append(exit_contacts(kernels, x, pair, vertices))
+            if self.is_squeezed or pair in before or pair in hooked_before:
+                particles = hooked(x, pair, vertices)
+                if len(particles):
+                    self._hooked[pair] = particles
+        self._exit_contacts = _without_opposed(concatenate(parts))
         self.is_known, self.is_squeezed = True, False
 
     def filter(self, candidates: Candidates) -> Candidates:
@@ -83,13 +95,19 @@ class Penetration:
             is_inside[vertices] = True
             locked = (candidates.pair == pair.number) & is_inside.take(candidates.particles).any(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
+        for pair, vertices in self._hooked.items():
+            gives_way = np.zeros(len(self.intersecting), bool)
+            gives_way[vertices] = gives_way[pair.other.part] = True
+            locked = (candidates.pair == pair.number) & gives_way.take(candidates.particles).all(axis=0)
+            candidates = candidates.take(np.flatnonzero(~locked))
         return concatenate([self._exit_contacts, candidates]) if self._exit_contacts.size else candidates
 
 
-def intersecting(x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, int]:
-    """Particles of edges and faces that cross each other, (N,) bool, and the number of crossings.
+def intersecting(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, int]:
+    """Particles of edges and faces that cross or touch each other, (N,) bool, and the number of crossings.
 
     Args:
+        kernels: Module of kernels.
         x: Positions, (3, N) [m].
         pairs: Pairs of surfaces that meet.
     """
@@ -102,7 +120,39 @@ def intersecting(x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, i
             marked[of_edges.edges[:, edge]] = True
             marked[of_faces.triangles[:, triangle]] = True
             count += len(edge)
+        marked |= touching(kernels, x, pair)
     return marked, count
+
+
+def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
+    """Particles of faces that have a corner on an edge that touches another, as where a sheet was cut, (N,) bool.
+
+    No plane is between what touches, so that nothing says which side of it is whose.
+
+    Args:
+        kernels: Module of kernels.
+        x: Positions, (3, N) [m].
+        pair: Two surfaces that meet, or one that meets itself.
+    """
+    one, other = pair.one, pair.other
+    reach = SURFACE_EPSILON * min(one.edge, other.edge)
+    first, second = (side.edge_tree.refit(_boxes(x, side.edges, reach), kernels=kernels) for side in (one, other))
+    edge, other_edge = first.query_pairs(second)
+    particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]])
+    particles = particles[:, (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))]
+    gap = kernels.closest_points(x, particles, np.full(particles.shape[1], EDGES, np.int8))[1]
+    shared, marked = np.zeros(x.shape[1], bool), np.zeros(x.shape[1], bool)
+    shared[particles[:, gap <= reach]] = True
+    if shared.any():
+        for triangles in (one.triangles, other.triangles):
+            marked[triangles[:, shared.take(triangles).any(axis=0)]] = True
+    return marked
+
+
+def _boxes(x: np.ndarray, primitives: np.ndarray, margin: float) -> np.ndarray:
+    """Boxes around primitives (k, m), lower corners and negated upper ones, (6, m) [m]."""
+    corners = x.take(primitives, axis=1)
+    return np.concatenate([corners.min(axis=1), -corners.max(axis=1)]) - margin
 
 
 def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
@@ -122,7 +172,35 @@ def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.nd
     return vertices[np.any(wrong, axis=0)]
 
 
-def exit_contacts(kernels: ModuleType, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
+def hooked(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndarray:
+    """Particles of edges and faces that the pair's closed collider goes through, none of them inside of it, (j,) int.
+
+    Args:
+        x: Positions, (3, N) [m].
+        pair: A surface and a closed collider.
+        penetrating: Particles inside of it, (k,) int.
+    """
+    is_inside = np.zeros(x.shape[1], bool)
+    is_inside[penetrating] = True
+    cloth, solid = pair.one, pair.other
+    edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles)[0]]
+    faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles)[1]]
+    return np.unique(np.concatenate([part[:, ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]))
+
+
+def _without_opposed(exits: Candidates) -> Candidates:
+    """Exit contacts without those of particles between solids that overlap: each would lead into the other solid.
+
+    These have no place; they stay between the solids until one of them leaves.
+    """
+    particles, normals = exits.particles[0], exits.normals
+    count = np.bincount(particles)
+    sums = np.stack([np.bincount(particles, along) for along in normals])
+    is_opposed = np.einsum("im,im->m", sums, sums) < (1.0 - OPPOSED) * count
+    return exits.take(np.flatnonzero(~is_opposed[particles]))
+
+
+def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
     """Contacts that lead the particles `vertices` (k,) to the nearest face of the pair's collider and through it."""
     collider = pair.other
     best = np.full(len(vertices), np.inf)

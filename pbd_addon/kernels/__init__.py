@@ -9,9 +9,8 @@ sorted by color; `starts` tells where each color begins. No two rows of a color 
 gathered, computed and scattered at once. What depends on masses and on the length of a substep alone, such as the
 factor from a residual to a step, is computed by the constraints and handed over.
 
-Each file has a subject: numpy_kernels and numba_kernels hold the projections and name all others; chains, motion
-(velocities of whole pieces), inflation, contact and boxes are on their own. NumPy does not write a color back before
-it reads the next: see numpy_layout.
+Each file has a subject and the same name in three packages: `protocol` says what its functions do, `numpy` and `numba`
+do it. NumPy does not write a color back before it reads the next: see `numpy.layout`.
 
 NumPy's kernels run everywhere. Numba's are several times faster and give the same result up to rounding; the first
 `load` of them compiles for a quarter of a minute or so, later ones read the compiled code from a cache, which is in
@@ -21,10 +20,10 @@ its own.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
-from types import ModuleType
+
+from .protocol import Kernels as Kernels
 
 BACKENDS = ("numpy", "numba")
 
@@ -37,8 +36,8 @@ def available() -> tuple[str, ...]:
     return tuple(name for name in BACKENDS if importlib.util.find_spec(name))
 
 
-def load(name: str = "auto") -> ModuleType:
-    """The module of kernels called `name`: "numpy", "numba", or "auto".
+def load(name: str = "auto") -> Kernels:
+    """The kernels called `name`: "numpy", "numba", or "auto".
 
     "auto" is what the environment variable PBD_KERNELS says, else NumPy: nothing is compiled unasked.
 
@@ -52,4 +51,10 @@ def load(name: str = "auto") -> ModuleType:
         raise ValueError(f"kernels must be auto or one of {', '.join(BACKENDS)}, not {name!r}")
     if name not in available():
         raise ImportError(f"kernels {name!r} need the Python package {name}, which is not installed")
-    return importlib.import_module(f".{name}_kernels", __package__)
+    if name == "numba":
+        from . import numba
+
+        return numba
+    from . import numpy
+
+    return numpy

@@ -89,6 +89,22 @@ def empty_file(extension):
     bpy.ops.wm.read_homefile(use_empty=True)
 
 
+@pytest.fixture
+def few_substeps(empty_file):
+    """A quarter of the usual substeps, for tests of what is done with frames, whatever they show."""
+    import bpy
+
+    bpy.context.scene.pbd.substeps = 5
+
+
+@pytest.fixture
+def usual_substeps(few_substeps):
+    """As many as a new scene has, for single tests among those with few."""
+    import bpy
+
+    bpy.context.scene.pbd.property_unset("substeps")
+
+
 def pytest_sessionfinish(session, exitstatus):
     """Remember the exit code for `pytest_unconfigure`."""
     session.config.exit_code = int(exitstatus)

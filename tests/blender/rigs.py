@@ -4,6 +4,10 @@ import bpy
 import numpy as np
 import scenes
 from mathutils import Matrix
+from scenes import shown
+
+EXACT = 1e-5  # [m]
+LAST = 20
 
 ROWS, COLUMNS = 7, 6
 
@@ -64,3 +68,69 @@ def add_dressed():
     for obj in (cape, twin):
         arm(obj, rig)
     return rig, cape, twin
+
+
+def simulated(session, obj, frame=None):
+    """What the solver says, (n, 3) world space [m]."""
+    running = session.get(bpy.context.scene)
+    assert not running.message, running.message
+    member = next(member for member in running.world.members if member.name == obj.name)
+    simulation = running.world.simulation
+    return simulation.cached_positions(member.body, simulation.frames.last if frame is None else frame)
+
+
+def off(one, other):
+    return float(np.abs(one - other).max())
+
+
+def check_frame(session, cape, twin, frame):
+    """Pins are where the twin has them, and what is shown is what was simulated."""
+    seen = shown(cape)
+    assert off(seen[pinned()], shown(twin)[pinned()]) < EXACT, frame
+    assert off(seen, simulated(session, cape, frame)) < EXACT, frame
+
+
+def rest_of(obj):
+    matrix = np.array(obj.matrix_world)
+    points = np.array([vertex.co for vertex in obj.data.vertices])
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def driven_key(obj):
+    """A shape key that the place of an empty drives, and an armature after it."""
+    driver = bpy.data.objects.new("Driver", None)
+    bpy.context.scene.collection.objects.link(driver)
+    scenes.animate_location(driver, 1, LAST, (0.0, 0.0, 1.0))
+    obj.shape_key_add(name="Basis")
+    block = obj.shape_key_add(name="Wide", from_mix=False)
+    points = np.array([point.co for point in block.data]) * (1.5, 1.0, 1.0)
+    block.points.foreach_set("co", points.astype(np.float32).ravel())
+    curve = block.driver_add("value")
+    variable = curve.driver.variables.new()
+    variable.name, variable.type = "z", "TRANSFORMS"
+    variable.targets[0].id, variable.targets[0].transform_type = driver, "LOC_Z"
+    curve.driver.expression = "z"
+    arm(obj, add_rig())
+
+
+def subdivide(obj):
+    obj.modifiers.new("Subdivision", "SUBSURF").levels = 1
+
+
+def bevel(obj):
+    modifier = obj.modifiers.new("Bevel", "BEVEL")
+    modifier.limit_method, modifier.width = "NONE", 0.005
+
+
+def names(obj):
+    return [modifier.name for modifier in obj.modifiers]
+
+
+def switches(obj):
+    return [(one.name, one.type, one.show_viewport, one.show_render) for one in obj.modifiers]
+
+
+def state(obj):
+    """What a user would miss of an object."""
+    attributes = sorted(attribute.name for attribute in obj.data.attributes)
+    return switches(obj), scenes.mesh_bytes(obj), attributes, obj.parent_type

@@ -142,3 +142,15 @@ def straighten(owner):
     for curve in curves:
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
+
+
+def add_key(obj, name, move, ids, value=1.0):
+    """A shape key of the user's that moves some vertices by `move`."""
+    if obj.data.shape_keys is None:
+        obj.shape_key_add(name="Basis")
+    block = obj.shape_key_add(name=name, from_mix=False)
+    points = np.array([point.co for point in block.data])
+    points[ids] += move
+    block.points.foreach_set("co", points.astype(np.float32).ravel())
+    block.value = value
+    return block

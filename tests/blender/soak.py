@@ -146,7 +146,7 @@ def main():
     ACTIONS[:] = [one for one in ACTIONS if one[0].__name__ not in options.without]
     faulthandler.enable(sys.__stderr__)
     installer.install(options.archive)
-    total = np.zeros(2, int)
+    total, failed = np.zeros(2, int), []
     first, count = options.seeds
     for seed in range(first, first + count):
         print(f"seed {seed}", flush=True)  # before, so that a crash can be told too
@@ -157,14 +157,17 @@ def main():
                 raise
             traceback.print_exc()
             soak_truth.listener.failed = False
+            failed.append(seed)
     bpy.ops.preferences.addon_disable(module=installer.PACKAGE)
     for name in dir(bpy.app.handlers):
         handlers = getattr(bpy.app.handlers, name)
         assert not (isinstance(handlers, list) and ours_among(handlers)), f"{name} is left after switching off"
+    if failed:
+        print(f"seeds that failed: {failed}")
     print(f"{count} sequences, {total[0]} actions, {total[1]} refused", flush=True)
     # bpy may crash when it ends with an extension that was installed; what had to be said is said.
     sys.stdout.flush()
-    os._exit(0)
+    os._exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def transform(rng):
 
 @action(2)
 def pin(rng):
-    obj = choose(rng, bodies())
+    obj = choose(rng, [obj for obj in bodies() if obj.data.vertices])
     scenes.pin(obj, rng.sample(range(len(obj.data.vertices)), 1), rng.choice((0.3, 1.0)))
 
 

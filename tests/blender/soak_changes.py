@@ -34,6 +34,10 @@ def join(rng):
     chosen = rng.sample(sorted(others, key=lambda one: one.name), min(len(others), rng.randint(2, 3)))
     if len(chosen) < 2 or abs(np.linalg.det(np.array(chosen[0].matrix_world)[:3, :3])) < 1e-6:
         raise Refused("there is nothing to join")
+    stacks = [obj.data.shape_keys for obj in chosen if obj.data.shape_keys]
+    basis = chosen[0].data.shape_keys.reference_key.name if chosen[0].data.shape_keys else ""
+    if any(basis in keys.key_blocks and basis != keys.reference_key.name for keys in stacks):
+        raise Refused("Blender joins keys by name: a key of another shape would become the basis")
     into = choose(rng, chosen[:1], chosen)
     bpy.context.view_layer.update()
     count, before = sum(len(obj.data.vertices) for obj in chosen), sum(middle(obj) for obj in chosen)

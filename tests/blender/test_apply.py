@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 OURS = {"pbd_strain", "pbd_pin_offset"}
 
 

@@ -67,15 +67,17 @@ def with_numba(tmp_path_factory, zips):
     return stage, stage.tell("install_and_play", zips[0])
 
 
+@pytest.mark.slow
 def test_numpy_computes_while_numba_is_compiled(with_numba):
     _, seen = with_numba
-    assert seen["status"][:2] == ["Numba: gets ready with the first frame", "Numba: compiling…"]
+    assert seen["status"][:2] == ["Numba: compiles on first use", "Numba: compiling…"]
     assert seen["first kernels"] == "numpy"
     assert seen["written before"] == 0
     assert seen["timer"]
     assert seen["last numpy frame"] >= 3
 
 
+@pytest.mark.slow
 def test_the_running_simulation_goes_on_with_numba(with_numba):
     _, seen = with_numba
     assert seen["status"][2] == "Numba: ready"
@@ -83,6 +85,7 @@ def test_the_running_simulation_goes_on_with_numba(with_numba):
     assert seen["cached"] == [1, seen["last numpy frame"] + 1]
 
 
+@pytest.mark.slow
 def test_blender_itself_compiles_nothing(with_numba):
     stage, seen = with_numba
     python = "".join(map(str, sys.version_info[:2]))
@@ -93,6 +96,7 @@ def test_blender_itself_compiles_nothing(with_numba):
     assert Path(seen["numba"]).is_relative_to(stage.profile)
 
 
+@pytest.mark.slow
 def test_both_kernels_give_the_same(with_numba):
     _, seen = with_numba
     assert seen["kernels"] == [["numba"], ["numpy"]]
@@ -101,6 +105,7 @@ def test_both_kernels_give_the_same(with_numba):
     assert seen["fallen"] > 0.3
 
 
+@pytest.mark.slow
 def test_the_next_session_compiles_nothing_and_a_bake_is_numbas_from_the_first_frame(with_numba):
     stage, _ = with_numba
     seen = stage.tell("come_again")

@@ -15,8 +15,8 @@ import bpy
 import numpy as np
 import pytest
 import scenes
+from bakes import FIRST, LAST, flag
 from scenes import go, play, shown
-from test_bake import FIRST, LAST, flag
 
 PROGRAM = Path(__file__).with_name("blender_program.py")
 PATIENCE = 120.0
@@ -166,7 +166,7 @@ def test_a_killed_process_is_one_sentence(background, blender, temporary):
 
 def test_it_settles_first(background, blender):
     obj = flag()
-    bpy.context.scene.pbd.settle = 300
+    bpy.context.scene.pbd.settle = 100
     begin(obj)
     wait(background, until=lambda job: job.text.startswith("Settles: "))
     assert 0.0 < background.job().share <= 1.0

@@ -91,7 +91,7 @@ def test_scale_zero(extension):
 def test_no_number(extension):
     obj = scenes.add_grid()
     obj.data.vertices[3].co.x = float("nan")
-    refused(obj, "The place of vertex 3 of 'Flag' is no number: delete or move it")
+    refused(obj, "Vertex 3 of 'Flag' has invalid coordinates (NaN): delete or move it")
 
 
 def test_absolute_keys_of_the_users(extension):
@@ -179,6 +179,23 @@ def test_a_setting_that_is_no_number_stops_by_name(session):
     go(5)
     assert message().startswith("Flag: Material.bend must be a finite number")
     assert session.get(bpy.context.scene).last_frame == 4
+
+
+@pytest.mark.parametrize(("setting", "value"), [("floor_height", -3e38), ("floor_friction", float("nan"))])
+def test_a_floor_that_cannot_be_is_refused(setting, value, capfd):
+    obj, scene = scenes.add_grid(), bpy.context.scene
+    scene.pbd.use_floor = True
+    usual = getattr(scene.pbd, setting)
+    sentence = "Scene: Height or Friction of the floor is too large or no number: change it"
+    setattr(scene.pbd, setting, value)
+    refused(obj, sentence)
+    setattr(scene.pbd, setting, usual)
+    play([obj], 1, 3)
+    assert message() == ""
+    setattr(scene.pbd, setting, float("nan"))
+    go(4)
+    assert message() == sentence
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 def test_an_unstable_step_keeps_the_last_good_frame(extension, session):

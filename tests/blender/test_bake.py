@@ -4,11 +4,12 @@ import bpy
 import numpy as np
 import pytest
 import scenes
+from bakes import FIRST, LAST, flag, keyed_flag, run
 from scenes import go, play, shown
-from test_pin_groups import add_key
+
+pytestmark = pytest.mark.usefixtures("few_substeps")
 
 MODES = ("ABSOLUTE", "RELATIVE")
-FIRST, LAST = 1, 14
 
 
 @pytest.fixture
@@ -19,20 +20,6 @@ def bake(extension):
 @pytest.fixture
 def session(extension):
     return extension.bridge("timeline.session")
-
-
-def run(bake, objects, mode, first=FIRST, last=LAST):
-    return list(bake.start(bpy.context.scene, objects, mode, first, last))
-
-
-def flag(name="Flag"):
-    """Cloth on a pole that moves, turned and scaled."""
-    obj = scenes.add_grid(name)
-    scenes.pin(obj, [0, 5, 10, 15])
-    obj.scale = (1.5, 0.8, -1.2)
-    obj.rotation_euler = (0.5, 0.2, 0.1)
-    scenes.animate_location(obj, 1, LAST, (1.0, 0.3, 0.0))
-    return obj
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -92,20 +79,6 @@ def test_deleting_and_removing_leaves_nothing(extension, bake):
     extension.bridge("output.shape_keys").remove_live_key(obj)
     assert scenes.mesh_bytes(obj) == before == (before[0], None)
     assert not obj.pbd.bake_keys
-
-
-def keyed_flag():
-    """A flag with animated shape keys of the user's, one of them masked."""
-    obj = flag("Keyed")
-    wave = add_key(obj, "Wave", (0.0, 0.0, 0.3), [3, 7, 11], value=0.2)
-    wave.keyframe_insert("value", frame=1)
-    wave.value = 0.9
-    wave.keyframe_insert("value", frame=LAST)
-    masked = add_key(obj, "Masked", (0.1, 0.0, 0.0), range(20), value=0.7)
-    masked.vertex_group = "Pin"
-    obj.active_shape_key_index = 2
-    go(FIRST)
-    return obj
 
 
 def test_relative_keys_stand_beside_the_users(extension, bake):
@@ -211,6 +184,7 @@ def test_a_bake_is_of_one_cast(bake):
         assert np.allclose(shown(obj), shown(twin), atol=1e-5), frame
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_a_part_of_the_range_is_simulated_from_its_start(bake):
     obj = scenes.add_grid(drag=0.0, damping=0.0)
     go(5)
@@ -275,6 +249,7 @@ def test_a_user_curve_in_our_action_survives(bake):
     assert [path for path, _ in scenes.curve_values(keys)] == ['key_blocks["Mine"].value']
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_frames_that_are_asked_for_are_baked_beyond_the_range(bake):
     obj = scenes.add_grid(drag=0.0, damping=0.0)
     bpy.context.scene.frame_end = 5

@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import count_steps, go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 LAST = 24
 
 

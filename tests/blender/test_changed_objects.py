@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 def activate(obj):
     """Make it the only selected object, and the active one."""

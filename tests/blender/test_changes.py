@@ -9,6 +9,8 @@ import pytest
 import scenes
 from scenes import go, play
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 SHOWN, LAST = 6, 10
 
 

@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 CALM = {"drag": 2.0, "friction": 1.0}
 
 
@@ -694,7 +696,7 @@ def test_no_number(session):
     box = add_box()
     box.data.vertices[3].co.x = float("nan")
     go(1), go(2)
-    assert running(session).message == "The place of vertex 3 of 'Table' is no number: delete or move it"
+    assert running(session).message == "Vertex 3 of 'Table' has invalid coordinates (NaN): delete or move it"
 
 
 def test_no_number_in_the_middle(session):

@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import go, play
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 LAST = 6
 
 

@@ -248,8 +248,10 @@ def test_sizes_that_were_not_modelled_in_metres(extension):
 
 
 def test_no_faces(extension):
-    scenes.add_mesh("Wire", [(0, 0, 0), (1, 0, 0)], [], edges=[(0, 1)])
+    obj = scenes.add_mesh("Wire", [(0, 0, 0), (1, 0, 0)], [], edges=[(0, 1)])
     assert found() == ["no_faces"]
+    with pytest.raises(RuntimeError, match="Error: 'Wire': The mesh has no faces"):
+        fix("no_faces", obj)
 
 
 def test_crowded_edges_are_shown(extension):

@@ -9,11 +9,12 @@ import bpy
 import numpy as np
 import pytest
 import scenes
+from folders import OLD, names
 from scenes import go, play, shown
 
-resource = pytest.importorskip("resource")
+pytestmark = pytest.mark.usefixtures("few_substeps")
 
-OLD = b"what was here before"
+resource = pytest.importorskip("resource")
 
 
 @contextlib.contextmanager
@@ -71,12 +72,10 @@ PARTS = {".gltf": ["Weave.png", "flag.bin", "flag.gltf"], ".usdz": ["flag.usdz"]
 """The files of an export, by the extension of the one that was asked for."""
 
 
-def names(folder):
-    return sorted(str(entry.relative_to(folder)) for entry in folder.rglob("*"))
-
-
-@pytest.mark.parametrize("size", [500, 10_000, 60_000, 0.98])
-@pytest.mark.parametrize(("file_format", "extension_of"), [("USD", ".usdz"), ("GLTF", ".gltf")])
+@pytest.mark.parametrize(
+    ("file_format", "extension_of", "size"),
+    [("USD", ".usdz", 500), ("USD", ".usdz", 0.98), *(("GLTF", ".gltf", size) for size in (500, 10_000, 60_000, 0.98))],
+)
 def test_an_export_of_parts_that_does_not_fit(flag, tmp_path, file_format, extension_of, size):
     """At a share of its size the largest file alone does not fit, after others were written whole."""
     path = tmp_path / f"flag{extension_of}"

@@ -3,16 +3,18 @@
 import json
 import re
 import struct
+from pathlib import Path
 
 import bpy
 import numpy as np
 import rigs
 import scenes
+from exports import SHARED, read_back
 from mathutils import Matrix
 from rigs import pinned
 from scenes import go, play, shown
-from test_export import SHARED, read_back
-from test_guide import DOCS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 LAST = 12
 

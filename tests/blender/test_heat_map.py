@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import go, play
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 def colors(obj):
     """Colors (n, 4) of the heat map, or None."""
@@ -22,6 +24,7 @@ def switch(kind):
     assert bpy.ops.object.pbd_heat_map(kind=kind) == {"FINISHED"}
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_red_is_where_it_is_stretched(extension):
     obj = scenes.add_grid(rx=9, ry=9, stretch=20.0, compression=20.0, shear=5.0, tethers=False)
     scenes.pin(obj, range(72, 81))

@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 LINKED = "'Flag' is linked: make a local copy"
 LINKED_MESH = "The mesh of 'Flag' is linked: make it local"
 OVERRIDDEN_MESH = "The mesh of 'Flag' is a library override: make it local"

@@ -6,8 +6,10 @@ import bpy
 import numpy as np
 import pytest
 import scenes
+from bakes import FIRST, LAST, flag, keyed_flag, run
 from scenes import go, play, shown
-from test_bake import FIRST, LAST, flag, keyed_flag, run
+
+pytestmark = pytest.mark.usefixtures("few_substeps")
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import bpy
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 FRAMES = 6
 
 

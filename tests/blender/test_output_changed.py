@@ -3,9 +3,10 @@
 import bpy
 import pytest
 import rigs
-from rigs import add_dressed, pinned
+from rigs import EXACT, add_dressed, check_frame, off, pinned, rest_of, simulated
 from scenes import count_steps, go, play, shown
-from test_rigged import EXACT, check_frame, off, rest_of, simulated
+
+pytestmark = pytest.mark.usefixtures("few_substeps")
 
 CHANGED = "Output of 'Cape' changed"
 SENTENCE = f"{CHANGED}: go to the first frame, or press Reset"

@@ -4,7 +4,9 @@ import bpy
 import numpy as np
 import pytest
 import scenes
-from scenes import go, play, shown
+from scenes import add_key, go, play, shown
+
+pytestmark = pytest.mark.usefixtures("few_substeps")
 
 
 def base_world(obj, z=0.0):
@@ -12,18 +14,6 @@ def base_world(obj, z=0.0):
     matrix = np.array(obj.matrix_world)
     positions = np.array([vertex.co for vertex in obj.data.vertices])
     return positions @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def add_key(obj, name, move, ids, value=1.0):
-    """A shape key of the user's that moves some vertices by `move`."""
-    if obj.data.shape_keys is None:
-        obj.shape_key_add(name="Basis")
-    block = obj.shape_key_add(name=name, from_mix=False)
-    points = np.array([point.co for point in block.data])
-    points[ids] += move
-    block.points.foreach_set("co", points.astype(np.float32).ravel())
-    block.value = value
-    return block
 
 
 def test_a_firm_pin_follows_the_object_exactly(extension):
@@ -67,6 +57,7 @@ def test_a_soft_pin_gives(extension):
     assert -0.5 < ends[0.1] < ends[0.5] - 1e-4 < -1e-4
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_the_users_keys_stay_and_are_not_added_twice(extension):
     obj = scenes.add_grid(drag=0.0, damping=0.0)
     add_key(obj, "Wave", (0.0, 0.0, 0.3), [3, 7, 11], value=0.5)
@@ -121,6 +112,7 @@ def test_removing_the_live_key_leaves_the_mesh_as_it_was(extension):
     assert [scenes.mesh_bytes(obj) for obj in (plain, keyed)] == before
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_modifiers_stand_after_the_simulation(extension):
     obj = scenes.add_grid(drag=0.0, damping=0.0)
     obj.modifiers.new("Subdivision", "SUBSURF").levels = 1

@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import count_steps, go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 FREE = {"drag": 0.0, "damping": 0.0}
 
 
@@ -24,6 +26,7 @@ def depth(obj):
     return float(shown(obj)[:, 2].mean())
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_cloth_falls_freely(session):
     obj = scenes.add_grid(**FREE)
     go(1)
@@ -35,6 +38,7 @@ def test_cloth_falls_freely(session):
     assert np.ptp(shown(obj)[:, 2]) < 1e-5
 
 
+@pytest.mark.usefixtures("usual_substeps")
 @pytest.mark.parametrize(("fps", "base", "speed"), [(60, 1.0, 1.0), (30, 1.001, 1.0), (24, 1.0, 0.5)])
 def test_time_is_the_scenes(session, fps, base, speed):
     scene = bpy.context.scene
@@ -45,6 +49,7 @@ def test_time_is_the_scenes(session, fps, base, speed):
     assert depth(obj) == pytest.approx(-fallen(10 * frame_seconds, 20 / frame_seconds), rel=1e-4)
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_the_first_frame_is_the_one_that_is_left(session):
     obj = scenes.add_grid(**FREE)
     obj.location.z = 3.0
@@ -211,6 +216,7 @@ def test_the_simulation_range_of_the_scene(session):
     assert (session.get(scene).first_frame, session.get(scene).last_frame) == (5, 9)
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_back_to_a_start_that_was_never_simulated(session):
     go(50)
     obj = scenes.add_grid(**FREE)
@@ -298,6 +304,7 @@ def test_an_edit_at_the_first_frame_starts_anew(session):
     assert shown(obj)[0, 0] < -0.55
 
 
+@pytest.mark.usefixtures("usual_substeps")
 def test_a_long_jump_gives_the_window_back(extension, session, monkeypatch):
     obj = scenes.add_grid(**FREE)
     go(1)
@@ -659,6 +666,7 @@ def test_moving_what_cloth_is_attached_to(session):
     assert shown(obj)[0, 2] == pytest.approx(0.3, abs=1e-5)
 
 
+@pytest.mark.usefixtures("usual_substeps")
 @pytest.mark.parametrize("frame", [1, 10])
 def test_what_is_added_after_all_was_deleted_is_simulated(session, frame):
     old = scenes.add_grid("Old", **FREE)

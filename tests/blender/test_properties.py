@@ -12,6 +12,14 @@ def raw_settings(extension):
     return extension.bridge("settings.raw_settings")
 
 
+def read_material(raw_settings, obj):
+    return raw_settings.material_from(raw_settings.raw_material(obj.pbd), obj.name)
+
+
+def read_settings(raw_settings, scene):
+    return raw_settings.settings_from(raw_settings.raw_scene(scene), scene.name)
+
+
 def material_class(extension):
     return extension.module("pbd_addon.settings").Material
 
@@ -36,7 +44,7 @@ def test_units_stand_where_blender_has_none(extension):
 
 
 def test_an_untouched_object_reads_as_the_default_material(extension, raw_settings):
-    assert raw_settings.read_material(scenes.add_grid()) == material_class(extension)()
+    assert read_material(raw_settings, scenes.add_grid()) == material_class(extension)()
 
 
 def test_every_preset_is_read_back_exactly(extension, raw_settings):
@@ -44,15 +52,15 @@ def test_every_preset_is_read_back_exactly(extension, raw_settings):
     for name, material in extension.module("pbd_addon.settings").PRESETS.items():
         for field in dataclasses.fields(material):
             setattr(obj.pbd, field.name, getattr(material, field.name))
-        assert raw_settings.read_material(obj) == material, name
+        assert read_material(raw_settings, obj) == material, name
 
 
 def test_the_lower_limit_itself_is_legal(extension, raw_settings):
     obj = scenes.add_grid()
     obj.pbd.density = -1.0
-    assert raw_settings.read_material(obj).density == 1e-4
+    assert read_material(raw_settings, obj).density == 1e-4
     bpy.context.scene.pbd.substeps = 0
-    assert raw_settings.read_settings(bpy.context.scene).substeps == 1
+    assert read_settings(raw_settings, bpy.context.scene).substeps == 1
 
 
 def test_automatic_quality_reaches_the_solver(extension):
@@ -75,15 +83,15 @@ def test_what_is_no_number_is_refused_by_name(extension, raw_settings):
     obj = scenes.add_grid("Sail", bend=float("nan"))
     error = extension.bridge("errors").PBDError
     with pytest.raises(error, match=r"^Sail: Material\.bend must be a finite number"):
-        raw_settings.read_material(obj)
+        read_material(raw_settings, obj)
 
 
 def test_gravity_is_the_scenes(raw_settings):
     scene = bpy.context.scene
     scene.gravity = (0.0, 1.5, -3.7)
-    assert raw_settings.read_settings(scene).gravity == (0.0, 1.5, -3.7)
+    assert read_settings(raw_settings, scene).gravity == (0.0, 1.5, -3.7)
     scene.use_gravity = False
-    assert raw_settings.read_settings(scene).gravity == (0.0, 0.0, 0.0)
+    assert read_settings(raw_settings, scene).gravity == (0.0, 0.0, 0.0)
 
 
 SHORT_LENGTHS = [

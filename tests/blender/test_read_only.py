@@ -9,8 +9,10 @@ from pathlib import Path
 import bpy
 import pytest
 import scenes
+from folders import OLD, names
 from scenes import go, play, shown
-from test_full_disk import OLD, names
+
+pytestmark = pytest.mark.usefixtures("few_substeps")
 
 NOBODY = 65534
 """A user who owns nothing; root may write everywhere, whatever a folder says."""

@@ -6,6 +6,8 @@ import pytest
 import scenes
 from scenes import go, play, shown
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 LAST = 4
 SIZE = 32
 
@@ -121,7 +123,7 @@ def steps_of_all_simulations(extension, monkeypatch):
     step = simulation.step
 
     def counted(self, dt):
-        steps.append(self.last_frame + 1)
+        steps.append(self.frames.last + 1)
         return step(self, dt)
 
     monkeypatch.setattr(simulation, "step", counted)

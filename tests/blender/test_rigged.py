@@ -5,11 +5,24 @@ import numpy as np
 import pytest
 import rigs
 import scenes
-from rigs import add_dressed, add_rig, pinned
+from rigs import (
+    EXACT,
+    LAST,
+    add_dressed,
+    add_rig,
+    bevel,
+    check_frame,
+    driven_key,
+    names,
+    off,
+    pinned,
+    rest_of,
+    simulated,
+    subdivide,
+)
 from scenes import go, play, shown
 
-LAST = 20
-EXACT = 1e-5  # [m]
+pytestmark = pytest.mark.usefixtures("few_substeps")
 
 
 @pytest.fixture
@@ -20,26 +33,6 @@ def session(extension):
 @pytest.fixture
 def bake(extension):
     return extension.bridge("baking.bake")
-
-
-def simulated(session, obj, frame=None):
-    """What the solver says, (n, 3) world space [m]."""
-    running = session.get(bpy.context.scene)
-    assert not running.message, running.message
-    member = next(member for member in running.world.members if member.name == obj.name)
-    simulation = running.world.simulation
-    return simulation.cached_positions(member.body, simulation.last_frame if frame is None else frame)
-
-
-def off(one, other):
-    return float(np.abs(one - other).max())
-
-
-def check_frame(session, cape, twin, frame):
-    """Pins are where the twin has them, and what is shown is what was simulated."""
-    seen = shown(cape)
-    assert off(seen[pinned()], shown(twin)[pinned()]) < EXACT, frame
-    assert off(seen, simulated(session, cape, frame)) < EXACT, frame
 
 
 def test_pins_follow_the_bones_live_scrubbed_and_jumped(session):
@@ -89,12 +82,6 @@ def test_it_begins_in_the_pose(session):
     go(1)
     go(2)
     assert off(session.get(bpy.context.scene).world.members[0].body.vertices, body.vertices) > 0.01
-
-
-def rest_of(obj):
-    matrix = np.array(obj.matrix_world)
-    points = np.array([vertex.co for vertex in obj.data.vertices])
-    return points @ matrix[:3, :3].T + matrix[:3, 3]
 
 
 def test_rest_shape_of_the_first_frame(session):
@@ -240,23 +227,6 @@ def surface(obj):
     assert modifier.is_bound
 
 
-def driven_key(obj):
-    """A shape key that the place of an empty drives, and an armature after it."""
-    driver = bpy.data.objects.new("Driver", None)
-    bpy.context.scene.collection.objects.link(driver)
-    scenes.animate_location(driver, 1, LAST, (0.0, 0.0, 1.0))
-    obj.shape_key_add(name="Basis")
-    block = obj.shape_key_add(name="Wide", from_mix=False)
-    points = np.array([point.co for point in block.data]) * (1.5, 1.0, 1.0)
-    block.points.foreach_set("co", points.astype(np.float32).ravel())
-    curve = block.driver_add("value")
-    variable = curve.driver.variables.new()
-    variable.name, variable.type = "z", "TRANSFORMS"
-    variable.targets[0].id, variable.targets[0].transform_type = driver, "LOC_Z"
-    curve.driver.expression = "z"
-    rigs.arm(obj, add_rig())
-
-
 def bone_parent(obj):
     rig = add_rig()
     obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", "Chest"
@@ -298,18 +268,9 @@ def plain(_obj):
     pass
 
 
-def subdivide(obj):
-    obj.modifiers.new("Subdivision", "SUBSURF").levels = 1
-
-
 def thicken(obj):
     obj.modifiers.new("Solidify", "SOLIDIFY").thickness = 0.01
     subdivide(obj)
-
-
-def bevel(obj):
-    modifier = obj.modifiers.new("Bevel", "BEVEL")
-    modifier.limit_method, modifier.width = "NONE", 0.005
 
 
 def decimate(obj):
@@ -387,10 +348,6 @@ def test_the_panel_has_a_reason(session, extension):
     assert choose(twin) == (False, "By shape key, as no modifier poses this mesh")
     twin.parent, twin.parent_type = rig, "ARMATURE"
     assert choose(twin).modifier and "its parent 'Rig'" in choose(twin).reason
-
-
-def names(obj):
-    return [modifier.name for modifier in obj.modifiers]
 
 
 def test_the_place_is_behind_the_last_deformer(session):

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 import rigs
 import scenes
-from rigs import add_dressed, pinned
+from rigs import EXACT, LAST, add_dressed, bevel, check_frame, names, off, pinned, simulated, state, subdivide, switches
 from scenes import go, play, shown
-from test_rigged import EXACT, LAST, bevel, check_frame, names, off, simulated, subdivide
+
+pytestmark = pytest.mark.usefixtures("few_substeps")
 
 
 @pytest.fixture
@@ -18,16 +19,6 @@ def session(extension):
 @pytest.fixture
 def bake(extension):
     return extension.bridge("baking.bake")
-
-
-def switches(obj):
-    return [(one.name, one.type, one.show_viewport, one.show_render) for one in obj.modifiers]
-
-
-def state(obj):
-    """What a user would miss of an object."""
-    attributes = sorted(attribute.name for attribute in obj.data.attributes)
-    return switches(obj), scenes.mesh_bytes(obj), attributes, obj.parent_type
 
 
 @pytest.mark.parametrize("mode", ["ABSOLUTE", "RELATIVE"])

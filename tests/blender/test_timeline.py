@@ -5,6 +5,8 @@ import pytest
 import scenes
 from scenes import go, play
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 @pytest.fixture
 def timeline(extension):

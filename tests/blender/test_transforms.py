@@ -11,6 +11,8 @@ from scenes import play
 
 from meshes import icosphere
 
+pytestmark = pytest.mark.usefixtures("few_substeps")
+
 
 def matrix_of(location=(0, 0, 0), rotation=(0, 0, 0), scale=(1, 1, 1)):
     return Matrix.LocRotScale(location, Euler(rotation), scale)

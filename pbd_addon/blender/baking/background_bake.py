@@ -12,13 +12,15 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
 from bpy.app.translations import pgettext_iface as iface
 
-from ... import pc2
+from ...io import pc2
 from ..errors import PBDError
+from ..kinds import Object, Scene
 from ..read import mesh_io
 from ..scene.scene_objects import find
 from ..timeline import session
@@ -44,7 +46,7 @@ class Job:
         text: How far it is, or what it waits for; a few words.
     """
 
-    def __init__(self, scene, objects, mode, frame_start, frame_end):
+    def __init__(self, scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> None:
         self.scene_uid = scene.session_uid
         self.names = {obj.session_uid: obj.name for obj in objects}
         self.mode = mode
@@ -52,9 +54,9 @@ class Job:
         self.fingerprints = {obj.session_uid: mesh_io.fingerprint(obj) for obj in objects}
         self.share, self.text = 0.0, iface("Blender starts")
         self.folder = Path(tempfile.mkdtemp(prefix="pbd-bake-"))
-        self.process = None
+        self.process: Any = None
 
-    def begin(self):
+    def begin(self) -> None:
         """Copy the file and start the process; raises `OSError` or `RuntimeError`."""
         file = self.folder / "copy.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(file), copy=True, check_existing=False)
@@ -65,7 +67,7 @@ class Job:
         with open(self.folder / "out.txt", "wb") as out, open(self.folder / "errors.txt", "wb") as errors:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors)
 
-    def look(self):
+    def look(self) -> bool:
         """Read how far it is; whether it has ended."""
         with contextlib.suppress(OSError, ValueError):
             said = json.loads((self.folder / command_line.PROGRESS).read_text(encoding="utf-8"))
@@ -73,7 +75,7 @@ class Job:
             self.share, self.text = progress.share, progress.describe()
         return self.process.poll() is not None
 
-    def problem(self):
+    def problem(self) -> str:
         """Why there is no result, one sentence, or ""."""
         if self.process.returncode == 0 and (self.folder / command_line.RESULT).is_file():
             return ""
@@ -82,7 +84,7 @@ class Job:
         said = [line.removeprefix(start) for line in lines if line.startswith(start)]
         return f"Background bake: {said[-1]}" if said else f"{ENDED} (code {self.process.returncode})"
 
-    def recordings(self):
+    def recordings(self) -> dict[int, Recording]:
         """What the process has left, a `Recording` by uid; raises `PBDError`."""
         try:
             result = json.loads((self.folder / command_line.RESULT).read_text(encoding="utf-8"))
@@ -93,7 +95,7 @@ class Job:
         except (OSError, ValueError, KeyError) as error:
             raise PBDError(f"Background bake: its result cannot be read ({error})") from error
 
-    def end(self):
+    def end(self) -> None:
         """End the process if it runs, and remove its files."""
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
@@ -108,17 +110,17 @@ _said: list[str] = []
 """What became of the last one, if that is worth a sentence."""
 
 
-def job():
+def job() -> Job | None:
     """The bake that is running in the background, or None."""
     return _jobs[0] if _jobs else None
 
 
-def message():
+def message() -> str:
     """Why the last bake in the background failed, one sentence, or ""."""
     return _said[-1] if _said else ""
 
 
-def start(scene, objects, mode, frame_start, frame_end):
+def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> None:
     """Begin to bake in a second Blender.
 
     Args:
@@ -148,7 +150,7 @@ def start(scene, objects, mode, frame_start, frame_end):
     bpy.app.timers.register(watch, first_interval=INTERVAL, persistent=True)
 
 
-def cancel():
+def cancel() -> None:
     """End the bake in the background; nothing of it stays."""
     _let_go()
     if bpy.app.timers.is_registered(watch):
@@ -157,7 +159,7 @@ def cancel():
         _jobs.pop().end()
 
 
-def _let_go():
+def _let_go() -> None:
     """Nothing is to be ended any more when Blender ends or loads another file."""
     atexit.unregister(cancel)
     if before_load in bpy.app.handlers.load_pre:
@@ -165,12 +167,12 @@ def _let_go():
 
 
 @persistent
-def before_load(*_):
+def before_load(*_: Any) -> None:
     """Another file is about to be loaded: the result would not fit it."""
     cancel()
 
 
-def watch():
+def watch() -> float | None:
     """Timer: look at the process; when it has ended and the user's hands are free, take its result in."""
     for running in list(_jobs):
         if not running.look():
@@ -196,7 +198,7 @@ def watch():
     return None
 
 
-def waits_for():
+def waits_for() -> str:
     """What a finished bake waits for, a few words, or "": nothing is written while somebody holds the mesh."""
     if any(obj.mode != "OBJECT" and obj.pbd.enabled for obj in bpy.data.objects):
         return iface("Done: leave Edit Mode to take it in")
@@ -205,7 +207,7 @@ def waits_for():
     return ""
 
 
-def take_in(finished):
+def take_in(finished: Job) -> None:
     """Write the result into the objects, as one undo step; raises `PBDError` and leaves all as it was."""
     scene = find_scene(finished.scene_uid)
     objects = [find(scene, uid, name) for uid, name in finished.names.items()]
@@ -223,11 +225,11 @@ def take_in(finished):
         bpy.ops.ed.undo_push(message="Bake in Background")
 
 
-def register():
+def register() -> None:
     """Nothing runs before the user asks for it."""
 
 
-def unregister():
+def unregister() -> None:
     """End what is running."""
     cancel()
     _said.clear()

@@ -1,18 +1,26 @@
 """Bake: step through a frame range, then write the shapes of all objects, or of none."""
 
-from ... import key_reduction
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...io import key_reduction
+from ...io.key_reduction import Reduction
 from .. import handlers
 from ..errors import PBDError
+from ..kinds import Object, Scene
 from ..output import output_modifier
 from ..read import mesh_io
 from ..scene.scene_objects import find
+from ..timeline.session import BakeProgress
 from . import baked_keys, mesh_cache, recording
+from .recording import Recording
 
 SAME = 1e-5
 """Error below which shapes that were written with 32-bit numbers count as the same [m]."""
 
 
-def start(scene, objects, mode, frame_start, frame_end):
+def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> Iterator[BakeProgress]:
     """Check what is to be baked, and return the generator that does it, a frame at a time.
 
     Closing the generator early leaves the objects as they are; the frames so far stay in the cache.
@@ -35,7 +43,7 @@ def start(scene, objects, mode, frame_start, frame_end):
     return _run(scene, names, mode, frame_start, frame_end)
 
 
-def check(scene, objects, mode, frame_start, frame_end):
+def check(scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> None:
     """Raise a `PBDError` if something cannot be baked in this mode."""
     if frame_end < frame_start:
         raise PBDError(f"There is nothing to bake from frame {frame_start} to {frame_end}")
@@ -54,7 +62,7 @@ def check(scene, objects, mode, frame_start, frame_end):
         mesh_cache.choose_paths(scene, objects)
 
 
-def _run(scene, names, mode, frame_start, frame_end):
+def _run(scene: Scene, names: dict[int, str], mode: str, frame_start: int, frame_end: int) -> Iterator[BakeProgress]:
     """Record, write; nothing of Blender's is kept over a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
@@ -63,12 +71,12 @@ def _run(scene, names, mode, frame_start, frame_end):
         write(recording.find_scene(uid), names, mode, range(frame_start, frame_end + 1), shapes)
 
 
-def holds_user_keys(mode):
+def holds_user_keys(mode: str) -> bool:
     """Whether what this mode keeps contains what the user's own shape keys add; else they go on playing beside it."""
     return mode == "MESH_CACHE"
 
 
-def write(scene, names, mode, frames, recordings):
+def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordings: dict[int, Recording]) -> None:
     """Write what was recorded of all objects; if one fails, take back the others.
 
     Args:
@@ -104,7 +112,7 @@ def write(scene, names, mode, frames, recordings):
         raise
 
 
-def reduce(obj, kept):
+def reduce(obj: Object, kept: Recording) -> Reduction:
     """The few keys that the object's settings ask for; their error is in world space [m].
 
     Args:
@@ -114,20 +122,20 @@ def reduce(obj, kept):
     Raises:
         PBDError: No number of keys is exact enough.
     """
-    settings = obj.pbd
+    settings, shapes = obj.pbd, np.asarray(kept.shapes)
     try:
         if settings.baked_as == "REDUCED":
-            found = key_reduction.within(kept.shapes, SAME / kept.stretch)
+            found = key_reduction.within(shapes, SAME / kept.stretch)
         elif settings.reduce_by == "COUNT":
-            found = key_reduction.by_count(kept.shapes, settings.reduce_count)
+            found = key_reduction.by_count(shapes, settings.reduce_count)
         else:
-            found = key_reduction.within(kept.shapes, settings.reduce_error / kept.stretch)
+            found = key_reduction.within(shapes, settings.reduce_error / kept.stretch)
     except ValueError as error:
         raise PBDError(f"'{obj.name}': {error}") from error
     return found._replace(error=found.error * kept.stretch)
 
 
-def delete(scene, objects, with_files=False):
+def delete(scene: Scene, objects: list[Object], with_files: bool = False) -> None:
     """Take the bakes of these objects away; they are simulated live again, from the cache if it is still there.
 
     Args:
@@ -146,7 +154,7 @@ def delete(scene, objects, with_files=False):
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
 
 
-def _delete(obj, with_file):
+def _delete(obj: Object, with_file: bool) -> None:
     """Take one bake away."""
     if obj.pbd.bake_modifier:
         mesh_cache.delete_bake(obj, with_file)

@@ -6,10 +6,15 @@ the add-on to play. Everything that is added is noted on ``Object.pbd``, so that
 stays as it was.
 """
 
+from collections.abc import Collection
+from typing import Any
+
 import bpy
 import numpy as np
 
+from ...io.key_reduction import Reduction
 from ..errors import PBDError
+from ..kinds import Keys, Object
 from ..output import output_modifier, shape_keys
 from ..scene import animation, marks, user_keys
 
@@ -36,12 +41,12 @@ NOTES = (
 """The properties of ``Object.pbd`` that a bake writes."""
 
 
-def key_name(frame):
+def key_name(frame: int) -> str:
     """The name of the key of a frame."""
     return f"PBD {frame:04d}"
 
 
-def check_absolute(obj):
+def check_absolute(obj: Object) -> None:
     """Raise a `PBDError` if absolute keys would spoil keys or animation that the user made."""
     if user_keys.user_keys(obj):
         raise PBDError(f"'{obj.name}' has shape keys of its own, which absolute keys would hide: bake relative keys")
@@ -50,7 +55,7 @@ def check_absolute(obj):
         raise PBDError(f"The shape keys of '{obj.name}' are animated: bake relative keys")
 
 
-def bake_absolute(obj, frames, shapes):
+def bake_absolute(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
     """Bake to absolute keys.
 
     Args:
@@ -74,7 +79,7 @@ def bake_absolute(obj, frames, shapes):
     animation.add_linear_curve(_curves(obj), "eval_time", ends, times[: len(ends)])
 
 
-def bake_relative(obj, frames, shapes):
+def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
     """Bake to relative keys; the user's own keys go on playing, so the shapes must not contain them.
 
     Args:
@@ -92,7 +97,7 @@ def bake_relative(obj, frames, shapes):
         animation.add_linear_curve(curves, animation.value_path(name), frames[0] + near, near == place)
 
 
-def bake_reduced(obj, frames, reduction):
+def bake_reduced(obj: Object, frames: range, reduction: Reduction) -> None:
     """Bake to few relative keys; the user's own keys go on playing, so the shapes must not contain them.
 
     Args:
@@ -106,7 +111,7 @@ def bake_reduced(obj, frames, reduction):
     animate_reduced_keys(_curves(obj), names, frames, reduction)
 
 
-def add_reduced_keys(obj, reduction):
+def add_reduced_keys(obj: Object, reduction: Reduction) -> list[str]:
     """Add the keys of a `Reduction` to those of an object; returns their names, the offset's first."""
     basis = user_keys.basis_shape(obj)
     names = [_add_key(obj, "PBD Offset", reduction.offset)]
@@ -114,14 +119,14 @@ def add_reduced_keys(obj, reduction):
     return names
 
 
-def animate_reduced_keys(curves, names, frames, reduction):
+def animate_reduced_keys(curves: Any, names: list[str], frames: range, reduction: Reduction) -> None:
     """Animate the values of the keys from `add_reduced_keys`; the offset's is 1 all the time."""
     values = np.column_stack((np.ones(len(frames), np.float32), reduction.values))
     for name, column in zip(names, values.T, strict=True):
         animation.add_linear_curve(curves, animation.value_path(name), frames, column)
 
 
-def delete_bake(obj):
+def delete_bake(obj: Object) -> None:
     """Take away what a bake has added; keys, key settings and actions are as they were before it."""
     pbd = obj.pbd
     keys = obj.data.shape_keys
@@ -139,7 +144,7 @@ def delete_bake(obj):
     obj.data.update()
 
 
-def _begin(obj, frames):
+def _begin(obj: Object, frames: range) -> Keys:
     """Make room for the baked keys: a basis, no live key, and a note of how the Key data-block stands."""
     shape_keys.ensure_basis(obj)
     shape_keys.drop_live_key(obj)
@@ -154,7 +159,7 @@ def _begin(obj, frames):
     return keys
 
 
-def _add_key(obj, name, shape):
+def _add_key(obj: Object, name: str, shape: np.ndarray) -> str:
     """One key; its name, which Blender makes different from those of the user's."""
     block = obj.shape_key_add(name=name, from_mix=False)
     marks.mark(block, marks.BAKED)
@@ -164,14 +169,14 @@ def _add_key(obj, name, shape):
     return block.name
 
 
-def _finish(obj, names):
+def _finish(obj: Object, names: list[str]) -> None:
     """Note the names of the keys, and let Blender show them."""
     obj.pbd.bake_keys = "\n".join(names)
     obj.active_shape_key_index = obj.pbd.key_active_index
     obj.data.update()
 
 
-def _curves(obj):
+def _curves(obj: Object) -> Any:
     """Where the curves of the bake go: the user's action, or one of ours, which is noted."""
     keys = obj.data.shape_keys
     data = keys.animation_data
@@ -183,7 +188,7 @@ def _curves(obj):
     return found
 
 
-def _remove_animation(obj, keys, data_paths):
+def _remove_animation(obj: Object, keys: Keys, data_paths: Collection[str]) -> None:
     """Remove the curves of the bake, and the action it made, unless somebody has put more into that.
 
     A duplicate of the object plays the same action, so that is only removed with its last user.

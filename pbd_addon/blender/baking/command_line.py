@@ -8,15 +8,20 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import bpy
 
-from ... import pc2
+from ...io import pc2
 from ..errors import PBDError
+from ..kinds import Object, Scene
 from ..settings import properties
 from ..timeline import session
+from ..timeline.session import BakeProgress
 from . import bake, recording
+from .recording import Recording
 
 COMMAND = "pbd_bake"
 BAD_ARGUMENTS = 2
@@ -33,7 +38,7 @@ class BadArguments(Exception):
 class Parser(argparse.ArgumentParser):
     """Raises instead of printing the whole usage for each slip."""
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         """Refuse the arguments."""
         raise BadArguments(message)
 
@@ -41,7 +46,7 @@ class Parser(argparse.ArgumentParser):
 MODES = tuple(identifier.lower() for identifier, _name, _about in properties.BAKE_MODES)
 
 
-def parser():
+def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     made = Parser(prog=COMMAND, description="Bake the PBD cloth and balloons of a .blend file.")
     made.add_argument("file", metavar="FILE", help="the .blend file")
@@ -58,7 +63,7 @@ def parser():
     return made
 
 
-def main(argv):
+def main(argv: list[str]) -> int:
     """Run the command; returns its exit code."""
     try:
         arguments = parser().parse_args(argv)
@@ -87,14 +92,14 @@ def main(argv):
     return 0
 
 
-def _open(path):
+def _open(path: str) -> None:
     """Load the file."""
     if not os.path.isfile(path):
         raise BadArguments(f"there is no file {path}")
     bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path))
 
 
-def _choose(names):
+def _choose(names: list[str] | None) -> list[Object]:
     """The objects to bake: those named, or all that are simulated and not baked."""
     scene = bpy.context.scene
     simulated = {obj.name: obj for obj in session.bodies(scene)}
@@ -109,7 +114,7 @@ def _choose(names):
     return [simulated[name] for name in names]
 
 
-def write_order(folder, scene, names, mode, frame_start, frame_end):
+def write_order(folder: Path, scene: Scene, names: Iterable[str], mode: str, frame_start: int, frame_end: int) -> None:
     """Write into a folder what another Blender shall simulate of a copy of this file."""
     order = {
         "scene": scene.name,
@@ -120,7 +125,7 @@ def write_order(folder, scene, names, mode, frame_start, frame_end):
     (folder / ORDER).write_text(json.dumps(order), encoding="utf-8")
 
 
-def _fill(folder):
+def _fill(folder: Path) -> None:
     """Simulate what the order in a folder asks for; the result appears there when it is complete."""
     try:
         order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
@@ -147,7 +152,7 @@ def _fill(folder):
         raise PBDError(f"the result could not be written: {error.strerror or error}") from error
 
 
-def _run_noting(path, work):
+def _run_noting(path: Path, work: Generator[BakeProgress, None, dict[int, Recording]]) -> dict[int, Recording]:
     """Run a generator of `BakeProgress` to its end and note in a file how far it is; returns what it returns."""
     while True:
         try:
@@ -157,7 +162,7 @@ def _run_noting(path, work):
         _write_json(path, progress._asdict())
 
 
-def _write_json(path, content):
+def _write_json(path: Path, content: object) -> None:
     """Write a file that is never seen half written."""
     unfinished = path.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(content), encoding="utf-8")
@@ -165,7 +170,7 @@ def _write_json(path, content):
 
 
 @contextlib.contextmanager
-def _sentence_for(kind, instead):
+def _sentence_for(kind: type[Exception], instead: type[Exception]) -> Iterator[None]:
     """Turn errors of Blender's operators, which may run over lines, into one sentence."""
     try:
         yield
@@ -176,12 +181,12 @@ def _sentence_for(kind, instead):
 _handles: list[object] = []
 
 
-def register():
+def register() -> None:
     """Add the command to Blender's command line."""
     _handles.append(bpy.utils.register_cli_command(COMMAND, main))
 
 
-def unregister():
+def unregister() -> None:
     """Undo `register`."""
     while _handles:
         bpy.utils.unregister_cli_command(_handles.pop())

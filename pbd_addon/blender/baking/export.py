@@ -6,16 +6,21 @@ objects wear a copy of their mesh with reduced keys.
 
 import contextlib
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import bpy
 
+from ...io.key_reduction import Reduction
 from .. import handlers
 from ..errors import PBDError
+from ..kinds import Object, Scene
 from ..output import output_modifier, shape_keys
 from ..read import mesh_io
 from ..scene import animation, user_keys
 from ..scene.scene_objects import find
 from ..scene.simulated_range import timeline_frames
+from ..timeline.session import BakeProgress
 from . import bake, baked_keys, mesh_cache, recording, whole_files
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
@@ -23,7 +28,7 @@ FORMAT_NAMES = {"ALEMBIC": "Alembic", "USD": "USD", "GLTF": "glTF"}
 ACCEPTED = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usd", ".usda", ".usdz"), "GLTF": (".glb", ".gltf")}
 
 
-def with_extension(path, file_format):
+def with_extension(path: str, file_format: str) -> str:
     """The path with an extension of the format."""
     stem, extension = os.path.splitext(path)
     if extension.lower() in ACCEPTED[file_format]:
@@ -32,7 +37,15 @@ def with_extension(path, file_format):
     return (stem if extension.lower() in others else path) + EXTENSIONS[file_format]
 
 
-def start(context, objects, others, file_format, path, frame_start, frame_end):
+def start(
+    context: bpy.types.Context,
+    objects: list[Object],
+    others: list[Object],
+    file_format: str,
+    path: str,
+    frame_start: int,
+    frame_end: int,
+) -> Iterator[BakeProgress]:
     """Check, and return the generator that simulates what is missing and writes the file.
 
     Args:
@@ -68,7 +81,7 @@ def start(context, objects, others, file_format, path, frame_start, frame_end):
     return _run(context.scene, names, chosen, file_format, path, frame_start, frame_end)
 
 
-def check_exporter(file_format):
+def check_exporter(file_format: str) -> None:
     """Raise a `PBDError` if this Blender has no exporter for a format."""
     if file_format == "GLTF":
         if "gltf" not in dir(bpy.ops.export_scene):
@@ -77,7 +90,15 @@ def check_exporter(file_format):
         raise PBDError(f"This Blender was built without {FORMAT_NAMES[file_format]}")
 
 
-def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
+def _run(
+    scene: Scene,
+    names: dict[int, str],
+    chosen: dict[int, str],
+    file_format: str,
+    path: str,
+    frame_start: int,
+    frame_end: int,
+) -> Iterator[BakeProgress]:
     """Record, write; nothing of Blender's is kept over a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
@@ -114,12 +135,12 @@ def _run(scene, names, chosen, file_format, path, frame_start, frame_end):
             raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
 
 
-def _write_alembic(path, first, last):
+def _write_alembic(path: str, first: int, last: int) -> None:
     """The evaluated meshes, point by point."""
     bpy.ops.wm.alembic_export(filepath=path, start=first, end=last, selected=True, check_existing=False)
 
 
-def _write_usd(path, _first, _last):
+def _write_usd(path: str, _first: int, _last: int) -> None:
     """The evaluated meshes, as points of each frame.
 
     As shape keys USD would hold the first frame of a live cloth for ever; one on a rig it would skin.
@@ -134,7 +155,7 @@ def _write_usd(path, _first, _last):
     )
 
 
-def _write_gltf(path, _first, _last):
+def _write_gltf(path: str, _first: int, _last: int) -> None:
     """Morph targets, and one animation of everything that begins at 0 seconds."""
     bpy.ops.export_scene.gltf(
         filepath=path,
@@ -156,7 +177,7 @@ WRITERS = {"ALEMBIC": _write_alembic, "USD": _write_usd, "GLTF": _write_gltf}
 
 
 @contextlib.contextmanager
-def _selected(layer, objects):
+def _selected(layer: Any, objects: list[Object]) -> Iterator[None]:
     """Only these objects are selected: all that the exporters can be told."""
     before, active = [obj for obj in layer.objects if obj.select_get(view_layer=layer)], layer.objects.active
     try:
@@ -174,7 +195,7 @@ def _selected(layer, objects):
 
 
 @contextlib.contextmanager
-def _range(scene, shown):
+def _range(scene: Scene, shown: tuple[int, int]) -> Iterator[None]:
     """The scene is from that frame of the timeline to that: USD and glTF take the range from there."""
     before = scene.frame_start, scene.frame_end, scene.use_preview_range
     try:
@@ -186,7 +207,7 @@ def _range(scene, shown):
 
 
 @contextlib.contextmanager
-def _asleep(scene):
+def _asleep(scene: Scene) -> Iterator[None]:
     """Nothing is simulated, and the scene is back at its frame before anything is again."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     with handlers.asleep():
@@ -197,7 +218,7 @@ def _asleep(scene):
 
 
 @contextlib.contextmanager
-def _unskinned(obj):
+def _unskinned(obj: Object) -> Iterator[None]:
     """No armature is to pose what was simulated after it: glTF makes a skin also of modifiers that are off."""
     earlier = output_modifier.before(obj) if output_modifier.find(obj) is not None else []
     rigs = [(modifier, modifier.object) for modifier in earlier if modifier.type == "ARMATURE"]
@@ -211,7 +232,7 @@ def _unskinned(obj):
 
 
 @contextlib.contextmanager
-def _stand_in(obj, frames, reduction):
+def _stand_in(obj: Object, frames: range, reduction: Reduction) -> Iterator[None]:
     """The object wears a copy of its mesh with reduced keys, and its own mesh again afterwards."""
     mesh, active, name = obj.data, obj.active_shape_key_index, obj.data.name
     basis = user_keys.basis_shape(obj)

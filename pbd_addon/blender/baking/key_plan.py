@@ -3,10 +3,14 @@
 Not saved, and forgotten as soon as the settings, the frames or the simulation are others.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..kinds import Object, Scene
+from ..read.snapshot import SceneSnapshot
 from ..scene.scene_objects import find
 from ..timeline import session
+from ..timeline.session import BakeProgress
 from . import bake, recording
 
 
@@ -22,7 +26,7 @@ class KeyPlan(NamedTuple):
 _plans: dict[int, KeyPlan] = {}
 
 
-def start(scene, objects, frame_start, frame_end):
+def start(scene: Scene, objects: list[Object], frame_start: int, frame_end: int) -> Iterator[BakeProgress]:
     """Check, and return the generator that records the objects and counts their keys.
 
     Raises:
@@ -32,7 +36,7 @@ def start(scene, objects, frame_start, frame_end):
     return _run(scene, {obj.session_uid: obj.name for obj in objects}, frame_start, frame_end)
 
 
-def _run(scene, names, frame_start, frame_end):
+def _run(scene: Scene, names: dict[int, str], frame_start: int, frame_end: int) -> Iterator[BakeProgress]:
     """Record and count; nothing of Blender's is kept over a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
@@ -46,7 +50,7 @@ def _run(scene, names, frame_start, frame_end):
                 _plans[obj.session_uid] = KeyPlan(found.total, found.error, asked, _last_moment(scene))
 
 
-def get(scene, obj):
+def get(scene: Scene, obj: Object) -> KeyPlan | None:
     """What was counted for an object, if it still holds, else None."""
     plan = _plans.get(obj.session_uid)
     if plan is None or plan.asked != _asked(scene, obj) or plan.moment is not _last_moment(scene):
@@ -54,14 +58,14 @@ def get(scene, obj):
     return plan
 
 
-def _asked(scene, obj):
+def _asked(scene: Scene, obj: Object) -> tuple:
     """What decides about the keys, but for the simulation."""
     settings = obj.pbd
     limit = settings.reduce_count if settings.reduce_by == "COUNT" else settings.reduce_error
     return session.frame_range(scene), settings.reduce_by, limit
 
 
-def _last_moment(scene):
+def _last_moment(scene: Scene) -> SceneSnapshot | None:
     """The moment with which the last frame of the range was simulated, or None."""
     running = session.get(scene)
     return None if running is None else running.snapshots.get(session.frame_range(scene)[1])

@@ -5,14 +5,15 @@ import os
 import bpy
 import numpy as np
 
-from ... import pc2
+from ...io import pc2
 from ..errors import PBDError
+from ..kinds import Modifier, Object, Scene
 from ..output import output_modifier, shape_keys
 from ..scene import marks
 from . import baked_keys
 
 
-def choose_paths(scene, objects):
+def choose_paths(scene: Scene, objects: list[Object]) -> dict[int, str]:
     """A file for each object, by uid, written as a user would: relative to the .blend where the folder is.
 
     Raises:
@@ -36,17 +37,17 @@ def choose_paths(scene, objects):
     return paths
 
 
-def absolute(path):
+def absolute(path: str) -> str:
     """A path as the operating system knows it."""
     return os.path.normpath(bpy.path.abspath(path))
 
 
-def files_of(obj):
+def files_of(obj: Object) -> list[str]:
     """Files that the modifiers of an object play."""
     return [modifier.filepath for modifier in obj.modifiers if modifier.type == "MESH_CACHE" and modifier.filepath]
 
 
-def bake(obj, frames, shapes, path):
+def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> None:
     """Write the file and let a modifier play it; the live key goes.
 
     Args:
@@ -81,7 +82,7 @@ def bake(obj, frames, shapes, path):
     obj.data.update()
 
 
-def find_modifier(obj):
+def find_modifier(obj: Object) -> Modifier | None:
     """The modifier of the bake, also under another name or with the file in another place, or None."""
     caches = [modifier for modifier in obj.modifiers if modifier.type == "MESH_CACHE"]
     by_name = [modifier for modifier in caches if modifier.name == obj.pbd.bake_modifier]
@@ -89,7 +90,7 @@ def find_modifier(obj):
     return next(iter(by_name or by_file), None)
 
 
-def delete_bake(obj, with_file):
+def delete_bake(obj: Object, with_file: bool) -> None:
     """Take the modifier away, and the file if that is wanted and no other object plays it.
 
     Raises:
@@ -108,7 +109,7 @@ def delete_bake(obj, with_file):
         _remove_file(path)
 
 
-def _remove_file(path):
+def _remove_file(path: str) -> None:
     """Remove a file unless somebody plays it."""
     players = {absolute(other) for obj in bpy.data.objects for other in files_of(obj)}
     if absolute(path) in players or not os.path.isfile(absolute(path)):
@@ -119,7 +120,7 @@ def _remove_file(path):
         raise PBDError(f"'{path}' could not be removed: {error.strerror or error}") from error
 
 
-def baked_shape(obj, frame):
+def baked_shape(obj: Object, frame: int) -> np.ndarray:
     """The shape (n, 3) float32 that the file holds for a frame, or for the nearest it has.
 
     Raises:

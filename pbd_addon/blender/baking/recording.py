@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 import bpy
@@ -9,10 +10,13 @@ import numpy as np
 
 from .. import handlers
 from ..errors import PBDError
+from ..kinds import Object, Scene
 from ..scene import marks, poses, user_keys
+from ..scene.poses import Pose
 from ..scene.scene_objects import find
 from ..scene.simulated_range import go_to
 from ..timeline import follow, session, step
+from ..timeline.record import Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
 
@@ -25,7 +29,7 @@ class Recording(NamedTuple):
 
 
 @contextlib.contextmanager
-def at_the_users_frame(scene):
+def at_the_users_frame(scene: Scene) -> Iterator[None]:
     """Go back to the present frame in the end, with no bake under way any more; no further frame is simulated."""
     uid, frame, subframe = scene.session_uid, scene.frame_current, scene.frame_subframe
     try:
@@ -40,7 +44,9 @@ def at_the_users_frame(scene):
         session.tell(scene)
 
 
-def record(scene_uid, names, frame_start, frame_end, with_user_keys):
+def record(
+    scene_uid: int, names: dict[int, str], frame_start: int, frame_end: int, with_user_keys: bool
+) -> Generator[BakeProgress, None, dict[int, Recording]]:
     """Simulate what is missing and keep the shapes; nothing of Blender's is kept over a yield.
 
     Args:
@@ -86,7 +92,7 @@ def record(scene_uid, names, frame_start, frame_end, with_user_keys):
     return kept
 
 
-def catching_up(scene):
+def catching_up(scene: Scene) -> Iterator[BakeProgress]:
     """Simulate what is missing up to the frame that is shown, and settle before: a generator of `BakeProgress`.
 
     Raises:
@@ -109,7 +115,7 @@ def catching_up(scene):
             yield running.bake
 
 
-def find_scene(uid):
+def find_scene(uid: int) -> Scene:
     """The scene of that uid, which must still be there."""
     found = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
     if found is None:
@@ -117,7 +123,7 @@ def find_scene(uid):
     return found
 
 
-def _objects(scene, names):
+def _objects(scene: Scene, names: dict[int, str]) -> list[Object]:
     """The objects of these uids, all of which must be there."""
     found = [find(scene, uid, name) for uid, name in names.items()]
     if None in found:
@@ -125,7 +131,7 @@ def _objects(scene, names):
     return found
 
 
-def _rewind(scene_uid, frame_start, frame_end):
+def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeProgress, None, int]:
     """Go to where stepping has to begin, start anew if the cache does not fit, and settle.
 
     A generator of `BakeProgress` that returns that frame; raises `PBDError`.
@@ -144,7 +150,7 @@ def _rewind(scene_uid, frame_start, frame_end):
     return begin
 
 
-def _settle(scene_uid, begin, frame_end):
+def _settle(scene_uid: int, begin: int, frame_end: int) -> Iterator[BakeProgress]:
     """Build the simulation at its first frame if need be, and settle what is not settled; yields `BakeProgress`."""
     scene = find_scene(scene_uid)
     go_to(scene, begin)
@@ -157,17 +163,17 @@ def _settle(scene_uid, begin, frame_end):
         yield running.bake
 
 
-def _running(scene, frame):
+def _running(scene: Scene, frame: int) -> Record:
     """The session, which must have reached the frame; else say why not."""
     running = session.of(scene)
     if running.message:
         raise PBDError(running.message)
-    if running.world is None or not running.world.simulation.is_cached(frame):
+    if running.world is None or not running.world.simulation.frames.holds(frame):
         raise PBDError(f"Frame {frame} could not be simulated: press Reset")
     return running
 
 
-def _shape(running, obj, pose, frame, with_user_keys):
+def _shape(running: Record, obj: Object, pose: Pose, frame: int, with_user_keys: bool) -> np.ndarray:
     """The shape (n, 3) float32 of an object at the frame that is shown."""
     if obj.pbd.baked:
         if obj.pbd.bake_modifier:
@@ -189,7 +195,7 @@ def _shape(running, obj, pose, frame, with_user_keys):
     return shape + offset if with_user_keys else shape - offset
 
 
-def _shape_of_keys(obj):
+def _shape_of_keys(obj: Object) -> np.ndarray:
     """What the baked keys of an object make of its basis at the frame that is shown, (n, 3) float32."""
     keys = obj.data.shape_keys
     if keys is None:

@@ -10,10 +10,12 @@ import re
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Iterator
 
 import bpy
 
 from ..errors import PBDError
+from ..kinds import Object
 
 PARTS = {".gltf", ".usdz"}
 """Files that name others, or themselves, so that they are written under their own names, in a folder beside."""
@@ -25,7 +27,7 @@ CORNER_BYTES = 12
 """Of a position, or of the normal of a face corner, in one frame."""
 
 
-def check_room(path, objects, frames):
+def check_room(path: str, objects: list[Object], frames: int) -> None:
     """Raise a `PBDError` if the disk is too full for the meshes of these frames.
 
     Args:
@@ -44,7 +46,7 @@ def check_room(path, objects, frames):
 
 
 @contextlib.contextmanager
-def replacing(path):
+def replacing(path: str) -> Iterator[str]:
     """Give the path to write to; what is there afterwards takes the place of `path` if it is whole.
 
     Raises:
@@ -68,7 +70,7 @@ def replacing(path):
 
 
 @contextlib.contextmanager
-def _replacing_parts(path):
+def _replacing_parts(path: str) -> Iterator[str]:
     """As `replacing`, for a file with others beside it: all take the places of those that were there, or none."""
     folder, name = os.path.split(path)
     with tempfile.TemporaryDirectory(prefix=f"{name}.unfinished-", dir=folder) as held:
@@ -85,7 +87,7 @@ def _replacing_parts(path):
             undo.pop_all()
 
 
-def _move_in(part, new, old, folder, undo):
+def _move_in(part: str, new: str, old: str, folder: str, undo: contextlib.ExitStack) -> None:
     """Move a file from `new` into a folder; what it replaces goes to `old`, and back when `undo` closes."""
     source, kept, target = (os.path.join(place, part) for place in (new, old, folder))
     os.makedirs(os.path.dirname(kept), exist_ok=True)
@@ -99,7 +101,7 @@ def _move_in(part, new, old, folder, undo):
         undo.callback(os.remove, target)
 
 
-def _check(path):
+def _check(path: str) -> None:
     """Raise an `OSError` if a file was not written, or not to its end."""
     if not os.path.isfile(path):
         raise OSError("the folder takes no files")
@@ -107,7 +109,7 @@ def _check(path):
         raise OSError("the disk is full")
 
 
-def is_whole(path):
+def is_whole(path: str) -> bool:
     """Whether a file, with those that it names, is there to its end, as far as its format tells."""
     stem, extension = os.path.splitext(path)
     try:
@@ -124,19 +126,19 @@ def is_whole(path):
         return _is_whole(file.read(24), os.path.getsize(path))
 
 
-def _is_whole(begin, size):
+def _is_whole(begin: bytes, size: int) -> bool:
     """Whether a file of that size [bytes] that begins with these 24 bytes is there to its end."""
     if begin[:8] == CRATE:
         return 0 < int.from_bytes(begin[16:24], "little") < size
     return size > 0
 
 
-def reason(error):
+def reason(error: Exception) -> str:
     """Why an exporter has failed, of what it says: a sentence over lines, or the traceback of a script."""
     if isinstance(error, OSError):
         return error.strerror or str(error)
     said = str(error).removeprefix("Error: ")
     if "Traceback" in said:
         known = re.findall(r"\[Errno \d+\] ([^:\n]+)", said)
-        return known[-1] if known else "the exporter stopped, the console says where"
+        return known[-1] if known else "the exporter failed: see the system console"
     return " ".join(said.split())

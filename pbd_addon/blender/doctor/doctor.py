@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from bpy.app.translations import pgettext_iface as iface
 
+from ..kinds import Scene
 from ..scene import linked
 from ..scene.scene_objects import live_bodies
 from . import mesh_findings, misplaced, setup_findings
@@ -55,7 +56,7 @@ UNLOCKED = "unlocked"
 _findings: dict[int, tuple[Finding, ...]] = {}
 
 
-def check(scene):
+def check(scene: Scene) -> list[Finding]:
     """Look at all live objects of a scene and keep what was found."""
     found = []
     beginning = misplaced.beginning(scene)
@@ -72,11 +73,11 @@ def check(scene):
     return found
 
 
-def findings(scene):
+def findings(scene: Scene) -> tuple[Finding, ...] | None:
     """What the last check of a scene has found, or None if there was none."""
     return _findings.get(scene.session_uid)
 
 
-def forget():
+def forget() -> None:
     """Forget what was found: another file is loaded, or something was undone."""
     _findings.clear()

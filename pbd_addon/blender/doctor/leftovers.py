@@ -5,11 +5,13 @@ and stays: baked keys with their animation, the modifier of a Mesh Cache bake wh
 """
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
 
-from ... import pc2
+from ...io import pc2
+from ..kinds import Depsgraph, Keys, Mesh, Modifier, Object
 from ..output import output_modifier, shape_keys
 from ..read import pins
 from ..scene import animation, marks
@@ -23,7 +25,7 @@ _seen: dict[str, tuple] = {}
 """The counts after the last sweep, and by name what each PBD object wore."""
 
 
-def look(depsgraph):
+def look(depsgraph: Depsgraph) -> None:
     """Sweep if something may have lost its owner since the last time; else this costs a few microseconds.
 
     Whatever joins, converts, copies or deletes changes the number of objects, meshes or Key data-blocks, or a PBD
@@ -35,12 +37,12 @@ def look(depsgraph):
         sweep()
 
 
-def forget():
+def forget() -> None:
     """Look at everything the next time."""
     _seen.clear()
 
 
-def sweep():
+def sweep() -> None:
     """Take away what is ours and has no owner; meshes that are being edited or sculpted have to wait."""
     wearers: dict[int, list] = {}
     for obj in bpy.data.objects:
@@ -64,22 +66,27 @@ def sweep():
     _seen["bodies"] = tuple((obj.name, _dress(obj.name)) for obj in bpy.data.objects if is_body(obj))
 
 
-def _counts():
+def _counts() -> tuple:
     """Numbers of objects, meshes and Key data-blocks, and the mode that may have kept a mesh from being swept."""
     return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.shape_keys), bpy.context.mode
 
 
-def _dress(name):
-    """What a PBD object shows its simulation with: mesh, keys with the mark of their reference, modifiers; else ()."""
+def _dress(name: str) -> tuple:
+    """What a PBD object shows its simulation with: mesh, keys with the mark of their reference, modifiers; else ().
+
+    Our node group has one more user where our modifier was copied to another object.
+    """
     obj: Any = bpy.data.objects.get(name)
     if obj is None or not is_body(obj):
         return ()
     keys = obj.data.shape_keys
     worn = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
-    return obj.session_uid, obj.data.session_uid, worn, len(obj.modifiers), obj.pbd.baked
+    output = output_modifier.find(obj)
+    users = 0 if output is None else output.node_group.users
+    return obj.session_uid, obj.data.session_uid, worn, len(obj.modifiers), users, obj.pbd.baked
 
 
-def _remove_homeless_keys():
+def _remove_homeless_keys() -> None:
     """Undo can bring back the keys of a mesh that has none: Blender would keep them, and complain of them."""
     every: Any = bpy.data.shape_keys
     lost = [keys for keys in every if keys.user is None or keys.user.shape_keys != keys]
@@ -90,7 +97,7 @@ def _remove_homeless_keys():
 # ------------------------------------------------------------------------------------------ shape keys
 
 
-def _sweep_keys(mesh, worn_by):
+def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
     """Take away live keys that nobody writes and baked keys that nothing plays; give up what a user has taken over."""
     keys = mesh.shape_keys
     if keys is None:
@@ -126,7 +133,7 @@ def _sweep_keys(mesh, worn_by):
             mesh.update()
 
 
-def _played(keys):
+def _played(keys: Keys) -> set[str]:
     """Names of the keys that animation may show."""
     data = keys.animation_data
     curves = [] if data is None else [*(animation.curves(keys) or ()), *data.drivers]
@@ -137,7 +144,7 @@ def _played(keys):
 
 
 @contextlib.contextmanager
-def _some_object(mesh, worn_by):
+def _some_object(mesh: Mesh, worn_by: list[Object]) -> Iterator[Object]:
     """An object that wears a mesh: shape keys can be removed only through one."""
     if worn_by:
         yield worn_by[0]
@@ -152,7 +159,7 @@ def _some_object(mesh, worn_by):
 # ------------------------------------------------------------------------------------------ attributes and modifiers
 
 
-def _sweep_attributes(mesh, worn_by):
+def _sweep_attributes(mesh: Mesh, worn_by: list[Object]) -> None:
     """Take away attributes of ours that nothing reads."""
     bodies = [obj for obj in worn_by if is_body(obj)]
     has_output = any(output_modifier.find(obj) is not None for obj in bodies)
@@ -170,7 +177,7 @@ def _sweep_attributes(mesh, worn_by):
         mesh.update()
 
 
-def _sweep_object(obj):
+def _sweep_object(obj: Object) -> None:
     """Take away modifiers of ours, and what a bake has noted, from an object that is none of ours any more."""
     body = is_body(obj)
     ours = [one for one in obj.modifiers if one.type == "NODES" and output_modifier.is_ours(one)]
@@ -183,7 +190,7 @@ def _sweep_object(obj):
         obj.pbd.bake_action = None
 
 
-def _is_useless_bake(obj, modifier):
+def _is_useless_bake(obj: Object, modifier: Modifier) -> bool:
     """Whether this is the modifier of a bake whose file is of another mesh; one without a file may find it again."""
     if not modifier.name.startswith(marks.BAKE_MODIFIER) or not modifier.filepath.endswith(marks.BAKE_SUFFIX):
         return False

@@ -5,7 +5,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..timeline.intersections import tangled_faces
-from .patient import count_in
+from .patient import Patient, count_in
 
 SAME_PLACE = 1e-4
 """Vertices closer than this share of the usual edge are doubles."""
@@ -14,26 +14,26 @@ NO_AREA = 1e-10
 """A face without area has less than this share of its girth squared."""
 
 
-def shared(patient):
+def shared(patient: Patient) -> str:
     """Objects that share a mesh cannot have shapes of their own."""
     mesh = patient.obj.data
     sharers = mesh.users - mesh.use_fake_user
     return iface("The mesh is shared by {count} objects").format(count=sharers) if sharers > 1 else ""
 
 
-def absolute_keys(patient):
+def absolute_keys(patient: Patient) -> str:
     """The live key is a relative one."""
     keys = patient.obj.data.shape_keys
     absolute = keys is not None and not keys.use_relative
     return iface("The shape keys are absolute, the simulation needs relative ones") if absolute else ""
 
 
-def no_faces(patient):
+def no_faces(patient: Patient) -> str:
     """There must be something to simulate."""
     return "" if len(patient.polygons.starts) > 1 else iface("The mesh has no faces: there is nothing to simulate")
 
 
-def doubles(patient):
+def doubles(patient: Patient) -> str:
     """Vertices in the same place: the cloth is cut open there."""
     geometry = bmesh.new()
     geometry.from_mesh(patient.obj.data)
@@ -46,7 +46,7 @@ def doubles(patient):
     )
 
 
-def double_targets(geometry):
+def double_targets(geometry: bmesh.types.BMesh) -> dict:
     """Which vertices of a BMesh to merge into which, as Blender's own Merge by Distance has it."""
     lengths = [edge.calc_length() for edge in geometry.edges]
     if not lengths:
@@ -55,7 +55,7 @@ def double_targets(geometry):
     return bmesh.ops.find_doubles(geometry, verts=geometry.verts[:], dist=distance)["targetmap"]
 
 
-def areas(patient):
+def areas(patient: Patient) -> tuple[np.ndarray, np.ndarray]:
     """Areas (f,) [m²] and girths (f,) [m] of the faces."""
     corners, starts = patient.polygons
     sizes = np.diff(starts)
@@ -67,7 +67,7 @@ def areas(patient):
     return 0.5 * np.linalg.norm(vectors, axis=1), np.add.reduceat(np.linalg.norm(after - x, axis=1), starts[:-1])
 
 
-def no_area(patient):
+def no_area(patient: Patient) -> str:
     """Faces that are lines or points are left out."""
     if len(patient.polygons.starts) < 2 or patient.is_flat:
         return ""
@@ -80,7 +80,7 @@ def no_area(patient):
     )
 
 
-def loose_vertices(patient):
+def loose_vertices(patient: Patient) -> str:
     """Vertices without an edge stay where they are."""
     used = np.zeros(len(patient.world), bool)
     used[patient.edges.ravel()] = True
@@ -92,14 +92,14 @@ def loose_vertices(patient):
     )
 
 
-def faces_of_edges(patient):
+def faces_of_edges(patient: Patient) -> np.ndarray:
     """Number of faces at each edge, (e,) int."""
     rows = np.empty(len(patient.obj.data.loops), np.int32)
     patient.obj.data.loops.foreach_get("edge_index", rows)
     return np.bincount(rows, minlength=len(patient.edges))
 
 
-def crowded_edges(patient):
+def crowded_edges(patient: Patient) -> str:
     """Edges with more than two faces do not bend."""
     count = int((faces_of_edges(patient) > 2).sum())
     return count_in(
@@ -109,7 +109,7 @@ def crowded_edges(patient):
     )
 
 
-def opposed_normals(patient):
+def opposed_normals(patient: Patient) -> str:
     """Pressure pushes along the normals: neighbors must agree on them."""
     if patient.obj.pbd.pressure_mode == "OFF":
         return ""
@@ -125,7 +125,7 @@ def opposed_normals(patient):
     )
 
 
-def intersections(patient):
+def intersections(patient: Patient) -> str:
     """Contact cannot pull apart what goes through itself at the start."""
     if patient.body is None:
         return ""

@@ -4,13 +4,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import Polygons
 from ...contact import inside
 from ..errors import PBDError
+from ..kinds import Object, Scene
 from ..read import mesh_io
-from ..read.snapshot import read_snapshot, read_surroundings
+from ..read.snapshot import SceneSnapshot, read_snapshot, read_surroundings
 from ..scene import poses, surfaces, user_keys
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import last_shown
+from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.raw_settings import as_collider
 from ..timeline import session
@@ -27,7 +30,7 @@ class Misplaced(NamedTuple):
     ids: np.ndarray  # (k,) int
 
 
-def beginning(scene):
+def beginning(scene: Scene) -> SceneSnapshot:
     """The `SceneSnapshot` at which the simulation begins: that of its first frame, or as the scene stands now."""
     running, layer = session.get(scene), layer_of(scene)
     if running is not None and running.world is not None and last_shown(scene) != running.first_frame:
@@ -41,7 +44,7 @@ def beginning(scene):
         return moment
 
 
-def find(obj, moment):
+def find(obj: Object, moment: SceneSnapshot) -> Misplaced | None:
     """Free vertices of an object that are on the wrong side of a collider at a moment, as `Misplaced`, or None.
 
     Of several colliders it is the one with the most of them.
@@ -59,7 +62,7 @@ def find(obj, moment):
     return worst if len(worst.ids) else None
 
 
-def _start(obj, moment):
+def _start(obj: Object, moment: SceneSnapshot) -> np.ndarray:
     """Where the vertices of an object are at a moment, (n, 3) float64, world space [m]."""
     pose = moment.poses.get(obj.session_uid) or poses.read_last_pose(obj)
     shape = moment.deformed.get(obj.session_uid)
@@ -68,7 +71,7 @@ def _start(obj, moment):
     return poses.to_world(shape, pose.matrix)
 
 
-def _free(obj):
+def _free(obj: Object) -> np.ndarray:
     """Which vertices nothing holds firmly, (n,) bool."""
     free = np.ones(len(obj.data.vertices), bool)
     try:
@@ -79,7 +82,7 @@ def _free(obj):
     return free
 
 
-def _misplaced(points, surface, is_container):
+def _misplaced(points: np.ndarray, surface: Surface, is_container: bool) -> np.ndarray:
     """Which points (k, 3) [m] are on the wrong side of a surface and not on it, as numbers (j,) int; open, none are."""
     x = surface.world()
     low, high = x.min(axis=0), x.max(axis=0)
@@ -96,7 +99,7 @@ def _misplaced(points, surface, is_container):
     return rows
 
 
-def _is_closed(faces):
+def _is_closed(faces: Polygons) -> bool:
     """Whether an even number of faces meets at every edge."""
     corners, starts = faces
     following = np.arange(len(corners)) + 1

@@ -6,6 +6,7 @@ import numpy as np
 
 from ... import Body
 from ..errors import PBDError
+from ..kinds import Object
 from ..read import mesh_io
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses
@@ -22,18 +23,18 @@ class Patient(NamedTuple):
     beginning: SceneSnapshot | None  # when the simulation begins
 
     @property
-    def usual_edge(self):
+    def usual_edge(self) -> float:
         """Median length of an edge [m]; 0 without edges."""
         ends = self.world[self.edges]
         return float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))) if len(ends) else 0.0
 
     @property
-    def is_flat(self):
+    def is_flat(self) -> bool:
         """Whether its transform squeezes it to a plane, a line or a point."""
         return poses.is_flat(poses.read_last_pose(self.obj).matrix)
 
 
-def examine(obj, beginning=None):
+def examine(obj: Object, beginning: SceneSnapshot | None = None) -> Patient:
     """Read an object in Object Mode, as a `Patient`; without a snapshot, what is around is unknown."""
     mesh = obj.data
     edges = np.empty((len(mesh.edges), 2), np.int32)
@@ -46,6 +47,6 @@ def examine(obj, beginning=None):
     return Patient(obj, world, edges, mesh_io.read_polygons(mesh), body, beginning)
 
 
-def count_in(count, one, many):
+def count_in(count: int, one: str, many: str) -> str:
     """The sentence that fits a number, with that in it; "" for none."""
     return (one if count == 1 else many).format(count=count) if count else ""

@@ -1,11 +1,14 @@
 """What the doctor does about a finding: one function for each check that something helps against, by its name."""
 
+from collections.abc import Callable
+
 import bmesh
 import bpy
 import mathutils
 import numpy as np
 
 from ..errors import PBDError
+from ..kinds import Object
 from ..output import shape_keys
 from . import mesh_findings, setup_findings
 from .patient import examine
@@ -14,7 +17,7 @@ HALF = 0.5
 """Share of the usual edge that a distance is set to."""
 
 
-def edit(obj, change):
+def edit(obj: Object, change: Callable[[bmesh.types.BMesh], object]) -> None:
     """Let a function change the mesh as a BMesh; shape keys, groups and UVs go along. The live key goes."""
     shape_keys.remove_live_key(obj)
     geometry = bmesh.new()
@@ -25,22 +28,22 @@ def edit(obj, change):
     obj.data.update()
 
 
-def shared(obj):
+def shared(obj: Object) -> None:
     """A mesh of its own."""
     obj.data = obj.data.copy()
 
 
-def absolute_keys(obj):
+def absolute_keys(obj: Object) -> None:
     """Relative shape keys."""
     obj.data.shape_keys.use_relative = True
 
 
-def no_scale(obj):
+def no_scale(obj: Object) -> None:
     """The axes without a scale get 1."""
     obj.scale = [value if abs(value) > 1e-6 else 1.0 for value in obj.scale]
 
 
-def uneven_scale(obj):
+def uneven_scale(obj: Object) -> None:
     """The scale goes into the mesh and its shape keys; raises `PBDError` where others depend on it."""
     if obj.children or obj.parent or obj.animation_data or obj.constraints:
         raise PBDError(f"The scale of '{obj.name}' is animated, inherited or handed on: even it out by hand")
@@ -51,60 +54,60 @@ def uneven_scale(obj):
     obj.data.update()
 
 
-def doubles(obj):
+def doubles(obj: Object) -> None:
     """Merge them."""
     edit(obj, lambda geometry: bmesh.ops.weld_verts(geometry, targetmap=mesh_findings.double_targets(geometry)))
 
 
-def no_area(obj):
+def no_area(obj: Object) -> None:
     """Dissolve faces that are lines or points."""
 
-    def dissolve(geometry):
+    def dissolve(geometry: bmesh.types.BMesh) -> None:
         lengths = [edge.calc_length() for edge in geometry.edges]
         bmesh.ops.dissolve_degenerate(
-            geometry, edges=geometry.edges, dist=mesh_findings.SAME_PLACE * float(np.median(lengths))
+            geometry, edges=geometry.edges[:], dist=mesh_findings.SAME_PLACE * float(np.median(lengths))
         )
 
     edit(obj, dissolve)
 
 
-def loose_vertices(obj):
+def loose_vertices(obj: Object) -> None:
     """Delete them."""
 
-    def delete(geometry):
+    def delete(geometry: bmesh.types.BMesh) -> None:
         alone = [vertex for vertex in geometry.verts if not vertex.link_edges]
         bmesh.ops.delete(geometry, geom=alone, context="VERTS")
 
     edit(obj, delete)
 
 
-def opposed_normals(obj):
+def opposed_normals(obj: Object) -> None:
     """Let all normals look outward."""
-    edit(obj, lambda geometry: bmesh.ops.recalc_face_normals(geometry, faces=geometry.faces))
+    edit(obj, lambda geometry: bmesh.ops.recalc_face_normals(geometry, faces=geometry.faces[:]))
 
 
-def wide_distance(obj):
+def wide_distance(obj: Object) -> None:
     """Half of the usual edge."""
     obj.pbd.thickness = HALF * examine(obj).usual_edge
 
 
-def wide_self_distance(obj):
+def wide_self_distance(obj: Object) -> None:
     """Automatic."""
     obj.pbd.self_distance = 0.0
 
 
-def lost_pins(obj):
+def lost_pins(obj: Object) -> None:
     """No pin group."""
     obj.pbd.pin_group = ""
 
 
-def lost_maps(obj):
+def lost_maps(obj: Object) -> None:
     """No group for these maps."""
     for kind in setup_findings.missing_maps(obj):
         obj.pbd.property_unset(f"{kind}_group")
 
 
-def all_held(obj):
+def all_held(obj: Object) -> None:
     """No pin group; what is attached stays. The group itself is kept."""
     if obj.pbd.pin_group:
         obj.pbd.pin_group = ""
@@ -112,13 +115,13 @@ def all_held(obj):
         obj.pbd.attach_group = ""
 
 
-def second_simulation(obj):
+def second_simulation(obj: Object) -> None:
     """Switch Blender's own simulation off."""
     found = setup_findings.first_modifier(obj, setup_findings.SIMULATE)
     found.show_viewport = found.show_render = False
 
 
-def added_geometry(obj):
+def added_geometry(obj: Object) -> None:
     """Make what the modifier does part of the mesh; raises `PBDError` where shape keys forbid it."""
     shape_keys.remove_live_key(obj)
     if obj.data.shape_keys is not None:

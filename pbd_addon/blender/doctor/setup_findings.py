@@ -1,11 +1,15 @@
 """What the doctor finds in how a mesh is set up: place and size, settings, groups, modifiers."""
 
+from collections.abc import Collection
+
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
+from ..kinds import Modifier, Object
 from ..scene import user_keys
 from ..settings import maps
 from . import misplaced
+from .patient import Patient
 
 SMALL, LARGE = 0.01, 50.0
 """What is smaller or larger than this was hardly modeled in meters [m]."""
@@ -29,12 +33,12 @@ SIMULATE = ("CLOTH", "SOFT_BODY")
 """Modifiers of Blender's that move the same vertices."""
 
 
-def no_scale(patient):
+def no_scale(patient: Patient) -> str:
     """What is squeezed flat by its transform cannot be written back."""
     return iface("The object has a scale of zero") if patient.is_flat else ""
 
 
-def unusual_size(patient):
+def unusual_size(patient: Patient) -> str:
     """Cloth of a wrong size behaves like that size, not as it looks."""
     if patient.is_flat or not len(patient.world):
         return ""
@@ -45,7 +49,7 @@ def unusual_size(patient):
     return sentence.format(size=size)
 
 
-def uneven_scale(patient):
+def uneven_scale(patient: Patient) -> str:
     """The simulation runs in meters whatever the scale; modifiers that measure in the object's space do not."""
     scale = np.abs(patient.obj.matrix_world.to_scale())
     thick = [modifier.name for modifier in patient.obj.modifiers if modifier.type == "SOLIDIFY"]
@@ -55,7 +59,7 @@ def uneven_scale(patient):
     return sentence.format(name=thick[0])
 
 
-def wide_distance(patient):
+def wide_distance(patient: Patient) -> str:
     """A distance to obstacles that is longer than the edges makes cloth hover in folds."""
     distance, edge = patient.obj.pbd.thickness, patient.usual_edge
     if not 0.0 < edge < distance:
@@ -64,7 +68,7 @@ def wide_distance(patient):
     return sentence.format(distance=1e3 * distance, edge=1e3 * edge)
 
 
-def wide_self_distance(patient):
+def wide_self_distance(patient: Patient) -> str:
     """Layers cannot be kept farther apart than the mesh is fine."""
     settings, edge = patient.obj.pbd, patient.usual_edge
     if not settings.self_collision or not 0.0 < edge < settings.self_distance:
@@ -73,7 +77,7 @@ def wide_self_distance(patient):
     return sentence.format(distance=1e3 * settings.self_distance, edge=1e3 * edge)
 
 
-def lost_pins(patient):
+def lost_pins(patient: Patient) -> str:
     """A pin group that is not there, or that holds nothing."""
     obj, name = patient.obj, patient.obj.pbd.pin_group
     if not name:
@@ -84,20 +88,20 @@ def lost_pins(patient):
     return iface("The pin group '{name}' is empty: nothing is held").format(name=name) if empty else ""
 
 
-def lost_maps(patient):
+def lost_maps(patient: Patient) -> str:
     """A weight map whose group is not there."""
     lost = missing_maps(patient.obj)
     sentence = iface("The group '{name}' of a weight map does not exist")
     return sentence.format(name=next(iter(lost.values()))) if lost else ""
 
 
-def missing_maps(obj):
+def missing_maps(obj: Object) -> dict[str, str]:
     """Names of the groups of weight maps that do not exist, by map."""
     named = ((kind, getattr(obj.pbd, f"{kind}_group")) for kind in maps.LABELS)
     return {kind: name for kind, name in named if name and name not in obj.vertex_groups}
 
 
-def all_held(patient):
+def all_held(patient: Patient) -> str:
     """Something must be free to move."""
     obj = patient.obj
     weights = np.zeros(len(patient.world), np.float32)
@@ -107,7 +111,7 @@ def all_held(patient):
     return iface("All vertices are held: nothing can move") if len(weights) and (weights >= 1.0).all() else ""
 
 
-def wrong_side(patient):
+def wrong_side(patient: Patient) -> str:
     """What begins inside of a solid collider is pushed out, often through other cloth."""
     found = misplaced.find(patient.obj, patient.beginning) if patient.beginning else None
     if found is None:
@@ -121,20 +125,20 @@ def wrong_side(patient):
     return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.collider)
 
 
-def second_simulation(patient):
+def second_simulation(patient: Patient) -> str:
     """Blender's own cloth would move it once more."""
     found = first_modifier(patient.obj, SIMULATE)
     sentence = iface("Modifier '{name}' simulates the same vertices again")
     return sentence.format(name=found.name) if found else ""
 
 
-def added_geometry(patient):
+def added_geometry(patient: Patient) -> str:
     """Modifiers come after the simulation, which knows nothing of what they add."""
     found = first_modifier(patient.obj, ADD_GEOMETRY)
     sentence = iface("Modifier '{name}' comes after the simulation, which does not see what it changes")
     return sentence.format(name=found.name) if found else ""
 
 
-def first_modifier(obj, types):
+def first_modifier(obj: Object, types: Collection[str]) -> Modifier | None:
     """The first modifier of one of these types that is switched on, or None."""
     return next((one for one in obj.modifiers if one.type in types and (one.show_viewport or one.show_render)), None)

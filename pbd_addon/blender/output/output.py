@@ -1,12 +1,16 @@
 """Where the simulated shape is shown: in a shape key, before all modifiers, or by a modifier of ours among them."""
 
+import numpy as np
+
 from ..errors import PBDError
+from ..kinds import Object
 from ..scene import linked, poses, surfaces
+from ..scene.poses import Pose
 from . import output_modifier, shape_keys
 from .output_choice import choose
 
 
-def check(obj):
+def check(obj: Object) -> None:
     """Raise a `PBDError` if the modifiers that the pins are to follow do not leave the vertices as they are."""
     if not choose(obj).modifier:
         return
@@ -34,13 +38,13 @@ def check(obj):
             )
 
 
-def prepare(objects):
+def prepare(objects: list[Object]) -> bool:
     """Give objects the key or the modifier that they need; whether Blender has something to evaluate anew."""
     changed = [ensure(obj) for obj in objects]
     return any(changed)
 
 
-def ensure(obj):
+def ensure(obj: Object) -> bool:
     """Give an object the output that it is to have, if it can be changed; whether its modifiers were changed."""
     if linked.problem(obj) or obj.mode == "EDIT" or obj.pbd.baked:
         return False
@@ -52,7 +56,7 @@ def ensure(obj):
     return output_modifier.ensure(obj) or had_key
 
 
-def write(obj, positions, pose, masks):
+def write(obj: Object, positions: np.ndarray, pose: Pose, masks: dict[str, np.ndarray]) -> None:
     """Show world positions (n, 3) float32 [m] as the object's shape under its pose."""
     if output_modifier.find(obj) is None:
         shape_keys.write_live_key(obj, positions, pose, masks)
@@ -60,18 +64,18 @@ def write(obj, positions, pose, masks):
         output_modifier.write(obj, poses.to_object(positions, pose.matrix))
 
 
-def show_user_shape(obj):
+def show_user_shape(obj: Object) -> None:
     """Show what the user made: nothing is simulated at this moment."""
     shape_keys.show_user_shape(obj)
     output_modifier.show_input(obj)
 
 
-def remove(obj):
+def remove(obj: Object) -> None:
     """Take back all that shows the simulation of an object that is not baked."""
     shape_keys.remove_live_key(obj)
     output_modifier.remove(obj)
 
 
-def is_shown(obj):
+def is_shown(obj: Object) -> bool:
     """Whether something simulated was shown since the object became PBD."""
     return shape_keys.live_key(obj) is not None or output_modifier.read(obj) is not None

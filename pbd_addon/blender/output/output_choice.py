@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from bpy.app.translations import pgettext_iface as iface
 
+from ..kinds import Object
 from . import output_modifier
 
 
@@ -14,7 +15,7 @@ class Choice(NamedTuple):
     reason: str  # one sentence
 
 
-def choose(obj):
+def choose(obj: Object) -> Choice:
     """What is to show the simulated shape of an object, by its setting or, if that is automatic, its modifiers."""
     movers = output_modifier.movers(obj)
     bound = output_modifier.is_bound_to_parent(obj)
@@ -37,7 +38,7 @@ def choose(obj):
     return Choice(False, iface("By shape key, as no modifier poses this mesh"))
 
 
-def is_posed_after(obj):
+def is_posed_after(obj: Object) -> bool:
     """Whether the simulated shape stands before what poses the mesh, so that it is posed once it is simulated."""
     posed = bool(output_modifier.movers(obj)) or output_modifier.is_bound_to_parent(obj)
     return posed and not choose(obj).modifier

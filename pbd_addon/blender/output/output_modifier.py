@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ..errors import PBDError
+from ..kinds import Modifier, Object
 from ..scene import animation
 
 NAME = "PBD Output"
@@ -78,18 +79,18 @@ FIRST = {"MULTIRES", "SOFT_BODY"}
 """Modifiers that Blender wants before every node group, as they need the mesh itself."""
 
 
-def movers(obj):
+def movers(obj: Object) -> list[Modifier]:
     """The modifiers that pose the mesh, in their order; the one that plays a bake of ours is none of them."""
     return [modifier for modifier in obj.modifiers if modifier.type in MOVERS and not _plays_bake(obj, modifier)]
 
 
-def _plays_bake(obj, modifier):
+def _plays_bake(obj: Object, modifier: Modifier) -> bool:
     pbd = obj.pbd
     ours = modifier.type == "MESH_CACHE" and pbd.bake_modifier
     return bool(ours) and (modifier.name == pbd.bake_modifier or modifier.filepath == pbd.bake_file)
 
 
-def is_bound_to_parent(obj):
+def is_bound_to_parent(obj: Object) -> bool:
     """Whether the parent, an armature or lattice, deforms the mesh without a modifier that could be seen."""
     return (
         obj.parent is not None
@@ -98,17 +99,17 @@ def is_bound_to_parent(obj):
     )
 
 
-def find(obj):
+def find(obj: Object) -> Modifier | None:
     """Our modifier of an object, or None."""
     return next((modifier for modifier in obj.modifiers if modifier.type == "NODES" and is_ours(modifier)), None)
 
 
-def is_ours(modifier):
+def is_ours(modifier: Modifier) -> bool:
     """Whether a Geometry Nodes modifier has our group."""
     return modifier.node_group is not None and MARK in modifier.node_group
 
 
-def place(obj):
+def place(obj: Object) -> int:
     """Where our modifier stands among the modifiers, or would stand: behind the last one that poses the mesh."""
     ours = find(obj)
     if ours is not None:
@@ -116,17 +117,17 @@ def place(obj):
     return 1 + max((obj.modifiers.find(modifier.name) for modifier in movers(obj)), default=-1)
 
 
-def before(obj):
+def before(obj: Object) -> list[Modifier]:
     """The modifiers that make the input of the simulation."""
     return list(obj.modifiers)[: place(obj)]
 
 
-def after(obj):
+def after(obj: Object) -> list[Modifier]:
     """The modifiers that act on the simulated shape."""
     return [modifier for modifier in list(obj.modifiers)[place(obj) :] if modifier != find(obj)]
 
 
-def ensure(obj):
+def ensure(obj: Object) -> bool:
     """Give an object our modifier; whether anything was changed.
 
     It stays where the user has moved it. One that poses the mesh and was added behind it goes before it.
@@ -150,7 +151,7 @@ def ensure(obj):
     return added or moved
 
 
-def remove(obj):
+def remove(obj: Object) -> bool:
     """Take our modifier, its attribute and, with its last user, its group away; whether there was anything."""
     ours = find(obj)
     found = ours is not None
@@ -166,7 +167,7 @@ def remove(obj):
     return found
 
 
-def write(obj, shape):
+def write(obj: Object, shape: np.ndarray) -> None:
     """Show a shape (n, 3) float32, object space [m]."""
     attributes = obj.data.attributes
     held = attributes.get(POSITION)
@@ -179,7 +180,7 @@ def write(obj, shape):
     obj.data.update()
 
 
-def read(obj):
+def read(obj: Object) -> np.ndarray | None:
     """The shape (n, 3) float32 that is shown, object space [m], or None."""
     held = obj.data.attributes.get(POSITION)
     if held is None or find(obj) is None:
@@ -189,7 +190,7 @@ def read(obj):
     return shape
 
 
-def show_input(obj):
+def show_input(obj: Object) -> None:
     """Let the mesh be seen as the modifiers before ours leave it."""
     held = obj.data.attributes.get(POSITION)
     if held is not None:
@@ -200,7 +201,7 @@ def show_input(obj):
 # ------------------------------------------------------------------------------------------ while it is baked
 
 
-def check_switches(obj):
+def check_switches(obj: Object) -> None:
     """Raise a `PBDError` if animation would switch on again what a bake switches off."""
     if find(obj) is None:
         return
@@ -211,13 +212,13 @@ def check_switches(obj):
         raise PBDError(f"Modifiers of '{obj.name}' are switched by animation: remove that to bake their result")
 
 
-def switch_off(obj):
+def switch_off(obj: Object) -> None:
     """Switch off what baked keys hold already: our modifier and those before it, and deformation by the parent."""
     if find(obj) is not None:
         _switch_off(obj, before(obj))
 
 
-def switch_off_overwritten(obj):
+def switch_off_overwritten(obj: Object) -> None:
     """Switch off our modifier, and what does nothing once another modifier in its place sets all positions.
 
     That is what moves vertices directly before it. Other modifiers give the mesh their faces, weights or UV maps, and
@@ -230,7 +231,7 @@ def switch_off_overwritten(obj):
     _switch_off(obj, earlier[needed:], with_parent=not needed)
 
 
-def _switch_off(obj, earlier, with_parent=True):
+def _switch_off(obj: Object, earlier: list[Modifier], with_parent: bool = True) -> None:
     """Switch off our modifier, these, and deformation by the parent; noted on ``Object.pbd``."""
     held = [*earlier, find(obj)]
     notes = [f"{modifier.show_viewport:d}{modifier.show_render:d}{modifier.name}" for modifier in held]
@@ -242,7 +243,7 @@ def _switch_off(obj, earlier, with_parent=True):
         obj.parent_type = "OBJECT"
 
 
-def switch_on(obj):
+def switch_on(obj: Object) -> None:
     """Undo `switch_off` or `switch_off_overwritten`."""
     for note in obj.pbd.bake_switched_off.splitlines():
         modifier = obj.modifiers.get(note[2:])
@@ -255,13 +256,13 @@ def switch_on(obj):
 # ------------------------------------------------------------------------------------------ the node group
 
 
-def group():
+def group() -> Any:
     """Our node group, which all objects share; made if there is none."""
     trees: Any = bpy.data.node_groups
     return next((tree for tree in trees if MARK in tree and tree.library is None), None) or make_group()
 
 
-def make_group():
+def make_group() -> Any:
     """Geometry → keep positions and indices → set positions to the attribute, where there is one → Geometry."""
     tree: Any = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
     tree[MARK] = 1
@@ -298,6 +299,6 @@ def make_group():
     return tree
 
 
-def socket(sockets, name):
+def socket(sockets: Any, name: str) -> Any:
     """The socket of that name that fits the type that its node was set to."""
     return next(found for found in sockets if found.name == name and found.enabled)

@@ -7,13 +7,15 @@ Blender shows is the simulated shape. It is known by its mark, whatever its name
 import bpy
 import numpy as np
 
+from ..kinds import KeyBlock, Keys, Object
 from ..scene import marks, poses, user_keys
+from ..scene.poses import Pose
 
 LIVE_KEY = "PBD"
 BASIS = "Basis"
 
 
-def live_key(obj):
+def live_key(obj: Object) -> KeyBlock | None:
     """The live shape key, or None.
 
     One that has become the reference key, because the basis was deleted, is the shape of the mesh, not the live key.
@@ -27,7 +29,7 @@ def live_key(obj):
     return next(iter(marks.marked(keys, marks.LIVE)), None)
 
 
-def ensure_basis(obj):
+def ensure_basis(obj: Object) -> None:
     """Give the mesh a basis to lean on; one of the user's that was ours is given up."""
     keys = obj.data.shape_keys
     if keys is None:
@@ -36,7 +38,7 @@ def ensure_basis(obj):
         give_up_reference(keys)
 
 
-def give_up_reference(keys):
+def give_up_reference(keys: Keys) -> None:
     """Let the reference key be the user's, if it was a key that shows the simulation: whose basis was deleted."""
     reference = keys.reference_key
     if marks.is_marked(reference, marks.LIVE, marks.BAKED):
@@ -44,7 +46,7 @@ def give_up_reference(keys):
         reference.name = BASIS
 
 
-def ensure_live_key(obj):
+def ensure_live_key(obj: Object) -> KeyBlock:
     """The live shape key; made, in the user's shape, if there is none."""
     block = live_key(obj)
     if block is None:
@@ -60,7 +62,9 @@ def ensure_live_key(obj):
     return block
 
 
-def write_live_key(obj, positions, pose=None, masks=None):
+def write_live_key(
+    obj: Object, positions: np.ndarray, pose: Pose | None = None, masks: dict[str, np.ndarray] | None = None
+) -> None:
     """Show world positions (n, 3) float32 [m] as the object's shape, whatever its pose and its own keys."""
     if pose is None:
         pose = poses.read_last_pose(obj)
@@ -72,20 +76,20 @@ def write_live_key(obj, positions, pose=None, masks=None):
     write_points(obj, block, shape)
 
 
-def show_user_shape(obj):
+def show_user_shape(obj: Object) -> None:
     """Let the live key, if there is one, show what the user made: nothing is simulated at this moment."""
     block = live_key(obj)
     if block is not None:
         write_points(obj, block, user_keys.basis_shape(obj))
 
 
-def write_points(obj, block, shape):
+def write_points(obj: Object, block: KeyBlock, shape: np.ndarray) -> None:
     """Write a shape (n, 3) into a key, and tell Blender: without the update 4.2 shows the old mesh."""
     block.points.foreach_set("co", np.ascontiguousarray(shape, np.float32).ravel())
     obj.data.update()
 
 
-def remove_keys(obj, blocks):
+def remove_keys(obj: Object, blocks: list[KeyBlock]) -> None:
     """Remove these shape keys of an object; the user's active key stays active."""
     active = obj.active_shape_key_index
     for block in blocks:
@@ -93,7 +97,7 @@ def remove_keys(obj, blocks):
     obj.active_shape_key_index = active
 
 
-def clear(obj):
+def clear(obj: Object) -> None:
     """Remove all keys of a mesh that has some.
 
     Until Blender 5.0 those of a copied mesh count as used twice, and stay in the file without a mesh.
@@ -103,19 +107,19 @@ def clear(obj):
     bpy.data.batch_remove([left for left in bpy.data.shape_keys if left.session_uid == uid])
 
 
-def remove_live_key(obj):
+def remove_live_key(obj: Object) -> None:
     """Take back the live key, and the basis if it was ours and nothing else leans on it."""
     drop_live_key(obj)
     remove_own_basis(obj)
 
 
-def drop_live_key(obj):
+def drop_live_key(obj: Object) -> None:
     """Take back the live key; the basis stays."""
     remove_keys(obj, marks.marked(obj.data.shape_keys, marks.LIVE))
     obj.pbd.live_key = ""
 
 
-def give_up_all(obj):
+def give_up_all(obj: Object) -> None:
     """Let all shape keys be the user's: a bake is ordinary animation from here on."""
     keys = obj.data.shape_keys
     for block in () if keys is None else keys.key_blocks:
@@ -123,7 +127,7 @@ def give_up_all(obj):
             marks.give_up(block)
 
 
-def remove_own_basis(obj):
+def remove_own_basis(obj: Object) -> None:
     """Take back the basis, if it was ours and no other key is left; else it is the user's from here on."""
     keys = obj.data.shape_keys
     if keys is not None and marks.is_marked(keys.reference_key, marks.BASIS):

@@ -34,8 +34,8 @@ def read(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
         depsgraph: What evaluates it; it may be brought up to date, which makes what was read from it invalid.
 
     Raises:
-        PBDError: The mesh is being edited, the modifiers do not keep the vertices, a vertex is nowhere, or nothing is
-            evaluated.
+        PBDError: The mesh is being edited, the modifiers do not keep the vertices, a vertex has invalid coordinates,
+            or nothing is evaluated.
     """
     mesh_io.check_editable(obj)
     output.check(obj)
@@ -56,7 +56,9 @@ def read(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
         )
     bad = np.flatnonzero(~np.isfinite(shape).all(axis=1))
     if len(bad):
-        raise PBDError(f"The modifiers of '{obj.name}' put vertex {bad[0]} nowhere: switch them off one by one")
+        raise PBDError(
+            f"The modifiers of '{obj.name}' give vertex {bad[0]} invalid coordinates: switch them off one by one"
+        )
     return shape
 
 

@@ -72,7 +72,7 @@ def read_body(
     shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj) if masks is None else masks)
     bad = np.flatnonzero(~np.isfinite(shape).all(axis=1))
     if len(bad):
-        raise PBDError(f"The place of vertex {bad[0]} of '{obj.name}' is no number: delete or move it")
+        raise PBDError(f"Vertex {bad[0]} of '{obj.name}' has invalid coordinates (NaN): delete or move it")
     faces = read_polygons(obj.data)
     if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
         faces = surfaces.turned_around(faces)
@@ -81,7 +81,7 @@ def read_body(
         return Body(
             vertices,
             faces,
-            material=raw_settings.read_material(obj),
+            material=raw_settings.material_from(raw_settings.raw_material(obj.pbd), obj.name),
             pins=read_pins(obj),
             rest_vertices=vertices if obj.pbd.rest_shape == "DEFORMED" else poses.to_world(shape, pose.matrix),
             edges=read_loose_edges(obj.data),

@@ -1,7 +1,13 @@
 """F-curves of a data-block, the same in Blender 4.2 (actions hold curves) and 4.4 and later (slots and layers)."""
 
+from collections.abc import Collection
+from typing import Any
+
 import bpy
 import numpy as np
+from numpy.typing import ArrayLike
+
+from ..kinds import ID, Depsgraph
 
 LAYERED = bpy.app.version >= (4, 4, 0)
 LINEAR = 1
@@ -20,7 +26,7 @@ KEYFRAME = (
 """What of a keyframe shapes its F-curve, with type and length."""
 
 
-def animated(owner, depsgraph):
+def animated(owner: ID, depsgraph: Depsgraph | None) -> Any:
     """The ID to read animated properties from.
 
     Blender hands the values of animation and drivers back to the originals, and only those know what a script has
@@ -29,7 +35,7 @@ def animated(owner, depsgraph):
     return owner.evaluated_get(depsgraph) if depsgraph is not None and depsgraph.mode == "RENDER" else owner
 
 
-def curves(owner):
+def curves(owner: ID) -> Any:
     """The F-curve collection that animates `owner` (any ID), or None."""
     data = owner.animation_data
     if data is None or data.action is None:
@@ -37,7 +43,7 @@ def curves(owner):
     return curves_of(data.action, data.action_slot if LAYERED else None)
 
 
-def curves_of(action, slot):
+def curves_of(action: Any, slot: Any) -> Any:
     """The F-curve collection of an action for one of its slots, or None; before Blender 4.4 there is no slot."""
     if not LAYERED:
         return action.fcurves
@@ -46,7 +52,7 @@ def curves_of(action, slot):
     return None if bag is None else bag.fcurves
 
 
-def ensure_curves(owner, name):
+def ensure_curves(owner: ID, name: str) -> Any:
     """The F-curve collection of `owner`; makes animation data, an action called `name` and a slot as needed."""
     found = curves(owner)
     if found is not None:
@@ -64,7 +70,7 @@ def ensure_curves(owner, name):
     return strip.channelbag(data.action_slot, ensure=True).fcurves
 
 
-def add_linear_curve(collection, data_path, frames, values):
+def add_linear_curve(collection: Any, data_path: str, frames: ArrayLike, values: ArrayLike) -> None:
     """A new F-curve with straight lines between its keyframes, constant outside.
 
     Args:
@@ -75,13 +81,14 @@ def add_linear_curve(collection, data_path, frames, values):
     """
     curve = collection.new(data_path)
     points = curve.keyframe_points
-    points.add(len(frames))
-    points.foreach_set("co", np.stack((frames, values), axis=-1).astype(np.float32).ravel())
-    points.foreach_set("interpolation", np.full(len(frames), LINEAR, np.int32))
+    at = np.stack((frames, values), axis=-1).astype(np.float32)
+    points.add(len(at))
+    points.foreach_set("co", at.ravel())
+    points.foreach_set("interpolation", np.full(len(at), LINEAR, np.int32))
     curve.update()
 
 
-def remove_curves(owner, data_paths):
+def remove_curves(owner: ID, data_paths: Collection[str]) -> None:
     """Take away the F-curves of `owner` that animate one of `data_paths`."""
     collection = curves(owner)
     if collection is None:
@@ -90,21 +97,12 @@ def remove_curves(owner, data_paths):
         collection.remove(curve)
 
 
-def value_path(name):
+def value_path(name: str) -> str:
     """Data path of the value of a shape key, from its Key data-block."""
     return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
 
 
-def animates(owner, beginnings):
-    """Whether an F-curve, driver or NLA track of `owner` may change a property whose path begins so."""
-    data = owner.animation_data
-    if data is None:
-        return False
-    animated = [*(curves(owner) or ()), *data.drivers]
-    return bool(data.nla_tracks) or any(curve.data_path.startswith(beginnings) for curve in animated)
-
-
-def beginnings(owner):
+def beginnings(owner: ID) -> tuple[str, ...] | None:
     """The data paths that animation of an ID may change, () where nothing does, or None for any."""
     data = owner.animation_data
     if data is None:
@@ -112,14 +110,14 @@ def beginnings(owner):
     return None if data.nla_tracks else tuple(curve.data_path for curve in (*(curves(owner) or ()), *data.drivers))
 
 
-def channels(owner):
+def channels(owner: ID) -> set[tuple[str, int]]:
     """What F-curves and drivers of `owner` animate: data paths with array indices."""
     data = owner.animation_data
     animated = () if data is None else (*(curves(owner) or ()), *data.drivers)
     return {(curve.data_path, curve.array_index) for curve in animated}
 
 
-def keyframes(curve):
+def keyframes(curve: Any) -> bytes:
     """What an F-curve without modifiers is drawn from, as bytes: equal as long as its values are."""
     points = curve.keyframe_points
     parts = [repr((curve.mute, curve.extrapolation)).encode()]

@@ -8,8 +8,10 @@ from typing import Any
 
 import bpy
 
+from ..kinds import Object
 
-def problem(obj):
+
+def problem(obj: Object) -> str:
     """Why nothing of a mesh object's simulation could be saved in this file, and what to do about it, or ""."""
     mesh = obj.data
     if obj.library is not None:
@@ -22,7 +24,7 @@ def problem(obj):
     return ""
 
 
-def before_save():
+def before_save() -> None:
     """Let Blender save the settings of overridden objects.
 
     Since 5.0 it fails to read an overridden group of settings that does not exist in the object it overrides. To read

@@ -6,40 +6,42 @@ one than the playhead names: with Old 200 and New 100, frame 10 of the timeline 
 
 import math
 
+from ..kinds import Scene
+
 SAME = 1e-3
 """Blender rounds stretched frames to 32 bits; what is closer to a whole one is that [frames]."""
 
 
-def time_stretch(scene):
+def time_stretch(scene: Scene) -> float:
     """Frames of animation that one frame of the timeline takes."""
     return scene.render.frame_map_old / scene.render.frame_map_new
 
 
-def shown_frame(scene):
+def shown_frame(scene: Scene) -> float:
     """The frame that is shown, which may lie between two."""
     frame = scene.frame_current_final
     whole = round(frame)
     return float(whole) if time_stretch(scene) != 1.0 and abs(frame - whole) < SAME else frame
 
 
-def last_shown(scene):
+def last_shown(scene: Scene) -> int:
     """The frame that is shown, or the last whole one before it."""
     return math.floor(shown_frame(scene))
 
 
-def go_to(scene, frame):
+def go_to(scene: Scene, frame: int) -> None:
     """Show a whole frame, also one between two of the timeline."""
     place = frame / time_stretch(scene)
     whole = math.floor(place)
     scene.frame_set(whole, subframe=place - whole)
 
 
-def go_to_first(scene):
+def go_to_first(scene: Scene) -> None:
     """Go to the first frame of the timeline that shows some of the simulation."""
     scene.frame_set(timeline_frames(scene, *frame_range(scene))[0])
 
 
-def timeline_frames(scene, first, last):
+def timeline_frames(scene: Scene, first: int, last: int) -> tuple[int, int]:
     """First and last frame of the timeline that show what was simulated from one frame to another."""
     if not scene.use_custom_simulation_range and (first, last) == frame_range(scene):
         return _played(scene)
@@ -48,28 +50,28 @@ def timeline_frames(scene, first, last):
     return start, max(math.floor((last + SAME) / stretch), start)
 
 
-def frame_range(scene):
+def frame_range(scene: Scene) -> tuple[int, int]:
     """First and last frame of the simulation: its own range if the scene has one, else what is played."""
     if scene.use_custom_simulation_range:
         return scene.simulation_frame_start, scene.simulation_frame_end
     return _stretched(scene, *_played(scene))
 
 
-def last_live_frame(scene):
+def last_live_frame(scene: Scene) -> int:
     """The last frame that is stepped; from there on the shape stays."""
     if scene.use_custom_simulation_range:
         return scene.simulation_frame_end
     return _stretched(scene, scene.frame_start, max(scene.frame_end, _played(scene)[1]))[1]
 
 
-def _played(scene):
+def _played(scene: Scene) -> tuple[int, int]:
     """First and last frame of the timeline that are played."""
     if scene.use_preview_range:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_start, scene.frame_end
 
 
-def _stretched(scene, first, last):
+def _stretched(scene: Scene, first: int, last: int) -> tuple[int, int]:
     """First and last whole frame that are needed to show the timeline from one frame to another."""
     stretch = time_stretch(scene)
     return math.floor(first * stretch + SAME), math.ceil(last * stretch - SAME)

@@ -4,13 +4,16 @@ They are read at every simulated frame, after modifiers, armatures and shape key
 read last is shared, so that a collider that stands still takes no memory and hardly any time.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ... import Polygons
 from ..errors import PBDError
+from ..kinds import Depsgraph, Mesh, Object, Scene
 from . import linked, poses
 from .scene_objects import is_body
 
@@ -27,24 +30,24 @@ class Surface(NamedTuple):
     faces: Polygons
 
     @property
-    def mirrored(self):
+    def mirrored(self) -> bool:
         """Whether the transform turns the surface inside out."""
         return bool(np.linalg.det(self.matrix[:3, :3]) < 0.0)
 
-    def world(self):
+    def world(self) -> np.ndarray:
         """World positions (n, 3) float64 [m]."""
         return poses.to_world(self.points, self.matrix)
 
-    def outward_faces(self):
+    def outward_faces(self) -> Polygons:
         """The faces, turned around where the transform mirrors them, so that they look outward in the world too."""
         return turned_around(self.faces) if self.mirrored else self.faces
 
-    def fits(self, other):
+    def fits(self, other: Surface) -> bool:
         """Whether both have the same faces, so that one can become the other by moving."""
         same = self.faces is other.faces or all(map(np.array_equal, self.faces, other.faces))
         return same and len(self.points) == len(other.points) and self.mirrored == other.mirrored
 
-    def stands_like(self, other):
+    def stands_like(self, other: Surface) -> bool:
         """Whether both are in the same place and shape."""
         return (
             self.fits(other)
@@ -52,7 +55,7 @@ class Surface(NamedTuple):
             and (self.points is other.points or np.array_equal(self.points, other.points))
         )
 
-    def blend(self, other, fraction):
+    def blend(self, other: Surface, fraction: float) -> Surface:
         """The surface on the straight way to `other`, or that one if its faces are others."""
         if not self.fits(other):
             return other
@@ -63,7 +66,7 @@ class Surface(NamedTuple):
         return other._replace(matrix=matrix, points=(1 - share) * self.points + share * other.points)
 
 
-def turned_around(faces):
+def turned_around(faces: Polygons) -> Polygons:
     """The same faces with opposite normals; each keeps its first corner."""
     lengths = np.diff(faces.starts)
     starts = np.repeat(faces.starts[:-1], lengths)
@@ -71,7 +74,7 @@ def turned_around(faces):
     return Polygons(faces.corners[starts + (-place) % np.repeat(lengths, lengths)], faces.starts)
 
 
-def fans(faces):
+def fans(faces: Polygons) -> np.ndarray:
     """Triangles (t, 3) int32 that cover the faces, each from its first corner."""
     lengths = np.maximum(np.diff(faces.starts) - 2, 0)
     first = np.repeat(faces.starts[:-1], lengths)
@@ -79,12 +82,12 @@ def fans(faces):
     return np.stack([faces.corners[first], faces.corners[first + place + 1], faces.corners[first + place + 2]], axis=1)
 
 
-def is_evaluated(obj, depsgraph):
+def is_evaluated(obj: Object, depsgraph: Depsgraph) -> bool:
     """Whether the object is up to date in the evaluated scene."""
     return obj.evaluated_get(depsgraph).is_evaluated
 
 
-def takes_part(obj, depsgraph):
+def takes_part(obj: Object, depsgraph: Depsgraph) -> bool:
     """Whether cloth may meet an object: not disabled in viewports, nor excluded from the view layer.
 
     One that is only hidden by its eye icon, or in renders, does take part. That it is evaluated is not enough, as
@@ -99,7 +102,7 @@ def takes_part(obj, depsgraph):
     return not all(collection.hide_viewport for collection in obj.users_collection)
 
 
-def read(obj, depsgraph, matrix=None, known=None):
+def read(obj: Object, depsgraph: Depsgraph, matrix: Any = None, known: Surface | None = None) -> Surface:
     """The surface of an object as evaluated.
 
     Args:
@@ -109,7 +112,7 @@ def read(obj, depsgraph, matrix=None, known=None):
         known: An earlier surface of the object; its arrays are used again where they are the same.
 
     Raises:
-        PBDError: A vertex is nowhere.
+        PBDError: A vertex has invalid coordinates.
     """
     evaluated = obj.evaluated_get(depsgraph)
     mesh = evaluated.to_mesh()
@@ -121,11 +124,11 @@ def read(obj, depsgraph, matrix=None, known=None):
         points = known.points
     elif not np.isfinite(points).all():
         bad = np.flatnonzero(~np.isfinite(points).all(axis=1))[0]
-        raise PBDError(f"The place of vertex {bad} of '{obj.name}' is no number: delete or move it")
+        raise PBDError(f"Vertex {bad} of '{obj.name}' has invalid coordinates (NaN): delete or move it")
     return Surface(obj.name, np.array(evaluated.matrix_world if matrix is None else matrix), points, faces)
 
 
-def _points(mesh):
+def _points(mesh: Mesh | None) -> np.ndarray:
     """Vertices (n, 3) float32 of a mesh, or of None."""
     points = np.empty((0 if mesh is None else len(mesh.vertices), 3), np.float32)
     if len(points):
@@ -133,7 +136,7 @@ def _points(mesh):
     return points
 
 
-def _faces(mesh, known):
+def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
     """Faces of a mesh, or of None; those of the known surface, if they are the same.
 
     The corners tell them apart: to read where faces start takes fifty times as long.
@@ -151,12 +154,12 @@ def _faces(mesh, known):
     return Polygons(corners, starts)
 
 
-def is_simulated(obj):
+def is_simulated(obj: Object) -> bool:
     """Whether the object is a PBD object that is stepped: switched on and not baked."""
     return is_body(obj) and obj.pbd.active and not obj.pbd.baked and not linked.problem(obj)
 
 
-def colliders(scene):
+def colliders(scene: Scene) -> list[Object]:
     """The objects that cloth of this scene may meet: those marked, and those of its collection."""
     marked = [obj for obj in scene.objects if obj.pbd_collider.enabled]
     collection = scene.pbd.collider_collection

@@ -5,24 +5,25 @@ Blender shows Basis + sum of value * mask * (key - its relative key); a mask is 
 
 import numpy as np
 
+from ..kinds import Depsgraph, KeyBlock, Mesh, Object
 from . import animation, marks
 
 
-def read_points(key_block):
+def read_points(key_block: KeyBlock) -> np.ndarray:
     """The shape (n, 3) float32 of one shape key."""
     shape = np.empty((len(key_block.points), 3), np.float32)
     key_block.points.foreach_get("co", shape.ravel())
     return shape
 
 
-def read_vertices(mesh):
+def read_vertices(mesh: Mesh) -> np.ndarray:
     """The shape (n, 3) float32 of a mesh in Object Mode, without its keys."""
     shape = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
     return shape
 
 
-def read_weights(obj, group_name):
+def read_weights(obj: Object, group_name: str) -> np.ndarray:
     """Weights (n,) float32 of a vertex group, zero outside of it.
 
     Blender has no bulk access to vertex groups, so this loops; it runs when a simulation is built, not per frame.
@@ -38,7 +39,7 @@ def read_weights(obj, group_name):
     return weights
 
 
-def user_keys(obj):
+def user_keys(obj: Object) -> list[KeyBlock]:
     """The shape keys that the user made, without the basis."""
     keys = obj.data.shape_keys
     if keys is None:
@@ -46,7 +47,7 @@ def user_keys(obj):
     return [block for block in keys.key_blocks[1:] if not marks.is_marked(block, marks.LIVE, marks.BAKED)]
 
 
-def key_values(obj, depsgraph=None):
+def key_values(obj: Object, depsgraph: Depsgraph | None = None) -> dict[str, float]:
     """Values of the user's keys that are not at rest, by name; as evaluated in `depsgraph` if there is one."""
     keys = obj.data.shape_keys
     if keys is None:
@@ -56,13 +57,13 @@ def key_values(obj, depsgraph=None):
     return {name: value for name, value in values if value != 0.0}
 
 
-def read_masks(obj):
+def read_masks(obj: Object) -> dict[str, np.ndarray]:
     """Weights (n,) float32 by which vertex groups limit the user's keys, by name of the key."""
     groups = ((block.name, block.vertex_group) for block in user_keys(obj))
     return {name: read_weights(obj, group) for name, group in groups if group in obj.vertex_groups}
 
 
-def user_offset(obj, values, masks):
+def user_offset(obj: Object, values: dict[str, float], masks: dict[str, np.ndarray]) -> np.ndarray | None:
     """What the user's keys add to the basis at these values, (n, 3) float32, or None for nothing."""
     blocks = obj.data.shape_keys.key_blocks if obj.data.shape_keys else {}
     total = None
@@ -77,13 +78,13 @@ def user_offset(obj, values, masks):
     return total
 
 
-def basis_shape(obj):
+def basis_shape(obj: Object) -> np.ndarray:
     """The shape (n, 3) float32 without any key's effect."""
     keys = obj.data.shape_keys
     return read_vertices(obj.data) if keys is None else read_points(keys.reference_key)
 
 
-def user_shape(obj, values, masks):
+def user_shape(obj: Object, values: dict[str, float], masks: dict[str, np.ndarray]) -> np.ndarray:
     """The shape (n, 3) float32 that the user's own keys make at these values, without what is simulated."""
     offset = user_offset(obj, values, masks)
     return basis_shape(obj) if offset is None else basis_shape(obj) + offset

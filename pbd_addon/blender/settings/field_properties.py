@@ -6,7 +6,7 @@ stiffness or density: those stand in brackets behind the label.
 
 import dataclasses
 import math
-from typing import Literal
+from typing import Any, Literal
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
@@ -15,12 +15,12 @@ OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
 
 
-def shown_fields(settings):
+def shown_fields(settings: Any) -> tuple[dataclasses.Field, ...]:
     """The fields of a settings dataclass that a user sees, in order."""
     return tuple(field for field in dataclasses.fields(settings) if "label" in field.metadata)
 
 
-def property_from(field):
+def property_from(field: dataclasses.Field) -> Any:
     """A Blender property with the label, unit, range and tooltip of a settings field."""
     about = field.metadata
     options = {"name": about["label"], "description": about["description"], "default": field.default}
@@ -42,7 +42,7 @@ def property_from(field):
     return FloatProperty(precision=decimals(field.default), override=OVERRIDABLE, **options)
 
 
-def decimals(value):
+def decimals(value: Any) -> int:
     """Digits behind the point that show a default value in full, as many as Blender can."""
     if value == 0.0:
         return 3

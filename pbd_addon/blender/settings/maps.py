@@ -3,10 +3,14 @@
 A weight w of a group stands for the factor low + w (high - low) on what the settings say.
 """
 
+from typing import NamedTuple
+
+import numpy as np
 from bpy.props import FloatProperty, StringProperty
 
 from ...maps import ABOVE_ZERO, MAPS
 from ..errors import PBDError
+from ..kinds import Object
 from ..scene import user_keys
 from .field_properties import OVERRIDABLE
 
@@ -40,7 +44,7 @@ FIELDS = tuple(f"{kind}_{part}" for kind in MAPS for part in ("group", "low", "h
 """Names of the properties, three a map."""
 
 
-def properties():
+def properties() -> dict[str, object]:
     """Blender properties by name: of each map a vertex group, and the factors at its weights 0 and 1."""
     found: dict[str, object] = {}
     for kind in MAPS:
@@ -66,17 +70,20 @@ def properties():
     return found
 
 
-def figures(raw):
-    """Group, low and high of each map by name, of a tuple of the values of `FIELDS`."""
-    return {kind: raw[3 * number : 3 * number + 3] for number, kind in enumerate(MAPS)}
+class WeightMap(NamedTuple):
+    """What the settings say of one map."""
+
+    group: str  # its vertex group, or ""
+    low: float  # factor at weight 0
+    high: float  # factor at weight 1
 
 
-def groups(raw):
+def groups(settings: dict[str, WeightMap]) -> dict[str, str]:
     """Names of the groups that are set, by map."""
-    return {kind: group for kind, (group, _low, _high) in figures(raw).items() if group}
+    return {kind: one.group for kind, one in settings.items() if one.group}
 
 
-def read(obj, names):
+def read(obj: Object, names: dict[str, str]) -> dict[str, np.ndarray]:
     """Weights (n,) float32 of the vertex groups of these names, by map.
 
     Raises:
@@ -90,9 +97,7 @@ def read(obj, names):
     return {kind: user_keys.read_weights(obj, name) for kind, name in names.items()}
 
 
-def factors(raw, weights):
+def factors(settings: dict[str, WeightMap], weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What `Body` takes as maps: factors (n,) float64 for weights as from `read`."""
-    values = figures(raw)
-    return {
-        kind: values[kind][1] + (values[kind][2] - values[kind][1]) * w.astype(float) for kind, w in weights.items()
-    }
+    used = {kind: (settings[kind], w.astype(float)) for kind, w in weights.items()}
+    return {kind: one.low + (one.high - one.low) * w for kind, (one, w) in used.items()}

@@ -4,11 +4,13 @@ Materials and solver settings are made from the fields of ``settings.py``, all e
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ...settings import Material, SolverSettings
+from ..kinds import Object
 from . import maps
 from .field_properties import OVERRIDABLE, property_from, shown_fields
 
@@ -22,19 +24,19 @@ collider_listeners: list[Callable[[], None]] = []
 """Functions without arguments to call when an object may have become a collider or stopped being one."""
 
 
-def on_enabled(_group, _context):
+def on_enabled(_group: Any, _context: bpy.types.Context) -> None:
     """Update callback: scripts may set `enabled` too, not only the operators."""
     for listener in enabled_listeners:
         listener()
 
 
-def on_collider(_group, _context):
+def on_collider(_group: Any, _context: bpy.types.Context) -> None:
     """Update callback: there may be another set of colliders now."""
     for listener in collider_listeners:
         listener()
 
 
-def is_other_mesh(group, obj):
+def is_other_mesh(group: Any, obj: Object) -> bool:
     """Whether the pointer of an object's group may point to this object: any other mesh."""
     return obj.type == "MESH" and obj != group.id_data
 
@@ -48,7 +50,7 @@ BAKE_MODES = (
 """The ways to keep a bake, as items of an enumeration."""
 
 
-def coulomb(name, description):
+def coulomb(name: str, description: str) -> Any:
     """The property of a coefficient of friction."""
     return FloatProperty(
         name=name,
@@ -344,7 +346,7 @@ register_classes, unregister_classes = bpy.utils.register_classes_factory(
 )
 
 
-def register():
+def register() -> None:
     """Register the groups and hang them on objects and scenes."""
     register_classes()
     bpy.types.Object.pbd = PointerProperty(type=PBD_PG_object, override=OVERRIDABLE)
@@ -352,7 +354,7 @@ def register():
     bpy.types.Scene.pbd = PointerProperty(type=PBD_PG_scene, override=OVERRIDABLE)
 
 
-def unregister():
+def unregister() -> None:
     """Undo `register`."""
     del bpy.types.Scene.pbd
     del bpy.types.Object.pbd_collider

@@ -4,8 +4,10 @@ import operator
 from collections import namedtuple
 from typing import Any, NamedTuple
 
+from ...maps import MAPS
 from ...settings import Material, SolverSettings
 from ..errors import PBDError
+from ..kinds import Scene
 from . import maps
 from .field_properties import shown_fields
 from .properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
@@ -14,7 +16,7 @@ Key = int | tuple[str, int]
 """Whose settings: the uid of a simulated object or of the scene; of a collider, `as_collider` of its uid."""
 
 
-def as_collider(uid):
+def as_collider(uid: int) -> Key:
     """The key of an object's settings as a collider; it may have others as a cloth."""
     return ("collider", uid)
 
@@ -32,6 +34,9 @@ OF_SCENE = {name: ((f"pbd.{name}",), "") for name in SOLVER_FIELDS} | {
 OF_COLLIDER = {name: ((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS}
 OF_OBJECT = {name: ((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS)}
 """Of each field of a record: the paths that make its value, and its name if it is not that of its property."""
+
+Record = Any
+"""One of the three below: mypy knows no fields that are made from a table."""
 
 _record: Any = namedtuple
 SceneSettings = _record("SceneSettings", tuple(OF_SCENE))
@@ -52,12 +57,12 @@ class Floor(NamedTuple):
     friction: float
 
 
-def paths_of(record, field):
+def paths_of(record: Record, field: str) -> tuple[str, ...]:
     """Beginnings of the data paths that a field of a record is made of."""
     return next(fields for kind, fields, _ in RECORDS if isinstance(record, kind))[field][0]
 
 
-def label_of(record, field):
+def label_of(record: Record, field: str) -> str:
     """What a field of a record is called in the panels."""
     fields, group = next((fields, group) for kind, fields, group in RECORDS if isinstance(record, kind))
     paths, name = fields[field]
@@ -65,7 +70,7 @@ def label_of(record, field):
     return name or known[paths[0].partition(".")[2]].name
 
 
-def differences(before, now):
+def differences(before: Record, now: Record) -> list[str]:
     """Fields in which two records of one kind differ."""
     return [] if before == now else [name for name, a, b in zip(now._fields, before, now, strict=True) if a != b]
 
@@ -74,23 +79,23 @@ _object_values = operator.attrgetter(*MATERIAL_FIELDS, *maps.FIELDS)
 _collider_values = operator.attrgetter(*COLLIDER_FIELDS)
 
 
-def raw_material(pbd):
+def raw_material(pbd: Any) -> Record:
     """The settings of material and maps of an ``Object.pbd``."""
     return ObjectSettings._make(_object_values(pbd))
 
 
-def raw_collider(pbd_collider):
+def raw_collider(pbd_collider: Any) -> Record:
     """The settings of an ``Object.pbd_collider``."""
     return ColliderSettings._make(_collider_values(pbd_collider))
 
 
-def default_collider():
+def default_collider() -> Record:
     """The settings of a collider that is not marked as one, as from `raw_collider`."""
     known: Any = PBD_PG_collider.bl_rna.properties
     return ColliderSettings._make(known[name].default for name in COLLIDER_FIELDS)
 
 
-def raw_scene(scene):
+def raw_scene(scene: Scene) -> Record:
     """Everything of a scene that steers the solver."""
     pbd = scene.pbd
     render = scene.render
@@ -103,12 +108,12 @@ def raw_scene(scene):
     )
 
 
-def clean(value):
+def clean(value: Any) -> Any:
     """A setting as it was typed: Blender stores 0.15 as 0.15000000596, and a lower limit a hair below itself."""
     return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
-def material_from(raw, name):
+def material_from(raw: Record, name: str) -> Material:
     """The material of a record from `raw_material`.
 
     Raises:
@@ -120,19 +125,20 @@ def material_from(raw, name):
         raise PBDError(f"{name}: {error}") from error
 
 
-def maps_from(raw):
-    """The values of `maps.FIELDS` of a record from `raw_material`."""
-    return tuple(map(clean, raw[len(MATERIAL_FIELDS) :]))
+def maps_from(raw: Record) -> dict[str, maps.WeightMap]:
+    """What a record from `raw_material` says of each map."""
+    values = list(map(clean, raw[len(MATERIAL_FIELDS) :]))
+    return {kind: maps.WeightMap(*values[3 * at : 3 * at + 3]) for at, kind in enumerate(MAPS)}
 
 
-def collider_from(raw):
+def collider_from(raw: Record) -> dict[str, Any]:
     """The settings of a record from `raw_collider` by the names that `Collider` gives them."""
     values = dict(zip(COLLIDER_FIELDS, map(clean, raw), strict=True))
     values["static_friction"] = max(values["static_friction"], values["friction"])
     return values
 
 
-def settings_from(raw, name):
+def settings_from(raw: Record, name: str) -> SolverSettings:
     """The solver settings, with gravity [m/s²], of a record from `raw_scene`.
 
     Raises:
@@ -143,13 +149,3 @@ def settings_from(raw, name):
         return SolverSettings(gravity=tuple(map(clean, raw.gravity)), **values)
     except ValueError as error:
         raise PBDError(f"{name}: {error}") from error
-
-
-def read_material(obj):
-    """The material of an object, original or evaluated; raises `PBDError`."""
-    return material_from(raw_material(obj.pbd), obj.name)
-
-
-def read_settings(scene):
-    """The solver settings of a scene, with its gravity; raises `PBDError`."""
-    return settings_from(raw_scene(scene), scene.name)

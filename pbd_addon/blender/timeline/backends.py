@@ -159,7 +159,7 @@ def status(scene: Scene) -> str:
     if not wanted(scene):
         return iface("Numba: switched off")
     if not _compilations:
-        return iface("Numba: gets ready with the first frame")
+        return iface("Numba: compiles on first use")
     compilation = _compilations[0]
     if compilation.problem:
         return iface("Numba: cannot be used, {problem}").format(problem=compilation.problem)

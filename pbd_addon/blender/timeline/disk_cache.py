@@ -18,7 +18,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ...frame_files import DamagedError, FrameFiles, copy, delete, is_there
+from ...io.frame_files import DamagedError, FrameFiles, copy, delete, is_there
 from ...model import Pace, State
 from ..errors import DamagedFrame, PBDError
 from ..kinds import Scene
@@ -235,7 +235,7 @@ def keep(record: Record, scene: Scene) -> None:
         if record.disk is None and not _begin(record, scene, folder):
             return
         for frame in range(record.disk.files.last + 1, record.last_frame + 1):
-            record.disk.write(scene, record.world.simulation.cached_state(frame), record.snapshots[frame])
+            record.disk.write(scene, record.world.simulation.frames.state(frame), record.snapshots[frame])
             record.storage.note = ""
     except OSError as error:
         give_up(record, error)
@@ -249,7 +249,7 @@ def _begin(record: Record, scene: Scene, folder: str) -> bool:
         return False
     points = {member.name: len(member.body.vertices) for member in record.world.members}
     record.storage.cache = DiskCache(FrameFiles.create(folder, record.first_frame, points, {}), record)
-    record.world.simulation.use_store(record.disk)
+    record.world.simulation.frames.store = record.disk
     claim(folder)
     return True
 

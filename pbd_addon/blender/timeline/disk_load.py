@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import Polygons
-from ...frame_files import DamagedError, FrameFiles, is_there
+from ...io.frame_files import DamagedError, FrameFiles, is_there
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io, user_state
@@ -80,7 +80,7 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     objects = [find(scene, uid, "") for uid in members]
     others = [obj.name for obj in live_bodies(scene) if obj.session_uid not in members]
     if others:
-        raise PBDError(f"'{others[0]}' is not in it")
+        raise PBDError(f"object '{others[0]}' is not in the cache")
     idle = [obj.name for obj in objects if obj not in live_bodies(scene)]
     if idle:
         raise PBDError(f"'{idle[0]}' is not simulated")

@@ -271,7 +271,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
                 output.show_user_shape(obj)
         return
     simulation, frame = record.world.simulation, now.user.frame
-    last = simulation.last_frame
+    last = simulation.frames.last
     ahead = frame - last if in_render and last < last_live_frame(scene) and 0.0 < frame - last < 1.0 else 0.0
     for member, obj in record.world.objects(scene):
         if obj.pbd.baked:
@@ -285,7 +285,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
         other = step.other_output(record, member, obj)
         if other:
             step.say(record, record.message or other, record.is_late)
-        if other or min(frame, last) < simulation.first_frame or not obj.pbd.active:
+        if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:
             output.show_user_shape(obj)
         elif pose is not None and not poses.is_flat(pose.matrix):
             if ahead:

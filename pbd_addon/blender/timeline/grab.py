@@ -76,7 +76,7 @@ class Hand:
         if (found is None or found.world is None) and frame != first:
             raise PBDError(f"Frame {frame} is not simulated: go to frame {first}, or play")
         self.record = session.ensure(scene, depsgraph)
-        if session.shown_frame(scene) != frame or not self.record.world.simulation.is_cached(frame):
+        if session.shown_frame(scene) != frame or not self.record.world.simulation.frames.holds(frame):
             raise PBDError(f"Frame {frame} is not simulated: play up to it")
         self.simulation = self.record.world.simulation
         self.changed = False

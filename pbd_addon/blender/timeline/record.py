@@ -151,17 +151,17 @@ class Record:
     @property
     def first_frame(self) -> int:
         """First cached frame."""
-        return self.world.simulation.first_frame if self.world else 0
+        return self.world.simulation.frames.first if self.world else 0
 
     @property
     def last_frame(self) -> int:
         """Last cached frame."""
-        return self.world.simulation.last_frame if self.world else 0
+        return self.world.simulation.frames.last if self.world else 0
 
     @property
     def cache_bytes(self) -> int:
         """Memory that the cached frames take."""
-        return self.world.simulation.cache_bytes if self.world else 0
+        return self.world.simulation.frames.nbytes if self.world else 0
 
     @property
     def disk(self) -> Any:

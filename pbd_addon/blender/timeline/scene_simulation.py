@@ -58,8 +58,7 @@ class SceneSimulation:
         self.members = [read_member(obj, moment) for obj in objects]
         raw = moment.settings[scene.session_uid]
         settings = raw_settings.settings_from(raw, scene.name)
-        floor = raw.floor
-        self.floor = Plane(self._floor_point(floor), UP, friction=floor.friction)
+        self.floor = floor_plane(raw.floor, scene.name)
         self.obstacles = {uid: obstacle(moment, uid) for uid in sorted(moment.cast)}
         self._placed: dict[int, tuple[Surface, np.ndarray]] = {}
         self.simulation = Simulation(
@@ -101,10 +100,6 @@ class SceneSimulation:
         self._placed = {uid: placed for uid, placed in self._placed.items() if uid in kept}
         return True
 
-    @staticmethod
-    def _floor_point(floor: Floor) -> tuple[float, float, float]:
-        return (0.0, 0.0, raw_settings.clean(floor.height) if floor.used else FAR_BELOW)
-
     def objects(self, scene: Scene) -> list[tuple[SimulatedObject, Object]]:
         """The members that are still PBD objects of the scene, as pairs of member and object."""
         found = ((member, find(scene, member.uid, member.name)) for member in self.members)
@@ -142,7 +137,7 @@ class SceneSimulation:
                 self.applied[as_collider(uid)] = raw
         raw = settings[scene.session_uid]
         if raw != self.applied.get(scene.session_uid):
-            self.floor.friction = raw.floor.friction
+            self.floor.friction = floor_plane(raw.floor, scene.name).friction
             self.simulation.set_settings(raw_settings.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw
 
@@ -184,7 +179,7 @@ class SceneSimulation:
         """Pin targets, floor and colliders at a moment, as `FrameInputs` in world space.
 
         Raises:
-            PBDError: What an object is attached to has other faces than before.
+            PBDError: What an object is attached to has other faces than before, or the floor's place is invalid.
         """
         held = self.held(moment).deformed
         targets = {
@@ -209,8 +204,8 @@ class SceneSimulation:
             for uid, one in self.obstacles.items()
             if uid in moment.surfaces
         }
-        floor = moment.settings[scene.session_uid].floor
-        planes = {self.floor: (self._floor_point(floor), UP)}
+        floor = floor_plane(moment.settings[scene.session_uid].floor, scene.name)
+        planes = {self.floor: (floor.point.tolist(), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
 
     def _pin_ways(self, member: SimulatedObject, moment: SceneSnapshot, scene: Scene) -> np.ndarray:
@@ -219,7 +214,7 @@ class SceneSimulation:
         From there they go at `PIN_SPEED` when the simulation begins, because the cloth begins as the mesh.
         """
         ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
-        steps = self.simulation.last_frame - self.simulation.first_frame + 1 + self.rested
+        steps = self.simulation.frames.last - self.simulation.frames.first + 1 + self.rested
         reach = PIN_SPEED * steps * moment.settings[scene.session_uid].frame_seconds
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
@@ -230,6 +225,16 @@ class SceneSimulation:
         if placed is None or not surface.stands_like(placed[0]):
             placed = self._placed[uid] = (surface, surface.world())
         return placed[1]
+
+
+def floor_plane(floor: Floor, name: str) -> Plane:
+    """The floor that the settings of a scene ask for; raises `PBDError`."""
+    try:
+        point = (0.0, 0.0, raw_settings.clean(floor.height) if floor.used else FAR_BELOW)
+        return Plane(point, UP, friction=floor.friction)
+    except ValueError as error:
+        why = "Height or Friction of the floor is too large or no number: change it"
+        raise PBDError(f"{name}: {why}") from error
 
 
 def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:

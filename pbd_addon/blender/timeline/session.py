@@ -173,7 +173,7 @@ def load_from_disk(scene: Scene) -> str:
 def needs_disk(scene: Scene) -> bool:
     """Whether simulated frames are on disk and not in memory too."""
     found = _records.get(scene.session_uid)
-    return found is None or found.world is None or not found.world.simulation.is_in_memory
+    return found is None or found.world is None or not found.world.simulation.frames.is_in_memory
 
 
 def delete_from_disk(scene: Scene) -> None:
@@ -186,7 +186,8 @@ def delete_from_disk(scene: Scene) -> None:
     found.storage.note = ""
     if found.disk is not None:
         found.storage.cache = None
-        if not found.world.simulation.leave_store():
+        found.world.simulation.frames.store = None
+        if not found.world.simulation.frames.is_in_memory:
             clear_cache(scene)
 
 

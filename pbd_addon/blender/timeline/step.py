@@ -214,10 +214,10 @@ def other_output(record: Record, member: SimulatedObject, obj: Object) -> str:
 def _make_room(record: Record, scene: Scene) -> None:
     """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
     simulation, limit = record.world.simulation, scene.pbd.cache_limit * 1e6
-    if simulation.cache_bytes + simulation.frame_bytes <= limit:
+    if simulation.frames.nbytes + simulation.frames.frame_bytes <= limit:
         return
     if record.disk is not None and record.disk.files.last == record.last_frame:
-        simulation.release()
+        simulation.frames.release()
         return
     raise PBDError(
         f"The cache is full: frames {record.first_frame} to {record.last_frame} take the {scene.pbd.cache_limit} MB "
@@ -342,7 +342,7 @@ def take_settings_of_first(record: Record, scene: Scene) -> None:
 
 def keep(record: Record, scene: Scene, frame: int) -> UndoState:
     """What to go back to after a hand has changed a cached frame."""
-    state = record.world.simulation.state_at(frame)
+    state = record.world.simulation.frames.state(frame)
     disturbed = record.first_disturbed, record.disturbed_by
     return UndoState(scene.pbd.hand_count + 1, frame, state, disturbed, record.shaped, tuple(record.held))
 
@@ -378,7 +378,7 @@ def undo_hands(record: Record, count: int) -> None:
 def go_back_to(record: Record, kept: UndoState) -> None:
     """Take back what a hand has done since."""
     simulation = record.world.simulation
-    if not simulation.is_cached(kept.frame):
+    if not simulation.frames.holds(kept.frame):
         return
     truncate(record, kept.frame, "what was done by hand was undone")
     record.held = [pin for pin in record.held if pin in kept.held]

@@ -4,6 +4,8 @@ Blender looks here for what its own translations lack. A new language is a file 
 `LANGUAGES`; tests/blender/test_words.py says what is missing.
 """
 
+from typing import Any
+
 import bpy
 
 from . import de_DE, es, fr_FR, ja_JP, zh_HANS
@@ -23,7 +25,7 @@ CONTEXTS = ("*", "Operator")
 OWNER = __package__.removesuffix(".pbd_addon.blender.translations")
 
 
-def tables():
+def tables() -> Any:
     """The texts as Blender takes them: by language, and there by context and English text."""
     return {
         language: {(context, text): translation for context in CONTEXTS for text, translation in texts.items()}
@@ -31,11 +33,11 @@ def tables():
     }
 
 
-def register():
+def register() -> None:
     """Hand the texts to Blender."""
     bpy.app.translations.register(OWNER, tables())
 
 
-def unregister():
+def unregister() -> None:
     """Take them back."""
     bpy.app.translations.unregister(OWNER)

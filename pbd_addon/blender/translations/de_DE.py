@@ -418,7 +418,7 @@ TEXTS = {
     "{count} substeps": "{count} Teilschritte",
     "Numba: not installed": "Numba: nicht installiert",
     "Numba: switched off": "Numba: ausgeschaltet",
-    "Numba: gets ready with the first frame": "Numba: wird mit dem ersten Einzelbild vorbereitet",
+    "Numba: compiles on first use": "Numba: wird beim ersten Gebrauch kompiliert",
     "Numba: ready": "Numba: bereit",
     "Numba: compiling…": "Numba: kompiliert…",
     "Numba: cannot be used, {problem}": "Numba: nicht verwendbar, {problem}",

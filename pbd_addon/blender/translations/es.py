@@ -418,7 +418,7 @@ TEXTS = {
     "{count} substeps": "{count} subintervalos",
     "Numba: not installed": "Numba: no instalado",
     "Numba: switched off": "Numba: desactivado",
-    "Numba: gets ready with the first frame": "Numba: se prepara con el primer fotograma",
+    "Numba: compiles on first use": "Numba: se compila con el primer uso",
     "Numba: ready": "Numba: listo",
     "Numba: compiling…": "Numba: compilando…",
     "Numba: cannot be used, {problem}": "Numba: no se puede usar, {problem}",

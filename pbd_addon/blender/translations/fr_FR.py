@@ -418,7 +418,7 @@ TEXTS = {
     "{count} substeps": "{count} sous-étapes",
     "Numba: not installed": "Numba : non installé",
     "Numba: switched off": "Numba : désactivé",
-    "Numba: gets ready with the first frame": "Numba : se prépare avec la première frame",
+    "Numba: compiles on first use": "Numba : se compile à la première utilisation",
     "Numba: ready": "Numba : prêt",
     "Numba: compiling…": "Numba : compilation…",
     "Numba: cannot be used, {problem}": "Numba : inutilisable, {problem}",

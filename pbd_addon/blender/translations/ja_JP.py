@@ -418,7 +418,7 @@ TEXTS = {
     "{count} substeps": "{count} サブステップ",
     "Numba: not installed": "Numba: 未インストール",
     "Numba: switched off": "Numba: オフ",
-    "Numba: gets ready with the first frame": "Numba: 最初のフレームで準備します",
+    "Numba: compiles on first use": "Numba: 初回使用時にコンパイルします",
     "Numba: ready": "Numba: 準備完了",
     "Numba: compiling…": "Numba: コンパイル中…",
     "Numba: cannot be used, {problem}": "Numba: 使用できません、{problem}",

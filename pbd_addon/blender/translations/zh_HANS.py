@@ -418,7 +418,7 @@ TEXTS = {
     "{count} substeps": "{count} 个子步",
     "Numba: not installed": "Numba: 未安装",
     "Numba: switched off": "Numba: 已关闭",
-    "Numba: gets ready with the first frame": "Numba: 随第一帧准备",
+    "Numba: compiles on first use": "Numba: 首次使用时编译",
     "Numba: ready": "Numba: 就绪",
     "Numba: compiling…": "Numba: 编译中…",
     "Numba: cannot be used, {problem}": "Numba: 无法使用, {problem}",

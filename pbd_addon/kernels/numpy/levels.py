@@ -1,4 +1,4 @@
-"""Kernels of the coarse levels in NumPy. Common arguments: see `numpy_kernels`."""
+"""Coarse levels in NumPy, a color at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ def pull_together(
     reach: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """C = reach - |q1 - q2| >= 0, rigid. q (3, c) is changed; indices (2, m); weights (2, m); reach (m,) [m]."""
     for start, stop in zip(starts[:-1], starts[1:]):
         rows = slice(start, stop)
         i, j = indices[:, rows]
@@ -33,9 +32,5 @@ def pull_together(
 
 
 def follow(p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray) -> None:
-    """Move followers (f,) in p (3, n) by the weighted displacements of their parents.
-
-    moved (3, c) [m]: displacements; parents (k, f): columns of it; shares (k, f).
-    """
     for axis in range(3):
         p[axis][followers] += np.einsum("ij,ij->j", moved[axis].take(parents), shares)

@@ -1,7 +1,7 @@
-"""Kernels compiled by Numba: the functions of `numpy_kernels`, with the same arguments and meaning.
+"""Constraints compiled by Numba, row by row.
 
-Each goes through its rows one by one. The rows of a color share no particle, so this order gives what whole colors
-at once give, up to rounding: `starts` is not needed. `p` and `x` must be C-contiguous.
+The rows of a color share no particle, so this order gives what whole colors at once give, up to rounding: `starts`
+is not needed. `p` and `x` must be C-contiguous.
 
 Particle numbers are made unsigned because Numba else looks at each whether it counts from the end.
 """
@@ -12,46 +12,7 @@ from math import atan2, sqrt
 
 import numpy as np
 
-from .numba_bvh import (
-    NODE_ORDER as NODE_ORDER,
-    primitive_bounds as primitive_bounds,
-    query_pairs as query_pairs,
-    refit as refit,
-)
-from .numba_chains import (
-    project_chains as project_chains,
-    solve_tridiagonal as solve_tridiagonal,
-)
-from .numba_compile import helper, kernel
-from .numba_cones import (
-    find_flat_patches as find_flat_patches,
-    outside_cones as outside_cones,
-)
-from .numba_contact import (
-    apply_contact_friction as apply_contact_friction,
-    clearances as clearances,
-    closest_points as closest_points,
-    cull_pairs as cull_pairs,
-    heights as heights,
-    project_contacts as project_contacts,
-    separating_planes as separating_planes,
-)
-from .numba_inflation import (
-    edge_forces as edge_forces,
-    inflate as inflate,
-    tension_pattern as tension_pattern,
-)
-from .numba_levels import (
-    follow as follow,
-    pull_together as pull_together,
-)
-from .numba_motion import (
-    accelerate as accelerate,
-    add_rigid as add_rigid,
-    approach as approach,
-    island_motion as island_motion,
-)
-from .numpy_blocks import solve_blocks as solve_blocks
+from .compile import helper, kernel
 
 TINY = 1e-12
 TURN = 2.0 * np.pi
@@ -71,7 +32,6 @@ def project_distance(
     gamma: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_kernels.project_distance`."""
     damped, pushed = len(gamma) > 0, len(alpha) - 1
     for r in range(indices.shape[1]):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
@@ -119,21 +79,6 @@ def _hinge(q: np.ndarray, gradients: np.ndarray) -> float:
     return angle
 
 
-@kernel("Tuple((f8[::1], f8[:,:,::1]))(f8[:,:,:])")
-def _hinges(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    count = q.shape[2]
-    angles, gradients = np.empty(count), np.empty((3, 4, count))
-    for r in range(count):
-        angles[r] = _hinge(q[:, :, r], gradients[:, :, r])
-    return angles, gradients
-
-
-def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """As `numpy_kernels.dihedral_angles`."""
-    angles, gradients = _hinges(q)
-    return angles, gradients if with_gradients else gradients[:, :0]
-
-
 @kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
 def project_dihedral(
     p: np.ndarray,
@@ -148,7 +93,6 @@ def project_dihedral(
     k: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_kernels.project_dihedral`."""
     damped = len(gamma) > 0
     q, gradients = np.empty((3, 4)), np.empty((3, 4))
     for r in range(indices.shape[1]):
@@ -195,7 +139,6 @@ def project_isometric(
     gamma: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_kernels.project_isometric`."""
     damped = len(gamma) > 0
     for r in range(indices.shape[1]):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
@@ -236,7 +179,6 @@ def project_isometric(
 def volume_gradients(
     q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `numpy_kernels.volume_gradients`."""
     volumes, gradients = np.zeros(piece_count), np.zeros((3, q.shape[1]))
     for t in range(triangles.shape[1]):
         i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
@@ -267,7 +209,6 @@ def project_attachment(
     k: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_kernels.project_attachment`."""
     for r in range(len(indices)):
         i = np.uint64(indices[r])
         scale = -k[r] / (weights[r] + alpha[r])
@@ -287,7 +228,6 @@ def project_tether(
     reach: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_kernels.project_tether`."""
     for r in range(len(indices)):
         i, j = np.uint64(indices[r]), np.uint64(anchors[r])
         dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
@@ -312,7 +252,6 @@ def project_plane(
     normal: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_kernels.project_plane`."""
     for r in range(len(indices)):
         i = np.uint64(indices[r])
         height = normal[0] * (p[0, i] - point[0]) + normal[1] * (p[1, i] - point[1]) + normal[2] * (p[2, i] - point[2])
@@ -321,29 +260,3 @@ def project_plane(
             multipliers[r] += push / weights[r]
             for axis in range(3):
                 p[axis, i] += normal[axis] * push
-
-
-@kernel("void(f8[:,::1], f8[:,::1], i8[:], f8[:], f8[:], f8[:], f8[:], f8[:])")
-def apply_plane_friction(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    weights: np.ndarray,
-    friction: np.ndarray,
-    normal: np.ndarray,
-    motion: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
-    """As `numpy_kernels.apply_plane_friction`."""
-    for r in range(len(indices)):
-        if not multipliers[r] > 0.0:
-            continue
-        i = np.uint64(indices[r])
-        sx, sy, sz = p[0, i] - x[0, i] - motion[0], p[1, i] - x[1, i] - motion[1], p[2, i] - x[2, i] - motion[2]
-        off = normal[0] * sx + normal[1] * sy + normal[2] * sz
-        sx, sy, sz = sx - normal[0] * off, sy - normal[1] * off, sz - normal[2] * off
-        length = sqrt(sx * sx + sy * sy + sz * sz) + TINY
-        share = min(1.0, friction[r] * multipliers[r] * weights[r] / length)
-        p[0, i] -= sx * share
-        p[1, i] -= sy * share
-        p[2, i] -= sz * share

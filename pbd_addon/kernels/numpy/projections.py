@@ -1,63 +1,10 @@
-"""Kernels in NumPy: the reference, and the backend that runs everywhere.
-
-Array layout and the meaning of `indices` and `starts`: see the package's docstring. Common arguments:
-
-    p: Predicted positions, (3, n) float64 [m]; changed in place.
-    x: Positions at the beginning of the substep, (3, n) float64 [m]; read for damping and friction.
-    layouts: Orders of the particles of wide colors, see `numpy_layout`; Numba does without.
-    weights: Inverse masses of every row's particles, (k, m) float64 [1/kg].
-    alpha: Compliance over squared substep, in the constraint's own units over kg, (m,) float64.
-    gamma: Damping time over substep, (m,) float64 [1], or (0,) for none (Macklin et al. 2016, eq. 26).
-    k: Relaxation of each row: 1 for XPBD, k' of Müller et al. 2007 for PBD, (m,) float64.
-    scale: What turns a residual into a step where that does not depend on positions: -k / ((1 + gamma) g W g + alpha)
-        with the gradient g, (m,) float64.
-    multipliers: Lagrange multipliers of this substep; accumulated in place.
-"""
+"""Constraints in NumPy, a color at a time."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .numpy_blocks import solve_blocks as solve_blocks
-from .numpy_bvh import (
-    NODE_ORDER as NODE_ORDER,
-    primitive_bounds as primitive_bounds,
-    query_pairs as query_pairs,
-    refit as refit,
-)
-from .numpy_chains import (
-    project_chains as project_chains,
-    solve_tridiagonal as solve_tridiagonal,
-)
-from .numpy_cones import (
-    find_flat_patches as find_flat_patches,
-    outside_cones as outside_cones,
-)
-from .numpy_contact import (
-    apply_contact_friction as apply_contact_friction,
-    clearances as clearances,
-    closest_points as closest_points,
-    cull_pairs as cull_pairs,
-    heights as heights,
-    project_contacts as project_contacts,
-    separating_planes as separating_planes,
-)
-from .numpy_inflation import (
-    edge_forces as edge_forces,
-    inflate as inflate,
-    tension_pattern as tension_pattern,
-)
-from .numpy_layout import by_color as _by_color, scatter as _scatter
-from .numpy_levels import (
-    follow as follow,
-    pull_together as pull_together,
-)
-from .numpy_motion import (
-    accelerate as accelerate,
-    add_rigid as add_rigid,
-    approach as approach,
-    island_motion as island_motion,
-)
+from .layout import by_color as _by_color, scatter as _scatter
 
 TINY = 1e-12
 
@@ -75,10 +22,6 @@ def project_distance(
     gamma: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """C = |p1 - p2| - rest length, softer or harder when pushed than when pulled.
-
-    indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) in both.
-    """
     for rows, q in _by_color(p, indices, starts, layouts):
         n = q[:, 0] - q[:, 1]
         length = np.sqrt(_dot(n, n)) + TINY
@@ -108,8 +51,8 @@ def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndar
 
     Returns:
         (m,) [rad] in (-pi, pi], 0 where flat; (3, 4, m) [rad/m] (empty when not asked for), 0 where a triangle has
-        no area. The angle equals arccos(n1 . n2) of Müller et al. 2007 up to the sign and the direction of one normal;
-        the gradients are those of Bridson et al. 2003, which stay finite where arccos does not.
+        no area. The angle equals arccos(n1 . n2) of Müller et al. 2007 up to the sign and the direction of one
+        normal; the gradients are those of Bridson et al. 2003, which stay finite where arccos does not.
     """
     edge = q[:, 1] - q[:, 0]
     left, right = q[:, 2] - q[:, 0], q[:, 3] - q[:, 0]
@@ -142,7 +85,6 @@ def project_dihedral(
     k: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """C = dihedral angle - rest angle. indices (4, m): edge start, edge end, left tip, right tip; rest_angles (m,)."""
     for rows, q in _by_color(p, indices, starts, layouts):
         w = weights[:, rows]
         angle, gradients = dihedral_angles(q)
@@ -173,11 +115,6 @@ def project_isometric(
     gamma: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
-
-    indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m). The gradient is the constant K, so that
-    there is neither a root nor an arc cosine in this kernel, nor a division.
-    """
     for rows, q in _by_color(p, indices, starts, layouts):
         stencil = stencils[:, rows]
         residual = np.einsum("ijk,jk->ik", q, stencil)
@@ -194,17 +131,6 @@ def project_isometric(
 def volume_gradients(
     q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Enclosed volume of each closed piece and its gradient at every particle.
-
-    Args:
-        q: Positions, (3, n) [m], best near the origin.
-        triangles: (3, t) int, outward.
-        pieces: Piece of each triangle, (t,) int.
-        piece_count: Number of pieces.
-
-    Returns:
-        V = 1/6 sum (p1 x p2) . p3, (pieces,) [m³]; gradients (3, n) [m²].
-    """
     a, b, c = q.take(triangles, axis=1).swapaxes(0, 1)
     of_a, of_b, of_c = _cross(b, c), _cross(c, a), _cross(a, b)
     volumes = np.bincount(pieces, _dot(of_a, a), piece_count) / 6.0
@@ -223,7 +149,6 @@ def project_attachment(
     k: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """C = p - target, a vector. indices (m,); targets (3, m) [m]; weights (m,); multipliers (3, m)."""
     q = p.take(indices, axis=1)
     step = (q - targets + alpha * multipliers) * (k / -(weights + alpha))
     multipliers += step
@@ -239,10 +164,6 @@ def project_tether(
     reach: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """C = reach - |p - anchor| >= 0; only the free particle moves (Kim et al. 2012).
-
-    indices, anchors (m,) int; reach (m,) [m]; weights (m,) of the free particles.
-    """
     for start, stop in zip(starts[:-1], starts[1:]):
         d = p.take(indices[start:stop], axis=1)
         d -= p.take(anchors[start:stop], axis=1)
@@ -265,7 +186,6 @@ def project_plane(
     normal: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """C = (p - point) . normal - thickness >= 0. indices, weights, thickness (m,); point, normal (3,)."""
     q = p.take(indices, axis=1)
     depth = thickness - np.einsum("i,ij->j", normal, q - point[:, None])
     push = np.maximum(depth, -multipliers * weights)
@@ -283,10 +203,6 @@ def apply_plane_friction(
     motion: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """Take back slip along a plane by Coulomb's law, at most friction x push (Macklin et al. 2014, eq. 24).
-
-    friction (m,); motion (3,): how far the plane moved in this substep [m]; multipliers (m,) of `project_plane`.
-    """
     hit = np.flatnonzero(multipliers > 0.0)
     particles = indices[hit]
     q = p.take(particles, axis=1)

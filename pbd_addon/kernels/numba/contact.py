@@ -1,4 +1,4 @@
-"""Contact kernels compiled by Numba: the functions of `numpy_contact`, with the same arguments and meaning."""
+"""Contacts compiled by Numba, one by one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from math import sqrt
 
 import numpy as np
 
-from . import FACE
-from .numba_compile import helper, kernel
+from .. import FACE
+from .compile import helper, kernel
 
 TINY = 1e-12
 
@@ -36,7 +36,7 @@ def _along(p: np.ndarray, point: int, start: int, end: int) -> tuple[float, floa
 
 @helper
 def _on_triangle(p: np.ndarray, a: int, b: int, c: int, d: int) -> tuple[float, float, float, float]:
-    """As `numpy_contact.closest_on_triangles`, of vertex a and triangle b, c, d."""
+    """Weights of the closest points, see `numpy.contact.closest_on_triangles`, of vertex a and triangle b, c, d."""
     bx, by, bz = p[0, c] - p[0, b], p[1, c] - p[1, b], p[2, c] - p[2, b]
     cx, cy, cz = p[0, d] - p[0, b], p[1, d] - p[1, b], p[2, d] - p[2, b]
     px, py, pz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
@@ -61,7 +61,7 @@ def _on_triangle(p: np.ndarray, a: int, b: int, c: int, d: int) -> tuple[float, 
 
 @helper
 def _on_edges(p: np.ndarray, a: int, b: int, c: int, d: int) -> tuple[float, float, float, float]:
-    """As `numpy_contact.closest_on_edges`, of a - b and c - d."""
+    """Weights of the closest points, see `numpy.contact.closest_on_edges`, of a - b and c - d."""
     dx, dy, dz = p[0, b] - p[0, a], p[1, b] - p[1, a], p[2, b] - p[2, a]
     ex, ey, ez = p[0, d] - p[0, c], p[1, d] - p[1, c], p[2, d] - p[2, c]
     rx, ry, rz = p[0, a] - p[0, c], p[1, a] - p[1, c], p[2, a] - p[2, c]
@@ -115,7 +115,6 @@ def _dot(a: tuple[float, float, float], b: tuple[float, float, float]) -> float:
 
 @kernel("Tuple((f8[:,::1], f8[::1], f8[:,::1]))(f8[:,::1], i8[:,:], i1[:])")
 def closest_points(p: np.ndarray, particles: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `numpy_contact.closest_points`."""
     count = particles.shape[1]
     all_weights, distance, normals = np.empty((4, count)), np.empty(count), np.empty((3, count))
     for r in range(count):
@@ -129,7 +128,6 @@ def closest_points(p: np.ndarray, particles: np.ndarray, kind: np.ndarray) -> tu
 
 @kernel("f8[::1](f8[:,::1], i8[:,:], f8[:,:], i1[:])")
 def clearances(p: np.ndarray, particles: np.ndarray, normals: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """As `numpy_contact.clearances`."""
     count = particles.shape[1]
     result = np.empty(count)
     for r in range(count):
@@ -160,7 +158,6 @@ def cull_pairs(
     drift: float,
     same: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """As `numpy_contact.cull_pairs`."""
     pairs, count = len(first), 0
     # Memory that is never written costs nothing.
     particles, all_weights = np.empty((4, pairs), np.int64), np.empty((4, pairs))
@@ -208,7 +205,6 @@ def separating_planes(
     distance: np.ndarray,
     is_exit: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `numpy_contact.separating_planes`."""
     rows, count = particles.shape[1], 0
     which, all_weights, planes = np.empty(rows, np.int64), np.empty((4, rows)), np.empty((3, rows))
     for r in range(rows):
@@ -234,7 +230,6 @@ def separating_planes(
 
 @kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:,:])")
 def heights(p: np.ndarray, particles: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """As `numpy_contact.heights`."""
     count = particles.shape[1]
     result = np.empty((4, count))
     for corner in range(4):
@@ -255,7 +250,6 @@ def project_contacts(
     relaxation: float,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_contact.project_contacts`."""
     count, n = particles.shape[1], p.shape[1]
     working, gap, many = np.empty(count, np.int64), np.empty(count), 0
     valence_weights = np.zeros(n)
@@ -304,7 +298,6 @@ def apply_contact_friction(
     multipliers: np.ndarray,
     tangential: np.ndarray,
 ) -> None:
-    """As `numpy_contact.apply_contact_friction`."""
     count, n = particles.shape[1], p.shape[1]
     valence_weights, moves = np.zeros(n), np.zeros((3, n))
     for corner in range(4):

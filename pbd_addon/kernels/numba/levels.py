@@ -1,4 +1,4 @@
-"""Kernels of the coarse levels compiled by Numba: the functions of `numpy_levels`."""
+"""Coarse levels compiled by Numba, row by row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from .numba_compile import kernel
+from .compile import kernel
 
 TINY = 1e-12
 
@@ -20,7 +20,6 @@ def pull_together(
     reach: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
-    """As `numpy_levels.pull_together`."""
     for r in range(indices.shape[1]):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = q[0, i] - q[0, j], q[1, i] - q[1, j], q[2, i] - q[2, j]
@@ -40,7 +39,6 @@ def pull_together(
 
 @kernel("void(f8[:,::1], i8[:], f8[:,::1], i8[:,:], f8[:,:])")
 def follow(p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray) -> None:
-    """As `numpy_levels.follow`."""
     for f in range(len(followers)):
         i = np.uint64(followers[f])
         for k in range(len(parents)):

@@ -1,8 +1,4 @@
-"""NumPy's kernels for the velocities of whole pieces: what gravity and drag do, and what damping leaves.
-
-Common arguments: x (3, n) [m]; v (3, n) [m/s]; masses (n,) [kg]; islands (n,) int, the connected piece of each
-particle, numbered from 0 to k - 1.
-"""
+"""Velocities of whole pieces in NumPy."""
 
 from __future__ import annotations
 
@@ -15,22 +11,16 @@ LEAST_SIZE = 1e-13
 """Nor is one of a piece that is below this size in its distance from the origin: it is rounding."""
 
 
-def accelerate(v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Velocities (3, n) after drag and gravity: v decay + weighing change; decay, weighing (n,); change (3,)."""
+def accelerate(v: np.ndarray, decay: np.ndarray, gravity_fraction: np.ndarray, change: np.ndarray) -> np.ndarray:
     after = v * decay
     for axis in np.flatnonzero(change):
-        after[axis] += change[axis] * weighing
+        after[axis] += change[axis] * gravity_fraction
     return after
 
 
 def island_motion(
     x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How each island moves as a whole; mass (k,) [kg] is the sum of its masses.
-
-    Returns:
-        Centers (3, k) [m], mean velocities (3, k) [m/s] and spins (3, k) [rad/s]: of a rigid body with its momenta.
-    """
     count = len(mass)
     if count == 1:
         # einsum, and not the product of matrices, which adds up in threads.
@@ -67,10 +57,6 @@ def approach(
     spin: np.ndarray,
     share: np.ndarray,
 ) -> None:
-    """Velocities v += share (velocity + spin x (x - center) - v), in place; all but v and x are of each island.
-
-    center, velocity (3, k) as from `island_motion`; spin (3, k) [rad/s]; share (k,).
-    """
     keep, velocity, spin = 1.0 - share, share * velocity, share * spin
     if len(share) > 1:
         keep, center, velocity, spin = keep[islands], center[:, islands], velocity[:, islands], spin[:, islands]
@@ -85,7 +71,6 @@ def approach(
 def add_rigid(
     v: np.ndarray, x: np.ndarray, islands: np.ndarray, center: np.ndarray, velocity: np.ndarray, spin: np.ndarray
 ) -> None:
-    """V (3, n) += velocity + spin x (x - center) of each particle's island, in place; center, velocity, spin (3, k)."""
     if center.shape[1] > 1:
         center, velocity, spin = center[:, islands], velocity[:, islands], spin[:, islands]
     r = x - center

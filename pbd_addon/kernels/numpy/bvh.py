@@ -1,16 +1,12 @@
-"""Bounding volume hierarchies in NumPy: refitted to new boxes, and queried against each other level by level.
-
-A tree is perfect and binary: its root is node 1, the children of node i are 2 i and 2 i + 1. Common arguments:
-
-    leaves: The primitive in each leaf, -1 for none, (2**k,) int.
-    nodes: Lower corner and negated upper corner of the box of each node, (6, 2 * 2**k) float64 [m]; inf for nothing.
-"""
+"""Bounding volume hierarchies in NumPy, level by level. `nodes` hold one side of all boxes after the other."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-NODE_ORDER = "C"
+NODE_ORDER: Literal["C", "F"] = "C"
 """Memory layout of `nodes`: here level by level one side after the other, with Numba one node after the other."""
 
 CHUNK = 8192
@@ -30,16 +26,11 @@ ROOM = SPARE + (STEPS + 2) * (1 << 42 | 1 << 21 | 1)
 
 
 def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, margin: np.ndarray) -> np.ndarray:
-    """Boxes of primitives (k, m) whose particles are between low and high, (3, n) [m], in the form of `nodes`, (6, m).
-
-    margin (m,): added on every side [m].
-    """
     lowest, highest = low.take(primitives, axis=1).min(axis=1), high.take(primitives, axis=1).max(axis=1)
     return np.concatenate([lowest - margin, -(highest + margin)])
 
 
 def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
-    """The boxes of all `nodes` for those of the primitives, (6, m) in their form; about 40 ns for each."""
     width = len(leaves)
     nodes[:] = np.inf
     used = np.flatnonzero(leaves >= 0)
@@ -58,15 +49,6 @@ def query_pairs(
     is_self: bool,
     is_flat: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (primitive of a tree, primitive of another) whose boxes overlap, in any order; (k,) int each.
-
-    With is_self the trees are the same: each pair comes once and no (i, i). Boxes that are up to three millionths of
-    all the space apart may count as well. About 12 ns for each pair of nodes visited. A box with an
-    infinite corner overlaps nothing.
-
-    is_flat: Nodes that are left out with the node of the same number of the other tree, (k,) bool: of all nodes, or
-        only of the first ones. Both trees then have the same number of leaves.
-    """
     ends = np.minimum(nodes[:, 1], other_nodes[:, 1])
     low = _words(nodes, ends)
     room = low if is_self else _words(other_nodes, ends)

@@ -1,4 +1,4 @@
-"""Numba's kernels for the velocities of whole pieces: the functions of `numpy_motion`.
+"""Velocities of whole pieces compiled by Numba.
 
 The particles of an island mostly follow each other, so that its sums stay in registers until another island begins.
 """
@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from .numba_compile import helper, kernel
+from .compile import helper, kernel
 
 LEAST_MOMENT, LEAST_SIZE = 1e-10, 1e-13
 ROTATIONS = 30  # three sweeps turn any 3 × 3 matrix to its axes, and more do no harm
@@ -52,21 +52,10 @@ def _solve_inertia(inertia: np.ndarray, momentum: np.ndarray, least: float, spin
                 spin[m] += axes[m, axis] * about / inertia[axis, axis]
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[::1], f8[::1])")
-def accelerate(v: np.ndarray, decay: np.ndarray, weighing: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """As `numpy_motion.accelerate`."""
-    after = np.empty_like(v)
-    for axis in range(3):
-        for i in range(v.shape[1]):
-            after[axis, i] = v[axis, i] * decay[i] + change[axis] * weighing[i]
-    return after
-
-
 @kernel("Tuple((f8[:,::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], f8[::1], i8[::1], f8[::1])")
 def island_motion(
     x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `numpy_motion.island_motion`."""
     count, n = len(mass), x.shape[1]
     center, velocity = np.zeros((3, count)), np.zeros((3, count))
     inertia, momentum = np.zeros((count, 3, 3)), np.zeros((count, 3))
@@ -124,7 +113,6 @@ def approach(
     spin: np.ndarray,
     share: np.ndarray,
 ) -> None:
-    """As `numpy_motion.approach`."""
     n, stop = x.shape[1], 0
     while stop < n:
         start, k = stop, islands[stop]
@@ -146,7 +134,6 @@ def approach(
 def add_rigid(
     v: np.ndarray, x: np.ndarray, islands: np.ndarray, center: np.ndarray, velocity: np.ndarray, spin: np.ndarray
 ) -> None:
-    """As `numpy_motion.add_rigid`."""
     for i in range(x.shape[1]):
         k = islands[i]
         rx, ry, rz = x[0, i] - center[0, k], x[1, i] - center[1, k], x[2, i] - center[2, k]

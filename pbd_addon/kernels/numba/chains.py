@@ -1,4 +1,8 @@
-"""Numba's kernel for whole chains of edges, by elimination: the functions of `numpy_chains`."""
+"""Whole chains of edges compiled by Numba, by elimination: chains as long as `BLOCK` together, or one ring.
+
+What is read at k + 1 is a slice of its own, and each array stands alone: else LLVM does not see that the steps of a
+loop can be done side by side.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from .numba_compile import helper, kernel
+from .compile import helper, kernel
 
 TINY = 1e-12
 
@@ -110,11 +114,6 @@ def project_chains(
     multipliers: np.ndarray,
     passes: int,
 ) -> None:
-    """As `numpy_chains.project_chains`, but block by block: chains as long as `BLOCK` together, or one ring.
-
-    What is read at k + 1 is a slice of its own, and each array stands alone: else LLVM does not see that the steps of
-    a loop can be done side by side.
-    """
     size = len(rest_lengths)
     most = min(size, BLOCK + 2**levels)
     qx, qy, qz = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
@@ -174,17 +173,3 @@ def project_chains(
             i = np.uint64(vertices[np.uint64(start + e)])
             p[0, i], p[1, i], p[2, i] = qx[e], qy[e], qz[e]
         start, joint = stop + 1, joint + 1
-
-
-@kernel("f8[:,::1](f8[:], f8[:], f8[:,::1])")
-def _solve_many(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray) -> np.ndarray:
-    solution, before = right.copy(), np.zeros(len(diagonal))
-    for row in range(len(right)):
-        before[1:] = coupling[:-1]
-        _solve(diagonal, before, solution[row])
-    return solution
-
-
-def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
-    """As `numpy_chains.solve_tridiagonal`; `levels` does not matter."""
-    return np.asarray(_solve_many(diagonal, coupling, right.reshape(-1, len(diagonal)))).reshape(right.shape)

@@ -1,10 +1,10 @@
-"""NumPy's kernel for whole chains of edges, by cyclic reduction: all chains of a family at once."""
+"""Whole chains of edges in NumPy, by cyclic reduction: all chains of a family at once."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .numpy_layout import scatter as _scatter
+from .layout import scatter as _scatter
 
 TINY = 1e-12
 
@@ -23,14 +23,6 @@ def project_chains(
     multipliers: np.ndarray,
     passes: int,
 ) -> None:
-    """The distance constraints of whole chains of edges: (J W J^T + alpha) d_lambda = -C - alpha lambda.
-
-    vertices (q + 1,): particles along the chains, one chain after the other; joints: which of the q steps are no edges
-    but lead to the next chain; weights (q + 1,); rest_lengths (q,), alpha (2, q) or (1, q), gamma (q,) or (0,),
-    multipliers (q,): of every step, whatever they be at joints. Edges of a chain share vertices only with their
-    neighbors in it, hence the matrix is tridiagonal. rings (2, r): first and last step of closed chains; there the
-    matrix has two more entries, in its corners. passes: how often this is done, each time where the last led to.
-    """
     q = p.take(vertices, axis=1)
     before = np.diff(x.take(vertices, axis=1)) if len(gamma) else None
     first, last = rings
@@ -106,10 +98,10 @@ def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndar
         diagonal: (m,), m a multiple of 2**levels.
         coupling: Entry beside the diagonal between unknown k and k + 1, (m,); 0 between blocks and at the end.
         right: Right hand sides, (..., m).
-        levels: Halvings.
+        levels: Halvings, each of which eliminates the even unknowns with whole arrays.
 
     Returns:
-        The solutions, (..., m). Each halving eliminates the even unknowns with whole arrays.
+        The solutions, (..., m).
     """
     if levels == 0:
         return right / diagonal

@@ -1,4 +1,4 @@
-"""Normal cones in NumPy: which patches of a surface are height fields, see `contact.patches`."""
+"""Normal cones in NumPy, level by level from the top."""
 
 from __future__ import annotations
 
@@ -8,18 +8,6 @@ import numpy as np
 def find_flat_patches(
     p: np.ndarray, triangles: np.ndarray, leaves: np.ndarray, can_be_flat: np.ndarray, cosine: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The largest patches whose face normals lie in a cone, top down.
-
-    Args:
-        p: Positions, (3, n) [m].
-        triangles: (3, t) int.
-        leaves: Those of a hierarchy over the triangles, whose first nodes are the patches.
-        can_be_flat: Which patches may be chosen, by node, (2 * cells,) bool.
-        cosine: Of the half-angle of the cone, around the mean of the unit normals.
-
-    Returns:
-        The node that each triangle is in, 0 for none, (t,) int, and the axis of the cone of each triangle, (3, t).
-    """
     patch, axes = np.zeros(triangles.shape[1], int), np.zeros((3, triangles.shape[1]))
     places = np.flatnonzero(leaves >= 0)
     faces = leaves[places]
@@ -45,7 +33,6 @@ def find_flat_patches(
 
 
 def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosine: float) -> np.ndarray:
-    """Triangles (3, t) whose normals at p (3, n) are farther than a half-angle from axes (3, t), (t,) bool."""
     normals = face_normals(p, triangles)
     along = np.einsum("im,im->m", normals, axes)
     return np.asarray(along * np.abs(along) < cosine**2 * np.einsum("im,im->m", normals, normals))

@@ -1,4 +1,4 @@
-"""Normal cones compiled by Numba: the functions of `numpy_cones`, with the same arguments and meaning."""
+"""Normal cones compiled by Numba."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from .numba_compile import helper, kernel
+from .compile import helper, kernel
 
 
 @helper
@@ -21,7 +21,6 @@ def _normal(p: np.ndarray, triangles: np.ndarray, face: int) -> tuple[float, flo
 def find_flat_patches(
     p: np.ndarray, triangles: np.ndarray, leaves: np.ndarray, can_be_flat: np.ndarray, cosine: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `numpy_cones.find_flat_patches`."""
     width, patches = len(leaves), len(can_be_flat)
     normals, sums = np.zeros((width, 3)), np.zeros((patches, 3))
     below = 2 * width // patches  # leaves of each cell
@@ -68,7 +67,6 @@ def find_flat_patches(
 
 @kernel("b1[::1](f8[:,::1], i8[:,:], f8[:,:], f8)")
 def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosine: float) -> np.ndarray:
-    """As `numpy_cones.outside_cones`."""
     outside = np.empty(triangles.shape[1], np.bool_)
     for face in range(len(outside)):
         x, y, z = _normal(p, triangles, face)

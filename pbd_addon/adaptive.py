@@ -1,4 +1,4 @@
-"""Pace: into how many substeps a frame is cut."""
+"""Adaptive substeps: into how many substeps a frame is cut."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .constraints import Constraints
 from .constraints.base import Residual
 from .constraints.distance import is_soft
 from .model import REASONS, Model, Pace, Place, State, Targets
-from .settings import Material, SolverSettings
+from .settings import SolverSettings
 
 SHORT = 0.1
 """Share of a kind's deformation that may be left, where its error shows, see `constraints.base.Residual`."""
@@ -44,7 +44,6 @@ Sheets of 100 N/m hang 1.0 % (on four corners) to 2.7 % (on two) too deep at 1.7
 
 def substeps(
     model: Model,
-    materials: Sequence[Material],
     state: State,
     targets: Targets,
     settings: SolverSettings,
@@ -57,10 +56,10 @@ def substeps(
     """
     count, reason = float(settings.substeps), "settings"
     if settings.automatic and settings.method == "XPBD":  # with PBD, they are a part of the stiffness
-        count, reason = _chosen(model, materials, state, targets, settings, dt)
+        count, reason = _chosen(model, state, targets, settings, dt)
     for least, why in (
         (_for_pressure(model, state, settings.substeps, dt), "pressure"),
-        (_for_soft_cloth(model, materials, settings, dt), "stretch"),
+        (_for_soft_cloth(model, settings, dt), "stretch"),
         (_for_meetings(model, state, targets, dt), "colliders"),
     ):
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
@@ -102,7 +101,6 @@ def remember(found: Sequence[tuple[Constraints, Residual]], count: int) -> Pace:
 
 def _chosen(
     model: Model,
-    materials: Sequence[Material],
     state: State,
     targets: Targets,
     settings: SolverSettings,
@@ -116,7 +114,7 @@ def _chosen(
     turn = _turn(model, state, targets, dt) / TURN
     if turn > count:
         count, reason = turn, "motion"
-    inflated = any(material.pressure_mode != "OFF" for material in materials)
+    inflated = any(material.pressure_mode != "OFF" for material in model.materials)
     least = max((1.0 if inflated else LEAST) * settings.substeps, 1.0)
     if count < least:
         return round(least), "pressure" if inflated else "settings"
@@ -158,14 +156,14 @@ def _for_pressure(model: Model, state: State, quality: int, dt: float) -> float:
     return most
 
 
-def _for_soft_cloth(model: Model, materials: Sequence[Material], settings: SolverSettings, dt: float) -> float:
+def _for_soft_cloth(model: Model, settings: SolverSettings, dt: float) -> float:
     """Those in which a wave of tension, at sqrt(stretch / density), crosses `EDGES` edges of soft cloth.
 
     Further than that, a substep does not know of the load, and the cloth hangs too deep.
     """
     most = 1.0
-    for number in np.flatnonzero(is_soft(materials, settings, model.sizes)):
-        lengths, material, maps = model.bodies[number].rest_lengths, materials[number], model.maps[number]
+    for number in np.flatnonzero(is_soft(model.materials, settings, model.sizes)):
+        lengths, material, maps = model.bodies[number].rest_lengths, model.materials[number], model.maps[number]
         if len(lengths):
             ratio = maps.get("stretch", np.ones(1)).max() / maps.get("density", np.ones(1)).min()
             speed = math.sqrt(material.stretch / material.density * ratio)

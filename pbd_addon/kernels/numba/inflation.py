@@ -1,4 +1,4 @@
-"""Numba's kernels for a skin that answers pressure as a whole: the functions of `numpy_inflation`."""
+"""Skins under pressure compiled by Numba."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from math import sqrt
 
 import numpy as np
 
-from .numba_compile import kernel
+from .compile import helper, kernel
+
+
+@helper
+def _pull(force: np.ndarray, a: int, b: int, by: tuple[float, float, float]) -> None:
+    for axis in range(3):
+        force[axis, a] += by[axis]
+        force[axis, b] -= by[axis]
 
 
 @kernel(
@@ -25,7 +32,6 @@ def tension_pattern(
     row_pieces: np.ndarray,
     works: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `numpy_inflation.tension_pattern`."""
     m, n, pushed = len(rest_lengths), p.shape[1], len(alpha) - 1
     pattern, force, sums = np.zeros(m), np.zeros((3, n)), np.zeros((4, len(works)))
     normals = np.empty((3, n))
@@ -54,12 +60,7 @@ def tension_pattern(
         pattern[r] = share
         sums[0, piece] += give * share * share
         sums[3, piece] += share * (error + give * multipliers[r])
-        force[0, a] += dx * share
-        force[1, a] += dy * share
-        force[2, a] += dz * share
-        force[0, b] -= dx * share
-        force[1, b] -= dy * share
-        force[2, b] -= dz * share
+        _pull(force, a, b, (dx * share, dy * share, dz * share))
     for i in range(n):
         own = np.uint64(pieces[i])
         fx, fy, fz = force[0, i], force[1, i], force[2, i]
@@ -70,31 +71,8 @@ def tension_pattern(
     return pattern, force, sums
 
 
-@kernel("void(f8[:,::1], f8[:,:], f8[:], i8[:], i8[:], f8[:], f8[:,:], f8[:], f8[:], f8[:])")
-def inflate(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    w: np.ndarray,
-    pieces: np.ndarray,
-    row_pieces: np.ndarray,
-    pattern: np.ndarray,
-    force: np.ndarray,
-    size: np.ndarray,
-    push: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
-    """As `numpy_inflation.inflate`."""
-    for r in range(len(pattern)):
-        multipliers[r] += size[np.uint64(row_pieces[r])] * pattern[r]
-    for axis in range(3):
-        for i in range(p.shape[1]):
-            piece = np.uint64(pieces[i])
-            p[axis, i] += w[i] * (force[axis, i] * size[piece] + gradients[axis, i] * push[piece])
-
-
 @kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:])")
 def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-    """As `numpy_inflation.edge_forces`."""
     force = np.zeros_like(p)
     for r in range(len(multipliers)):
         if multipliers[r] == 0.0:
@@ -102,10 +80,5 @@ def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> 
         a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
         share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), 1e-300)
-        force[0, a] += dx * share
-        force[1, a] += dy * share
-        force[2, a] += dz * share
-        force[0, b] -= dx * share
-        force[1, b] -= dy * share
-        force[2, b] -= dz * share
+        _pull(force, a, b, (dx * share, dy * share, dz * share))
     return force

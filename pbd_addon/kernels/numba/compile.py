@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 numba.config.reload_config()  # others may have imported Numba before NUMBA_CACHE_DIR was set
 
@@ -16,7 +18,7 @@ FEW_BITS = np.dtype(int).itemsize < 8
 """Whether Python's int makes 32 bit arrays: NumPy before 2.0 on Windows."""
 
 
-def kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def kernel(signature: str) -> Callable[[F], F]:
     """Compile a function for one signature, or read it from the cache, which is where NUMBA_CACHE_DIR says.
 
     With a signature nothing is compiled later in the middle of a frame; arguments of other types are a TypeError.
@@ -24,8 +26,8 @@ def kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     """
     compile_it = numba.njit(signature, cache=True, fastmath=False, boundscheck=False, error_model="numpy")
 
-    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        made = compile_it(_nameless(function))
+    def compiled(function: F) -> F:
+        made: F = compile_it(_nameless(function))
         return with_long_integers(made) if FEW_BITS else made
 
     return compiled
@@ -46,14 +48,14 @@ def _nameless(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.update_wrapper(types.FunctionType(function.__code__, names), function, ("__name__", "__doc__"))
 
 
-def with_long_integers(function: Callable[..., Any]) -> Callable[..., Any]:
+def with_long_integers(function: F) -> F:
     """The function, with arrays of 32 bit integers handed on as 64 bit ones."""
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
         return function(*(_long(argument) for argument in arguments))
 
-    return call
+    return cast(F, call)
 
 
 def _long(argument: Any) -> Any:

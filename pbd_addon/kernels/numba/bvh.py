@@ -1,20 +1,21 @@
-"""Bounding volume hierarchies compiled by Numba: the functions of `numpy_bvh`, with the same arguments and meaning.
+"""Bounding volume hierarchies compiled by Numba. The six numbers of a node lie together.
 
-Boxes are compared as they are, so that none counts that only almost overlaps. The six numbers of a node lie together.
+Boxes are compared as they are, so that none counts that only almost overlaps.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-from .numba_compile import helper, kernel
+from .compile import helper, kernel
 
-NODE_ORDER = "F"
+NODE_ORDER: Literal["C", "F"] = "F"
 
 
 @kernel("f8[:,::1](f8[:,:], f8[:,:], i8[:,:], f8[:])")
 def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, margin: np.ndarray) -> np.ndarray:
-    """As `numpy_bvh.primitive_bounds`."""
     bounds = np.empty((6, primitives.shape[1]))
     for axis in range(3):
         for primitive in range(primitives.shape[1]):
@@ -32,7 +33,6 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
 
 @kernel("void(i8[:], f8[:,:], f8[:,:])")
 def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
-    """As `numpy_bvh.refit`."""
     width = len(leaves)
     boxes = nodes.T
     boxes[:] = np.inf
@@ -68,7 +68,6 @@ def query_pairs(
     is_self: bool,
     is_flat: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `numpy_bvh.query_pairs`, but exact."""
     boxes, other_boxes = np.ascontiguousarray(nodes.T), np.ascontiguousarray(other_nodes.T)
     below, other_below = len(leaves), len(other_leaves)  # leaves below each node of the level
     pairs, count = np.ones((2, 1), np.int64), int(_meet(boxes, 1, other_boxes, 1))

@@ -1,0 +1,1 @@
+"""Files and keys that frames are kept in; nothing here knows the physics."""

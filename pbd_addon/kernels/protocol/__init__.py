@@ -1,0 +1,21 @@
+"""What every backend computes: each signature and its meaning, once; the files are named as in the backends."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .blocks import Blocks
+from .bvh import Hierarchies
+from .chains import Chains
+from .cones import Cones
+from .contact import Contacts
+from .inflation import Inflation
+from .levels import Levels
+from .motion import Motion
+from .projections import Projections
+
+
+class Kernels(Blocks, Hierarchies, Chains, Cones, Contacts, Inflation, Levels, Motion, Projections, Protocol):
+    """All kernels of a backend, which is a module."""
+
+    __name__: str

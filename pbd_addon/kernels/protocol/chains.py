@@ -1,0 +1,45 @@
+"""Edges in chains, solved directly. Arguments as in `projections`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Chains(Protocol):
+    """Whole chains of edges."""
+
+    def project_chains(
+        self,
+        p: np.ndarray,
+        x: np.ndarray,
+        vertices: np.ndarray,
+        levels: int,
+        rings: np.ndarray,
+        joints: np.ndarray,
+        weights: np.ndarray,
+        rest_lengths: np.ndarray,
+        alpha: np.ndarray,
+        gamma: np.ndarray,
+        multipliers: np.ndarray,
+        passes: int,
+    ) -> None:
+        """The distance constraints of whole chains of edges: (J W J^T + alpha) d_lambda = -C - alpha lambda.
+
+        Edges of a chain share vertices only with their neighbors in it, hence the matrix is tridiagonal.
+
+        Args:
+            p: As in `projections`.
+            x: As in `projections`.
+            vertices: Particles along the chains, one chain after the other, (q + 1,) int.
+            levels: Halvings of the longest chain by cyclic reduction; Numba does without.
+            rings: First and last step of closed chains, (2, r) int; there the matrix has entries in its corners, too.
+            joints: Which of the q steps are no edges but lead to the next chain, (j,) int.
+            weights: Inverse masses along the chains, (q + 1,).
+            rest_lengths: Of every step, whatever they be at joints, (q,) [m]; likewise all that follow.
+            alpha: In tension and in compression, (2, q), or (1, q) in both.
+            gamma: (q,) or (0,).
+            multipliers: (q,).
+            passes: How often this is done, each time where the last led to.
+        """

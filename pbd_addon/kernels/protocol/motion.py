@@ -1,0 +1,58 @@
+"""Velocities of whole pieces: what gravity and drag do, and what damping leaves.
+
+Common arguments: x (3, n) [m]; v (3, n) [m/s]; masses (n,) [kg]; islands (n,) int, the connected piece of each
+particle, numbered from 0 to k - 1.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Motion(Protocol):
+    """Velocities of whole pieces."""
+
+    def accelerate(
+        self, v: np.ndarray, decay: np.ndarray, gravity_fraction: np.ndarray, change: np.ndarray
+    ) -> np.ndarray:
+        """Velocities (3, n) after drag and gravity, v decay + gravity_fraction change.
+
+        decay, gravity_fraction (n,); change (3,) [m/s].
+        """
+
+    def island_motion(
+        self, x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How each island moves as a whole; mass (k,) [kg] is the sum of its masses.
+
+        Returns:
+            Centers (3, k) [m], mean velocities (3, k) [m/s] and spins (3, k) [rad/s]: of a rigid body with its momenta.
+        """
+
+    def approach(
+        self,
+        v: np.ndarray,
+        x: np.ndarray,
+        islands: np.ndarray,
+        center: np.ndarray,
+        velocity: np.ndarray,
+        spin: np.ndarray,
+        share: np.ndarray,
+    ) -> None:
+        """Velocities v += share (velocity + spin x (x - center) - v), in place; all but v and x are of each island.
+
+        center, velocity (3, k) as from `island_motion`; spin (3, k) [rad/s]; share (k,).
+        """
+
+    def add_rigid(
+        self,
+        v: np.ndarray,
+        x: np.ndarray,
+        islands: np.ndarray,
+        center: np.ndarray,
+        velocity: np.ndarray,
+        spin: np.ndarray,
+    ) -> None:
+        """Velocities v += velocity + spin x (x - center), in place; center, velocity, spin (3, k) of each island."""

@@ -1,0 +1,151 @@
+"""Constraints projected row by row, and the geometry that they measure. Common arguments:
+
+p: Predicted positions, (3, n) float64 [m]; changed in place.
+x: Positions at the beginning of the substep, (3, n) float64 [m]; read for damping and friction.
+layouts: Orders of the particles of wide colors, see `numpy.layout`; Numba does without.
+weights: Inverse masses of every row's particles, (k, m) float64 [1/kg].
+alpha: Compliance over squared substep, in the constraint's own units over kg, (m,) float64.
+gamma: Damping time over substep, (m,) float64 [1], or (0,) for none (Macklin et al. 2016, eq. 26).
+k: Relaxation of each row: 1 for XPBD, k' of Müller et al. 2007 for PBD, (m,) float64.
+scale: What turns a residual into a step where that does not depend on positions: -k / ((1 + gamma) g W g + alpha)
+    with the gradient g, (m,) float64.
+multipliers: Lagrange multipliers of this substep; accumulated in place.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Projections(Protocol):
+    """Springs, hinges, volumes, pins, tethers and planes."""
+
+    def project_distance(
+        self,
+        p: np.ndarray,
+        x: np.ndarray,
+        indices: np.ndarray,
+        starts: np.ndarray,
+        layouts: np.ndarray,
+        weights: np.ndarray,
+        rest_lengths: np.ndarray,
+        alpha: np.ndarray,
+        scale: np.ndarray,
+        gamma: np.ndarray,
+        multipliers: np.ndarray,
+    ) -> None:
+        """C = |p1 - p2| - rest length, softer or harder when pushed than when pulled.
+
+        indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) in both.
+        """
+
+    def project_dihedral(
+        self,
+        p: np.ndarray,
+        x: np.ndarray,
+        indices: np.ndarray,
+        starts: np.ndarray,
+        layouts: np.ndarray,
+        weights: np.ndarray,
+        rest_angles: np.ndarray,
+        alpha: np.ndarray,
+        gamma: np.ndarray,
+        k: np.ndarray,
+        multipliers: np.ndarray,
+    ) -> None:
+        """C = dihedral angle - rest angle.
+
+        indices (4, m): edge start, edge end, left tip, right tip; rest_angles (m,) [rad].
+        """
+
+    def project_isometric(
+        self,
+        p: np.ndarray,
+        x: np.ndarray,
+        indices: np.ndarray,
+        starts: np.ndarray,
+        layouts: np.ndarray,
+        stencils: np.ndarray,
+        leverage: np.ndarray,
+        alpha: np.ndarray,
+        scale: np.ndarray,
+        gamma: np.ndarray,
+        multipliers: np.ndarray,
+    ) -> None:
+        """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
+
+        indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m). The gradient is the constant K, so that
+        there is neither a root nor an arc cosine in this kernel, nor a division.
+        """
+
+    def volume_gradients(
+        self, q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Enclosed volume of each closed piece and its gradient at every particle.
+
+        Args:
+            q: Positions, (3, n) [m], best near the origin.
+            triangles: (3, t) int, outward.
+            pieces: Piece of each triangle, (t,) int.
+            piece_count: Number of pieces.
+
+        Returns:
+            V = 1/6 sum (p1 x p2) . p3, (pieces,) [m³]; gradients (3, n) [m²].
+        """
+
+    def project_attachment(
+        self,
+        p: np.ndarray,
+        indices: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        alpha: np.ndarray,
+        k: np.ndarray,
+        multipliers: np.ndarray,
+    ) -> None:
+        """C = p - target, a vector. indices (m,); targets (3, m) [m]; weights (m,); multipliers (3, m)."""
+
+    def project_tether(
+        self,
+        p: np.ndarray,
+        indices: np.ndarray,
+        anchors: np.ndarray,
+        starts: np.ndarray,
+        weights: np.ndarray,
+        reach: np.ndarray,
+        multipliers: np.ndarray,
+    ) -> None:
+        """C = reach - |p - anchor| >= 0; only the free particle moves (Kim et al. 2012).
+
+        indices, anchors (m,) int; reach (m,) [m]; weights (m,) of the free particles.
+        """
+
+    def project_plane(
+        self,
+        p: np.ndarray,
+        indices: np.ndarray,
+        weights: np.ndarray,
+        thickness: np.ndarray,
+        point: np.ndarray,
+        normal: np.ndarray,
+        multipliers: np.ndarray,
+    ) -> None:
+        """C = (p - point) . normal - thickness >= 0. indices, weights, thickness (m,); point, normal (3,)."""
+
+    def apply_plane_friction(
+        self,
+        p: np.ndarray,
+        x: np.ndarray,
+        indices: np.ndarray,
+        weights: np.ndarray,
+        friction: np.ndarray,
+        normal: np.ndarray,
+        motion: np.ndarray,
+        multipliers: np.ndarray,
+    ) -> None:
+        """Take back slip along a plane by Coulomb's law, at most friction x push (Macklin et al. 2014, eq. 24).
+
+        friction (m,); motion (3,): how far the plane moved in this substep [m]; multipliers (m,) of `project_plane`.
+        """
