@@ -27,7 +27,7 @@ MOST, LEAST = 4.0, 0.25
 
 LIVELY = 3.0
 """Multiple of the quality steps that pressure takes at most. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
-rises to 0.12, 0.25, 0.33 m at 20, 40, 60 steps, and to 0.40 m when converged."""
+rises to 0.09, 0.22, 0.30 m at 20, 40, 60 steps, and to 0.40 m when converged."""
 
 STILL = 0.03
 """Share of its size that a skin under pressure moves in a frame at most if it is at rest."""

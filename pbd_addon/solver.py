@@ -103,8 +103,9 @@ class Stepper:
         p[:, model.pinned] = self._pinned(fraction)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
-        fall = h**2 * model.gravity_fraction * np.asarray(self.settings.gravity)[:, None]
-        model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses)
+        if model.skin.hangs:
+            fall = h**2 * model.gravity_fraction * np.asarray(self.settings.gravity)[:, None]
+            model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses)
         for constraints in model.constraints:
             constraints.begin_substep(h, fraction)
             watch.lap(constraints.name)

@@ -13,6 +13,7 @@ import numpy as np
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.settings import ATMOSPHERE
 from tests.meshes import icosphere
+from tests.shapes import animal, lumpy, uv_sphere
 
 from .check import Check
 
@@ -26,39 +27,71 @@ TODAY = {"numpy": 2.0, "numba": 2.0}
 
 
 class Case(NamedTuple):
-    """A balloon that is held at a multiple of its volume."""
+    """A balloon that is held at a multiple of its volume.
+
+    Attributes:
+        preset: Name of its material.
+        size: Radius of a ball, length of an animal [m].
+        shape: "icosphere" of `fineness` subdivisions, "UV sphere" of 2 x fineness by fineness quads, "lumpy" icosphere,
+            or "animal" of cells cut so finely.
+        fineness: See shape.
+        volume: Multiple of its volume.
+        floor: Whether it lies on a floor, or floats.
+        converged: Longest edge at 80 substeps x 5 iterations [%], where the skin is strained unevenly by its shape.
+    """
 
     preset: str
-    radius: float
-    subdivisions: int
+    size: float
+    shape: str
+    fineness: int
     volume: float
     floor: bool
+    converged: float | None = None
 
     @property
     def name(self) -> str:
         """The case in a few words."""
         place = "on a floor" if self.floor else "free"
-        vertices = 10 * 4**self.subdivisions + 2
-        return f"{self.preset} {self.radius:g} m, {vertices} vertices, Volume {self.volume:g}, {place}"
+        return f"{self.preset} {self.size:g} m, {self.shape} {self.fineness}, Volume {self.volume:g}, {place}"
+
+    def mesh(self) -> tuple[np.ndarray, np.ndarray | list[list[int]]]:
+        """Vertices [m] and faces."""
+        if self.shape == "animal":
+            return animal(self.fineness, self.size)
+        if self.shape == "UV sphere":
+            return uv_sphere(2 * self.fineness, self.fineness, self.size)
+        vertices, triangles = icosphere(self.fineness, self.size)
+        return lumpy(vertices, 0.6) if self.shape == "lumpy" else vertices, triangles
 
 
 CORNERS = (
-    Case("Party Balloon", 0.12, 2, 1.3, False),
-    Case("Beach Ball", 0.3, 3, 1.2, True),
-    Case("Foil Balloon", 0.12, 3, 1.02, False),
-    Case("Beach Ball", 0.05, 2, 2.0, False),
+    Case("Party Balloon", 0.12, "icosphere", 2, 1.3, False),
+    Case("Beach Ball", 0.3, "icosphere", 3, 1.2, True),
+    Case("Foil Balloon", 0.12, "icosphere", 3, 1.02, False),
+    Case("Beach Ball", 0.05, "icosphere", 2, 2.0, False),
 )
 
 PRESETS = ("Party Balloon", "Foil Balloon", "Beach Ball", "Air Mattress", "Cushion")
+
+OTHERS = (
+    Case("Beach Ball", 0.3, "icosphere", 5, 1.2, True),
+    Case("Party Balloon", 0.05, "UV sphere", 16, 1.3, False),
+    Case("Foil Balloon", 0.12, "UV sphere", 16, 1.02, True),
+    Case("Beach Ball", 0.3, "UV sphere", 24, 1.2, True),
+    Case("Beach Ball", 1.0, "UV sphere", 16, 1.2, False),
+    Case("Beach Ball", 0.5, "animal", 2, 1.2, True, 2.20),
+    Case("Party Balloon", 0.5, "animal", 2, 1.5, False, 15.47),
+    Case("Party Balloon", 0.12, "lumpy", 3, 1.5, False, 26.90),
+)
 
 
 def cover() -> Iterator[Case]:
     """Each preset at each size and each volume once, with fineness and place taking turns."""
     for i, preset in enumerate(PRESETS):
         for j, volume in enumerate((1.02, 1.05, 1.2, 1.5, 2.0)):
-            radius = (0.05, 0.12, 0.3, 1.0)[(i + j) % 4]
-            yield Case(preset, radius, 2 + (i + 2 * j) % 3, volume, (i + j) % 2 == 0)
-    yield Case("Beach Ball", 0.3, 5, 1.2, True)
+            size = (0.05, 0.12, 0.3, 1.0)[(i + j) % 4]
+            yield Case(preset, size, "icosphere", 2 + (i + 2 * j) % 3, volume, (i + j) % 2 == 0)
+    yield from OTHERS
 
 
 def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
@@ -74,10 +107,10 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
 
 def held(case: Case, kernels: str, automatic: bool) -> Iterator[Check]:
     """A balloon after 3 s."""
-    vertices, triangles = icosphere(case.subdivisions, case.radius)
+    vertices, faces = case.mesh()
     material = dataclasses.replace(Material.preset(case.preset), pressure_mode="VOLUME", pressure=case.volume)
-    lift = np.array([0.0, 0.0, case.radius + material.thickness])
-    body = Body(vertices + lift, triangles, material)
+    lift = np.array([0.0, 0.0, material.thickness - vertices[:, 2].min()])
+    body = Body(vertices + lift, faces, material)
     gravity = (0.0, 0.0, -9.81 if case.floor else 0.0)
     planes = [Plane()] if case.floor else []
     simulation = Simulation([body], planes, gravity, kernels=kernels, automatic=automatic, self_collision=False)
@@ -86,9 +119,11 @@ def held(case: Case, kernels: str, automatic: bool) -> Iterator[Check]:
     x = simulation.positions(body)
     speed, spin = inner_motion(body, x, simulation.velocities(body))
     even = float(np.cbrt(case.volume)) - 1.0
-    off = 100.0 * (simulation.pressure(body)[0] / needed_pressure(body, x) - 1.0)
+    off = 100.0 * (simulation.pressure(body)[0] / needed_pressure(body, x, case.floor) - 1.0)
     yield Check(case.name, "motion of the skin [m/s]", speed, CALM)
-    yield Check(case.name, "longest edge [%]", 100.0 * float(body.edge_strain(x).max()), 150.0 * even + 3.0)
+    beside = "" if case.converged is None else f", converged {case.converged:g}"
+    longest = 100.0 * float(body.edge_strain(x).max())
+    yield Check(case.name, f"longest edge [%]{beside}", longest, 150.0 * even + 3.0)
     yield Check(case.name, "pressure shown beside the skin's [%]", off, 5.0)
     if not case.floor:
         yield Check(case.name, "spin [rad/s]", spin, 1e-6)
@@ -128,7 +163,7 @@ def bounce(kernels: str, automatic: bool) -> Check:
         lowest.append(float(simulation.positions(body)[:, 2].min()))
     rise = max(lowest[lowest.index(min(lowest)) :])
     return Check(
-        "Beach Ball 0.15 m, Volume 1.1, from 1 m", "rebound below 0.40 m [%]", 100.0 * (1.0 - rise / 0.40), 40.0
+        "Beach Ball 0.15 m, Volume 1.1, from 1 m", "rebound below 0.40 m [%]", 100.0 * (1.0 - rise / 0.40), 30.0
     )
 
 
@@ -150,11 +185,21 @@ def price(kernels: str) -> Check:
     return Check("Beach Ball 0.3 m, 642 vertices", "CPU time over that without pressure", blown / plain, TODAY[kernels])
 
 
-def needed_pressure(body: Body, x: np.ndarray) -> float:
-    """Overpressure that the pull of the edges takes, by virtual work: sum T L / (3 V) [Pa]."""
+def needed_pressure(body: Body, x: np.ndarray, floor: bool = False) -> float:
+    """Overpressure that the pull of edges and diagonals takes, and weight on a floor at z = 0, by virtual work [Pa].
+
+    Grown by a share s about a point on the floor, P 3 V s is sum T L s + m g z s.
+    """
     lengths, rest = body.mesh.edge_lengths(x), body.rest_lengths
-    stiffness = body.material.stretch * body.mesh.edge_areas / rest**2
-    return float((stiffness * (lengths - rest) * lengths).sum() / (3.0 * abs(body.volume(x))))
+    work = (body.material.stretch * body.mesh.edge_areas / rest**2 * (lengths - rest) * lengths).sum()
+    ends = body.mesh.diagonals
+    if len(ends):
+        rest = np.linalg.norm(body.rest_vertices[ends[:, 0]] - body.rest_vertices[ends[:, 1]], axis=1)
+        lengths = np.linalg.norm(x[ends[:, 0]] - x[ends[:, 1]], axis=1)
+        work += (body.material.shear * 2.0 * body.mesh.diagonal_areas / rest**2 * (lengths - rest) * lengths).sum()
+    if floor:
+        work += 9.81 * body.masses() @ x[:, 2]
+    return float(work / (3.0 * abs(body.volume(x))))
 
 
 def inner_motion(body: Body, x: np.ndarray, v: np.ndarray) -> tuple[float, float]:

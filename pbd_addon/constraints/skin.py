@@ -90,6 +90,7 @@ class PressurizedSkin:
 
     Attributes:
         active: Whether there is any pressure; if not, nothing of this costs anything.
+        hangs: Whether any piece under pressure has pins, see `hang`.
         heavy: Inverse effective masses, (n,) [1/kg].
         carried: Multipliers that are carried over, of each kind of rows and of the pieces; empty after the first pass.
     """
@@ -111,6 +112,7 @@ class PressurizedSkin:
         self.masses, self.island_masses = masses, np.bincount(self.islands, masses)
         self.h, self.grade = 0.0, np.zeros(0)
         self.carried: list[np.ndarray] = []
+        self.hangs = False
         if not self.active:
             return
         works = volume.working
@@ -135,6 +137,7 @@ class PressurizedSkin:
         self.hung = np.zeros(len(free), bool)
         self.hung[self.island_of_piece[works]] = True
         self.hung &= np.bincount(self.pinned, minlength=len(free)) > 0
+        self.hangs = bool(self.hung.any())
 
     def begin_substep(self, kernels: Kernels, memory: np.ndarray, x: np.ndarray, h: float) -> None:
         """Give the kinds of constraints of skins the mass that a substep of h [s] takes, and carry tensions over.
@@ -223,8 +226,6 @@ class PressurizedSkin:
         What it has moved p (3, n) by, `fall` (3, n) [m], is a force on the effective mass, but for the rigid motion
         that pins leave the piece, see `Model.damping_masses`: so it swings as quickly as it should.
         """
-        if not self.active or not self.hung.any():
-            return
         center, push, spin = kernels.island_motion(x, fall, masses, self.islands, island_masses)
         bent = fall.copy()
         kernels.add_rigid(bent, x, self.islands, center, -push, -spin)
