@@ -123,6 +123,19 @@ def test_a_skin_without_damping_is_calm_too():
     assert inner_motion(simulation, body)[0] < 0.02
 
 
+@pytest.mark.parametrize("mesh, density", [(uv_sphere(24, 12, 0.15), 2.0), (icosphere(3, 0.15), 0.2)])
+def test_a_heavy_ball_that_keeps_its_volume_lies_still(mesh, density):
+    """Its weight alone strains the skin: stiff as a tarpaulin, it neither trembles nor leaps."""
+    material = Material(density=density, stretch=4000.0, compression=4000.0, shear=1333.0, damping=2.0, drag=1.0)
+    vertices, faces = mesh
+    material = dataclasses.replace(material, pressure_mode="VOLUME", friction=0.8)
+    body = Body(vertices - np.array([0.0, 0.0, vertices[:, 2].min() - 0.002]), faces, material)
+    simulation = Simulation([body], [Plane(friction=0.8)], self_collision=False)
+    for _ in range(72):
+        simulation.step(1 / 24)
+    assert inner_motion(simulation, body)[0] < 0.02
+
+
 @pytest.mark.parametrize("lowest", [1, 7])
 def test_a_pinned_balloon_bears_its_true_weight(lowest):
     """A foil of 8 g on a pin or a firm foot is calm, and its strain is that of one without weight, within a tenth."""

@@ -596,8 +596,8 @@ def test_kernels_can_be_changed_between_two_frames():
         changing.step(DT)
         staying.step(DT)
     assert (changing.kernels_name, staying.kernels_name) == ("numba", "numpy")
-    assert changing.first_frame == 0
-    assert changing.last_frame == 30
+    assert changing.frames.first == 0
+    assert changing.frames.last == 30
     assert np.abs(changing.positions(one) - staying.positions(other)).max() < 1e-9
     with pytest.raises(ValueError, match="'fortran'"):
         changing.use_kernels("fortran")
