@@ -23,13 +23,13 @@ def test_cloth_in_a_turning_barrel_stays_inside_and_clear_of_itself():
     """In each of 250 frames: no vertex outside, no crossing of the cloth with itself or with a paddle."""
     apothem = RADIUS * np.cos(np.pi / SIDES)
     normals = circle(1.0, SIDES)
-    normals = turned(np.column_stack([normals[:, 1], np.zeros(SIDES), normals[:, 0]]), np.pi / SIDES)
+    normals = turned(np.column_stack([normals[:, 1], np.zeros(SIDES), normals[:, 0]]), np.pi / SIDES, 1)
     board_triangles = paddles()[1]
     highest = []
     for frame, seen in enumerate(tumble(250, 30, 43, (0.6, 0.86)), 1):
         x, triangles = seen.simulation.positions(seen.body), seen.body.mesh.triangles
         assert len(x) == 1364
-        assert (x @ turned(normals, TURN * frame).T).max() < apothem, f"out of the wall in frame {frame}"
+        assert (x @ turned(normals, TURN * frame, 1).T).max() < apothem, f"out of the wall in frame {frame}"
         assert np.abs(x[:, 1]).max() < 0.5 * LENGTH, f"out of an end in frame {frame}"
         assert len(crossing_pairs(x, triangles)) == 0, f"crossings in frame {frame}"
         ours, theirs = crossing_pairs_between(x, triangles, seen.boards, board_triangles)
