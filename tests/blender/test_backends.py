@@ -134,6 +134,7 @@ def test_a_numba_that_fails_leaves_numpy_and_one_sentence(with_numba):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(bpy.app.version < (4, 5, 0), reason="4.2 as a module ends with a crash after all is done")
 def test_the_zip_for_all_platforms_takes_numba_away_again(with_numba, zips):
     stage, _ = with_numba
     seen = stage.tell("replace_it", zips[1])  # the last story in this profile
