@@ -48,9 +48,10 @@ COMMON = ("operators", "playback", "bake", "lifecycle", "properties")
 NUMERIC = ("arguments", "body", "coloring", "frame_cache", "gradients", "mesh", "pc2", "simulation", "stretch_bend")
 """Physics tests in which an old NumPy can differ: indexing, types, files. In the first part with the oldest."""
 
-ALONE = ("export", "full_disk", "guide_steps", "read_only", "soak")
+ALONE = ("bad_input", "export", "full_disk", "guide_steps", "read_only", "rigged_kept", "soak")
 """Tests that export glTF: each file has a process of its own in the oldest Blender. After such an export 4.2 always
-crashes at its end, with or without this extension, and once it did in the middle of an export late in a long run."""
+crashes at its end, with or without this extension, and late in a long run it did so in another export and while
+garbage was collected."""
 
 NO_TESTS_COLLECTED = 5
 """Pytest's exit code."""
