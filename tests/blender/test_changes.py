@@ -168,6 +168,23 @@ def test_a_change(stage, edit, first, why):
     assert record.last_frame == (LAST if first is None else SHOWN + 1)
 
 
+EVALUATED = (move_the_parent_of_a_collider, shape_a_collider)
+"""What these do is only known once Blender has evaluated it, at the frame at which it was done."""
+
+UNTOLD = [row[:2] for row in ROWS if row[0] not in EVALUATED]
+
+
+@pytest.mark.parametrize(("edit", "first"), UNTOLD, ids=[row[0].__name__ for row in UNTOLD])
+def test_a_change_that_nothing_tells_of(stage, edit, first):
+    """A script without a window edits and goes on: what was shown again and again is looked at all the same."""
+    record = stage.bridge("timeline.session").get(bpy.context.scene)
+    play(objects("Flag"), 2, LAST)
+    go(SHOWN)
+    edit()
+    go(SHOWN + 1)
+    assert record.last_frame == (LAST if first is None else SHOWN + 1)
+
+
 @pytest.mark.parametrize("edit", [set_tension, move_what_is_pinned, move_what_is_attached_to, add_a_collider])
 def test_undo_is_a_change_like_others(stage, edit):
     """What goes back to what the frames were made with leaves those that were."""

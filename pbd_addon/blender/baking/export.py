@@ -17,7 +17,7 @@ from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..output import output_modifier, shape_keys
 from ..read import mesh_io
-from ..scene import animation, user_keys
+from ..scene import user_keys
 from ..scene.scene_objects import find
 from ..scene.simulated_range import timeline_frames
 from ..timeline.session import BakeProgress
@@ -246,7 +246,7 @@ def _stand_in(obj: Object, frames: range, reduction: Reduction) -> Iterator[None
         worn.attributes["position"].data.foreach_set("vector", basis.ravel())
         obj.shape_key_add(name="Basis", from_mix=False)
         names = baked_keys.add_reduced_keys(obj, reduction)
-        curves = animation.ensure_curves(worn.shape_keys, f"PBD {obj.name}")
+        curves = baked_keys.ensure_curves(worn.shape_keys, f"PBD {obj.name}")
         action = worn.shape_keys.animation_data.action
         baked_keys.animate_reduced_keys(curves, names, frames, reduction)
         mesh.name, worn.name = f"{name} ", name

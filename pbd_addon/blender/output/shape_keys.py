@@ -24,7 +24,7 @@ def live_key(obj: Object) -> KeyBlock | None:
     if keys is None:
         return None
     noted = keys.key_blocks.get(obj.pbd.live_key)
-    if noted is not None and marks.is_marked(noted, marks.LIVE) and noted != keys.reference_key:
+    if noted is not None and noted.slider_max == marks.LIVE and noted != keys.reference_key:
         return noted
     return next(iter(marks.marked(keys, marks.LIVE)), None)
 

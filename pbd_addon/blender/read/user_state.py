@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import bpy
@@ -13,16 +13,25 @@ from ..errors import PBDError
 from ..kinds import Depsgraph, Object, Scene
 from ..output import output_choice
 from ..scene import animation, poses, surfaces, user_keys
+from ..scene.animation import Curves
 from ..scene.poses import Pose
 from ..scene.scene_objects import bodies, find, is_body, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import Key, as_collider
-from . import curves, mesh_io
-from .watched import Watched
+from . import mesh_io
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
+
+class Watched(NamedTuple):
+    """What a record depends on, by uid: where to look."""
+
+    members: dict[int, str] = {}  # names of the simulated objects
+    pinned: frozenset[int] = frozenset()  # of these, those whose place matters
+    targets: dict[int, str] = {}  # names of what cloth is attached to
+    obstacles: dict[int, str] = {}  # names of the colliders
 
 
 class Place(NamedTuple):
@@ -96,13 +105,17 @@ class UserState(NamedTuple):
     cast: frozenset[int] | None
     hand_count: int
     heard: Heard
-    curves: curves.Curves | None = None
+    curves: Curves | None = None
 
 
 def read(
-    scene: bpy.types.Scene, watched: Watched, heard: Heard, read_curves: Callable[[], Any] | None = None
+    scene: Scene, watched: Watched, heard: Heard, known: Curves | None = None, frames: range | None = None
 ) -> UserState:
-    """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated."""
+    """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated.
+
+    The animation is read over `frames`, where they are given and Blender has told of an edit of curves, or, without a
+    window, may have kept one to itself. It is `known` if it was not edited.
+    """
     members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
     obstacles, frame, first = objects_of(scene, watched.obstacles), shown_frame(scene), frame_range(scene)[0]
     found = bodies(scene) if math.floor(frame) == first else []  # To look at all objects takes long in large scenes.
@@ -131,7 +144,9 @@ def read(
         cast=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if heard.cast else None,
         hand_count=scene.pbd.hand_count,
         heard=heard,
-        curves=read_curves() if read_curves and (heard.curves or bpy.app.background) else None,
+        curves=animation.read(scene, members, [*holders, *obstacles], frames, known)
+        if frames and (heard.curves or bpy.app.background)
+        else None,
     )
 
 

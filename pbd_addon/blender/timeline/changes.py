@@ -292,8 +292,9 @@ def _animation(record: Record, user: UserState) -> list[Change]:
         if old is None or new is None:  # What was there instead is not known, but that it stood still.
             differ = np.array([np.ptp((old or new).values) > 0.0])
         else:
-            differ = old.values != new.values[: len(old.values)]
-            differ = np.append(differ, old.keyframes != new.keyframes and len(new.values) > len(old.values))
+            length = min(len(old.values), len(new.values))
+            differ = old.values[:length] != new.values[:length]
+            differ = np.append(differ, old.keyframes != new.keyframes and len(new.values) > length)
         if differ.any():
             found.append((first + int(np.argmax(differ)), now.owners[key[0]]))
     both = before.rules.keys() & now.rules.keys()

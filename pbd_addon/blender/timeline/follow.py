@@ -6,7 +6,6 @@ import contextlib
 import math
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import bpy
 import numpy as np
@@ -16,11 +15,11 @@ from ..kinds import Depsgraph, Object, Scene
 from ..output import output
 from ..read import deformed_input, snapshot, user_state
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Heard, UserState
+from ..read.user_state import UserState
 from ..scene import poses
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
-from . import changes, disk_cache, heat_map, step
+from . import changes, disk_cache, heat_map, replay, step
 from .record import InvalidRange, Record
 from .simulated_object import SimulatedObject, check_fit, fits
 
@@ -61,6 +60,7 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
     world, obstacles = record.world, record.world.obstacles if record.world else {}
     now = look(record, scene, depsgraph, objects)
     frame = now.user.frame
+    found: list = []
     if not _is_as_loaded(record, scene, frame):
         found = changes.changes(record, now)
         reaches = steps and bool(objects) and (frame.is_integer() or scene.frame_subframe == 0.0)
@@ -76,13 +76,15 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
                 step.say(record, str(error), isinstance(error, LateError))
         write(record, scene, now, depsgraph.mode == "RENDER")
     same = record.world is world and (world is None or world.obstacles is obstacles)
-    seen = now.user if same else user_state.read(scene, record.watched, Heard())._replace(cast=now.user.cast)
+    seen = now.user if same else step.read_user(record, scene)._replace(cast=now.user.cast)
     step.remember(record, seen)
+    if record.world is not None and not found and not record.untouched:
+        replay.note(record, scene, depsgraph, now)
 
 
 def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
     """The scene as it was just evaluated, with what the user has set: a `SceneSnapshot`; it only reads."""
-    user = user_state.read(scene, record.watched, record.heard, read_curves=_curve_reader(record, scene))
+    user = step.read_user(record, scene, record.heard, with_curves=True)
     obstacles = user_state.objects_of(scene, record.watched.obstacles) if depsgraph.mode == "RENDER" else ()
     now = snapshot.read_snapshot(scene, depsgraph, objects, user, obstacles)
     if record.world is None:
@@ -119,11 +121,6 @@ def _seen(
     plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
     quick = [obj for obj in objects if not (plays and deformed_input.is_subdivided(obj))]
     return snapshot.peek_deformed(quick, depsgraph)
-
-
-def _curve_reader(record: Record, scene: Scene) -> Any:
-    """What reads the animation of a scene that is simulated, or None."""
-    return None if record.world is None or record.curves is None else lambda: step.read_curves(record, scene)
 
 
 def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:
@@ -299,7 +296,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
 
 def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> None:
     """Show the present frame once more: it was changed in place."""
-    user = user_state.read(scene, record.watched, Heard())
+    user = step.read_user(record, scene)
     objects = [obj for _, obj in record.world.objects(scene)]
     write(record, scene, snapshot.read_snapshot(scene, depsgraph, objects, user))
 
@@ -309,8 +306,7 @@ def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> None:
 
 def glance(record: Record, scene: Scene, with_curves: bool = False) -> SceneSnapshot:
     """What the user has set, as far as it can be seen without an evaluation: a `SceneSnapshot` without poses."""
-    heard = record.heard._replace(curves=with_curves)
-    user = user_state.read(scene, record.watched, heard, _curve_reader(record, scene) if with_curves else None)
+    user = step.read_user(record, scene, record.heard._replace(curves=with_curves), with_curves)
     return snapshot.SceneSnapshot(None, user.settings, user=user)
 
 

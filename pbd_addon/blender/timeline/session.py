@@ -18,6 +18,7 @@ from ..scene.scene_objects import bodies, layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to_first, last_live_frame, last_shown, shown_frame, timeline_frames
 from . import disk_cache, disk_load, follow, step
 from .record import BakeProgress, InvalidRange, Record
+from .replay import show_again
 
 __all__ = [
     "BakeProgress",
@@ -48,6 +49,7 @@ __all__ = [
     "notice_undo",
     "of",
     "put_back",
+    "replay",
     "reset",
     "show",
     "shown_frame",
@@ -102,6 +104,12 @@ def show(scene: Scene, depsgraph: Depsgraph) -> bool:
     if found is None and live_bodies(scene):
         found = of(scene)
     return found is not None and follow.show(found, scene, depsgraph)
+
+
+def replay(scene: Scene, depsgraph: Depsgraph) -> bool:
+    """Show a cached frame as it was shown before, if nothing has changed since; whether that was all to be done."""
+    found = _records.get(scene.session_uid)
+    return found is not None and show_again(found, scene, depsgraph)
 
 
 def visits(scene: Scene) -> bool:

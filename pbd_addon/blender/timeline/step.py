@@ -14,8 +14,7 @@ from ... import UnstableError
 from ...constraints.grab import Grab
 from ..errors import DamagedFrame, LateError, PBDError
 from ..kinds import Object, Scene
-from ..read import curves, user_state
-from ..read.curves import Curves
+from ..read import user_state
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Heard, UserState
 from ..scene import poses
@@ -24,7 +23,7 @@ from ..scene.simulated_range import frame_range, last_live_frame
 from ..scene.surfaces import Surface
 from . import backends, changes
 from .changes import Change
-from .record import BakeProgress, InvalidRange, Record, UndoState
+from .record import BakeProgress, InvalidRange, Record, Seen, UndoState
 from .scene_simulation import SceneSimulation
 from .simulated_object import SimulatedObject, check_faces
 
@@ -41,7 +40,7 @@ def truncate(record: Record, frame: int, why: str) -> None:
     Raises:
         DamagedFrame: Nothing is left that could be gone on from, so that all is forgotten and begins anew.
     """
-    record.blocked = ""
+    record.blocked, record.seen = "", {}
     frame = max(frame, record.first_frame)
     for _pinned, grab in [pin for pin in record.held if pin[0] > frame]:
         grab.release()  # It has not been pinned yet.
@@ -68,6 +67,7 @@ def truncate(record: Record, frame: int, why: str) -> None:
 def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
     """Let what has changed take its frames; raises `DamagedFrame` where all begins anew."""
     for change in found:
+        record.seen = {}
         if change.what in changes.AT_FIRST:
             continue
         if change.what == "HAND":
@@ -96,6 +96,11 @@ def remember(record: Record, user: UserState) -> None:
     record.heard = Heard()
 
 
+def note_seen(record: Record, frame: float, seen: Seen) -> None:
+    """A cached frame is shown, as Blender counts it, and nothing is left to do about it."""
+    record.seen[frame], record.known = seen, seen.user
+
+
 def forget_damaged(record: Record, frame: int) -> None:
     """Forget a frame that cannot be read, and those after it; begin anew if that is the first one."""
     if record.world is None or frame == record.first_frame:
@@ -121,8 +126,7 @@ def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> 
     record.world = built
     record.snapshots = {frame: snapshot}
     record.notes = built.notes()
-    record.curves = read_curves(record, scene)
-    remember(record, user_state.read(scene, record.watched, Heard()))
+    _remember_start(record, scene)
 
 
 def take_up(
@@ -133,8 +137,7 @@ def take_up(
     record.storage.cache = disk
     record.world, record.snapshots, record.notes = built, snapshots, built.notes()
     built.simulation.take_up(disk, disk.files.first, disk.files.last)
-    record.curves = read_curves(record, scene)
-    remember(record, user_state.read(scene, record.watched, Heard()))
+    _remember_start(record, scene)
 
 
 def note_past(
@@ -146,10 +149,19 @@ def note_past(
     record.settled, record.shaped = settled, shaped
 
 
-def read_curves(record: Record, scene: Scene) -> Curves:
-    """The animation that a record depends on, over its frames and those to come."""
-    last = max(record.last_frame, last_live_frame(scene))
-    return curves.read(scene, record.watched, record.first_frame, last, record.curves)
+def _remember_start(record: Record, scene: Scene) -> None:
+    """A simulation was made: what the user has set, and the animation, are what it was made with."""
+    user = read_user(record, scene, Heard(curves=True), with_curves=True)
+    record.curves = user.curves
+    remember(record, user)
+
+
+def read_user(record: Record, scene: Scene, heard: Heard | None = None, with_curves: bool = False) -> UserState:
+    """What the user has set; on request the animation over the frames of a record and those to come, if edited."""
+    frames = None
+    if with_curves and record.world is not None:
+        frames = range(record.first_frame, max(record.last_frame, last_live_frame(scene)) + 1)
+    return user_state.read(scene, record.watched, heard or Heard(), record.curves, frames)
 
 
 def stand(record: Record, snapshot: SceneSnapshot) -> None:
@@ -218,6 +230,7 @@ def _make_room(record: Record, scene: Scene) -> None:
         return
     if record.disk is not None and record.disk.files.last == record.last_frame:
         simulation.frames.release()
+        record.seen = {}  # They hold positions.
         return
     raise PBDError(
         f"The cache is full: frames {record.first_frame} to {record.last_frame} take the {scene.pbd.cache_limit} MB "
@@ -332,10 +345,11 @@ def rest(record: Record, scene: Scene) -> None:
 
 def take_settings_of_first(record: Record, scene: Scene) -> None:
     """Let the settings that the scene has now be those that the first frame was made with."""
-    user = user_state.read(scene, record.watched, Heard())
+    user = read_user(record, scene)
     first, raw = record.first_frame, user.settings[scene.session_uid]
     record.world.applied[scene.session_uid] = raw
     known = record.snapshots[first]
+    record.seen = {}
     record.snapshots[first] = known._replace(settings={**known.settings, scene.session_uid: raw})
     remember(record, user)
 
