@@ -203,7 +203,12 @@ def _build(record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here:
 
 
 def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
-    """Whether the scene can be evaluated at other frames: not in a render or an export, which go through them alone."""
+    """Whether the scene can be evaluated at other frames.
+
+    With a window a render runs beside it, in a thread of its own, which must not evaluate what the window draws.
+    """
+    if depsgraph.mode == "RENDER":
+        return bpy.app.background
     return depsgraph.mode == "VIEWPORT" and depsgraph == layer_of(scene).depsgraph
 
 
@@ -229,7 +234,7 @@ def visit(scene: Scene, frame: int) -> Depsgraph:
 def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: Object) -> None:
     """Step all missing frames up to `target`, each with what the scene is at it.
 
-    A render cannot visit the frames that it has jumped over: what stands between then and now is interpolated.
+    Where frames that were jumped over cannot be visited, what stands between then and now is interpolated.
     """
     patience = patience_of(depsgraph)
     deadline = time.monotonic() + patience

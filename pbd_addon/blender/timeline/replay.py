@@ -39,7 +39,7 @@ def note(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot)
     What the first frame begins with, what modifiers deform and the colors of the heat map are looked at each time.
     """
     user, world, frame = record.known, record.world, scene.frame_current_final
-    made = record.snapshots.get(int(frame))
+    made = record.snapshots.get(int(frame)) if frame.is_integer() else None
     if made is None or user.frame != frame or frame in (record.first_frame, user.first) or depsgraph.mode == "RENDER":
         return
     if record.bake or record.message or scene.pbd.heat_map != "OFF":
