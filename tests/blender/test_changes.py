@@ -155,13 +155,13 @@ ROWS = [
 
 @pytest.mark.parametrize(("edit", "first", "why"), ROWS, ids=[row[0].__name__ for row in ROWS])
 def test_a_change(stage, edit, first, why):
-    changes, follow = stage.bridge("timeline.changes"), stage.bridge("timeline.follow")
+    changes, validity = stage.bridge("timeline.changes"), stage.bridge("timeline.validity")
     scene, session = bpy.context.scene, stage.bridge("timeline.session")
     record = session.get(scene)
     edit()
     bpy.context.view_layer.update()
     held, snapshots = record.last_frame, dict(record.snapshots)
-    found = changes.changes(record, follow.glance(record, scene, with_curves=True))
+    found = changes.changes(record, validity.glance(record, scene, with_curves=True))
     assert [(one.first_frame, one.why) for one in found[:1]] == ([] if first is None else [(first, why)])
     assert (record.last_frame, record.snapshots) == (held, snapshots)
     go(SHOWN + 1)
@@ -228,7 +228,7 @@ def test_frames_that_were_posed_are_not_shown_by_a_key(extension):
     flag.modifiers.new("Bend", "SIMPLE_DEFORM").angle = 0.3
     play([flag], 1, LAST)
     flag.pbd.output = "SHAPE_KEY"
-    changes, follow = extension.bridge("timeline.changes"), extension.bridge("timeline.follow")
+    changes, validity = extension.bridge("timeline.changes"), extension.bridge("timeline.validity")
     record = extension.bridge("timeline.session").get(bpy.context.scene)
-    found = changes.changes(record, follow.glance(record, bpy.context.scene))
+    found = changes.changes(record, validity.glance(record, bpy.context.scene))
     assert [tuple(one)[:3] for one in found] == [("OUTPUT", 1, "Output of 'Flag' changed")]

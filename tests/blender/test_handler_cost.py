@@ -38,6 +38,7 @@ MOST_FILES = 10
 """So many of our files may be entered by a frame that is in the cache, when nothing was changed since it was shown."""
 
 
+@pytest.mark.usefixtures("few_substeps")
 @pytest.mark.parametrize("played", ["stepped", "shown again"])
 def test_an_unchanged_frame_enters_few_files(extension, played):
     ground = scenes.add_grid("Ground", rx=5, ry=5, pbd=False)
@@ -58,6 +59,7 @@ def test_an_unchanged_frame_enters_few_files(extension, played):
     assert "changes.py" not in files and ("shape_keys.py", "write_live_key") in calls
 
 
+@pytest.mark.usefixtures("few_substeps")
 def test_what_is_shown_again_is_what_was_shown(extension):
     flag = scenes.add_grid()
     scenes.pin(flag, [0, 4])

@@ -15,7 +15,7 @@ from ..scene import marks, poses, user_keys
 from ..scene.poses import Pose
 from ..scene.scene_objects import find
 from ..scene.simulated_range import go_to
-from ..timeline import follow, session, step
+from ..timeline import follow, session, step, validity
 from ..timeline.record import Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
@@ -141,7 +141,7 @@ def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeP
     running = session.of(scene)
     if not running.untouched:
         go_to(scene, running.first_frame)  # Starts anew by itself where an edit is seen there.
-    if not running.untouched and running.first_frame <= frame_start and follow.is_one_run(running, scene):
+    if not running.untouched and running.first_frame <= frame_start and validity.is_one_run(running, scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)

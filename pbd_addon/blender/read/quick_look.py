@@ -19,10 +19,13 @@ from ..settings.properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 from .user_state import Watched
 
 
-def _values_of(group: Any, *more: str) -> Any:
-    """What reads all properties of one of our groups but for pointers."""
+def _values_of(group: Any) -> Any:
+    """What reads all properties of one of our groups, but for pointers and those that read other ones."""
     known = group.__annotations__.items()
-    return operator.attrgetter(*(name for name, kind in known if kind.function is not bpy.props.PointerProperty), *more)
+    stored = [
+        name for name, kind in known if kind.function is not bpy.props.PointerProperty and "get" not in kind.keywords
+    ]
+    return operator.attrgetter(*stored)
 
 
 _OF_OBJECT = _values_of(PBD_PG_object)

@@ -15,14 +15,14 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Beginning, Place, Role, UserState
+from ..read.user_state import Beginning, Place, UserState
 from ..scene import poses
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.raw_settings import Key
 from .record import Record, UndoState
-from .simulated_object import SimulatedObject
+from .simulated_object import SimulatedObject, suits_output
 
 AT_FIRST = ("START", "OUTPUT", "SETTLE")
 """Changes that take all frames, when the user goes to the first one: until then those that are there are shown."""
@@ -78,19 +78,6 @@ def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) 
 
 
 # ------------------------------------------------------------------------------------------ the first frame
-
-
-def suits_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneSnapshot]) -> bool:
-    """Whether the output that an object has now shows these frames deformed once, as they were made.
-
-    A frame that was made in the pose would be posed again behind a shape key, one that was made to be posed behind it
-    would not be posed by our modifier.
-    """
-    if role.baked:
-        return True
-    if role.by_modifier:
-        return not member.posed_after
-    return not role.posed_after or all(member.uid not in one.deformed for one in snapshots)
 
 
 def _outputs(record: Record, user: UserState) -> list[Change]:

@@ -9,56 +9,23 @@ from collections.abc import Callable
 
 import bpy
 
-from ..errors import DamagedFrame, PBDError
+from ..errors import DamagedFrame, PBDError as PBDError
 from ..kinds import Depsgraph, Scene
 from ..output import output
 from ..read import user_state
 from ..scene import linked
-from ..scene.scene_objects import bodies, layer_of, live_bodies
-from ..scene.simulated_range import frame_range, go_to_first, last_live_frame, last_shown, shown_frame, timeline_frames
-from . import disk_cache, disk_load, follow, step
-from .record import BakeProgress, InvalidRange, Record
+from ..scene.scene_objects import bodies as bodies, layer_of, live_bodies as live_bodies
+from ..scene.simulated_range import (
+    frame_range as frame_range,
+    go_to_first as go_to_first,
+    last_live_frame as last_live_frame,
+    last_shown as last_shown,
+    shown_frame as shown_frame,
+    timeline_frames as timeline_frames,
+)
+from . import disk_cache, disk_load, follow, step, validity
+from .record import BakeProgress as BakeProgress, InvalidRange, Record
 from .replay import show_again
-
-__all__ = [
-    "BakeProgress",
-    "PBDError",
-    "Record",
-    "adopt",
-    "after_save",
-    "before_save",
-    "bodies",
-    "clear_cache",
-    "delete_from_disk",
-    "drop",
-    "drop_all",
-    "ensure",
-    "fits",
-    "frame_range",
-    "get",
-    "go_to_first",
-    "last_live_frame",
-    "last_shown",
-    "listeners",
-    "live_bodies",
-    "load_from_disk",
-    "lost_frames",
-    "needs_disk",
-    "notice_colliders",
-    "notice_edits",
-    "notice_undo",
-    "of",
-    "put_back",
-    "replay",
-    "reset",
-    "show",
-    "shown_frame",
-    "take_away",
-    "tell",
-    "timeline_frames",
-    "valid_frames",
-    "visits",
-]
 
 _records: dict[int, Record] = {}
 
@@ -146,17 +113,17 @@ def notice_undo() -> None:
 
 def valid_frames(scene: Scene) -> tuple[int, int]:
     """First and last simulated frame that hold, with what was changed since the last one was shown."""
-    return follow.valid_frames(get(scene), scene)
+    return validity.valid_frames(get(scene), scene)
 
 
 def lost_frames(scene: Scene) -> InvalidRange | None:
     """The frames that do not hold any more and were not simulated again, as `InvalidRange`, or None."""
-    return follow.lost_frames(get(scene), scene)
+    return validity.lost_frames(get(scene), scene)
 
 
 def fits(scene: Scene) -> bool:
     """Whether the simulated frames are what a run from the first one, where the scene is, would give now."""
-    return follow.is_one_run(get(scene), scene)
+    return validity.is_one_run(get(scene), scene)
 
 
 def adopt(scene: Scene) -> None:
@@ -215,7 +182,7 @@ def _settle_disk(found: Record, scene: Scene) -> None:
     if not scene.pbd.use_disk_cache or found.untouched:
         return
     try:
-        follow.take_edits(found, scene)
+        validity.take_edits(found, scene)
     except DamagedFrame:  # It has begun anew.
         return
     disk_cache.keep(found, scene)

@@ -13,7 +13,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ... import UnstableError
 from ...constraints.grab import Grab
 from ..errors import DamagedFrame, LateError, PBDError
-from ..kinds import Object, Scene
+from ..kinds import Scene
 from ..read import user_state
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Heard, UserState
@@ -25,7 +25,7 @@ from . import backends, changes
 from .changes import Change
 from .record import BakeProgress, InvalidRange, Record, Seen, UndoState
 from .scene_simulation import SceneSimulation
-from .simulated_object import SimulatedObject, check_faces
+from .simulated_object import check_faces, other_output
 
 UNDOABLE = 16
 """So many uses of the hand can be undone with the cloth."""
@@ -207,20 +207,13 @@ def _check(record: Record, scene: Scene, snapshot: SceneSnapshot) -> None:
     """Raise a `PBDError` if an object cannot be stepped from where it stands now, or the last step has failed."""
     for member, obj in record.world.objects(scene):
         check_faces(member, obj)
-        other = other_output(record, member, obj)
+        other = other_output(member, obj, record.snapshots.values())
         if other:
             raise PBDError(other)
         if poses.is_flat(snapshot.poses[member.uid].matrix):
             raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
     if record.blocked:
         raise PBDError(record.blocked)
-
-
-def other_output(record: Record, member: SimulatedObject, obj: Object) -> str:
-    """What to do if the frames were made for another output than an object has now, one sentence, or ""."""
-    if changes.suits_output(member, user_state.role(obj), record.snapshots.values()):
-        return ""
-    return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
 
 
 def _make_room(record: Record, scene: Scene) -> None:
