@@ -38,7 +38,8 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
     Returns whether there is an object to simulate.
     """
     began = time.monotonic()
-    step.clear_times(record)
+    step.say(record, "")
+    step.note(record, stepping=0.0)
     objects = [obj for _, obj in record.world.objects(scene)] if record.world else live_bodies(scene)
     if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
         step.stand(record, None)
@@ -51,7 +52,8 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
         step.forget_damaged(record, error.frame)
         _follow(record, scene, depsgraph, objects, steps)
     disk_cache.keep(record, scene)
-    step.note_exchange(record, time.monotonic() - began)
+    if record.stepping:
+        step.note(record, exchange=time.monotonic() - began - record.stepping)
     return bool(objects)
 
 
@@ -177,7 +179,7 @@ def whole_snapshot(
     found = snapshot.read_surroundings(
         scene, depsgraph, now or snapshot.read_snapshot(scene, depsgraph, objects), objects, record.surfaces
     )
-    step.note_surfaces(record, found.surfaces)
+    step.note(record, surfaces=found.surfaces)
     return found
 
 
@@ -216,13 +218,13 @@ def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
 def visiting(record: Record, scene: Scene) -> Iterator[None]:
     """Frames may be visited meanwhile; go back to the present one in the end."""
     frame, subframe, before = scene.frame_current, scene.frame_subframe, record.visits
-    step.note_visits(record, True)
+    step.note(record, visits=True)
     try:
         yield
     finally:
         if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
             scene.frame_set(frame, subframe=subframe)
-        step.note_visits(record, before)
+        step.note(record, visits=before)
 
 
 def visit(scene: Scene, frame: int) -> Depsgraph:

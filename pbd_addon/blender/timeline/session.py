@@ -94,7 +94,7 @@ def tell(scene: Scene) -> None:
 def notice_colliders() -> None:
     """An object may have become a collider or stopped being one: frames after the present one are to go."""
     for found in _records.values():
-        step.note_heard(found, found.heard._replace(cast=True))
+        step.note(found, heard=found.heard._replace(cast=True))
 
 
 def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
@@ -102,13 +102,13 @@ def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
     for uid, found in _records.items():
         if found.world is not None and not found.visits:
             frame = found.known.frame if uid == scene.session_uid else None
-            step.note_heard(found, user_state.hear(scene, depsgraph, found.watched, found.heard, frame))
+            step.note(found, heard=user_state.hear(scene, depsgraph, found.watched, found.heard, frame))
 
 
 def notice_undo() -> None:
     """After undo: what Blender does not tell by itself may be back as it was."""
     for found in _records.values():
-        step.note_heard(found, found.heard._replace(curves=True, cast=True))
+        step.note(found, heard=found.heard._replace(curves=True, cast=True))
 
 
 def valid_frames(scene: Scene) -> tuple[int, int]:
@@ -132,7 +132,7 @@ def adopt(scene: Scene) -> None:
         found = of(scene)
         if scene.pbd.use_disk_cache:
             disk_load.adopt(found, scene)
-        step.note_loaded(found, last_shown(scene))
+        step.note(found, loaded=last_shown(scene))
 
 
 def load_from_disk(scene: Scene) -> str:
