@@ -45,7 +45,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         """Begin anew at the first frame, unsettled; raises `PBDError`."""
         scene = context.scene
         frame = scene.frame_current, scene.frame_subframe
-        self._before = (scene.pbd.settle, *frame, session.take_away(scene))
+        self._before = (scene.pbd.settle, *frame, session.drop(scene))
         self.frames = self.frames or scene.pbd.settle or 50
         scene.pbd.settle = 0
         session.go_to_first(scene)

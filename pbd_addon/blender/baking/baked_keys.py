@@ -27,20 +27,9 @@ LINEAR = 1
 
 
 NOTES = (
-    "baked",
-    "baked_as",
-    "bake_start",
-    "bake_end",
-    "bake_keys",
-    "bake_action",
-    "made_animation_data",
-    "bake_switched_off",
-    "bake_parent_type",
-    "key_use_relative",
-    "key_eval_time",
-    "key_active_index",
-    "bake_modifier",
-    "bake_file",
+    *("baked", "baked_as", "bake_start", "bake_end", "bake_keys", "bake_action", "made_animation_data"),
+    *("bake_switched_off", "bake_parent_type", "key_use_relative", "key_eval_time", "key_active_index"),
+    *("bake_modifier", "bake_file"),
 )
 """The properties of ``Object.pbd`` that a bake writes."""
 
@@ -142,9 +131,14 @@ def delete_bake(obj: Object) -> None:
         keys.eval_time = pbd.key_eval_time
         obj.active_shape_key_index = pbd.key_active_index
         shape_keys.remove_own_basis(obj)
+    forget(obj)
+
+
+def forget(obj: Object) -> None:
+    """Switch on what a bake has switched off, and take its notes off an object."""
     output_modifier.switch_on(obj)
     for name in NOTES:
-        pbd.property_unset(name)
+        obj.pbd.property_unset(name)
     obj.data.update()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import bpy
@@ -220,13 +219,17 @@ def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
 
 def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, frame: float | None) -> Heard:
     """What was heard, with an edit that Blender has just evaluated; places count at `frame`, which was shown last."""
-    curves_edited = depsgraph.id_type_updated("ACTION") or any(_has_rules(update.id) for update in depsgraph.updates)
+    animation_data = [getattr(update.id, "animation_data", None) for update in depsgraph.updates]
+    has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
+    curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # These may be what was edited.
     if shown_frame(scene) != frame:
         return heard._replace(curves=heard.curves or curves_edited)
     around = {**watched.obstacles, **watched.targets}
     shapes = dict(heard.surfaces)
-    for obj in _reshaped(depsgraph.updates):
-        if obj.session_uid in around and find(scene, obj.session_uid, obj.name) is not None:
+    reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
+    for obj in reshaped:
+        is_near = isinstance(obj, bpy.types.Object) and obj.session_uid in around
+        if is_near and obj.type in surfaces.SURFACE_TYPES and find(scene, obj.session_uid, obj.name) is not None:
             try:
                 shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
             except PBDError:
@@ -237,14 +240,3 @@ def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, fra
         if obj.parent is not None or obj.constraints
     }
     return Heard(heard.curves or curves_edited, heard.cast, shapes, carried)
-
-
-def _reshaped(updates: Iterable[Any]) -> list[Any]:
-    originals = (update.id.original for update in updates if update.is_updated_geometry)
-    return [one for one in originals if isinstance(one, bpy.types.Object) and one.type in surfaces.SURFACE_TYPES]
-
-
-def _has_rules(one: Any) -> bool:
-    """Whether an ID has drivers or strips of the NLA, which may be what was edited."""
-    data = getattr(one, "animation_data", None)
-    return data is not None and bool(data.drivers or data.nla_tracks)

@@ -143,11 +143,9 @@ def read(
 
 
 def _is_same(found: Curves, known: Curves) -> bool:
-    if (found.frames, found.owners, found.rules) != (known.frames, known.owners, known.rules):
-        return False
-    return found.samples.keys() == known.samples.keys() and all(
-        one is known.samples[key] for key, one in found.samples.items()
-    )
+    """Whether both are alike; F-curves that are the same share their samples."""
+    alike = found._replace(samples={}) == known._replace(samples={}) and found.samples.keys() == known.samples.keys()
+    return alike and all(one is known.samples[key] for key, one in found.samples.items())
 
 
 def _owners_of(obj: Object) -> list[Any]:
@@ -174,7 +172,9 @@ def _rules(owner: Any) -> str:
     data = owner.animation_data
     if data is None or not (data.drivers or data.nla_tracks):
         return ""
-    return repr(([_driver(curve) for curve in data.drivers], _mix(data), [_track(track) for track in data.nla_tracks]))
+    added = data.use_nla and (data.action_blend_type, data.action_extrapolation, data.action_influence)
+    tracks = [(track.mute, track.is_solo, [_strip(strip) for strip in track.strips]) for track in data.nla_tracks]
+    return repr(([_driver(curve) for curve in data.drivers], added, tracks))
 
 
 def _driving(owner: Any) -> list[Any]:
@@ -189,25 +189,11 @@ def _driver(curve: Any) -> Any:
     """What one driver does."""
     driver = curve.driver
     variables = [
-        (
-            variable.name,
-            variable.type,
-            [(_name(target.id), _values(target, DRIVER_TARGET)) for target in variable.targets],
-        )
-        for variable in driver.variables
+        (variable.name, variable.type, [(one.id and one.id.name_full, _values(one, DRIVER_TARGET)) for one in targets])
+        for variable, targets in ((one, one.targets) for one in driver.variables)
     ]
     said = (driver.type, driver.expression, driver.use_self, variables)
     return curve.data_path, curve.array_index, said, _curve(curve)
-
-
-def _mix(data: Any) -> Any:
-    """What the action of an ID adds to its strips."""
-    return data.use_nla and (data.action_blend_type, data.action_extrapolation, data.action_influence)
-
-
-def _track(track: Any) -> Any:
-    """What one track of the NLA does."""
-    return track.mute, track.is_solo, [_strip(strip) for strip in track.strips]
 
 
 def _strip(strip: Any) -> Any:
@@ -217,35 +203,24 @@ def _strip(strip: Any) -> Any:
         strip.use_animated_time or strip.strip_time,
         strip.use_animated_time_cyclic,
     )
+    played = () if strip.action is None else curves_of(strip.action, getattr(strip, "action_slot", None)) or ()
     own = [_curve(curve) for curve in strip.fcurves]
-    shown = [(curve.data_path, curve.array_index, _curve(curve)) for curve in _action_curves(strip)]
+    shown = [(curve.data_path, curve.array_index, _curve(curve)) for curve in played]
     return _values(strip, STRIP), free, own, shown, [_strip(inner) for inner in strip.strips]
-
-
-def _action_curves(strip: Any) -> Any:
-    """The F-curves that a strip plays."""
-    if strip.action is None:
-        return ()
-    return curves_of(strip.action, getattr(strip, "action_slot", None)) or ()
 
 
 def _curve(curve: Any) -> Any:
     """How an F-curve runs."""
     modifiers = [
-        sorted((prop.identifier, str(getattr(one, prop.identifier))) for prop in one.bl_rna.properties if _is_set(prop))
+        sorted(
+            (prop.identifier, str(getattr(one, prop.identifier)))
+            for prop in one.bl_rna.properties
+            if prop.type in {"FLOAT", "INT", "BOOLEAN", "ENUM"} and prop.identifier not in {"active", "show_expanded"}
+        )
         for one in curve.modifiers
     ]
     return keyframes(curve), modifiers
 
 
-def _is_set(prop: Any) -> bool:
-    """Whether a property of a modifier says what it does."""
-    return prop.type in {"FLOAT", "INT", "BOOLEAN", "ENUM"} and prop.identifier not in {"active", "show_expanded"}
-
-
-def _values(owner: Any, names: Any) -> Any:
+def _values(owner: Any, names: tuple[str, ...]) -> list[Any]:
     return [getattr(owner, name, None) for name in names]
-
-
-def _name(one: Any) -> Any:
-    return one and one.name_full

@@ -21,7 +21,7 @@ from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.raw_settings import Key
-from .record import Record, UndoState
+from .record import Record
 from .simulated_object import SimulatedObject, suits_output
 
 AT_FIRST = ("START", "OUTPUT", "SETTLE")
@@ -56,7 +56,8 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
     if math.floor(user.frame) == user.first:
         found += _beginning(record, now)
     if not record.untouched:
-        found += [Change("HAND", kept.frame + 1, "what was done by hand was undone") for kept in _undone(record, user)]
+        undone = [kept for kept in record.hands if kept.number > user.hand_count]
+        found += [Change("HAND", kept.frame + 1, "what was done by hand was undone") for kept in undone]
         if known is not None:
             found += [
                 *setting_changes(record, known, user),
@@ -65,11 +66,6 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
             ]
         found += [*_animation(record, user), *_here(record, now)]
     return sorted(found, key=lambda one: one.first_frame)
-
-
-def _undone(record: Record, user: UserState) -> list[UndoState]:
-    """Uses of the hand that were undone."""
-    return [kept for kept in record.hands if kept.number > user.hand_count]
 
 
 def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) -> int:

@@ -122,7 +122,7 @@ def _seen(
         return snapshot.read_deformed(objects, depsgraph)
     plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
     quick = [obj for obj in objects if not (plays and deformed_input.is_subdivided(obj))]
-    return snapshot.peek_deformed(quick, depsgraph)
+    return snapshot.read_deformed(quick, depsgraph, evaluate=False)
 
 
 def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:

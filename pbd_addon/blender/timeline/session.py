@@ -113,12 +113,18 @@ def notice_undo() -> None:
 
 def valid_frames(scene: Scene) -> tuple[int, int]:
     """First and last simulated frame that hold, with what was changed since the last one was shown."""
-    return validity.valid_frames(get(scene), scene)
+    found = get(scene)
+    lost = validity.pending(found, scene)
+    return found.first_frame, found.last_frame if lost is None else lost.first - 1
 
 
 def lost_frames(scene: Scene) -> InvalidRange | None:
     """The frames that do not hold any more and were not simulated again, as `InvalidRange`, or None."""
-    return validity.lost_frames(get(scene), scene)
+    found = get(scene)
+    lost = validity.pending(found, scene)
+    if lost is not None or found.lost is None or found.last_frame >= found.lost.last:
+        return lost
+    return found.lost._replace(first=found.last_frame + 1)
 
 
 def fits(scene: Scene) -> bool:
@@ -206,18 +212,13 @@ def clear_cache(scene: Scene) -> None:
             output.show_user_shape(obj)
 
 
-def drop(scene: Scene) -> None:
-    """Forget the simulation of a scene."""
-    _records.pop(scene.session_uid, None)
-
-
-def take_away(scene: Scene) -> Record | None:
-    """Forget the simulation of a scene for a while; returns it, or None, for `put_back`."""
+def drop(scene: Scene) -> Record | None:
+    """Forget the simulation of a scene; returns it, or None, for `put_back`."""
     return _records.pop(scene.session_uid, None)
 
 
 def put_back(scene: Scene, found: Record) -> None:
-    """Let a simulation that was taken away be that of the scene again, and show its present frame."""
+    """Let a simulation that was dropped be that of the scene again, and show its present frame."""
     _records[scene.session_uid] = found
     follow.show_again(found, scene, layer_of(scene).depsgraph)
 

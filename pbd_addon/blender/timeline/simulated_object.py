@@ -16,7 +16,6 @@ from ..read import mesh_io, pins, user_state
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Role
 from ..scene import poses, surfaces, user_keys
-from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 
@@ -62,7 +61,9 @@ def read_member(obj: Object, moment: SceneSnapshot) -> SimulatedObject:
         body=body,
         fingerprint=mesh_io.fingerprint(obj),
         masks=masks,
-        undeformed=body.vertices if deformed is None else user_world(obj, pose, masks),
+        undeformed=body.vertices
+        if deformed is None
+        else poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix),
         follows=user_state.followed(obj),
         posed_after=output_choice.is_posed_after(obj),
         attached_to=mesh_io.attached_to(obj),
@@ -145,8 +146,3 @@ def other_output(member: SimulatedObject, obj: Object, snapshots: Iterable[Scene
     if suits_output(member, user_state.role(obj), snapshots):
         return ""
     return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
-
-
-def user_world(obj: Object, pose: Pose, masks: dict[str, np.ndarray]) -> np.ndarray:
-    """World positions (n, 3) float64 [m] of the user's shape under a pose, without modifiers."""
-    return poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix)

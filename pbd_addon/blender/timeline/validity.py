@@ -36,20 +36,6 @@ def pending(record: Record, scene: Scene) -> InvalidRange | None:
     return InvalidRange(found[0].first_frame, record.last_frame, found[0].why) if found else None
 
 
-def valid_frames(record: Record, scene: Scene) -> tuple[int, int]:
-    """First and last frame that hold, with what was changed since the last one was shown."""
-    lost = pending(record, scene)
-    return record.first_frame, record.last_frame if lost is None else lost.first - 1
-
-
-def lost_frames(record: Record, scene: Scene) -> InvalidRange | None:
-    """The frames that were not simulated again yet, as `InvalidRange`, or None."""
-    lost = pending(record, scene)
-    if lost is not None or record.lost is None or record.last_frame >= record.lost.last:
-        return lost
-    return record.lost._replace(first=record.last_frame + 1)
-
-
 def is_one_run(record: Record, scene: Scene) -> bool:
     """Whether the cache is what a run from its first frame, where the scene is, would give now.
 
