@@ -6,7 +6,7 @@ objects wear a copy of their mesh with reduced keys.
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import bpy
@@ -45,7 +45,7 @@ def start(
     path: str,
     frame_start: int,
     frame_end: int,
-) -> Iterator[BakeProgress]:
+) -> Generator[BakeProgress, None, None]:
     """Check, and return the generator that simulates what is missing and writes the file.
 
     Args:
@@ -98,7 +98,7 @@ def _run(
     path: str,
     frame_start: int,
     frame_end: int,
-) -> Iterator[BakeProgress]:
+) -> Generator[BakeProgress, None, None]:
     """Record, write; nothing of Blender's is kept over a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):

@@ -92,7 +92,7 @@ def record(
     return kept
 
 
-def catching_up(scene: Scene) -> Iterator[BakeProgress]:
+def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
     """Simulate what is missing up to the frame that is shown, and settle before: a generator of `BakeProgress`.
 
     Raises:
@@ -150,7 +150,7 @@ def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeP
     return begin
 
 
-def _settle(scene_uid: int, begin: int, frame_end: int) -> Iterator[BakeProgress]:
+def _settle(scene_uid: int, begin: int, frame_end: int) -> Generator[BakeProgress, None, None]:
     """Build the simulation at its first frame if need be, and settle what is not settled; yields `BakeProgress`."""
     scene = find_scene(scene_uid)
     go_to(scene, begin)
