@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
 from ..pbd_addon.blender import handlers
+from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
@@ -29,13 +31,13 @@ def balloon_material() -> Material:
     return dataclasses.replace(skin, pressure_mode="VOLUME", pressure=max(skin.pressure, 1.0))
 
 
-def write_material(obj, material):
+def write_material(obj: Object, material: Material) -> None:
     """Copy every field of a material to the object's settings of the same name."""
     for name in MATERIAL_FIELDS:
         setattr(obj.pbd, name, getattr(material, name))
 
 
-def make_body(obj, kind):
+def make_body(obj: Object, kind: str) -> None:
     """Make an object PBD, or turn a PBD cloth into a balloon and back.
 
     A new balloon gets the skin of a party balloon. One that was cloth before keeps its fabric, as a cushion would;
@@ -57,7 +59,7 @@ def make_body(obj, kind):
     output.ensure(obj)
 
 
-def forget_settings(obj):
+def forget_settings(obj: Object) -> None:
     """Put everything of `Object.pbd` back to its default: the object is not PBD any more."""
     for prop in obj.pbd.bl_rna.properties:
         if not prop.is_readonly:
@@ -74,14 +76,14 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
     type: bpy.props.EnumProperty(name="Type", description="What the objects become", items=TYPES, default="CLOTH")
 
     @classmethod
-    def description(cls, _context, properties):
+    def description(cls, _context: Context, properties: Any) -> str:
         """One tooltip per button."""
         if properties.type == "BALLOON":
             return tip("Simulate the active and the selected meshes as balloons that keep their volume")
         return tip("Simulate the active and the selected meshes as cloth")
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not checks.in_object_mode(cls, context):
             return False
         if not checks.meshes(context):
@@ -89,7 +91,7 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             return False
         return True
 
-    def invoke(self, context, event):
+    def invoke(self, context: Context, event: Event) -> Result:
         """Ask first where a window would stand still for long; Esc leaves all as it was."""
         takes = cost_estimate.sentence(context.scene, self.fit(context))
         if not takes or bpy.app.background:
@@ -100,11 +102,11 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
         )
 
     @staticmethod
-    def fit(context):
+    def fit(context: Context) -> list[Object]:
         """The objects that will be simulated."""
         return [obj for obj in checks.meshes(context) if not (checks.mesh_problem(obj) or obj.pbd.baked)]
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         problems = []
         done = 0
         takes = cost_estimate.sentence(context.scene, self.fit(context))
@@ -135,7 +137,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not checks.in_object_mode(cls, context):
             return False
         if not checks.bodies(context):
@@ -144,7 +146,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         baked = []
         for obj in checks.bodies(context):
             if obj.library is not None:
@@ -174,7 +176,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not checks.is_active_body(cls, context):
             return False
         if len(checks.meshes(context)) < 2:
@@ -182,7 +184,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
             return False
         return checks.in_object_mode(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         source, *targets = checks.meshes(context)
         problems = []
         for target in targets:

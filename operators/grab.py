@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline.grab import Hand
 from . import checks
 from .frame_by_frame import is_free
@@ -23,7 +26,7 @@ AFTERWARDS = 1.0
 HELP = "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back"
 
 
-def view_at(context, x, y):
+def view_at(context: Context, x: float, y: float) -> tuple[Any, Any] | None:
     """The 3D View under a point of the window, as (region, region_data), or None."""
     for area in context.screen.areas:
         if area.type == "VIEW_3D":
@@ -34,7 +37,7 @@ def view_at(context, x, y):
     return None
 
 
-def ray(region, region_data, x, y):
+def ray(region: Any, region_data: Any, x: float, y: float) -> tuple[np.ndarray, np.ndarray]:
     """Where the ray of a point of the window begins and its unit direction, each (3,) [m]."""
     from bpy_extras import view3d_utils
 
@@ -44,19 +47,20 @@ def ray(region, region_data, x, y):
     return np.array(origin), np.array(direction)
 
 
-def pixels(region, region_data, point, radius):
+def pixels(region: Any, region_data: Any, point: np.ndarray, radius: float) -> float:
     """How large a radius [m] at a point looks in a view [pixels]."""
     from bpy_extras import view3d_utils
 
     aside = np.array(region_data.view_matrix)[0, :3]
     ends = (
-        view3d_utils.location_3d_to_region_2d(region, region_data, place) for place in (point, point + radius * aside)
+        view3d_utils.location_3d_to_region_2d(region, region_data, place)
+        for place in (point.tolist(), (point + radius * aside).tolist())
     )
     a, b = ends
     return (b - a).length if a is not None and b is not None else 0.0
 
 
-def draw_circle(tool):
+def draw_circle(tool: Any) -> None:
     """Draw the grip around the pointer, in the view that it is in."""
     import gpu
     from gpu_extras.batch import batch_for_shader
@@ -98,14 +102,14 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
     _left = 0
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return is_free(cls, context) and checks.has_live_body(cls, context)
 
-    def execute(self, _context):
+    def execute(self, _context: Context) -> Result:
         self.report({"ERROR"}, "Grab works with the mouse in a 3D View")
         return {"CANCELLED"}
 
-    def invoke(self, context, event):
+    def invoke(self, context: Context, event: Event) -> Result:
         if bpy.app.background or not any(area.type == "VIEW_3D" for area in context.screen.areas):
             return self.execute(context)
         try:
@@ -125,7 +129,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         self.look(context, event)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context, event):
+    def modal(self, context: Context, event: Event) -> Result:
         try:
             if not self.hand.is_valid:
                 self.hand = self.hand.renewed(context.scene, context.evaluated_depsgraph_get())
@@ -135,7 +139,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             self.hand.finish(context.scene)
             return self.end(context, {"FINISHED"} if self.hand.changed else {"CANCELLED"})
 
-    def answer(self, context, event):
+    def answer(self, context: Context, event: Event) -> Result:
         """Do what an event asks for."""
         scene, hand = context.scene, self.hand
         if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
@@ -160,7 +164,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         free = {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "MIDDLEMOUSE", "SPACE"}
         return {"PASS_THROUGH"} if event.type in free or event.type.startswith("TIMER") else {"RUNNING_MODAL"}
 
-    def press(self, context, event):
+    def press(self, context: Context, event: Event) -> None:
         """Take hold of what is under the pointer."""
         view = view_at(context, event.mouse_x, event.mouse_y)
         if view is not None:
@@ -170,7 +174,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
                 return
         self.report({"INFO"}, "No PBD cloth under the pointer")
 
-    def look(self, context, event):
+    def look(self, context: Context, event: Event) -> None:
         """Follow the pointer with what is held and with the circle."""
         view = view_at(context, event.mouse_x, event.mouse_y)
         self.circle = None
@@ -186,13 +190,13 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             self.circle = region, event.mouse_x - region.x, event.mouse_y - region.y, size
             region.tag_redraw()
 
-    def tick(self, context):
+    def tick(self, context: Context) -> None:
         """While the frame stands still, let what is held come along, and what was let go fall for a while."""
         self._left = max(self._left - 1, 0)
         if not context.screen.is_animation_playing and (self.hand.held is not None or self._left):
             self.hand.rest(context.scene, context.evaluated_depsgraph_get())
 
-    def end(self, context, result):
+    def end(self, context: Context, result: Result) -> Result:
         """Clean up and end with this result."""
         context.window_manager.event_timer_remove(self._timer)
         bpy.types.SpaceView3D.draw_handler_remove(self._drawing, "WINDOW")
@@ -204,7 +208,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             self.report({"INFO"}, f"{self._pinned} vertices pinned by hand")
         return result
 
-    def cancel(self, context):
+    def cancel(self, context: Context) -> None:
         """Blender ends the tool: another file, or the window closes."""
         self.end(context, {"CANCELLED"})
 

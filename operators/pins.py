@@ -5,12 +5,13 @@ from __future__ import annotations
 import bmesh
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.read.pins import PIN_OFFSET, ensure_group
 from ..pbd_addon.blender.timeline import session
 from . import checks
 
 
-def edited_body(cls, context):
+def edited_body(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: a PBD object is in Edit Mode."""
     if not checks.is_active_body(cls, context):
         return False
@@ -20,7 +21,7 @@ def edited_body(cls, context):
     return True
 
 
-def assign(context, obj, setting, weight):
+def assign(context: Context, obj: Object, setting: str, weight: float) -> None:
     """Put the selected vertices into the group that a setting names, see `ensure_group`."""
     obj.vertex_groups.active_index = ensure_group(obj, setting).index
     # Blender's own operator assigns in one go, which a script in Edit Mode can only do vertex by vertex.
@@ -31,7 +32,7 @@ def assign(context, obj, setting, weight):
     tools.vertex_group_weight = weight_of_user
 
 
-def forget_places(obj):
+def forget_places(obj: Object) -> None:
     """Hold the selected vertices of an object in Edit Mode at their places in the mesh again, wherever a hand was."""
     geometry = bmesh.from_edit_mesh(obj.data)
     layer = geometry.verts.layers.float_vector.get(PIN_OFFSET)
@@ -59,10 +60,10 @@ class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return edited_body(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj = context.object
         count = obj.data.total_vert_sel
         if count == 0:
@@ -83,7 +84,7 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not edited_body(cls, context):
             return False
         if context.object.pbd.pin_group not in context.object.vertex_groups:
@@ -91,7 +92,7 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj = context.object
         if obj.data.total_vert_sel == 0:
             self.report({"ERROR"}, "Select the vertices to unpin first")

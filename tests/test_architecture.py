@@ -33,7 +33,8 @@ BRIDGE = (
 
 TIMELINE = (
     *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "step"),
-    *("disk_cache", "heat_map", "follow", "cost_estimate", "disk_load", "session", "grab"),
+    *("replay", "validity"),
+    *("checksums", "disk_cache", "heat_map", "follow", "cost_estimate", "disk_load", "session", "grab"),
 )
 """The modules of pbd_addon.blender.timeline: each imports only those before it."""
 

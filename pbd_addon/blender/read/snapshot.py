@@ -147,17 +147,12 @@ def read_surroundings(
     return snapshot._replace(settings=settings, surfaces=found, deformed=read_deformed(objects, depsgraph))
 
 
-def read_deformed(objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
-    """The shapes of objects as modifiers deform them, for those whose pins follow modifiers; raises `PBDError`."""
-    return _deformed(deformed_input.read, objects, depsgraph)
+def read_deformed(objects: list[Object], depsgraph: Depsgraph, evaluate: bool = True) -> dict[int, np.ndarray]:
+    """The shapes of objects as modifiers deform them, for those whose pins follow modifiers.
 
-
-def peek_deformed(objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
-    """As `read_deformed`, without an evaluation: those that cannot be seen are left out."""
-    return _deformed(deformed_input.peek, objects, depsgraph)
-
-
-def _deformed(look: Any, objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
+    Without an evaluation those that cannot be seen are left out; with one, raises `PBDError`.
+    """
+    look = deformed_input.read if evaluate else deformed_input.peek
     shapes = {obj.session_uid: look(obj, depsgraph) for obj in objects if deformed_input.follows(obj)}
     return {uid: shape for uid, shape in shapes.items() if shape is not None}
 

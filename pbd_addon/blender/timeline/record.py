@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ...model import State
 from ...report import StepReport
-from ..read.curves import Curves
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Heard, UserState
-from ..read.watched import Watched
+from ..read.user_state import Heard, UserState, Watched
+from ..scene.animation import Curves
+from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from .scene_simulation import SceneSimulation
 
@@ -62,6 +63,16 @@ class UndoState(NamedTuple):
     held: tuple  # of `Record.held`
 
 
+class Seen(NamedTuple):
+    """A cached frame as it was shown last."""
+
+    said: bytes  # as of `QuickLook`
+    made: SceneSnapshot  # which version of the frame it was
+    user: UserState
+    watched: Watched
+    shown: list[tuple[int, np.ndarray, Pose, dict]]  # of each object: uid, positions (3, n) float32 [m], pose and masks
+
+
 class Storage:
     """What of a record is on disk.
 
@@ -89,6 +100,7 @@ class Record:
         world: The simulation, or None before the first step.
         snapshots: The `SceneSnapshot` that each cached frame was made with.
         known: What the user had set when a frame was shown last, or None.
+        seen: `Seen` of frames that were shown since the last change, by the frame as Blender counts it.
         curves: The animation as it was known last, or None.
         message: Why nothing is simulated, one sentence, or "".
         is_late: Whether the frame that is shown was not reached, because it takes longer than a window may wait.
@@ -127,6 +139,7 @@ class Record:
         self.world: SceneSimulation | None = None
         self.snapshots: dict[int, SceneSnapshot] = {}
         self.known: UserState | None = None
+        self.seen: dict[float, Seen] = {}
         self.curves: Curves | None = None
         self.message = ""
         self.is_late = False
