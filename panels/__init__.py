@@ -20,18 +20,18 @@ from . import (
     presets,
     pressure,
     shape,
+    status,
     timeline,
     times,
 )
 
 MODULES = (
     presets,
-    entry,
-    collider,
     main,
+    status,
     physical,
-    pressure,
     shape,
+    pressure,
     modifiers,
     collisions,
     maps,
@@ -40,6 +40,8 @@ MODULES = (
     doctor,
     advanced,
     times,
+    collider,
+    entry,
     timeline,
 )
 """In the order in which their panels stand; a parent before its sub-panels."""

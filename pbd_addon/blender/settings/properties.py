@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 
 from ...settings import Material, SolverSettings
 from ..kinds import Object
-from . import maps
+from . import borrowed, maps, shown_units
 from .field_properties import OVERRIDABLE, property_from, shown_fields
 
 RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
@@ -277,8 +277,8 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         override=OVERRIDABLE,
     )
     cache_limit: IntProperty(
-        name="Memory Limit (MB)",
-        description="Memory that cached frames may take. When it is full no more are simulated; with Disk Cache, "
+        name="Memory Limit",
+        description="Memory in MB that cached frames may take. When it is full no more are simulated; with Disk Cache, "
         "those on disk leave the memory. 10,000 vertices take 70 MB in 250 frames",
         default=4000,
         min=1,
@@ -339,7 +339,8 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
 for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
     group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
 
-PBD_PG_object.__annotations__.update(maps.properties())
+PBD_PG_object.__annotations__.update(shown_units.properties() | maps.properties())
+PBD_PG_scene.__annotations__.update(borrowed.properties())
 
 register_classes, unregister_classes = bpy.utils.register_classes_factory(
     (PBD_PG_object, PBD_PG_collider, PBD_PG_scene)
