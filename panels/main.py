@@ -7,7 +7,7 @@ import bpy
 from ..pbd_addon.blender.timeline import session
 from . import status
 from .places import BodyPanel, in_both_places, is_live
-from .presets import draw_header_icon
+from .presets import draw_chosen, draw_header_icon
 from .rows import columns, draw_rows, row_of_buttons
 
 
@@ -42,6 +42,7 @@ def draw_body(context, layout):
     row = col.row(align=True)
     row.operator("object.pbd_add", text="Cloth", depress=settings.type == "CLOTH").type = "CLOTH"
     row.operator("object.pbd_add", text="Balloon", depress=settings.type == "BALLOON").type = "BALLOON"
+    draw_chosen(col, context.object)
     draw_rows(columns(col), context.scene.pbd, "substeps", "automatic", "speed")
 
 

@@ -196,6 +196,7 @@ def test_every_button_has_an_operator(extension):
     assert {f"object.{name}" for name in dir(bpy.ops.object) if name.startswith("pbd_")} - ours == {
         "object.pbd_cloth_preset_add",
         "object.pbd_balloon_preset_add",
+        "object.pbd_preset",
     }
 
 

@@ -168,6 +168,8 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
 
     # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
+    preset: StringProperty(name="Preset", options={"HIDDEN"}, override=OVERRIDABLE)
+    preset_mark: StringProperty(name="Material of the Preset", options={"HIDDEN"}, override=OVERRIDABLE)
     live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"}, override=OVERRIDABLE)
     output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"}, override=OVERRIDABLE)
     baked: BoolProperty(name="Baked", options={"HIDDEN"}, override=OVERRIDABLE)
