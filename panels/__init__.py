@@ -15,6 +15,7 @@ from . import (
     export,
     main,
     maps,
+    menus,
     modifiers,
     physical,
     presets,
@@ -42,6 +43,7 @@ MODULES = (
     times,
     collider,
     entry,
+    menus,
     timeline,
 )
 """In the order in which their panels stand; a parent before its sub-panels."""

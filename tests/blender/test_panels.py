@@ -146,6 +146,13 @@ def test_every_sub_panel_hangs_on_a_registered_one(extension, prefix):
             assert panel.bl_parent_id.removeprefix(prefix) in panels
 
 
+def test_a_colliders_tab_begins_with_its_own_panel(extension):
+    """The panels stand in the order of their registration."""
+    order = [one.__name__ for one in extension.module("panels").MODULES]
+    assert order.index(f"{extension}.panels.main") < order.index(f"{extension}.panels.collider")
+    assert order.index(f"{extension}.panels.collider") < order.index(f"{extension}.panels.entry")
+
+
 def test_places_are_the_sidebar_tab_and_the_physics_tab(extension):
     for panel in panels_of(PREFIXES[0]).values():
         assert (panel.bl_space_type, panel.bl_region_type, panel.bl_category) == ("VIEW_3D", "UI", "PBD")
@@ -198,6 +205,29 @@ def test_every_button_has_an_operator(extension):
         "object.pbd_balloon_preset_add",
         "object.pbd_preset",
     }
+
+
+BY_OTHER_BUTTONS = {
+    *("pbd_cloth_preset_add", "pbd_balloon_preset_add", "pbd_preset"),  # of the preset menus
+    *("pbd_collider_select", "pbd_doctor_fix"),  # of rows that say of what
+}
+"""Operators that mean nothing without the button that calls them."""
+
+
+def test_every_operator_is_in_a_menu_that_search_looks_through(extension):
+    """Object > PBD, or Mesh > PBD in Edit Mode: Blender's search finds what a menu holds."""
+    menus = {name for name, function in functions(extension) if name.endswith(".menus")}
+    assert len(menus) == 1
+    held = {
+        call.args[0].value
+        for name, function in functions(extension)
+        if name in menus
+        for call in calls(function, "operator")
+    }
+    known = {f"object.{name}" for name in dir(bpy.ops.object) if name.startswith("pbd_")}
+    assert known - held == {f"object.{name}" for name in BY_OTHER_BUTTONS}
+    for menu in (bpy.types.VIEW3D_MT_object, bpy.types.VIEW3D_MT_edit_mesh):
+        assert [draw for draw in menu.draw._draw_funcs if "pbd_cloth" in draw.__module__]
 
 
 def test_preset_menus_name_their_operators(extension):
@@ -301,7 +331,8 @@ def test_switched_off_leaves_nothing_behind(extension):
 
     extension.disable()
     try:
-        for cls in (PHYSICS_PT_add, bpy.types.VIEW3D_MT_mesh_add):
+        menus = (bpy.types.VIEW3D_MT_mesh_add, bpy.types.VIEW3D_MT_object, bpy.types.VIEW3D_MT_edit_mesh)
+        for cls in (PHYSICS_PT_add, *menus):
             assert not [draw for draw in cls.draw._draw_funcs if "pbd_cloth" in draw.__module__]
         assert not [name for name in dir(bpy.types) if "_pbd_" in name]
         assert not [path for path in bpy.utils.preset_paths("pbd_cloth") if "user_default" in path]
