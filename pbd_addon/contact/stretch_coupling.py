@@ -17,7 +17,7 @@ from ..constraints.distance import DistanceConstraints
 from ..kernels import Kernels
 from .contact_constraints import ContactConstraints
 
-ROUNDS = 8
+ROUNDS = 3
 """Most rounds of stretch and contact in a substep."""
 
 HELD_SHARE = 1e-3
