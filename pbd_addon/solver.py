@@ -153,7 +153,8 @@ class Stepper:
         before = state.x, state.v
         self.substep(stop, h)
         sound = np.abs(state.v).max() < RUNAWAY_SPEED  # false for NaN too
-        fits = model.contact.is_crossing_free and not is_overrun(model.contact, model.springs, before[0], state.x)
+        fits = model.contact.is_crossing_free
+        fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
         if sound and (fits or retries <= RETRIES - CONTACT_RETRIES):
             self._remember()
             return

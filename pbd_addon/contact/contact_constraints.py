@@ -250,11 +250,13 @@ class ContactConstraints(Constraints):
             opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces)
             x += (opened - self._x)[:, : self.n]
 
-    @property
-    def rush(self) -> float:
-        """Fastest approach of what was pushed in the last substep, in edges."""
-        approach = self._contacts.approach[self._contacts.pushing]
-        return -float(approach.min(initial=0.0)) / self._edge
+    def approach(self, kernels: Kernels, v: np.ndarray) -> float:
+        """By how much what pushed in the last substep was to come closer, had cloth kept the velocities v (3, n), at
+        most, in edges."""
+        rows = self._contacts.rows.take(self._contacts.pushing)
+        way = np.concatenate([self.h * v, (self._p - self._x)[:, self.n :]], axis=1)
+        opening = np.einsum("jm,jm->m", rows.weights, kernels.heights(way, rows.particles, rows.normals))
+        return -float(opening.min(initial=0.0)) / self._edge
 
     def held(self) -> np.ndarray:
         """Particles that colliders pushed in the last projection, or lead out of them, (n,) bool."""

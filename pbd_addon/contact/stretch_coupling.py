@@ -58,13 +58,24 @@ def project_together(
 
 
 def is_overrun(
-    contact: ContactConstraints, springs: Sequence[DistanceConstraints], x: np.ndarray, p: np.ndarray
+    kernels: Kernels,
+    contact: ContactConstraints,
+    springs: Sequence[DistanceConstraints],
+    before: tuple[np.ndarray, np.ndarray],
+    p: np.ndarray,
 ) -> bool:
-    """Whether contact stretched the cloth on x -> p (3, n) because it came too fast for the length of the substep."""
-    if not springs or contact.rush <= OVERRUN:
+    """Whether contact stretched cloth because it came too fast for the length of the substep.
+
+    Args:
+        kernels, contact, springs: As in `project_together`.
+        before: Positions [m] and velocities [m/s] before the substep, (3, n) each.
+        p: Positions after it, (3, n) [m].
+    """
+    x, v = before
+    if not springs or contact.approach(kernels, v) <= OVERRUN:
         return False
-    before, after = springs[-1].strains(x), springs[-1].strains(p)
-    return bool((after > np.maximum(OVERRUN_STRAIN, before + 0.1 * OVERRUN_STRAIN)).any())
+    strain_before, strain = springs[-1].strains(x), springs[-1].strains(p)
+    return bool((strain > np.maximum(OVERRUN_STRAIN, strain_before + 0.1 * OVERRUN_STRAIN)).any())
 
 
 def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
