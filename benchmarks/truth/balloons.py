@@ -195,4 +195,6 @@ def price(kernels: str) -> Check:
             simulation.step(DT)
             times.append(time.process_time() - before)
     plain, blown = (float(np.median(times)) for _, times in runs)
-    return Check("Beach Ball 0.3 m, 642 vertices", "CPU time over that without pressure", blown / plain, DEARER[kernels])
+    return Check(
+        "Beach Ball 0.3 m, 642 vertices", "CPU time over that without pressure", blown / plain, DEARER[kernels]
+    )
