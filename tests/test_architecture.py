@@ -153,15 +153,11 @@ def wrong_in_timeline(importer: str, imported: str) -> str:
 
 
 def record_fields(root: Path) -> set[str]:
-    """What a record holds: the attributes that its class sets on itself."""
+    """What a record holds: the fields of its class."""
     path = root / "pbd_addon" / "blender" / "timeline" / "record.py"
     classes = ast.parse(path.read_text(encoding="utf-8")).body
     record = next(node for node in classes if isinstance(node, ast.ClassDef) and node.name == "Record")
-    return {
-        node.attr
-        for node in ast.walk(record)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
-    }
+    return {ast.unparse(node.target) for node in record.body if isinstance(node, ast.AnnAssign)}
 
 
 def writes(source: str, fields: set[str]) -> list[int]:
