@@ -219,9 +219,11 @@ class Model(Layout):
 
     def pushed(self) -> np.ndarray:
         """Which bodies volume, planes or contact pushed after stretch was solved in the last substep, (bodies,)."""
-        ids = np.concatenate([constraints.pushing() for constraints in self.constraints] or [np.zeros(0, int)])
         found = np.zeros(len(self.bodies), bool)
-        found[np.searchsorted([part.stop for part in self.slices], ids, side="right")] = True
+        pushing = [ids for constraints in self.constraints if len(ids := constraints.pushing())]
+        if pushing:
+            stops = [part.stop for part in self.slices]
+            found[np.searchsorted(stops, np.concatenate(pushing), side="right")] = True
         return found
 
     def owner(self, particle: int) -> tuple[Body, int]:

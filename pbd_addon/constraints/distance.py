@@ -270,10 +270,8 @@ class DistanceConstraints(Constraints):
         return change / np.maximum(np.where(change < 0.0, self.compliance[1], self.compliance[0]), 1e-12)
 
     def elastic_strain(self) -> np.ndarray:
-        """Lengthening that the multipliers of the last substep stand for, over the rest length, (m,)."""
-        if not self.h:
-            return np.zeros_like(self.multipliers)
-        return np.maximum(-self.softness * self.multipliers, 0.0)
+        """Strain that the multipliers of the last substep stand for, (m,); below 0 where pushed together."""
+        return -self.softness * self.multipliers if self.h else np.zeros_like(self.multipliers)
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:

@@ -116,7 +116,7 @@ class ContactConstraints(Constraints):
             self.pairs = []  # candidates keep the distances that they were found with
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self._w = np.concatenate([w, np.zeros(self._p.shape[1] - self.n)])
+        self._w = self._counted = np.concatenate([w, np.zeros(self._p.shape[1] - self.n)])
         self._gravity = float(np.linalg.norm(settings.gravity))
         self._frictions = np.zeros(self.n)
         for material, surface in zip(materials, self.surfaces):
@@ -136,6 +136,10 @@ class ContactConstraints(Constraints):
         self.is_crossing_free = True
         least = min((pair.distance for pair in self.pairs), default=0.0)
         self._final_margin = FINAL_MARGIN * SMOOTH_SHARE * least
+
+    def use_weights(self, w: np.ndarray) -> None:
+        """Count forces with these inverse masses, (n,) [1/kg]; what is pushed moves by its true mass."""
+        self._counted = np.concatenate([w, self._w[self.n :]])
 
     def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray]) -> None:
         """Say where the colliders' vertices are at the beginning and at the end of a frame, (3, m) [m] each."""
@@ -267,7 +271,13 @@ class ContactConstraints(Constraints):
         return rows.particles.T, np.einsum("jm,im->mji", rows.weights, rows.normals)
 
     def forces(self) -> np.ndarray:
-        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+        if not self.h:
+            return np.zeros_like(self.multipliers)
+        rows = self._contacts.rows
+        true, counted = (
+            np.einsum("jm,jm->m", rows.weights**2, w.take(rows.particles)) for w in (self._w, self._counted)
+        )
+        return self.multipliers / self.h**2 * np.divide(true, counted, out=np.ones_like(true), where=counted > 0.0)
 
     def _pair_surfaces(self, materials: Sequence[Material], settings: SolverSettings) -> list[SurfacePair]:
         """All pairs of surfaces that can meet; notes the materials of both sides."""
