@@ -19,23 +19,23 @@ def first_cloth(reads: Reads) -> Iterator[str]:
     """The steps of first_cloth.md; the sidebar acts on the active object, as it does in a window."""
     reads("File › New › General", "Delete")
     bpy.data.objects.remove(bpy.data.objects["Cube"])
-    reads("Add › Mesh › Cloth Grid", "Pin", "Corners")
-    bpy.ops.mesh.primitive_pbd_cloth_add(pin="CORNERS")
+    reads("Add › Mesh › Cloth Grid")
+    bpy.ops.mesh.primitive_pbd_cloth_add()
     cloth = bpy.context.object
     reads("PBD")
     play(60)
     yield "Hang a cloth"
 
-    reads("Cloth Presets", "Rubber Sheet", "Reset")
+    reads("Cotton", "Rubber Sheet", "Reset")
     apply_preset(cloth, "Rubber Sheet")
     bpy.ops.object.pbd_reset()
     play(40)
-    reads("Stiffness", "Tension")
+    reads("Tension")
     cloth.pbd.stretch = 300.0
     play(60)
     yield "Choose what it is made of"
 
-    reads("Cloth Presets", "Cotton", "Reset")
+    reads("Rubber Sheet, changed", "Cotton", "Reset")
     apply_preset(cloth, "Cotton")
     bpy.ops.object.pbd_reset()
     reads("Edit Mode", "Pin Selected", "Object Mode")
@@ -64,8 +64,8 @@ def first_cloth(reads: Reads) -> Iterator[str]:
     yield "Give it a floor"
 
     reads("Cache and Bake", "Simulation Range", "End")
-    bpy.context.scene.use_custom_simulation_range = True
-    bpy.context.scene.simulation_frame_end = 50
+    bpy.context.scene.pbd.use_range = True
+    bpy.context.scene.pbd.range_end = 50
     reads("Bake")
     bpy.ops.object.pbd_bake(mode=cloth.pbd.bake_mode)
     yield "Bake it"
@@ -82,7 +82,7 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     reads("Add › Mesh › Balloon", "Radius", "Location Z")
     bpy.ops.mesh.primitive_pbd_balloon_add(radius=0.3, location=(0.0, 0.0, 1.0))
     balloon = bpy.context.object
-    reads("PBD", "Balloon Presets", "Beach Ball")
+    reads("PBD", "Party Balloon", "Beach Ball")
     apply_preset(balloon, "Beach Ball")
     reads("Object Collisions", "Floor")
     bpy.context.scene.pbd.use_floor = True
@@ -118,7 +118,7 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.subdivide(number_cuts=9)
     bpy.ops.object.mode_set(mode="OBJECT")
-    reads("Add Balloon", "Balloon Presets", "Cushion")
+    reads("Add Balloon", "Party Balloon", "Cushion")
     bpy.ops.object.pbd_add(type="BALLOON")
     apply_preset(cushion, "Cushion")
     play(30)

@@ -13,6 +13,7 @@ from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
+from ..pbd_addon.blender.settings import presets
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
@@ -25,38 +26,42 @@ TYPES = (
 )
 
 
-def balloon_material() -> Material:
-    """The skin of a party balloon that keeps its volume."""
-    skin = PRESETS.get("Party Balloon", Material())
-    return dataclasses.replace(skin, pressure_mode="VOLUME", pressure=max(skin.pressure, 1.0))
+FIRST_PRESETS = {"CLOTH": (presets.CLOTH, "Cotton"), "BALLOON": (presets.BALLOON, "Party Balloon")}
+"""What a new cloth and a new balloon are made of."""
 
 
-def write_material(obj: Object, material: Material) -> None:
-    """Copy every field of a material to the object's settings of the same name."""
-    for name in MATERIAL_FIELDS:
-        setattr(obj.pbd, name, getattr(material, name))
+def write_preset(obj: Object, kind: str, name: str) -> None:
+    """Give an object every field of a shipped preset."""
+    for field in presets.fields(kind):
+        setattr(obj.pbd, field, getattr(PRESETS[name], field))
+    presets.note(obj.pbd, kind, name)
 
 
 def make_body(obj: Object, kind: str) -> None:
     """Make an object PBD, or turn a PBD cloth into a balloon and back.
 
-    A new balloon gets the skin of a party balloon. One that was cloth before keeps its fabric, as a cushion would;
-    so does a cloth that was a balloon. An object that is of that kind already is left alone. A simulation that
+    A new cloth is cotton, a new balloon a party balloon. A balloon that was cloth before keeps its fabric, as a cushion
+    would; so does a cloth that was a balloon. An object that is of that kind already is left alone. A simulation that
     runs goes on without a new object until it starts again.
     """
     settings = obj.pbd
     if settings.enabled and settings.type == kind:
         return
-    if kind == "CLOTH":
-        settings.pressure_mode = "OFF"
-    elif settings.enabled:
-        settings.pressure_mode = "VOLUME"
-    else:
-        write_material(obj, balloon_material())
+    if not settings.enabled:
+        write_preset(obj, *FIRST_PRESETS[kind])
+    settings.pressure_mode = "OFF" if kind == "CLOTH" else "VOLUME"
     settings.type = kind
     settings.enabled = True
     settings.active = True
     output.ensure(obj)
+
+
+def lock_interface(scene: bpy.types.Scene) -> str:
+    """Switch on what keeps renders of live cloth from crashing Blender; a sentence if it was off, else ""."""
+    if scene.render.use_lock_interface:
+        return ""
+    scene.render.use_lock_interface = True
+    return iface("Render › Lock Interface is switched on: rendering live cloth is safe with it")
 
 
 def forget_settings(obj: Object) -> None:
@@ -119,13 +124,14 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
                 continue
             make_body(obj, self.type)
             done += 1
+        note = lock_interface(context.scene) if done else ""
         if problems and not done:
             self.report({"ERROR"}, problems[0])
             return {"CANCELLED"}
         if problems:
             self.report({"WARNING"}, f"{len(problems)} left out: {problems[0]}")
-        if takes:
-            self.report({"INFO"}, takes)
+        for sentence in filter(None, (takes, note)):
+            self.report({"INFO"}, sentence)
         return {"FINISHED"}
 
 
@@ -193,7 +199,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
                 problems.append(problem)
                 continue
             make_body(target, source.pbd.type)
-            for name in MATERIAL_FIELDS:
+            for name in (*MATERIAL_FIELDS, "preset", "preset_mark"):
                 setattr(target.pbd, name, getattr(source.pbd, name))
         done = len(targets) - len(problems)
         if not done:

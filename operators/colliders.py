@@ -7,6 +7,9 @@ import bpy
 from ..pbd_addon.blender.scene import surfaces
 from . import checks
 
+LISTED = {"HIDDEN", "SKIP_SAVE"}
+"""Options of a name that a row of a list hands over."""
+
 
 def solids(context):
     """The objects with a surface to act on: the active one, which the panels show, and the selected ones."""
@@ -62,15 +65,23 @@ class OBJECT_OT_pbd_collider_remove(bpy.types.Operator):
     bl_label = "Remove Collider"
     bl_options = {"REGISTER", "UNDO"}
 
+    body: bpy.props.StringProperty(
+        name="Object", description="Name of the collider; none: the active and the selected ones", options=LISTED
+    )
+
     @classmethod
     def poll(cls, context):
-        if not any(obj.pbd_collider.enabled for obj in solids(context)):
+        if not any(obj.pbd_collider.enabled for obj in context.scene.objects):
             cls.poll_message_set("Select a collider")
             return False
         return True
 
     def execute(self, context):
-        objects = [obj for obj in solids(context) if obj.pbd_collider.enabled]
+        named = context.scene.objects.get(self.body)
+        objects = [obj for obj in ([named] if named else solids(context)) if obj.pbd_collider.enabled]
+        if not objects:
+            self.report({"ERROR"}, "Select a collider")
+            return {"CANCELLED"}
         for obj in objects:
             obj.pbd_collider.enabled = False  # Tells the simulation, which `property_unset` does not.
             for prop in obj.pbd_collider.bl_rna.properties:
@@ -83,4 +94,31 @@ class OBJECT_OT_pbd_collider_remove(bpy.types.Operator):
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_collider_add, OBJECT_OT_pbd_collider_remove))
+class OBJECT_OT_pbd_collider_select(bpy.types.Operator):
+    """Select this collider and show its settings"""
+
+    bl_idname = "object.pbd_collider_select"
+    bl_label = "Select Collider"
+    bl_options = {"REGISTER", "UNDO"}
+
+    body: bpy.props.StringProperty(name="Object", description="Name of the collider", options=LISTED)
+
+    @classmethod
+    def poll(cls, context):
+        return checks.in_object_mode(cls, context)
+
+    def execute(self, context):
+        obj = context.view_layer.objects.get(self.body)
+        if obj is None:
+            self.report({"ERROR"}, f"There is no object '{self.body}' in this view layer")
+            return {"CANCELLED"}
+        for other in context.selected_objects:
+            other.select_set(False)
+        obj.select_set(True)
+        context.view_layer.objects.active = obj
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (OBJECT_OT_pbd_collider_add, OBJECT_OT_pbd_collider_remove, OBJECT_OT_pbd_collider_select)
+)

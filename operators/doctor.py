@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, remedies
+from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, remedies, touching
 from ..pbd_addon.blender.doctor.patient import count_in, examine
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.timeline import session
@@ -20,6 +20,8 @@ def show(context, finding, patient):
         tangles.select(context, obj, "FACE", tangles.intersecting(context.scene, obj))
     elif finding == "wrong_side":
         tangles.select(context, obj, "VERT", misplaced.find(obj, patient.beginning).ids)
+    elif finding == "on_a_surface":
+        tangles.select(context, obj, "VERT", touching.find(obj, patient.usual_edge, patient.beginning).ids)
     else:
         tangles.select(context, obj, "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(patient) > 2))
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import bpy
 from bl_operators.presets import AddPresetBase
+from bpy.app.translations import pgettext_tip as tip
 
 from ..pbd_addon.blender.settings import presets
+from ..pbd_addon.presets import ABOUT
 from . import checks
 
 
@@ -39,6 +43,31 @@ class OBJECT_OT_pbd_balloon_preset_add(AddMaterialPreset, bpy.types.Operator):
     preset_values = [f"material.{name}" for name in presets.fields(presets.BALLOON)]
 
 
+class OBJECT_OT_pbd_preset(bpy.types.Operator):
+    """Give the active object this material"""
+
+    bl_idname = "object.pbd_preset"
+    bl_label = "Apply Preset"
+    bl_options = {"REGISTER"}  # Blender's own operator makes the undo step, see panels/presets.py.
+
+    filepath: bpy.props.StringProperty(name="File", options={"HIDDEN", "SKIP_SAVE"})
+    menu_idname: bpy.props.StringProperty(name="Menu", options={"HIDDEN", "SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, _context, properties):
+        """What this material is for."""
+        name = bpy.path.display_name(os.path.basename(properties.filepath), title_case=False)
+        return tip(ABOUT.get(name, "A material of yours"))
+
+    @classmethod
+    def poll(cls, context):
+        return checks.is_active_body(cls, context)
+
+    def execute(self, _context):
+        bpy.ops.script.execute_preset(filepath=self.filepath, menu_idname=self.menu_idname)
+        return {"FINISHED"}
+
+
 register, unregister = bpy.utils.register_classes_factory(
-    (OBJECT_OT_pbd_cloth_preset_add, OBJECT_OT_pbd_balloon_preset_add)
+    (OBJECT_OT_pbd_cloth_preset_add, OBJECT_OT_pbd_balloon_preset_add, OBJECT_OT_pbd_preset)
 )

@@ -103,9 +103,8 @@ def add_body(operator: bpy.types.Operator, context: Context, mesh: Mesh, kind: s
     if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.
         bpy.ops.object.mode_set(mode="OBJECT")
     body.make_body(obj, kind)
-    takes = cost_estimate.sentence(context.scene)
-    if takes:
-        operator.report({"INFO"}, takes)
+    for sentence in filter(None, (cost_estimate.sentence(context.scene), body.lock_interface(context.scene))):
+        operator.report({"INFO"}, sentence)
     return obj
 
 
@@ -120,7 +119,9 @@ class MESH_OT_primitive_pbd_cloth_add(bpy.types.Operator, AddBody):
     ry: vertices("Y", "Y")
     width: length("Width", "Extent along X. A curtain 2 m, a handkerchief 0.4 m", 2.0)
     height: length("Height", "Extent along Y. A curtain 2 m, a handkerchief 0.4 m", 2.0)
-    pin: bpy.props.EnumProperty(name="Pin", description="Vertices that stay where they are", items=PINS, default="NONE")
+    pin: bpy.props.EnumProperty(
+        name="Pin", description="Vertices that stay where they are", items=PINS, default="CORNERS"
+    )
 
     def execute(self, context: Context) -> Result:
         obj = add_body(self, context, grid_mesh("Cloth", self.rx, self.ry, self.width, self.height), "CLOTH")
@@ -145,7 +146,7 @@ class MESH_OT_primitive_pbd_balloon_add(bpy.types.Operator, AddBody):
         max=8,
         soft_max=6,
     )
-    radius: length("Radius", "Radius of the ball. A party balloon 0.15 m, a beach ball 0.2 m", 1.0)
+    radius: length("Radius", "Radius of the ball. A party balloon 0.15 m, a beach ball 0.2 m", 0.15)
 
     def execute(self, context: Context) -> Result:
         add_body(self, context, icosphere_mesh("Balloon", self.subdivisions, self.radius), "BALLOON")

@@ -15,23 +15,24 @@ from . import (
     export,
     main,
     maps,
+    menus,
     modifiers,
     physical,
     presets,
     pressure,
     shape,
+    status,
     timeline,
     times,
 )
 
 MODULES = (
     presets,
-    entry,
-    collider,
     main,
+    status,
     physical,
-    pressure,
     shape,
+    pressure,
     modifiers,
     collisions,
     maps,
@@ -40,6 +41,9 @@ MODULES = (
     doctor,
     advanced,
     times,
+    collider,
+    entry,
+    menus,
     timeline,
 )
 """In the order in which their panels stand; a parent before its sub-panels."""

@@ -22,19 +22,18 @@ class Advanced(BodyPanel):
 
     def draw_settings(self, context, layout):
         settings = context.scene.pbd
-        draw_rows(columns(layout), context, settings, "method", "iterations", "kernels")
+        draw_rows(columns(layout), settings, "method", "iterations", "kernels")
         row = layout.row(align=True)
         row.prop(settings, "settle")
         row.operator("object.pbd_settle", text="", icon="FORCE_FORCE")
         running = session.get(context.scene)
         name = "" if running is None else running.kernels_name
-        if name:
-            line = iface("Computed by {kernels}").format(kernels=KERNEL_NAMES[name])
-            layout.label(text=line, icon="SYSTEM", translate=False)
+        line = iface("Computed by {kernels}").format(kernels=KERNEL_NAMES.get(name, "–"))
+        layout.label(text=line, icon="SYSTEM", translate=False)
         if name != "numba":
             draw_sentence(layout, context, backends.status(context.scene), "INFO")
         layout.use_property_split = False
-        layout.prop(context.scene.render, "use_lock_interface", text="Lock Interface in Renders")
+        layout.prop(settings, "lock_interface")
         layout.operator("object.pbd_copy_to_selected", icon="COPYDOWN")
 
 

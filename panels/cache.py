@@ -1,4 +1,4 @@
-"""The frames: their range, the bake, and what to do with the present shape."""
+"""The frames: their range, how they are kept and baked, and what to do with the present shape."""
 
 from __future__ import annotations
 
@@ -9,59 +9,51 @@ from ..pbd_addon.blender.baking import background_bake
 from ..pbd_addon.blender.timeline import session
 from .export import draw_reduction
 from .places import BodyPanel, in_both_places
-from .rows import draw_box, draw_rows, draw_sentence, file_size, row_of_buttons
+from .rows import draw_rows, draw_sentence, file_size, row_of_buttons
 
 BYTES_PER_VERTEX = 12
 """Of one frame: three 32-bit numbers."""
 
 
 class Cache(BodyPanel):
-    """Frame range, bake to shape keys, apply the shape"""
+    """Frame range, where frames are kept, how they are baked, apply the shape"""
 
     name = "cache"
     parent = "main"
     bl_label = "Cache and Bake"
 
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
     def draw(self, context):
         layout = self.layout
         layout.use_property_split = True
-        layout.use_property_decorate = False
         running = session.get(context.scene)
-        if running is not None and running.bake is not None:
-            draw_progress(context, layout, running.bake)
-            return
+        layout.enabled = running is None or running.bake is None
         draw_range(context, layout)
         draw_store(context, layout)
         draw_bake(context, layout)
         draw_apply(context, layout)
 
 
-def draw_progress(context, layout, progress):
-    """How far the bake is."""
-    layout.progress(factor=progress.share, text=progress.describe(), translate=False)
-    draw_sentence(layout, context, "Esc cancels; the frames so far stay cached", "INFO")
-
-
 def draw_range(context, layout):
     """The frames that are simulated: of the scene, or its own simulation range."""
-    scene = context.scene
+    settings = context.scene.pbd
     col = layout.column(align=True)
-    draw_box(col.column(), context, scene, "use_custom_simulation_range", text="Simulation Range")
-    if scene.use_custom_simulation_range:
-        col.prop(scene, "simulation_frame_start", text="Start")
-        col.prop(scene, "simulation_frame_end", text="End")
+    draw_rows(col, settings, "use_range")
+    if settings.use_range:
+        draw_rows(col, settings, "range_start", "range_end")
 
 
 def draw_store(context, layout):
     """Where simulated frames are kept."""
     settings = context.scene.pbd
     col = layout.column()
-    draw_rows(col, context, settings, "cache_limit", "use_disk_cache")
+    draw_rows(col, settings, "cache_limit", "use_disk_cache")
     running = session.get(context.scene)
-    if running is not None and running.disk_bytes:
-        line = iface("{size} on disk").format(size=file_size(running.disk_bytes))
-        draw_sentence(col, context, line, "DISK_DRIVE")
     if settings.use_disk_cache:
+        stored = 0 if running is None else running.disk_bytes
+        line = iface("{size} on disk").format(size=file_size(stored)) if stored else iface("Nothing on disk yet")
+        draw_sentence(col, context, line, "DISK_DRIVE")
         if not bpy.data.filepath:
             draw_sentence(col, context, "Save the file first: until then frames are kept in memory alone", "ERROR")
         row = row_of_buttons(col, context, "Load", "Find", "Delete")
@@ -71,7 +63,7 @@ def draw_store(context, layout):
 
 
 def draw_bake(context, layout):
-    """Bake, delete bake, clear cache, with the size before it is made."""
+    """How a bake is kept, its size before it is made, the bake in the background; Bake itself stands at the top."""
     obj = context.object
     settings = obj.pbd
     col = layout.column()
@@ -80,14 +72,8 @@ def draw_bake(context, layout):
     if settings.baked:
         if settings.bake_modifier:
             layout.prop(settings, "delete_file")
-        operator = layout.column()
-        operator.scale_y = 1.3
-        operator.operator("object.pbd_delete_bake", icon="TRASH").with_files = settings.delete_file
     else:
         draw_size(context, col)
-        row = col.row(align=True)
-        row.scale_y = 1.3
-        row.operator("object.pbd_bake", icon="KEY_HLT").mode = settings.bake_mode
         draw_background(context, col)
     layout.operator("object.pbd_clear_cache")
 

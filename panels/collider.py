@@ -30,7 +30,7 @@ class Collider(BodyPanel):
         layout.active = not simulated
         if simulated:
             draw_sentence(layout, context, "Simulated: cloth meets it as cloth, and as a collider when baked", "INFO")
-        draw_rows(columns(layout), context, settings, "thickness", "friction", "static_friction", "restitution")
+        draw_rows(columns(layout), settings, "thickness", "friction", "static_friction", "restitution")
         layout.prop(settings, "inside")
 
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender.doctor import patient
+from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 from .places import BodyPanel, in_both_places
 from .rows import columns, draw_rows, draw_sentence
+
+MOST_LISTED = 8
+"""So many colliders are listed; a scene of more has a collection for them."""
+
+
+MOST_MEASURED = 50_000
+"""Vertices up to which a drawing may measure all edges: two milliseconds."""
 
 
 class ObjectCollisions(BodyPanel):
@@ -16,13 +25,31 @@ class ObjectCollisions(BodyPanel):
     name = "object_collisions"
     parent = "main"
     bl_label = "Object Collisions"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context, layout):
-        draw_rows(columns(layout), context, context.object.pbd, "thickness", "friction")
-        col = layout.column()
-        col.prop(context.scene.pbd, "collider_collection", text="Collection")
-        if context.scene.pbd.collider_collection is None:
-            draw_sentence(col, context, "Or select an obstacle and press Add Collider", "INFO")
+        draw_rows(columns(layout), context.object.pbd, "thickness", "friction")
+        layout.prop(context.scene.pbd, "collider_collection")
+        draw_colliders(context, layout)
+
+
+def draw_colliders(context, layout):
+    """The colliders of the scene: each selects its object, and has a button that makes it none."""
+    found = surfaces.colliders(context.scene)
+    if not found:
+        draw_sentence(layout, context, "No colliders: select an obstacle and press Add Collider", "INFO")
+        return
+    col = layout.column(align=True)
+    for obj in found[:MOST_LISTED]:
+        row = col.row(align=True)
+        select = row.operator("object.pbd_collider_select", text=obj.name, icon="OBJECT_DATA", translate=False)
+        select.body = obj.name
+        sub = row.row(align=True)
+        sub.enabled = obj.pbd_collider.enabled  # Else it is one by the collection.
+        sub.operator("object.pbd_collider_remove", text="", icon="X").body = obj.name
+    if len(found) > MOST_LISTED:
+        line = iface("And {count} more").format(count=len(found) - MOST_LISTED)
+        col.label(text=line, icon="BLANK1", translate=False)
 
 
 class Floor(BodyPanel):
@@ -31,6 +58,7 @@ class Floor(BodyPanel):
     name = "floor"
     parent = "object_collisions"
     bl_label = "Floor"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_header(self, context):
         self.layout.prop(context.scene.pbd, "use_floor", text="")
@@ -39,8 +67,7 @@ class Floor(BodyPanel):
         settings = context.scene.pbd
         layout.active = layout.active and settings.use_floor
         flow = columns(layout)
-        flow.column().prop(settings, "floor_height", text="Height")
-        flow.column().prop(settings, "floor_friction", text="Friction")
+        draw_rows(flow, settings, "floor_height", "floor_friction")
 
 
 class SelfCollisions(BodyPanel):
@@ -49,6 +76,7 @@ class SelfCollisions(BodyPanel):
     name = "self_collisions"
     parent = "main"
     bl_label = "Self Collisions"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_header(self, context):
         self.layout.prop(context.object.pbd, "self_collision", text="")
@@ -61,14 +89,21 @@ class SelfCollisions(BodyPanel):
         row = col.row()
         row.active = obj.pbd.self_collision
         row.prop(obj.pbd, "self_distance", text="Distance", slider=True)
-        if obj.pbd.self_collision and obj.pbd.self_distance == 0.0:
-            draw_sentence(col, context, "0 m takes half of the usual edge", "INFO")
+        if obj.pbd.self_distance == 0.0:
+            draw_sentence(col, context, automatic_distance(obj), "INFO")
         running = session.get(context.scene)
         count = 0 if running is None else running.tangled.get(obj.session_uid, 0)
         if count:
             line = "{count} faces intersect at the start" if count > 1 else "1 face intersects at the start"
             draw_sentence(col, context, iface(line).format(count=count), "ERROR")
             col.operator("object.pbd_select_intersections", icon="RESTRICT_SELECT_OFF")
+
+
+def automatic_distance(obj):
+    """What a Self Distance of 0 comes to."""
+    if obj.mode == "EDIT" or not obj.data.polygons or len(obj.data.vertices) > MOST_MEASURED:
+        return iface("0 = automatic: half of the usual edge")
+    return iface("0 = automatic: {distance:.3g} mm").format(distance=500.0 * patient.usual_edge(obj))
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(ObjectCollisions, Floor, SelfCollisions))

@@ -45,7 +45,7 @@ class HeatMap(BodyPanel):
         row.operator("object.pbd_heat_map", text="Contact", depress=kind == "CONTACT").kind = "CONTACT"
         row = layout.row()
         row.active = kind == "STRAIN"
-        draw_rows(row, context, context.scene.pbd, "heat_full")
+        draw_rows(row, context.scene.pbd, "heat_full")
 
 
 def draw_finding(context, layout, finding):

@@ -33,7 +33,7 @@ class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
         else:
             draw_sentence(layout, context, "Select a mesh, or add a new one", "INFO")
         col = layout.column(align=True)
-        col.operator("mesh.primitive_pbd_cloth_add", text="New Cloth Grid", icon="MESH_GRID").pin = "CORNERS"
+        col.operator("mesh.primitive_pbd_cloth_add", text="New Cloth Grid", icon="MESH_GRID")
         col.operator("mesh.primitive_pbd_balloon_add", text="New Balloon", icon="MESH_ICOSPHERE")
 
 

@@ -24,7 +24,6 @@ class Export(BodyPanel):
     def draw(self, context):
         layout = self.layout
         layout.use_property_split = True
-        layout.use_property_decorate = False
         row = layout.row(align=True)
         row.operator("object.pbd_export", text="Alembic").format = "ALEMBIC"
         row.operator("object.pbd_export", text="USD").format = "USD"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import bpy
-from bpy.app.translations import pgettext_iface as iface
 
 from .places import BodyPanel, in_both_places
-from .rows import beside_label, label_share
 
 
 class Maps(BodyPanel):
@@ -40,16 +38,12 @@ def draw_map(context, layout, kind):
 
 def draw_group(layout, context, obj, name, which=""):
     """A vertex group of the settings and, for a map or the pins, the brush that paints it."""
-    label = iface(obj.pbd.bl_rna.properties[name].name)
-    share = label_share(context, label)
-    row = beside_label(layout, share, label) if share else layout.row(align=True)
-    row.prop_search(obj.pbd, name, obj, "vertex_groups", text="" if share else label, translate=False)
+    row = layout.row(align=True)
+    row.prop_search(obj.pbd, name, obj, "vertex_groups")
     if which:
         group = obj.vertex_groups.active
         painted = obj.mode == "WEIGHT_PAINT" and group is not None and group.name == getattr(obj.pbd, name)
         row.operator("object.pbd_paint_map", text="", icon="BRUSH_DATA", depress=painted).map = which
-    if share and layout.use_property_decorate:
-        row.label(icon="BLANK1")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Maps))

@@ -17,7 +17,7 @@ class Physical(BodyPanel):
 
     def draw_settings(self, context, layout):
         settings = context.object.pbd
-        draw_rows(columns(layout), context, settings, "density", "drag")
+        draw_rows(columns(layout), settings, "density", "drag")
 
 
 class Stiffness(BodyPanel):
@@ -34,8 +34,8 @@ class Stiffness(BodyPanel):
             names = ["k_stretch", "k_compression", "k_shear", "k_bend"]
         else:
             names = ["stretch", "compression", "shear", "bend"]
-        draw_rows(flow, context, settings, *names)
-        draw_rows(flow, context, settings, "bend_model", "tethers")
+        draw_rows(flow, settings, *names)
+        draw_rows(flow, settings, "bend_model", "tethers", labels={"bend_model": "Bend Model"})
 
 
 class Damping(BodyPanel):
@@ -51,7 +51,7 @@ class Damping(BodyPanel):
         names = ["damping"]
         if context.scene.pbd.method == "XPBD":
             names += ["stretch_damping", "bend_damping"]
-        draw_rows(columns(layout), context, settings, *names)
+        draw_rows(columns(layout), settings, *names, labels={"damping": "Internal"})
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Physical, Stiffness, Damping))

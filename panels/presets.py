@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 
 import bpy
 from bl_ui.utils import PresetPanel
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.settings import presets
 
@@ -13,12 +15,15 @@ from ..pbd_addon.blender.settings import presets
 class MaterialPresets(PresetPanel):
     """What the two menus share."""
 
-    preset_operator = "script.execute_preset"
+    preset_operator = "object.pbd_preset"
+    preset_subdir = ""
 
-    @staticmethod
-    def post_cb(_context, filepath):
+    @classmethod
+    def post_cb(cls, context, filepath):
         """Blender applies presets without an undo step; Ctrl+Z should take back the material and nothing more."""
-        bpy.ops.ed.undo_push(message=bpy.path.display_name(os.path.basename(filepath), title_case=False))
+        name = bpy.path.display_name(os.path.basename(filepath), title_case=False)
+        presets.note(context.object.pbd, cls.preset_subdir, name)
+        bpy.ops.ed.undo_push(message=name)
 
 
 class OBJECT_PT_pbd_cloth_presets(MaterialPresets, bpy.types.Panel):
@@ -27,6 +32,7 @@ class OBJECT_PT_pbd_cloth_presets(MaterialPresets, bpy.types.Panel):
     bl_label = "Cloth Presets"
     preset_subdir = presets.CLOTH
     preset_add_operator = "object.pbd_cloth_preset_add"
+    preset_operator_defaults = MappingProxyType({"menu_idname": "OBJECT_PT_pbd_cloth_presets"})
 
 
 class OBJECT_PT_pbd_balloon_presets(MaterialPresets, bpy.types.Panel):
@@ -35,12 +41,26 @@ class OBJECT_PT_pbd_balloon_presets(MaterialPresets, bpy.types.Panel):
     bl_label = "Balloon Presets"
     preset_subdir = presets.BALLOON
     preset_add_operator = "object.pbd_balloon_preset_add"
+    preset_operator_defaults = MappingProxyType({"menu_idname": "OBJECT_PT_pbd_balloon_presets"})
+
+
+def menu_of(obj):
+    """The menu that fits the type of an object."""
+    return OBJECT_PT_pbd_balloon_presets if obj.pbd.type == "BALLOON" else OBJECT_PT_pbd_cloth_presets
 
 
 def draw_header_icon(layout, obj):
-    """The preset icon of a panel's header; its menu fits the type of the object."""
-    menu = OBJECT_PT_pbd_balloon_presets if obj.pbd.type == "BALLOON" else OBJECT_PT_pbd_cloth_presets
-    menu.draw_panel_header(layout)
+    """The preset icon of a panel's header."""
+    menu_of(obj).draw_panel_header(layout)
+
+
+def draw_chosen(layout, obj):
+    """The menu as a row with the name of the preset that the object has."""
+    name, is_unchanged = presets.chosen(obj.pbd)
+    text = iface(name) if name else iface("Choose a Material")
+    if name and not is_unchanged:
+        text = iface("{name}, changed").format(name=text)
+    layout.popover(panel=menu_of(obj).__name__, text=text, icon="PRESET", translate=False)
 
 
 register, unregister = bpy.utils.register_classes_factory((OBJECT_PT_pbd_cloth_presets, OBJECT_PT_pbd_balloon_presets))

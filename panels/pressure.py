@@ -16,6 +16,7 @@ class Pressure(BodyPanel):
     name = "pressure"
     parent = "main"
     bl_label = "Pressure"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context, layout):
         settings = context.object.pbd
@@ -26,26 +27,26 @@ class Pressure(BodyPanel):
         names = ["pressure" if mode == "VOLUME" else "overpressure"]
         if context.scene.pbd.method == "PBD":
             names.append("k_volume")
-        draw_rows(columns(layout), context, settings, *names)
+        draw_rows(columns(layout), settings, *names)
         draw_measured(context, layout)
 
 
 def draw_measured(context, layout):
-    """Pressure after the last step."""
-    running = session.get(context.scene)
-    if running is None or running.world is None or running.last_frame <= running.first_frame:
-        return
-    measured = [
-        f"{pascals:.0f}"
-        for member in running.world.members
-        if member.uid == context.object.session_uid
-        for pascals in running.world.simulation.pressure(member.body)
-    ]
+    """Pressure after the last step, in a line that is always there."""
+    running, measured = session.get(context.scene), []
+    if running is not None and running.world is not None and running.last_frame > running.first_frame:
+        measured = [
+            f"{pascals:.0f}"
+            for member in running.world.members
+            if member.uid == context.object.session_uid
+            for pascals in running.world.simulation.pressure(member.body)
+        ]
+    line = iface("Not measured yet")
     if measured:
         line = iface("{pressures} Pa measured at frame {frame}").format(
             pressures=", ".join(measured), frame=running.last_frame
         )
-        draw_sentence(layout, context, line, "FORCE_FORCE")
+    draw_sentence(layout, context, line, "FORCE_FORCE")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Pressure))

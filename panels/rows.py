@@ -1,4 +1,4 @@
-"""What panels are made of: rows that know how wide their labels are, sentences, sizes."""
+"""What panels are made of: rows of settings, sentences that break, sizes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ import unicodedata
 import blf
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender.settings.shown_units import SHOWN_AS
+
 LETTER_WIDTH = 7.0
 """Mean width of a letter in a sentence at the interface scale 1 [pixels]."""
 
 LABEL_SHARE = 0.36
 """Part of a row that Blender's property split leaves to a label: two fifths of what is not the key frame's dot."""
-
-WIDE_LABEL = 0.48
-"""Part of a row that labels get which need more than Blender leaves to them, so that most fields stay in line."""
-
-FIELD = 90.0
-"""What is left to a field, so that it shows a number of eight digits [pixels at the interface scale 1]."""
 
 MARGINS = 32.0
 TABS = 22.0
@@ -40,30 +36,24 @@ def columns(layout):
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, even_rows=False, align=True)
 
 
-def draw_rows(layout, context, owner, *names):
-    """Settings in rows of their own, with the units behind the labels.
+def draw_rows(layout, owner, *names, labels=None):
+    """Settings in rows of their own, with Blender's own split, so that all fields begin at one edge.
 
-    Where Blender leaves too little room to these labels, they get more, all the same. Where even that is not enough
-    the words stay whole and the tooltips show the units.
+    What would be shown with too many zeros is shown in another unit, see `SHOWN_AS`; the dot beside it keys the stored
+    setting. `labels` has English labels that are shorter than the names of the settings.
     """
-    fields = [owner.bl_rna.properties[name] for name in names]
-    labels = {field.identifier: iface(field.name) for field in fields if field.type != "BOOLEAN"}
-    share = label_share(context, *labels.values())
-    if share is None:
-        labels = {name: label.partition(" (")[0] for name, label in labels.items()}
-        share = label_share(context, *labels.values())
-    for field in fields:
-        name, row = field.identifier, layout.column()
-        slider = is_slider(field)
-        if name not in labels:
-            draw_box(row, context, owner, name, field.name)
-        elif share:
-            row = beside_label(row, share, labels[name])
-            row.prop(owner, name, text="", slider=slider)
+    for name in names:
+        field = owner.bl_rna.properties[name]
+        text = iface((labels or {}).get(name, field.name))
+        if name in SHOWN_AS:
+            row = layout.column().row(align=True)
+            col = row.column()
+            col.use_property_decorate = False
+            col.prop(owner, SHOWN_AS[name].name, text=text, translate=False)
             if layout.use_property_decorate:
                 row.prop_decorator(owner, name)
         else:
-            row.prop(owner, name, text=labels[name], translate=False, slider=slider)
+            layout.column().prop(owner, name, text=text, translate=False, slider=is_slider(field))
 
 
 def is_slider(field):
@@ -72,35 +62,6 @@ def is_slider(field):
     As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
     """
     return field.identifier.startswith("k_") or (field.unit == "LENGTH" and field.soft_max <= SHORT)
-
-
-def draw_box(layout, context, owner, name, text):
-    """A check box with an English text, in line with the fields, or with the labels if it would be cut off there."""
-    text = iface(text)
-    needed = ICON + PADDING + text_width(context, text) + (ICON if layout.use_property_decorate else 0.0)
-    layout.use_property_split = needed <= 0.6 * row_width(context)
-    layout.prop(owner, name, text=text, translate=False)
-
-
-def label_share(context, *labels):
-    """Part of a row that these labels get, 0 if Blender's split has room for them, or None if no split has."""
-    room = row_width(context)
-    needed = PADDING + max((text_width(context, label) for label in labels), default=0.0)
-    if needed <= LABEL_SHARE * room:
-        return 0.0
-    share = max(needed / room, WIDE_LABEL)
-    return share if (1.0 - share) * room >= FIELD else None
-
-
-def beside_label(layout, share, label):
-    """Draw a label into its part of a row; returns the rest of the row."""
-    split = layout.split(factor=share)
-    left = split.row()
-    left.alignment = "RIGHT"
-    left.label(text=label, translate=False)
-    right = split.row(align=True)
-    right.use_property_split = False
-    return right
 
 
 def row_of_buttons(layout, context, *labels, icon=False):

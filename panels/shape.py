@@ -21,7 +21,7 @@ class Shape(BodyPanel):
         draw_group(layout, context, obj, "pin_group", "PIN")
         row = layout.row()
         row.active = bool(obj.pbd.pin_group)
-        draw_rows(row, context, obj.pbd, "pin_stiffness")
+        draw_rows(row, obj.pbd, "pin_stiffness")
         if obj.mode == "EDIT":
             row = row_of_buttons(layout, context, "Pin Selected", "Unpin Selected")
             row.operator("object.pbd_pin_selected")

@@ -202,6 +202,11 @@ class Model(Layout):
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
 
     @property
+    def springs(self) -> tuple[DistanceConstraints, ...]:
+        """Shear and stretch, as far as they are active; none where nothing resists stretching."""
+        return tuple(kind for kind in (self.shear, self.stretch) if kind.active) if self.stretch.active else ()
+
+    @property
     def meets_alone(self) -> bool:
         """Whether no piece can meet another one, only obstacles."""
         return len(self.body_of_island) == 1 or not self.contact.active

@@ -62,3 +62,24 @@ FIGURES: dict[str, Figures] = {
         0.8, 5000.0, 100.0, 1.0e-4, 0.5, 0.5, 0.001, damping=2.0, pressure_mode="OVERPRESSURE", overpressure=50.0
     ),
 }
+
+ABOUT: dict[str, str] = {
+    "Silk": "Scarves and evening dresses: light, limp, slippery",
+    "Cotton": "Shirts, sheets, curtains: light woven cloth with soft folds",
+    "Linen": "Tablecloths and summer clothes: crisper than cotton",
+    "Wool": "Suits and skirts: soft, drapes in full folds",
+    "Knit Jersey": "T-shirts: light, limp, stretches ten times as much as woven cloth",
+    "Velvet": "Stage curtains and upholstery: heavy, thick, hangs in deep folds",
+    "Denim": "Jeans and work clothes: heavy and firm, few folds",
+    "Canvas": "Tents, sails, sacks: heavy, stiff, hardly stretches",
+    "Ripstop Nylon": "Kites, parachutes, flags: very light, does not stretch, floats in air",
+    "Leather": "Jackets and bags: heavy, stiff in every direction, few large folds",
+    "Rubber Sheet": "Mats and membranes: heavy, stretches, clings",
+    "Paper": "Pages and posters: light, does not stretch or shear, bends like a spring",
+    "Party Balloon": "A toy balloon of thin rubber: sinks slowly, keeps its volume",
+    "Foil Balloon": "A balloon of metal foil: does not stretch, wrinkles at its seam",
+    "Beach Ball": "A ball of thin vinyl: falls, bounces, keeps its volume",
+    "Air Mattress": "Tight heavy vinyl with air locked in: pushes back when squeezed",
+    "Cushion": "A cover of heavy cloth under a little pressure: soft, dents easily",
+}
+"""What each material is for, one sentence for its tooltip."""

@@ -95,7 +95,7 @@ class Material(_Checked):
     density: float = setting(
         0.15,
         "Density",
-        "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6",
+        "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6 kg/m²",
         unit="kg/m²",
         low=1e-4,
         soft_high=2.0,
@@ -103,7 +103,7 @@ class Material(_Checked):
     stretch: float = setting(
         5000.0,
         "Tension",
-        "Resistance to stretching: Young's modulus times thickness. Knitwear 600, cotton 6000, canvas 20000",
+        "Resistance to stretching: Young's modulus times thickness. Knitwear 600, cotton 6000, canvas 20000 N/m",
         unit="N/m",
         low=0.0,
         soft_high=50_000.0,
@@ -111,7 +111,7 @@ class Material(_Checked):
     compression: float = setting(
         5000.0,
         "Compression",
-        "Resistance to compression in the plane. The same as Tension or less. Cotton 6000",
+        "Resistance to compression in the plane. The same as Tension or less. Cotton 6000 N/m",
         unit="N/m",
         low=0.0,
         soft_high=50_000.0,
@@ -119,7 +119,7 @@ class Material(_Checked):
     shear: float = setting(
         1000.0,
         "Shear",
-        "Resistance of quads to being skewed. Woven cloth 1 % of Tension, film and leather a third",
+        "Resistance of quads to being skewed. Woven cloth 80 N/m or 1 % of Tension, film and leather a third",
         unit="N/m",
         low=0.0,
         soft_high=50_000.0,
@@ -127,7 +127,7 @@ class Material(_Checked):
     bend: float = setting(
         1e-5,
         "Bending",
-        "Resistance to folding (flexural rigidity). Silk 3e-6, cotton 1.2e-5, denim 6e-5, paper 2.7e-4",
+        "Resistance to folding (flexural rigidity). Silk 3e-6, cotton 1.2e-5, denim 6e-5, paper 2.7e-4 N·m",
         unit="N·m",
         low=0.0,
         soft_high=0.01,
@@ -142,7 +142,7 @@ class Material(_Checked):
     stretch_damping: float = setting(
         0.0,
         "Tension",
-        "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01",
+        "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s",
         unit="s",
         low=0.0,
         soft_high=0.1,
@@ -150,7 +150,7 @@ class Material(_Checked):
     bend_damping: float = setting(
         0.0,
         "Bending",
-        "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01",
+        "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s",
         unit="s",
         low=0.0,
         soft_high=0.1,
@@ -158,7 +158,7 @@ class Material(_Checked):
     damping: float = setting(
         0.2,
         "Internal Damping",
-        "Rate at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5",
+        "Rate in 1/s at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5",
         unit="1/s",
         low=0.0,
         soft_high=20.0,
@@ -166,7 +166,7 @@ class Material(_Checked):
     drag: float = setting(
         0.2,
         "Air Drag",
-        "Rate at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8",
+        "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8",
         unit="1/s",
         low=0.0,
         soft_high=20.0,
@@ -195,7 +195,7 @@ class Material(_Checked):
     pressure: float = setting(
         1.0,
         "Volume",
-        "Enclosed volume to hold, as a multiple of the rest volume. 1 keeps it, 1.5 inflates it by half",
+        "Enclosed volume to hold, as a multiple (×) of the rest volume. 1 keeps it, 1.5 inflates it by half",
         unit="×",
         low=0.0,
         soft_high=5.0,
@@ -203,7 +203,7 @@ class Material(_Checked):
     overpressure: float = setting(
         300.0,
         "Overpressure",
-        "Pressure above the air outside. Party balloon and air mattress 3000, beach ball 2000, cushion 50",
+        "Pressure above the air outside. Party balloon and air mattress 3000, beach ball 2000, cushion 50 Pa",
         unit="Pa",
         low=-ATMOSPHERE,
         soft_high=10_000.0,

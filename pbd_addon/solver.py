@@ -14,6 +14,7 @@ import dataclasses
 import numpy as np
 
 from . import forces
+from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
@@ -26,7 +27,7 @@ RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
 
 CONTACT_RETRIES = 2
-"""How often a substep is cut in halves because colliders left cloth no place."""
+"""How often a substep is cut in halves because colliders left cloth no place or overran it."""
 
 
 class UnstableError(ArithmeticError):
@@ -116,6 +117,8 @@ class Stepper:
                 if constraints is model.volume:
                     model.skin.end_pass(kernels, p, x)
                 watch.lap(constraints.name)
+        project_together(kernels, model.contact, model.springs, p, x)  #             (10), of both
+        watch.lap(model.contact.name)
         for constraints in model.constraints:
             constraints.apply_friction(kernels, p, x)  #                             (16)
             watch.lap(constraints.name)
@@ -152,7 +155,9 @@ class Stepper:
         before = state.x, state.v
         self.substep(stop, h)
         sound = np.abs(state.v).max() < RUNAWAY_SPEED  # false for NaN too
-        if sound and (model.contact.is_crossing_free or retries <= RETRIES - CONTACT_RETRIES):
+        fits = model.contact.is_crossing_free
+        fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
+        if sound and (fits or retries <= RETRIES - CONTACT_RETRIES):
             self._remember()
             return
         if not retries:

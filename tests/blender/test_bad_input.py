@@ -51,7 +51,8 @@ def test_one_face_is_enough(extension, tmp_path, mode):
     assert message() == ""
     assert seen[6][0][1:, 2].max() < -0.1
     assert bpy.ops.object.pbd_doctor_check() == {"FINISHED"}
-    assert extension.bridge("doctor.doctor").findings(scene) == ()
+    found = extension.bridge("doctor.doctor").findings(scene)
+    assert [finding.check for finding in found] == ["too_coarse"]
     for file_format in ("ALEMBIC", "USD", "GLTF"):
         assert bpy.ops.object.pbd_export(format=file_format, filepath=str(tmp_path / "scrap")) == {"FINISHED"}
     assert bpy.ops.object.pbd_bake(mode=mode) == {"FINISHED"}

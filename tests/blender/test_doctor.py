@@ -15,7 +15,9 @@ def found():
 
 
 def findings():
-    return scenes.findings(bpy.context.scene)
+    """What the last check has found, but that the meshes here are coarse, as they are small on purpose."""
+    listed = scenes.findings(bpy.context.scene)
+    return None if listed is None else tuple(finding for finding in listed if finding.check != "too_coarse")
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +122,13 @@ def provoke_lost_maps():
     return scenes.add_grid(bend_group="Nowhere")
 
 
+def provoke_lost_attached():
+    obj = scenes.add_grid(attach_group="Nowhere")
+    obj.pbd.attach_object = scenes.add_grid("Mast", pbd=False)
+    obj.pbd.attach_object.location.z = 1.0
+    return obj
+
+
 def provoke_all_held():
     obj = scenes.add_grid()
     scenes.pin(obj, range(20))
@@ -153,6 +162,7 @@ MENDED = {
     "lost_pins": (provoke_lost_pins, "'Nowhere' does not exist"),
     "empty_pins": (provoke_empty_pins, "'Pin' is empty"),
     "lost_maps": (provoke_lost_maps, "'Nowhere' of a weight map does not exist"),
+    "lost_attached": (provoke_lost_attached, "attach group 'Nowhere' does not exist"),
     "all_held": (provoke_all_held, "nothing can move"),
     "second_simulation": (provoke_second_simulation, "Modifier 'Cloth' simulates the same"),
     "added_geometry": (provoke_added_geometry, "'Mirror' comes after"),
@@ -182,15 +192,15 @@ def test_a_finding_is_told_and_mended(extension, case):
 def test_every_check_is_provoked(extension):
     doctor, remedies = extension.bridge("doctor.doctor"), extension.bridge("doctor.remedies")
     fixed = {name for name, (_check, action) in doctor.CHECKS.items() if action == doctor.FIX}
-    assert fixed == set(remedies.BY_NAME) == set(MENDED) - {"empty_pins"}
+    assert fixed == set(remedies.BY_NAME) == set(MENDED) - {"empty_pins"} | {"too_coarse"}
     assert set(doctor.CHECKS) - fixed == {
-        *("no_faces", "unusual_size", "crowded_edges", "intersections", "wrong_side"),
+        *("no_faces", "unusual_size", "crowded_edges", "intersections", "wrong_side", "on_a_surface"),
     }
 
 
 def test_sound_cloth_has_no_findings(extension):
     scenes.add_grid()
-    add_ball()
+    add_ball().location.z = 1.0
     assert found() == []
     assert findings() == ()
 
@@ -340,7 +350,7 @@ def test_open_or_touching_colliders_have_no_inside(extension):
     ball.pbd_collider.enabled = True
     skin = scenes.add_mesh("Skin", [v.co for v in ball.data.vertices], [p.vertices for p in ball.data.polygons])
     bpy.data.objects.remove(obj)
-    assert found() == []
+    assert found() == ["on_a_surface"]
     skin.scale = (0.9, 0.9, 0.9)
     assert found() == ["wrong_side"]
 
@@ -413,3 +423,80 @@ def test_nothing_to_check(extension):
     scenes.add_grid(pbd=False)
     with pytest.raises(RuntimeError, match="Add a PBD cloth or balloon first"):
         bpy.ops.object.pbd_doctor_check()
+
+
+def looked_for(check):
+    """The finding of a check, or None."""
+    bpy.ops.object.pbd_doctor_check()
+    return next((one for one in scenes.findings(bpy.context.scene) if one.check == check), None)
+
+
+def test_a_cube_is_too_coarse_to_fold_until_it_is_subdivided(extension):
+    bpy.ops.mesh.primitive_cube_add(size=2.0)
+    obj = bpy.context.object
+    bpy.ops.object.pbd_add(type="CLOTH")
+    assert looked_for("too_coarse").sentence == "Only 8 vertices: folds need about 1,000"
+    fix("too_coarse", obj)
+    assert 1000 <= len(obj.data.vertices) < 1200
+    assert looked_for("too_coarse") is None
+    assert {len(polygon.vertices) for polygon in obj.data.polygons} == {4}
+    assert tuple(obj.dimensions) == pytest.approx((2.0, 2.0, 2.0))
+    bpy.ops.mesh.primitive_pbd_cloth_add()
+    bpy.ops.mesh.primitive_pbd_balloon_add()
+    bpy.ops.object.pbd_doctor_check()
+    assert [one for one in scenes.findings(bpy.context.scene) if one.check == "too_coarse"] == []
+
+
+@pytest.mark.parametrize("add", ["plane", "circle", "ico_sphere"])
+def test_any_mesh_can_be_subdivided(extension, add):
+    """Also one large polygon, and triangles."""
+    options = {"circle": {"fill_type": "NGON"}, "ico_sphere": {"subdivisions": 2}}
+    getattr(bpy.ops.mesh, f"primitive_{add}_add")(**options.get(add, {}))
+    obj = bpy.context.object
+    bpy.ops.object.pbd_add(type="CLOTH")
+    fix("too_coarse", obj)
+    assert 1000 <= len(obj.data.vertices) < 1600
+    assert max(len(polygon.vertices) for polygon in obj.data.polygons) <= 4
+
+
+def test_subdividing_pins_only_what_lies_between_pins(extension):
+    """Blender gives a vertex between a pinned and a free one half a weight, which would hold the whole of a quad."""
+    obj = scenes.add_grid(rx=3, ry=3)
+    scenes.pin(obj, [0, 1, 2])
+    fix("too_coarse", obj)
+    pins = extension.bridge("read.mesh_io").read_pins(obj)
+    edge = [vertex.index for vertex in obj.data.vertices if vertex.co.y < -0.2999]
+    assert sorted(pins) == sorted(edge)
+    assert set(pins.values()) == {1.0}
+    assert len(edge) > 20
+
+
+def test_cloth_that_begins_on_a_surface_is_told_and_shown(extension):
+    """A sheet whose vertices are in the plane of a table's top has no side from which it could be kept off."""
+    obj = scenes.add_grid(rx=20, ry=20)
+    table = scenes.add_grid("Table", pbd=False, width=0.5, height=3.0)
+    table.pbd_collider.enabled = True
+    bpy.context.view_layer.update()
+    assert found() == ["on_a_surface"]
+    assert sentence("on_a_surface") == "200 vertices begin on 'Table', on neither of its sides: move one of them"
+    fix("on_a_surface", obj)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert sum(vertex.select for vertex in obj.data.vertices) == 200
+    table.location.z = -0.003
+    assert found() == []
+    table.pbd_collider.enabled = False
+    table.location.z = 0.0
+    assert found() == []
+
+
+def test_cloth_that_begins_on_other_cloth_is_told(extension):
+    obj = scenes.add_grid(rx=20, ry=20)
+    other = scenes.add_grid("Lining", rx=20, ry=20)
+    assert found() == ["on_a_surface", "on_a_surface"]
+    other.location.z = 0.01
+    assert found() == []
+    obj.location.z = 0.01
+    scenes.pin(obj, range(399))
+    scenes.pin(other, range(399))
+    assert [one.sentence for one in findings() or ()] == []
+    assert found() == ["on_a_surface", "on_a_surface"]

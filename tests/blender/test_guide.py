@@ -85,7 +85,9 @@ def labels(extension):
         for node in ast.walk(ast.parse(inspect.getsource(sys.modules[name]))):
             if isinstance(node, ast.keyword) and node.arg == "text" and isinstance(node.value, ast.Constant):
                 yield node.value.value
-    yield from extension.module("pbd_addon.settings").PRESETS
+    for name in extension.module("pbd_addon.settings").PRESETS:
+        yield name
+        yield f"{name}, changed"
 
 
 @pytest.mark.parametrize("name", ["first_cloth", "first_balloon"])

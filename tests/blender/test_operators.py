@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+import scenes
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -636,3 +637,41 @@ def test_nothing_else_goes_through_the_frames_while_a_bake_runs(extension):
     finally:
         bake.close()
     assert all(operator.poll() for operator in others)
+
+
+def test_what_is_added_is_cloth_as_one_expects_it(extension):
+    """Both entries pin the far corners; a balloon has the size of one that is blown up for a party."""
+    bpy.ops.mesh.primitive_pbd_cloth_add()
+    cloth = bpy.context.object
+    ids = extension.bridge("read.mesh_io").read_pins(cloth)
+    assert sorted(ids) == [992, 1023]
+    bpy.ops.mesh.primitive_pbd_balloon_add()
+    assert 0.25 < max(bpy.context.object.dimensions) < 0.35
+
+
+def test_adding_cloth_locks_the_interface_for_renders(extension):
+    scene = bpy.context.scene
+    assert not scene.render.use_lock_interface
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.object.pbd_add(type="CLOTH")
+    assert scene.render.use_lock_interface
+    scene.render.use_lock_interface = False
+    bpy.ops.mesh.primitive_pbd_cloth_add()
+    assert scene.render.use_lock_interface
+
+
+def test_the_list_of_colliders_selects_and_removes(extension):
+    ball, box = (scenes.add_grid(name, pbd=False) for name in ("Ball", "Box"))
+    ball.pbd_collider.enabled = box.pbd_collider.enabled = True
+    cloth = scenes.add_grid()
+    assert bpy.context.object == cloth
+    bpy.ops.object.pbd_collider_select(body="Ball")
+    assert (bpy.context.object, bpy.context.selected_objects) == (ball, [ball])
+    bpy.context.view_layer.objects.active = cloth
+    bpy.ops.object.pbd_collider_remove(body="Box")
+    assert (ball.pbd_collider.enabled, box.pbd_collider.enabled) == (True, False)
+    bpy.ops.object.pbd_collider_remove(body="Ball")
+    with pytest.raises(RuntimeError, match="Select a collider"):
+        bpy.ops.object.pbd_collider_remove()
+    with pytest.raises(RuntimeError, match="There is no object 'Nobody'"):
+        bpy.ops.object.pbd_collider_select(body="Nobody")

@@ -28,6 +28,10 @@ NOT_ROWS = {"rna_type", "name", "enabled", "type", "heat_map"}
 """Fields of the property groups that are set by buttons, or are Blender's own."""
 
 
+STORED = {"density", "bend"}
+"""Settings that are shown by a twin in another unit."""
+
+
 def panels_of(prefix):
     names = [name.removeprefix(prefix) for name in dir(bpy.types) if name.startswith(prefix)]
     return {name: getattr(bpy.types, prefix + name) for name in names}
@@ -85,6 +89,12 @@ def listed(function, argument):
             yield from texts(node.args[0])
 
 
+def shown(extension, name):
+    """The property that a setting is shown by."""
+    twins = extension.bridge("settings.shown_units").SHOWN_AS
+    return twins[name].name if name in twins else name
+
+
 def drawn_properties(extension):
     """All (place in the sources, owner, property) that the panels draw."""
     for name, function in functions(extension):
@@ -99,9 +109,9 @@ def drawn_properties(extension):
             for part in ("group", "low", "high"):
                 yield where, "context.object.pbd", f"{call.args[2].value}_{part}"
         for call in calls(function, "draw_rows"):
-            for argument in call.args[3:]:
+            for argument in call.args[2:]:
                 names = listed(function, argument) if isinstance(argument, ast.Starred) else texts(argument)
-                yield from ((where, owner_of(function, call.args[2]), name) for name in names)
+                yield from ((where, owner_of(function, call.args[1]), shown(extension, name)) for name in names)
 
 
 def test_both_places_show_the_same_panels(extension):
@@ -136,6 +146,13 @@ def test_every_sub_panel_hangs_on_a_registered_one(extension, prefix):
             assert panel.bl_parent_id.removeprefix(prefix) in panels
 
 
+def test_a_colliders_tab_begins_with_its_own_panel(extension):
+    """The panels stand in the order of their registration."""
+    order = [one.__name__ for one in extension.module("panels").MODULES]
+    assert order.index(f"{extension}.panels.main") < order.index(f"{extension}.panels.collider")
+    assert order.index(f"{extension}.panels.collider") < order.index(f"{extension}.panels.entry")
+
+
 def test_places_are_the_sidebar_tab_and_the_physics_tab(extension):
     for panel in panels_of(PREFIXES[0]).values():
         assert (panel.bl_space_type, panel.bl_region_type, panel.bl_category) == ("VIEW_3D", "UI", "PBD")
@@ -156,7 +173,7 @@ def test_every_setting_is_drawn(extension, owner):
     """A new setting must get its row: the artist has no other way to it."""
     drawn = {name for _where, drawn_owner, name in drawn_properties(extension) if drawn_owner == owner}
     settings = {prop.identifier for prop in OWNERS[owner]().properties if not prop.is_hidden}
-    assert settings - NOT_ROWS == drawn - NOT_ROWS
+    assert settings - NOT_ROWS - STORED == drawn - NOT_ROWS
 
 
 def test_short_lengths_are_drawn_as_sliders_everywhere(extension):
@@ -186,7 +203,31 @@ def test_every_button_has_an_operator(extension):
     assert {f"object.{name}" for name in dir(bpy.ops.object) if name.startswith("pbd_")} - ours == {
         "object.pbd_cloth_preset_add",
         "object.pbd_balloon_preset_add",
+        "object.pbd_preset",
     }
+
+
+BY_OTHER_BUTTONS = {
+    *("pbd_cloth_preset_add", "pbd_balloon_preset_add", "pbd_preset"),  # of the preset menus
+    *("pbd_collider_select", "pbd_doctor_fix"),  # of rows that say of what
+}
+"""Operators that mean nothing without the button that calls them."""
+
+
+def test_every_operator_is_in_a_menu_that_search_looks_through(extension):
+    """Object > PBD, or Mesh > PBD in Edit Mode: Blender's search finds what a menu holds."""
+    menus = {name for name, function in functions(extension) if name.endswith(".menus")}
+    assert len(menus) == 1
+    held = {
+        call.args[0].value
+        for name, function in functions(extension)
+        if name in menus
+        for call in calls(function, "operator")
+    }
+    known = {f"object.{name}" for name in dir(bpy.ops.object) if name.startswith("pbd_")}
+    assert known - held == {f"object.{name}" for name in BY_OTHER_BUTTONS}
+    for menu in (bpy.types.VIEW3D_MT_object, bpy.types.VIEW3D_MT_edit_mesh):
+        assert [draw for draw in menu.draw._draw_funcs if "pbd_cloth" in draw.__module__]
 
 
 def test_preset_menus_name_their_operators(extension):
@@ -227,25 +268,48 @@ SIDEBAR = 280.0
 """Width of Blender's sidebar as it is at first [pixels at the interface scale 1]."""
 
 
-@pytest.mark.parametrize("label", ["Compression (N/m)", "Pin Stiffness (N/m)", "Memory Limit (MB)", "Bending Model"])
-def test_the_sidebar_has_room_for_labels_with_their_units(extension, label):
+def drawn_labels(extension):
+    """Every label in the column before the fields, as (place in the sources, English label)."""
+    shorter = {}
+    for _name, function in functions(extension):
+        for call in calls(function, "draw_rows"):
+            for keyword in call.keywords:
+                shorter.update(ast.literal_eval(keyword.value))
+    for where, owner, name in drawn_properties(extension):
+        field = OWNERS[owner]().properties[name]
+        if field.type != "BOOLEAN" and not name.startswith("preset"):
+            yield where, shorter.get(name, field.name)
+
+
+def test_no_label_is_cut_off_in_the_sidebar(extension):
+    """Blender's own split has room for all of them, so that no field begins elsewhere."""
     rows = module(extension, "rows")
-    room = Room.of(SIDEBAR)
-    share = rows.label_share(room, label)
-    assert share >= rows.WIDE_LABEL
-    assert rows.text_width(room, label) < share * rows.row_width(room)
-    assert rows.text_width(room, "0.000010") < (1.0 - share) * rows.row_width(room)
+    labels = list(drawn_labels(extension))
+    assert len(labels) > 50
+    for where, label in labels:
+        needed, room = rows.text_width(Room.of(SIDEBAR), label), rows.LABEL_SHARE * rows.row_width(Room.of(SIDEBAR))
+        assert needed <= room, f"{where}: {label!r} takes {needed:.0f} of {room:.0f} pixels"
+        assert "(" not in label, f"{where}: the unit of {label!r} belongs into the tooltip"
 
 
-def test_where_blender_leaves_room_its_own_layout_is_kept(extension):
+def test_there_is_room_for_the_smallest_and_the_largest_number(extension):
     rows = module(extension, "rows")
-    assert rows.label_share(Room.of(SIDEBAR), "Density") == 0.0
-    assert rows.label_share(Room.of(500.0), "Compression (N/m)") == 0.0
+    field = 0.6 * (rows.row_width(Room.of(SIDEBAR)) - rows.ICON)
+    for number in ("300000.00", "0.0010 m"):
+        assert rows.text_width(Room.of(SIDEBAR), number) < field
 
 
-def test_in_a_narrow_sidebar_the_number_comes_first(extension):
-    rows = module(extension, "rows")
-    assert rows.label_share(Room.of(160.0), "Compression (N/m)") is None
+def test_only_what_an_artist_needs_first_is_open(extension):
+    """Physical, Stiffness and Shape; all else is folded, so that Bake and what follows is near."""
+    for prefix in PREFIXES:
+        opened = {
+            name
+            for name, panel in panels_of(prefix).items()
+            if "DEFAULT_CLOSED" not in getattr(panel, "bl_options", ())
+        }
+        assert opened == {"main", "physical", "stiffness", "shape", "collider"} | (
+            SIDEBAR_ONLY if prefix == PREFIXES[0] else set()
+        )
 
 
 def test_wide_editors_have_two_columns(extension):
@@ -267,7 +331,8 @@ def test_switched_off_leaves_nothing_behind(extension):
 
     extension.disable()
     try:
-        for cls in (PHYSICS_PT_add, bpy.types.VIEW3D_MT_mesh_add):
+        menus = (bpy.types.VIEW3D_MT_mesh_add, bpy.types.VIEW3D_MT_object, bpy.types.VIEW3D_MT_edit_mesh)
+        for cls in (PHYSICS_PT_add, *menus):
             assert not [draw for draw in cls.draw._draw_funcs if "pbd_cloth" in draw.__module__]
         assert not [name for name in dir(bpy.types) if "_pbd_" in name]
         assert not [path for path in bpy.utils.preset_paths("pbd_cloth") if "user_default" in path]

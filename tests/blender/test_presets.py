@@ -151,3 +151,43 @@ def test_only_a_pbd_object_has_a_material_to_save(extension):
     bpy.ops.mesh.primitive_cube_add()
     with pytest.raises(RuntimeError, match="The active object is not PBD"):
         bpy.ops.object.pbd_cloth_preset_add(name="Nothing")
+
+
+@pytest.mark.parametrize(("kind", "name"), [("cloth", "Cotton"), ("balloon", "Party Balloon")])
+def test_what_is_new_is_of_a_material_that_is_told(bridge, figures, kind, name):
+    """Every figure of a new object is one of the preset whose name the panel shows."""
+    obj = add_object(kind)
+    assert bridge.chosen(obj.pbd) == (name, True)
+    for field in bridge.fields(f"pbd_{kind}"):
+        wanted = getattr(figures[name], field)
+        assert getattr(obj.pbd, field) == (pytest.approx(wanted) if isinstance(wanted, float) else wanted), field
+
+
+def test_the_panel_tells_the_preset_and_whether_it_was_changed(bridge):
+    obj = add_object("cloth")
+    path = shipped(bridge, "cloth")["Silk"]
+    bpy.ops.object.pbd_preset(filepath=str(path), menu_idname="OBJECT_PT_pbd_cloth_presets")
+    assert bridge.chosen(obj.pbd) == ("Silk", True)
+    obj.pbd.bend *= 2.0
+    assert bridge.chosen(obj.pbd) == ("Silk", False)
+    obj.pbd.bend /= 2.0
+    assert bridge.chosen(obj.pbd) == ("Silk", True)
+    bpy.ops.object.pbd_add(type="BALLOON")  # It keeps its fabric, as a cushion does.
+    assert bridge.chosen(obj.pbd) == ("Silk", True)
+
+
+def test_a_preset_of_the_user_is_told_too(bridge):
+    obj = add_object("cloth")
+    path = user_file("cloth", "My_Stuff.py")
+    try:
+        bpy.ops.object.pbd_cloth_preset_add(name="My Stuff")
+        bpy.ops.object.pbd_preset(filepath=str(path), menu_idname="OBJECT_PT_pbd_cloth_presets")
+        assert bridge.chosen(obj.pbd) == ("My Stuff", True)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def test_every_preset_has_a_sentence(extension, figures):
+    about = extension.module("pbd_addon.presets").ABOUT
+    assert set(about) == set(figures)
+    assert all(len(sentence) > 20 and not sentence.endswith(".") for sentence in about.values())

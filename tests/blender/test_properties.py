@@ -34,13 +34,62 @@ def test_every_setting_of_the_material_is_a_property(extension):
         assert prop.is_overridable
 
 
-def test_units_stand_where_blender_has_none(extension):
+def test_lengths_have_blenders_own_unit(extension):
     of = bpy.context.scene.pbd.bl_rna.properties
     material = scenes.add_grid().pbd.bl_rna.properties
-    assert material["stretch"].name == "Tension (N/m)"
-    assert material["density"].name == "Density (kg/m²)"
+    assert (material["stretch"].name, material["stretch"].unit) == ("Tension", "NONE")
     assert (material["thickness"].unit, material["thickness"].name) == ("LENGTH", "Distance")
     assert of["floor_height"].unit == "LENGTH"
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown", "typed", "si"),
+    [("density", "density_shown", 124.0, 0.124), ("bend", "bend_shown", 6.6, 6.6e-6)],
+)
+def test_small_numbers_are_shown_in_a_readable_unit(extension, raw_settings, stored, shown, typed, si):
+    """What is typed as 6.6 µN·m is 6.6e-6 N·m to scripts, animation and the solver, to the last digit."""
+    obj = scenes.add_grid()
+    setattr(obj.pbd, shown, typed)
+    assert getattr(obj.pbd, stored) == pytest.approx(si, rel=1e-6)
+    assert getattr(read_material(raw_settings, obj), stored) == si
+    setattr(obj.pbd, stored, 2.0 * si)
+    assert getattr(obj.pbd, shown) == pytest.approx(2.0 * typed, rel=1e-6)
+    known = obj.pbd.bl_rna.properties
+    assert known[shown].default == pytest.approx(known[stored].default * typed / si)
+    assert (known[stored].is_animatable, known[shown].is_animatable) == (True, False)
+    with pytest.raises(TypeError):
+        obj.keyframe_insert(f"pbd.{shown}")
+
+
+def test_every_preset_shows_all_its_digits(extension):
+    """In the field of the panel, with the precision that it has."""
+    obj = scenes.add_grid()
+    twins = extension.bridge("settings.shown_units").SHOWN_AS
+    names = [twins[field.name].name if field.name in twins else field.name for field in dataclasses.fields(
+        material_class(extension)
+    )]  # fmt: skip
+    for preset, material in extension.module("pbd_addon.settings").PRESETS.items():
+        for field in dataclasses.fields(material):
+            setattr(obj.pbd, field.name, getattr(material, field.name))
+        for name in names:
+            prop, value = obj.pbd.bl_rna.properties[name], getattr(obj.pbd, name)
+            if prop.type == "FLOAT":
+                assert round(value, prop.precision) == pytest.approx(value, rel=1e-6), f"{preset}: {name}"
+
+
+def test_blenders_own_settings_have_tooltips_of_ours(extension):
+    scene = bpy.context.scene
+    scene.pbd.use_range, scene.pbd.range_start, scene.pbd.range_end = True, 3, 47
+    assert (scene.use_custom_simulation_range, scene.simulation_frame_start, scene.simulation_frame_end) == (
+        True,
+        3,
+        47,
+    )
+    scene.simulation_frame_end = 50
+    scene.render.use_lock_interface = True
+    assert (scene.pbd.range_end, scene.pbd.lock_interface) == (50, True)
+    scene.pbd.lock_interface = False
+    assert not scene.render.use_lock_interface
 
 
 def test_an_untouched_object_reads_as_the_default_material(extension, raw_settings):

@@ -154,6 +154,8 @@ def all_texts(extension):
             add(text, name)
     for text in kinds_of_constraints(extension):
         add(text, "Times")
+    for text in extension.bridge("error_sentences").SENTENCES:
+        add(text, "error_sentences")
     for _paths, name in extension.bridge("settings.raw_settings").OF_SCENE.values():
         add(name, "raw_settings")
     return found
@@ -193,14 +195,12 @@ def test_translations_fit_their_texts(tables, language):
         assert translation == translation.strip(), text
         assert placeholders(translation) == placeholders(text), text
         assert not translation.endswith(("。", ".")) or text.endswith("."), text
-        # The unit stands behind the label in every language, so that a narrow panel can leave it out.
-        assert re.findall(r" \(\S+\)$", translation) == re.findall(r" \(\S+\)$", text), text
 
 
 def test_the_collection_sees_what_is_there(extension):
     found = all_texts(extension)
     for text in (
-        "Tension (N/m)",
+        "Tension",
         "Bake",
         "Press Space to simulate",
         "Frames {first} to {last} simulated, {size} in memory",
@@ -229,7 +229,7 @@ def test_blender_speaks_the_language(extension, tables, language):
     view.use_translate_interface = view.use_translate_tooltips = True
     try:
         assert translate("Press Space to simulate") == texts["Press Space to simulate"]
-        assert translate("Tension (N/m)") == texts["Tension (N/m)"]
+        assert translate("Tension") == texts["Tension"]
         assert translate("Bake in Background", "Operator") == texts["Bake in Background"]
         assert bpy.app.translations.pgettext_tip("Simulate this object while frames play") != (
             "Simulate this object while frames play"
@@ -281,7 +281,7 @@ def test_tooltips_of_numbers_name_a_usual_value():
 
 
 def test_units_are_told(extension):
-    """A length in its tooltip, beside the usual value, because Blender may show it in feet; others behind the label."""
+    """In the tooltip: of a length beside the usual value, because Blender may show it in feet."""
     fields = dataclasses.fields(extension.module("pbd_addon.settings").Material)
     units = {field.name: field.metadata["unit"] for field in fields if field.metadata["unit"]}
     assert len(units) > 10
@@ -291,4 +291,4 @@ def test_units_are_told(extension):
         if prop.unit == "LENGTH":
             assert re.search(r"\d m\b", prop.description), where
         elif where.startswith("PBD_PG_object") and prop.identifier in units:
-            assert prop.name.endswith(f" ({units[prop.identifier]})"), where
+            assert units[prop.identifier] in prop.description or "N/m" in prop.description, where

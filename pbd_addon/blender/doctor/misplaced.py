@@ -51,7 +51,7 @@ def find(obj: Object, moment: SceneSnapshot) -> Misplaced | None:
     """
     if not moment.cast:
         return None
-    x, free = _start(obj, moment), _free(obj)
+    x, free = start_shape(obj, moment), free_vertices(obj)
     found = []
     for uid in moment.cast:
         surface = moment.surfaces[uid]
@@ -62,7 +62,7 @@ def find(obj: Object, moment: SceneSnapshot) -> Misplaced | None:
     return worst if len(worst.ids) else None
 
 
-def _start(obj: Object, moment: SceneSnapshot) -> np.ndarray:
+def start_shape(obj: Object, moment: SceneSnapshot) -> np.ndarray:
     """Where the vertices of an object are at a moment, (n, 3) float64, world space [m]."""
     pose = moment.poses.get(obj.session_uid) or poses.read_last_pose(obj)
     shape = moment.deformed.get(obj.session_uid)
@@ -71,7 +71,7 @@ def _start(obj: Object, moment: SceneSnapshot) -> np.ndarray:
     return poses.to_world(shape, pose.matrix)
 
 
-def _free(obj: Object) -> np.ndarray:
+def free_vertices(obj: Object) -> np.ndarray:
     """Which vertices nothing holds firmly, (n,) bool."""
     free = np.ones(len(obj.data.vertices), bool)
     try:

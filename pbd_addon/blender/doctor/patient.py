@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import Body
 from ..errors import PBDError
-from ..kinds import Object
+from ..kinds import Mesh, Object
 from ..read import mesh_io
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses
@@ -25,8 +25,7 @@ class Patient(NamedTuple):
     @property
     def usual_edge(self) -> float:
         """Median length of an edge [m]; 0 without edges."""
-        ends = self.world[self.edges]
-        return float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))) if len(ends) else 0.0
+        return median_edge(self.world, self.edges)
 
     @property
     def is_flat(self) -> bool:
@@ -34,17 +33,34 @@ class Patient(NamedTuple):
         return poses.is_flat(poses.read_last_pose(self.obj).matrix)
 
 
-def examine(obj: Object, beginning: SceneSnapshot | None = None) -> Patient:
-    """Read an object in Object Mode, as a `Patient`; without a snapshot, what is around is unknown."""
-    mesh = obj.data
+def median_edge(places: np.ndarray, edges: np.ndarray) -> float:
+    """Median length of edges (e, 2) int between places (n, 3) [m]; 0 without edges."""
+    ends = places[edges]
+    return float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))) if len(ends) else 0.0
+
+
+def usual_edge(obj: Object) -> float:
+    """Median length of an edge of an object in Object Mode, where it stands [m]; 0 without edges."""
+    return median_edge(_world(obj), _edges(obj.data))
+
+
+def _world(obj: Object) -> np.ndarray:
+    return poses.to_world(mesh_io.base_shape(obj), poses.read_last_pose(obj).matrix)
+
+
+def _edges(mesh: Mesh) -> np.ndarray:
     edges = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", edges.ravel())
-    world = poses.to_world(mesh_io.base_shape(obj), poses.read_last_pose(obj).matrix)
+    return edges
+
+
+def examine(obj: Object, beginning: SceneSnapshot | None = None) -> Patient:
+    """Read an object in Object Mode, as a `Patient`; without a snapshot, what is around is unknown."""
     try:
         body = mesh_io.read_body(obj)
     except PBDError:
         body = None
-    return Patient(obj, world, edges, mesh_io.read_polygons(mesh), body, beginning)
+    return Patient(obj, _world(obj), _edges(obj.data), mesh_io.read_polygons(obj.data), body, beginning)
 
 
 def count_in(count: int, one: str, many: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import PBDError
 from ..kinds import Object
 from ..output import shape_keys
+from ..scene import user_keys
 from . import mesh_findings, setup_findings
 from .patient import examine
 
@@ -36,6 +37,40 @@ def shared(obj: Object) -> None:
 def absolute_keys(obj: Object) -> None:
     """Relative shape keys."""
     obj.data.shape_keys.use_relative = True
+
+
+def too_coarse(obj: Object) -> None:
+    """Cut every edge into as many parts as make about `FINE` vertices. What was held along whole edges stays held."""
+    groups = [name for name in (obj.pbd.pin_group, obj.pbd.attach_group) if name in obj.vertex_groups]
+    weights = {name: user_keys.read_weights(obj, name) for name in groups}
+    count = len(obj.data.vertices)
+
+    def subdivide(geometry: bmesh.types.BMesh) -> None:
+        large = [face for face in geometry.faces if len(face.verts) > 4]
+        bmesh.ops.triangulate(geometry, faces=large)
+        bmesh.ops.subdivide_edges(
+            geometry, edges=geometry.edges[:], cuts=cuts_for(geometry, setup_findings.FINE), use_grid_fill=True
+        )
+
+    edit(obj, subdivide)
+    for name, before in weights.items():
+        if not before.any():
+            continue
+        # Between a pinned vertex and a free one Blender makes pins of half a weight, which would hold all of a quad.
+        after = user_keys.read_weights(obj, name)
+        softer = np.flatnonzero((after > 0.0) & (after < before[before > 0.0].min() - 1e-6))
+        obj.vertex_groups[name].remove(softer[softer >= count].tolist())
+
+
+def cuts_for(geometry: bmesh.types.BMesh, wanted: int) -> int:
+    """With how many cuts of each edge a mesh of triangles and quads has so many vertices, at least."""
+    quads = sum(len(face.verts) == 4 for face in geometry.faces)
+    triangles = len(geometry.faces) - quads
+    for cuts in range(1, wanted):
+        inside = quads * cuts**2 + triangles * cuts * (cuts - 1) // 2
+        if len(geometry.verts) + cuts * len(geometry.edges) + inside >= wanted:
+            return cuts
+    return wanted
 
 
 def no_scale(obj: Object) -> None:
@@ -101,6 +136,11 @@ def lost_pins(obj: Object) -> None:
     obj.pbd.pin_group = ""
 
 
+def lost_attached(obj: Object) -> None:
+    """No attach group."""
+    obj.pbd.attach_group = ""
+
+
 def lost_maps(obj: Object) -> None:
     """No group for these maps."""
     for kind in setup_findings.missing_maps(obj):
@@ -137,6 +177,7 @@ BY_NAME = {
     remedy.__name__: remedy
     for remedy in (
         shared,
+        too_coarse,
         absolute_keys,
         no_scale,
         uneven_scale,
@@ -147,6 +188,7 @@ BY_NAME = {
         wide_distance,
         wide_self_distance,
         lost_pins,
+        lost_attached,
         lost_maps,
         all_held,
         second_simulation,

@@ -8,7 +8,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..kinds import Modifier, Object
 from ..scene import user_keys
 from ..settings import maps
-from . import misplaced
+from . import misplaced, touching
 from .patient import Patient
 
 SMALL, LARGE = 0.01, 50.0
@@ -29,6 +29,14 @@ ADD_GEOMETRY = (
 )
 """Modifiers that give or take parts which the simulation does not know; to refine or thicken is no harm."""
 
+COARSE = {"CLOTH": 250, "BALLOON": 100}
+"""Below so many vertices it is told that a mesh is coarse. Cloth that drapes makes about eight folds around its border,
+and a fold of fewer than eight edges is a polygon; a square grid whose border has 64 edges has 17 x 17 vertices. A ball
+is round enough from 162 vertices on and a polyhedron with 42, the steps of an icosphere."""
+
+FINE = 1000
+"""Vertices with which folds look like folds: those of *New Cloth Grid*, 32 x 32."""
+
 SIMULATE = ("CLOTH", "SOFT_BODY")
 """Modifiers of Blender's that move the same vertices."""
 
@@ -36,6 +44,19 @@ SIMULATE = ("CLOTH", "SOFT_BODY")
 def no_scale(patient: Patient) -> str:
     """What is squeezed flat by its transform cannot be written back."""
     return iface("The object has a scale of zero") if patient.is_flat else ""
+
+
+def too_coarse(patient: Patient) -> str:
+    """A cube of eight vertices cannot fold: it falls as a box."""
+    return coarse_sentence(patient.obj) if len(patient.polygons.starts) > 1 else ""
+
+
+def coarse_sentence(obj: Object) -> str:
+    """What is to be said of a mesh with so few vertices that it hardly bends, or "". Quick: a panel may ask."""
+    count = len(obj.data.vertices)
+    if count >= COARSE[obj.pbd.type]:
+        return ""
+    return iface("Only {count} vertices: folds need about {fine}").format(count=count, fine=f"{FINE:,}")
 
 
 def unusual_size(patient: Patient) -> str:
@@ -88,6 +109,14 @@ def lost_pins(patient: Patient) -> str:
     return iface("The pin group '{name}' is empty: nothing is held").format(name=name) if empty else ""
 
 
+def lost_attached(patient: Patient) -> str:
+    """An attach group that is not there."""
+    obj, name = patient.obj, patient.obj.pbd.attach_group
+    if not name or obj.pbd.attach_object is None or name in obj.vertex_groups:
+        return ""
+    return iface("The attach group '{name}' does not exist").format(name=name)
+
+
 def lost_maps(patient: Patient) -> str:
     """A weight map whose group is not there."""
     lost = missing_maps(patient.obj)
@@ -123,6 +152,16 @@ def wrong_side(patient: Patient) -> str:
         one = iface("{count} vertex begins inside of '{name}' and will be pushed out")
         many = iface("{count} vertices begin inside of '{name}' and will be pushed out")
     return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.collider)
+
+
+def on_a_surface(patient: Patient) -> str:
+    """What begins on a surface has no side from which contact could keep it off."""
+    found = touching.find(patient.obj, patient.usual_edge, patient.beginning) if patient.beginning else None
+    if found is None:
+        return ""
+    one = iface("{count} vertex begins on '{name}', on neither of its sides: move one of them")
+    many = iface("{count} vertices begin on '{name}', on neither of its sides: move one of them")
+    return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.other)
 
 
 def second_simulation(patient: Patient) -> str:

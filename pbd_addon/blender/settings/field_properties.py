@@ -1,7 +1,7 @@
 """Blender properties made from the fields of ``settings.py``.
 
 Labels, units, ranges and tooltips are written once, beside the physics they steer. Blender has no units for pressure,
-stiffness or density: those stand in brackets behind the label.
+stiffness or density: there the tooltip tells the unit. What is shown in another unit: `shown_units`.
 """
 
 import dataclasses
@@ -46,8 +46,6 @@ def property_from(field: dataclasses.Field) -> Any:
         return Real(subtype="DISTANCE", precision=4, **options)
     # A pixel of a drag, or a click on an arrow, is worth a hundredth of a usual value, be it 1e-5 N·m or 5000 N/m.
     options["step"] = field.default or about["soft_high"] or 1.0
-    if about["unit"]:
-        options["name"] += f" ({about['unit']})"
     return Real(precision=decimals(field.default), **options)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import zlib
+from typing import Any
 
 from ...settings import Material
 
@@ -28,6 +30,22 @@ def fields(kind: str) -> tuple[str, ...]:
     """Names of the `Material` fields in a preset file of the kind `CLOTH` or `BALLOON`."""
     left_out = PIN_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
+
+
+def note(pbd: Any, kind: str, name: str) -> None:
+    """Remember that an object has just got the preset of this kind and name."""
+    pbd.preset, pbd.preset_mark = name, _mark(pbd, kind)
+
+
+def chosen(pbd: Any) -> tuple[str, bool]:
+    """Name of the preset that an object got last, or "", and whether the material is still as that says."""
+    return pbd.preset, pbd.preset_mark == _mark(pbd, pbd.preset_mark.partition(" ")[0])
+
+
+def _mark(pbd: Any, kind: str) -> str:
+    """A short text that changes with every setting that a preset of a kind holds."""
+    values = [getattr(pbd, name) for name in fields(kind)]
+    return f"{kind} {zlib.crc32(repr(values).encode()):08x}"
 
 
 def register() -> None:

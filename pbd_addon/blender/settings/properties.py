@@ -11,7 +11,7 @@ from bpy.props import IntProperty, PointerProperty, StringProperty
 
 from ...settings import Material, SolverSettings
 from ..kinds import Object
-from . import maps
+from . import borrowed, maps, shown_units
 from .field_properties import OVERRIDABLE, Choice, Link, Real, Switch, Text, Whole, property_from, shown_fields
 
 RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
@@ -152,6 +152,8 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
 
     # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
+    preset: Text(name="Preset", options={"HIDDEN"})
+    preset_mark: Text(name="Material of the Preset", options={"HIDDEN"})
     live_key: Text(name="Live Shape Key", options={"HIDDEN"})
     output_after: Text(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"})
     baked: Switch(name="Baked", options={"HIDDEN"})
@@ -247,8 +249,8 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         options=RELATIVE_PATHS,
     )
     cache_limit: Whole(
-        name="Memory Limit (MB)",
-        description="Memory that cached frames may take. When it is full no more are simulated; with Disk Cache, "
+        name="Memory Limit",
+        description="Memory in MB that cached frames may take. When it is full no more are simulated; with Disk Cache, "
         "those on disk leave the memory. 10,000 vertices take 70 MB in 250 frames",
         default=4000,
         min=1,
@@ -303,7 +305,8 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
 for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
     group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
 
-PBD_PG_object.__annotations__.update(maps.properties())
+PBD_PG_object.__annotations__.update(shown_units.properties() | maps.properties())
+PBD_PG_scene.__annotations__.update(borrowed.properties())
 
 register_classes, unregister_classes = bpy.utils.register_classes_factory(
     (PBD_PG_object, PBD_PG_collider, PBD_PG_scene)

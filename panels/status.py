@@ -1,0 +1,168 @@
+"""What the simulation says: one line of fixed height, what keeps it from running with what helps, and the details."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.app.translations import pgettext_iface as iface
+
+from ..pbd_addon.blender import error_sentences
+from ..pbd_addon.blender.doctor import setup_findings
+from ..pbd_addon.blender.scene import linked
+from ..pbd_addon.blender.timeline import cost_estimate, session
+from .convergence import draw_convergence
+from .places import BodyPanel, in_both_places
+from .rows import draw_sentence, file_size
+
+DISTURBED = {
+    "COLLIDERS": "Colliders changed at frame {frame}: Reset to start again",
+    "HAND": "Changed by hand from frame {frame} on; a bake leaves that out",
+    "SETTLE": "Frame {frame} is not settled to the end: press the button beside Settle",
+}
+"""What makes the cached frames differ from a run in one go."""
+
+
+class Details(BodyPanel):
+    """What the line above leaves out: contacts, memory, frames that do not hold, and why"""
+
+    name = "details"
+    parent = "main"
+    bl_label = "Details"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw(self, context):
+        running = session.get(context.scene)
+        if running is None or context.object.pbd.baked:
+            draw_sentence(self.layout, context, "Nothing is simulated yet" if running is None else "Baked", "INFO")
+            return
+        draw_report(context, self.layout, running)
+        draw_frames(context, self.layout, running)
+        if running.shaped:
+            sentence = "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it"
+            draw_sentence(self.layout, context, sentence, "VIEW_PAN")
+        for note in running.notes.get(context.object.session_uid, ()):
+            draw_sentence(self.layout, context, note, "INFO")
+
+
+def line(context):
+    """The status of the active object: a few words, an icon, and whether it is an alarm."""
+    settings, running = context.object.pbd, session.get(context.scene)
+    if settings.baked:
+        baked = iface("Baked, frames {first} to {last}")
+        return baked.format(first=settings.bake_start, last=settings.bake_end), "LOCKED", False
+    if linked.problem(context.object) or (running is not None and running.message):
+        return iface("Does not run: see below"), "ERROR", True
+    if running is not None and running.bake is not None:
+        return iface("Esc cancels, frames stay"), "INFO", False
+    said = summary(context, running)
+    if said:
+        return said, "ERROR" if has_warning(running) else "TIME", False
+    count = sum(len(body.data.vertices) for body in session.live_bodies(context.scene))
+    seconds = cost_estimate.seconds_of_frame(context.scene, count)
+    if seconds < cost_estimate.LONG:
+        return iface("Press Space to simulate"), "INFO", False
+    takes = iface("Press Space: {seconds} s a frame").format(seconds=cost_estimate.rounded(seconds))
+    return takes, "TIME", False
+
+
+def summary(context, running):
+    """Time and stretch of the last frame, and the frames that hold; what is zero is left out, "" if all is."""
+    if running is None or running.world is None:
+        return ""
+    parts, report = [], running.report
+    if report is not None and report.seconds >= 1.0:
+        parts.append(iface("{time} s").format(time=f"{report.seconds:.1f}"))
+    elif report is not None and report.seconds >= 0.0005:
+        parts.append(iface("{time} ms").format(time=f"{1000.0 * report.seconds:.0f}"))
+    if report is not None and report.strain_p95 >= 0.0005:
+        parts.append(iface("{strain} % stretched").format(strain=f"{100.0 * report.strain_p95:.1f}"))
+    first, last = session.valid_frames(context.scene)
+    if last > first:
+        parts.append(iface("frames {first}–{last}").format(first=first, last=last))
+    return ", ".join(parts)
+
+
+def has_warning(running):
+    """Whether the details say something that should not be overlooked."""
+    unstable = running.report is not None and running.report.advice is not None
+    return bool(unstable or running.disk_note or running.first_disturbed is not None)
+
+
+def draw_line(context, layout):
+    """One line, whatever happens, so that nothing below it moves."""
+    text, icon, alarm = line(context)
+    row = layout.row()
+    row.alert = alarm
+    row.label(text=text, icon=icon, translate=False)
+
+
+def draw_problems(context, layout):
+    """In red why nothing is simulated, or why it will not look like cloth, each with the button that helps."""
+    obj, running = context.object, session.get(context.scene)
+    if obj.pbd.baked:
+        return
+    foreign = linked.problem(obj)
+    if foreign:
+        draw_problem(context, layout, foreign)
+    elif running is not None and running.message:
+        draw_problem(context, layout, running.message, is_late=running.is_late)
+    coarse = setup_findings.coarse_sentence(obj)
+    if coarse and not foreign and obj.data.polygons:
+        col = layout.column(align=True)
+        draw_sentence(col, context, coarse, "ERROR")
+        button = col.operator("object.pbd_doctor_fix", text="Subdivide", icon="MOD_SUBSURF")
+        button.check, button.body = "too_coarse", obj.name
+
+
+def draw_problem(context, layout, sentence, is_late=False):
+    """An error, and below it what mends it, if something does."""
+    col = layout.column(align=True)
+    col.alert = True
+    draw_sentence(col, context, error_sentences.in_users_language(sentence), "ERROR")
+    check, name = error_sentences.remedy(sentence)
+    if is_late:
+        col.operator("object.pbd_catch_up", icon="FF")
+    elif check == error_sentences.RESET:
+        col.operator("object.pbd_reset", icon="LOOP_BACK")
+    elif check:
+        button = col.operator("object.pbd_doctor_fix", text="Fix", icon="CHECKMARK")
+        button.check, button.body = check, name
+
+
+def draw_report(context, layout, running):
+    """What the last frame took, touched and left short."""
+    report = running.report
+    if report is None:
+        return
+    said = iface("{time} ms a frame, {steps} steps, {strain} % stretched")
+    said = said.format(
+        time=f"{1000.0 * report.seconds:.0f}", steps=report.substeps, strain=f"{100.0 * report.strain_p95:.1f}"
+    )
+    draw_sentence(layout, context, said, "TIME")
+    draw_convergence(layout, context, report)
+    for count, icon, sentence in (
+        (report.contacts, "MOD_PHYSICS", iface("{count} vertices touch obstacles")),
+        (report.self_contacts, "MOD_CLOTH", iface("{count} vertices touch cloth")),
+    ):
+        if count:
+            draw_sentence(layout, context, sentence.format(count=count), icon)
+
+
+def draw_frames(context, layout, running):
+    """Which frames are there, where they are kept, and why others do not hold."""
+    first, last = session.valid_frames(context.scene)
+    if running.world is not None and first <= last:
+        said = iface("Frames {first} to {last} simulated, {size} in memory")
+        said = said.format(first=first, last=last, size=file_size(running.cache_bytes))
+        draw_sentence(layout, context, said, "FILE_CACHE")
+    lost = session.lost_frames(context.scene)
+    if lost is not None:
+        said = iface("From frame {first} on: {why}").format(first=lost.first, why=lost.why)
+        draw_sentence(layout, context, said, "INFO")
+    if running.disk_note:
+        draw_sentence(layout, context, error_sentences.in_users_language(running.disk_note), "ERROR")
+    if running.first_disturbed is not None:
+        said = iface(DISTURBED[running.disturbed_by]).format(frame=running.first_disturbed)
+        draw_sentence(layout, context, said, "INFO")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Details))

@@ -1,0 +1,88 @@
+"""The sentences of errors: which check of the doctor mends what they say, and how they are said in another language.
+
+An error is raised, logged and tested in English, with its values put in. Here it is recognized by its words, so that a
+panel or a message can say it in the user's language, with a button that helps. What is not here is shown in English.
+"""
+
+import functools
+import re
+
+from bpy.app.translations import pgettext_iface as iface
+
+RESET = "reset"
+"""What helps is to start again."""
+
+SENTENCES = {
+    "Mesh '{mesh}' of '{name}' is shared by {count} objects: make it single user "
+    "(Object > Relations > Make Single User)": "shared",
+    "'{name}' is in Edit Mode: leave it first": "",
+    "'{name}' has no faces: add faces to simulate it": "",
+    "'{name}' has absolute shape keys: switch them to Relative to simulate it": "absolute_keys",
+    "'{name}' has a scale of zero: give it a scale to simulate it": "no_scale",
+    "Vertex {vertex} of '{name}' has invalid coordinates (NaN): delete or move it": "",
+    "'{name}' has no vertex group '{group}' to pin it: choose another pin group": "lost_pins",
+    "'{name}' has no vertex group '{group}' to attach it: choose another attach group": "lost_attached",
+    "'{name}' has no vertex group '{group}' for its {map} map: choose another group": "lost_maps",
+    "All {count} vertices of '{name}' are pinned: unpin some to simulate it": "all_held",
+    "All {count} vertices of '{name}' are held: let some go to simulate it": "all_held",
+    "Mesh of '{name}' has other faces than the simulation was built for: press Reset": RESET,
+    "Mesh of '{name}' has {new} {what}, the simulation was built for {old}: press Reset": RESET,
+    "'{name}' was attached to '{other}', which is gone: press Reset": RESET,
+    "'{name}' is attached to itself: choose another object under Attach To": "",
+    "'{name}' is attached to '{other}', which is disabled in viewports: enable it": "",
+    "'{name}' has no faces to collide with: add faces, or remove the collider": "",
+    "'{name}' is linked: make a local copy (Object > Relations > Make Local)": "",
+    "'{name}' is disabled in viewports, so its modifiers are unknown: enable it": "",
+    "'{name}' is baked: delete the bake first": "",
+    "'{name}' is not simulated yet: play some frames first": "",
+    "'{name}' is simulated, so that cloth meets it already": "",
+    "The simulation range is empty ({first} to {last})": "",
+    "Frame {frame} is not simulated: go to frame {first}, or play": "",
+    "Frame {frame} is not simulated: play up to it": "",
+    "Simulated up to frame {frame} of {last} in {seconds} s: go on from there": "",
+    "The cache is full: frames {first} to {last} take the {limit} MB that it may have. "
+    "Raise Memory Limit, or switch on Disk Cache": "",
+    "The cache on disk is damaged: {why}": "",
+    "The shape keys of '{name}' are animated: bake relative keys": "",
+    "'{name}' has shape keys of its own, which absolute keys would hide: bake relative keys": "",
+    "Save the file first, or choose a Folder that does not begin with //": "",
+    "'{path}' could not be written: {why}": "",
+    "'{name}' is hidden: show it to export it": "",
+    "Select the vertices to pin first": "",
+    "Select the vertices to unpin first": "",
+    "Select the vertices to attach first": "",
+    "No PBD cloth under the pointer": "",
+    "The simulation began anew, without what was done by hand": "",
+}
+"""Templates of errors, and by what each is mended: the name of a check of the doctor, `RESET`, or "" for nothing."""
+
+
+def remedy(sentence: str) -> tuple[str, str]:
+    """Which check of the doctor mends what an error says, or `RESET`, or "", and the name of the object."""
+    template, values = _recognize(sentence)
+    return SENTENCES.get(template, ""), values.get("name", "")
+
+
+def in_users_language(sentence: str) -> str:
+    """An error as the user's language says it, or as it is."""
+    template, values = _recognize(sentence)
+    return iface(template).format(**values) if template else sentence
+
+
+@functools.lru_cache(maxsize=64)  # Panels ask at every redraw.
+def _recognize(sentence: str) -> tuple[str, dict[str, str]]:
+    """The template of a sentence with the values that are put in, or "" and none."""
+    for template, pattern in _patterns().items():
+        found = pattern.fullmatch(sentence)
+        if found:
+            return template, found.groupdict()
+    return "", {}
+
+
+@functools.cache
+def _patterns() -> dict[str, re.Pattern]:
+    """What the sentences of each template look like."""
+    return {
+        template: re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(template)), re.DOTALL)
+        for template in SENTENCES
+    }

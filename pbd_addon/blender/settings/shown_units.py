@@ -1,0 +1,70 @@
+"""Settings that are shown in another unit than they are stored in.
+
+Scripts, presets and animation have SI units throughout. In a panel 0.000012 N·m has too many zeros to be read and too
+few digits to be told from 0.0000115: there a twin of the setting, in µN·m, reads and writes it. Densities are shown in
+g/m², in which cloth is sold. A twin cannot be animated: what is keyed is the setting itself.
+"""
+
+from typing import Any, NamedTuple
+
+from bpy.props import FloatProperty
+
+from ...settings import Material
+from .field_properties import OVERRIDABLE, shown_fields
+
+
+class Shown(NamedTuple):
+    """How a setting is shown."""
+
+    name: str  # of the property that shows it
+    unit: str
+    factor: float  # from the stored unit to the shown one
+    description: str
+
+
+SHOWN_AS = {
+    "density": Shown(
+        "density_shown",
+        "g/m²",
+        1e3,
+        "Mass of one square meter in g/m². Silk 70, cotton 120, denim 370, leather 600. Key it by the dot",
+    ),
+    "bend": Shown(
+        "bend_shown",
+        "µN·m",
+        1e6,
+        "Flexural rigidity, resistance to folding, in µN·m. Silk 3, cotton 12, denim 60, paper 270. Key it by the dot",
+    ),
+}
+"""By the name of the stored setting."""
+
+
+def properties() -> dict[str, Any]:
+    """The twins, Blender properties by name."""
+    fields = {field.name: field for field in shown_fields(Material)}
+    return {shown.name: _twin(fields[name], name, shown) for name, shown in SHOWN_AS.items()}
+
+
+def _twin(field: Any, name: str, shown: Shown) -> Any:
+    """A property that reads and writes the setting `name` of its group."""
+    about, factor = field.metadata, shown.factor
+
+    def read(group: Any) -> float:
+        return getattr(group, name) * factor
+
+    def write(group: Any, value: float) -> None:
+        setattr(group, name, value / factor)
+
+    return FloatProperty(
+        name=about["label"],
+        description=shown.description,
+        default=factor * field.default,
+        min=factor * about["low"],
+        soft_max=factor * about["soft_high"],
+        step=factor * field.default,
+        precision=2,
+        options=set(),
+        override=OVERRIDABLE,
+        get=read,
+        set=write,
+    )

@@ -1,0 +1,177 @@
+"""The line of the panel that says how it goes, and errors: recognized by their words, with what mends them."""
+
+import ast
+import string
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+import scenes
+from scenes import go
+
+
+@pytest.fixture
+def line(extension):
+    """What the line says now."""
+    return lambda: extension.module("panels.status").line(bpy.context)
+
+
+@pytest.fixture
+def errors(extension):
+    return extension.bridge("error_sentences")
+
+
+def test_the_line_is_one_line_in_every_state(extension, line):
+    """Fresh, played, changed, reset, baked, live again: always one line of a few words, without zeros."""
+    scene, said = bpy.context.scene, []
+    scene.frame_end = 12
+    bpy.ops.mesh.primitive_pbd_cloth_add(rx=20, ry=20)
+    obj = bpy.context.object
+    obj.pbd.stretch = 600.0
+
+    def look():
+        text, _icon, alarm = line()
+        assert text and "\n" not in text and not alarm
+        assert " 0 " not in f" {text} " and "0.0 %" not in text
+        said.append(text)
+        return text
+
+    assert look() == "Press Space to simulate"
+    for frame in range(1, 9):
+        go(frame)
+    assert look().endswith(", frames 1–8")
+    assert " ms, " in said[-1] and " % stretched, " in said[-1]
+    obj.pbd.stretch = 300.0
+    assert look()
+    bpy.ops.object.pbd_reset()
+    assert look() == "Press Space to simulate"
+    bpy.ops.object.pbd_step()
+    assert look().endswith("frames 1–2")
+    bpy.ops.object.pbd_bake()
+    assert look() == "Baked, frames 1 to 12"
+    bpy.ops.object.pbd_delete_bake()
+    assert look()
+    rows = extension.module("panels.rows")
+    widths = [rows.text_width(bpy.context, text) for text in said]
+    assert max(widths) < 206.0, said  # What the sidebar has beside the icon at its first width.
+
+
+def test_a_slow_frame_is_told_before_and_after(extension, line):
+    bpy.ops.mesh.primitive_pbd_cloth_add(rx=120, ry=120)
+    bpy.context.scene.pbd.use_floor = True
+    text, icon, _alarm = line()
+    assert text.startswith("Press Space: ") and text.endswith(" s a frame") and icon == "TIME"
+
+
+def test_an_error_is_an_alarm_and_what_mends_it_is_known(extension, errors, line):
+    obj = scenes.add_grid(pin_group="Nowhere")
+    go(2)
+    running = extension.bridge("timeline.session").get(bpy.context.scene)
+    assert line() == ("Does not run: see below", "ERROR", True)
+    check, name = errors.remedy(running.message)
+    assert (check, name) == ("lost_pins", obj.name)
+    assert bpy.ops.object.pbd_doctor_fix(check=check, body=name) == {"FINISHED"}
+    go(1)
+    go(2)
+    assert not line()[2]
+
+
+def provoke_shared():
+    obj = scenes.add_grid()
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Twin", obj.data))
+
+
+def provoke_absolute():
+    obj = scenes.add_grid()
+    obj.shape_key_add(name="Basis")
+    obj.shape_key_add(name="Other")
+    obj.data.shape_keys.use_relative = False
+
+
+def provoke_scale():
+    scenes.add_grid().scale.z = 0.0
+
+
+def provoke_attached():
+    obj = scenes.add_grid(attach_group="Nowhere")
+    obj.pbd.attach_object = scenes.add_grid("Mast", pbd=False)
+    obj.pbd.attach_object.location.z = 1.0
+
+
+def provoke_maps():
+    scenes.add_grid(bend_group="Nowhere")
+
+
+def provoke_pinned():
+    scenes.pin(scenes.add_grid(), range(20))
+
+
+@pytest.mark.parametrize(
+    ("check", "provoke"),
+    [
+        ("shared", provoke_shared),
+        ("absolute_keys", provoke_absolute),
+        ("no_scale", provoke_scale),
+        ("lost_attached", provoke_attached),
+        ("lost_maps", provoke_maps),
+        ("all_held", provoke_pinned),
+    ],
+)
+def test_the_button_below_an_error_mends_it(extension, errors, check, provoke):
+    """What stands in red after Space is mended by the button that the panel draws below it."""
+    provoke()
+    go(2)
+    session = extension.bridge("timeline.session")
+    message = session.get(bpy.context.scene).message
+    assert message
+    known, name = errors.remedy(message)
+    assert known == check, message
+    assert bpy.ops.object.pbd_doctor_fix(check=known, body=name) == {"FINISHED"}
+    go(1)
+    go(2)
+    assert session.get(bpy.context.scene).message == ""
+
+
+def test_a_changed_mesh_is_mended_by_reset(extension, errors):
+    obj = scenes.add_grid()
+    go(1)
+    go(3)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    go(4)
+    running = extension.bridge("timeline.session").get(bpy.context.scene)
+    assert errors.remedy(running.message) == (errors.RESET, obj.name)
+
+
+def test_what_is_not_known_is_left_in_english(errors):
+    assert errors.remedy("Nobody has ever said this") == ("", "")
+    assert errors.in_users_language("Nobody has ever said this") == "Nobody has ever said this"
+    sentence = "'Cloth' has no faces: add faces to simulate it"
+    assert errors.in_users_language(sentence) == sentence
+
+
+def template(node):
+    """A text with what is put in as {}."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join("{}" if isinstance(part, ast.FormattedValue) else part.value for part in node.values)
+    return None
+
+
+def test_every_known_error_is_one_of_the_sources(extension, errors):
+    """Whoever changes the words of an error is told that its translations and its button hang on them."""
+    root = Path(sys.modules[extension].__file__).parent
+    said = set()
+    for part in ("operators", "pbd_addon/blender"):
+        for path in sorted((root / part).rglob("*.py")):
+            if path.name != "error_sentences.py" and "translations" not in path.parts:
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                said.update(text for node in ast.walk(tree) if (text := template(node)))
+    for known in errors.SENTENCES:
+        bare = "".join(text + ("" if name is None else "{}") for text, name, _f, _c in string.Formatter().parse(known))
+        assert bare in said, known
