@@ -6,6 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.doctor import patient
+from ..pbd_addon.blender.kinds import Context, Layout, Object
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 from .places import BodyPanel, in_both_places
@@ -27,13 +28,13 @@ class ObjectCollisions(BodyPanel):
     bl_label = "Object Collisions"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         draw_rows(columns(layout), context.object.pbd, "thickness", "friction")
         layout.prop(context.scene.pbd, "collider_collection")
         draw_colliders(context, layout)
 
 
-def draw_colliders(context, layout):
+def draw_colliders(context: Context, layout: Layout) -> None:
     """The colliders of the scene: each selects its object, and has a button that makes it none."""
     found = surfaces.colliders(context.scene)
     if not found:
@@ -60,10 +61,10 @@ class Floor(BodyPanel):
     bl_label = "Floor"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_header(self, context):
+    def draw_header(self, context: Context) -> None:
         self.layout.prop(context.scene.pbd, "use_floor", text="")
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.scene.pbd
         layout.active = layout.active and settings.use_floor
         flow = columns(layout)
@@ -78,10 +79,10 @@ class SelfCollisions(BodyPanel):
     bl_label = "Self Collisions"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_header(self, context):
+    def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "self_collision", text="")
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
         layout.prop(context.scene.pbd, "collisions", text="Quality")
         col = layout.column()
@@ -99,7 +100,7 @@ class SelfCollisions(BodyPanel):
             col.operator("object.pbd_select_intersections", icon="RESTRICT_SELECT_OFF")
 
 
-def automatic_distance(obj):
+def automatic_distance(obj: Object) -> str:
     """What a Self Distance of 0 comes to."""
     if obj.mode == "EDIT" or not obj.data.polygons or len(obj.data.vertices) > MOST_MEASURED:
         return iface("0 = automatic: half of the usual edge")

@@ -46,7 +46,7 @@ CHANGING = {"add", "append", "clear", "discard", "extend", "insert", "pop", "rem
 
 PANELS_MAY_IMPORT = (
     "panels",
-    "pbd_addon.settings",
+    *("pbd_addon.settings", "pbd_addon.blender.kinds"),
     *("pbd_addon.blender.scene.linked", "pbd_addon.blender.settings.presets", "pbd_addon.blender.settings.properties"),
     *("pbd_addon.blender.output.output_choice", "pbd_addon.blender.doctor.doctor"),
     *(
@@ -56,7 +56,7 @@ PANELS_MAY_IMPORT = (
     ),
     *("pbd_addon.blender.baking.background_bake", "pbd_addon.blender.baking.key_plan"),
 )
-PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames"}
+PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames", "Record", "BakeProgress"}
 """What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 
 

@@ -256,7 +256,8 @@ class ContactConstraints(Constraints):
 
     def approach(self, kernels: Kernels, v: np.ndarray) -> float:
         """By how much what pushed in the last substep was to come closer, had cloth kept the velocities v (3, n), at
-        most, in edges."""
+        most, in edges.
+        """
         rows = self._contacts.rows.take(self._contacts.pushing)
         way = np.concatenate([self.h * v, (self._p - self._x)[:, self.n :]], axis=1)
         opening = np.einsum("jm,jm->m", rows.weights, kernels.heights(way, rows.particles, rows.normals))
