@@ -6,9 +6,10 @@ import textwrap
 import unicodedata
 
 import blf
+import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.settings.shown_units import SHOWN_AS
+from ..pbd_addon.blender.settings.shown_units import SHOWN_AS, key_icon
 
 LETTER_WIDTH = 7.0
 """Mean width of a letter in a sentence at the interface scale 1 [pixels]."""
@@ -50,8 +51,8 @@ def draw_rows(layout, owner, *names, labels=None):
             col = row.column()
             col.use_property_decorate = False
             col.prop(owner, SHOWN_AS[name].name, text=text, translate=False)
-            if layout.use_property_decorate:
-                row.prop_decorator(owner, name)
+            icon = key_icon(owner.id_data, name, bpy.context.scene.frame_current)
+            row.operator("object.pbd_key_setting", text="", icon=icon, emboss=False).setting = name
         else:
             layout.column().prop(owner, name, text=text, translate=False, slider=is_slider(field))
 

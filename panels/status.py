@@ -56,7 +56,8 @@ def line(context):
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(running) else "TIME", False
-    count = cost_estimate.count_vertices(session.live_bodies(context.scene))
+    live = [obj for obj in session.bodies(context.scene) if not obj.pbd.baked]
+    count = cost_estimate.count_vertices(live)
     seconds = cost_estimate.seconds_of_frame(context.scene, count)
     if seconds < cost_estimate.LONG:
         return iface("Press Space to simulate"), "INFO", False
@@ -116,8 +117,9 @@ def draw_problems(context, layout):
 def draw_problem(context, layout, sentence, is_late=False):
     """An error, and below it what mends it, if something does."""
     col = layout.column(align=True)
-    col.alert = True
-    draw_sentence(col, context, error_sentences.in_users_language(sentence), "ERROR")
+    red = col.column()
+    red.alert = True
+    draw_sentence(red, context, error_sentences.in_users_language(sentence), "ERROR")
     check, name = error_sentences.remedy(sentence)
     if is_late:
         col.operator("object.pbd_catch_up", icon="FF")
