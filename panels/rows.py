@@ -7,10 +7,11 @@ import unicodedata
 from typing import Any
 
 import blf
+import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.kinds import Context, Layout
-from ..pbd_addon.blender.settings.shown_units import SHOWN_AS
+from ..pbd_addon.blender.settings.shown_units import SHOWN_AS, key_icon
 
 LETTER_WIDTH = 7.0
 """Mean width of a letter in a sentence at the interface scale 1 [pixels]."""
@@ -52,8 +53,8 @@ def draw_rows(layout: Layout, owner: Any, *names: str, labels: dict[str, str] | 
             col = row.column()
             col.use_property_decorate = False
             col.prop(owner, SHOWN_AS[name].name, text=text, translate=False)
-            if layout.use_property_decorate:
-                row.prop_decorator(owner, name)
+            icon = key_icon(owner.id_data, name, bpy.context.scene.frame_current)
+            row.operator("object.pbd_key_setting", text="", icon=icon, emboss=False).setting = name
         else:
             layout.column().prop(owner, name, text=text, translate=False, slider=is_slider(field))
 

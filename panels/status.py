@@ -57,7 +57,8 @@ def line(context: Context) -> tuple[str, str, bool]:
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(running) else "TIME", False
-    count = sum(len(body.data.vertices) for body in session.live_bodies(context.scene))
+    live = [obj for obj in session.bodies(context.scene) if not obj.pbd.baked]
+    count = sum(len(obj.data.vertices) for obj in live)
     seconds = cost_estimate.seconds_of_frame(context.scene, count)
     if seconds < cost_estimate.LONG:
         return iface("Press Space to simulate"), "INFO", False
@@ -117,8 +118,9 @@ def draw_problems(context: Context, layout: Layout) -> None:
 def draw_problem(context: Context, layout: Layout, sentence: str, is_late: bool = False) -> None:
     """An error, and below it what mends it, if something does."""
     col = layout.column(align=True)
-    col.alert = True
-    draw_sentence(col, context, error_sentences.in_users_language(sentence), "ERROR")
+    red = col.column()
+    red.alert = True
+    draw_sentence(red, context, error_sentences.in_users_language(sentence), "ERROR")
     check, name = error_sentences.remedy(sentence)
     if is_late:
         col.operator("object.pbd_catch_up", icon="FF")
