@@ -151,7 +151,7 @@ def read_deformed(objects: list[Object], depsgraph: Depsgraph, evaluate: bool = 
 def _read(obj: Object, depsgraph: Depsgraph, known: dict[int, Surface]) -> Surface | None:
     """The surface of an object; None if it is not evaluated, but for renders, which may leave out what cloth meets."""
     earlier = known.get(obj.session_uid)
-    if surfaces.is_evaluated(obj, depsgraph):
+    if obj.evaluated_get(depsgraph).is_evaluated:
         return surfaces.read(obj, depsgraph, known=earlier)
     if depsgraph.mode != "RENDER":
         return None
