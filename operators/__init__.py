@@ -15,6 +15,7 @@ from . import (
     export,
     grab,
     heat_map,
+    key_setting,
     maps,
     pins,
     playback,
@@ -44,6 +45,7 @@ MODULES = (
     export,
     apply,
     presets,
+    key_setting,
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.doctor import patient
+from ..pbd_addon.blender.doctor import setup_findings
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 from .places import BodyPanel, in_both_places
@@ -13,10 +14,6 @@ from .rows import columns, draw_rows, draw_sentence
 
 MOST_LISTED = 8
 """So many colliders are listed; a scene of more has a collection for them."""
-
-
-MOST_MEASURED = 50_000
-"""Vertices up to which a drawing may measure all edges: two milliseconds."""
 
 
 class ObjectCollisions(BodyPanel):
@@ -27,13 +24,13 @@ class ObjectCollisions(BodyPanel):
     bl_label = "Object Collisions"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         draw_rows(columns(layout), context.object.pbd, "thickness", "friction")
         layout.prop(context.scene.pbd, "collider_collection")
         draw_colliders(context, layout)
 
 
-def draw_colliders(context, layout):
+def draw_colliders(context: Context, layout: Layout) -> None:
     """The colliders of the scene: each selects its object, and has a button that makes it none."""
     found = surfaces.colliders(context.scene)
     if not found:
@@ -60,10 +57,10 @@ class Floor(BodyPanel):
     bl_label = "Floor"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_header(self, context):
+    def draw_header(self, context: Context) -> None:
         self.layout.prop(context.scene.pbd, "use_floor", text="")
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.scene.pbd
         layout.active = layout.active and settings.use_floor
         flow = columns(layout)
@@ -78,10 +75,10 @@ class SelfCollisions(BodyPanel):
     bl_label = "Self Collisions"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_header(self, context):
+    def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "self_collision", text="")
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
         layout.prop(context.scene.pbd, "collisions", text="Quality")
         col = layout.column()
@@ -90,20 +87,13 @@ class SelfCollisions(BodyPanel):
         row.active = obj.pbd.self_collision
         row.prop(obj.pbd, "self_distance", text="Distance", slider=True)
         if obj.pbd.self_distance == 0.0:
-            draw_sentence(col, context, automatic_distance(obj), "INFO")
+            draw_sentence(col, context, setup_findings.automatic_distance(obj), "INFO")
         running = session.get(context.scene)
         count = 0 if running is None else running.tangled.get(obj.session_uid, 0)
         if count:
             line = "{count} faces intersect at the start" if count > 1 else "1 face intersects at the start"
             draw_sentence(col, context, iface(line).format(count=count), "ERROR")
             col.operator("object.pbd_select_intersections", icon="RESTRICT_SELECT_OFF")
-
-
-def automatic_distance(obj):
-    """What a Self Distance of 0 comes to."""
-    if obj.mode == "EDIT" or not obj.data.polygons or len(obj.data.vertices) > MOST_MEASURED:
-        return iface("0 = automatic: half of the usual edge")
-    return iface("0 = automatic: {distance:.3g} mm").format(distance=500.0 * patient.usual_edge(obj))
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(ObjectCollisions, Floor, SelfCollisions))

@@ -26,7 +26,7 @@ FORBIDDEN_MODULES = {"threading", "queue", "pip", "ensurepip", "pickle", "socket
 """Refused by Blender's extension platform, or able to run what a file holds."""
 
 BRIDGE = (
-    *("errors", "kinds", "scene", "settings", "output", "read"),
+    *("errors", "error_sentences", "kinds", "scene", "settings", "output", "read"),
     *("timeline", "doctor", "handlers", "baking", "translations"),
 )
 """The parts of the bridge: each imports only from itself and from those before it."""
@@ -46,9 +46,11 @@ CHANGING = {"add", "append", "clear", "discard", "extend", "insert", "pop", "rem
 
 PANELS_MAY_IMPORT = (
     "panels",
-    "pbd_addon.settings",
+    *("pbd_addon.settings", "pbd_addon.blender.kinds"),
     *("pbd_addon.blender.scene.linked", "pbd_addon.blender.settings.presets", "pbd_addon.blender.settings.properties"),
     *("pbd_addon.blender.output.output_choice", "pbd_addon.blender.doctor.doctor"),
+    *("pbd_addon.blender.error_sentences", "pbd_addon.blender.doctor.setup_findings"),
+    *("pbd_addon.blender.settings.shown_units", "pbd_addon.blender.scene.surfaces"),
     *(
         "pbd_addon.blender.timeline.backends",
         "pbd_addon.blender.timeline.cost_estimate",
@@ -56,7 +58,7 @@ PANELS_MAY_IMPORT = (
     ),
     *("pbd_addon.blender.baking.background_bake", "pbd_addon.blender.baking.key_plan"),
 )
-PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames"}
+PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames", "Record", "BakeProgress"}
 """What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 
 
@@ -153,15 +155,11 @@ def wrong_in_timeline(importer: str, imported: str) -> str:
 
 
 def record_fields(root: Path) -> set[str]:
-    """What a record holds: the attributes that its class sets on itself."""
+    """What a record holds: the fields of its class."""
     path = root / "pbd_addon" / "blender" / "timeline" / "record.py"
     classes = ast.parse(path.read_text(encoding="utf-8")).body
     record = next(node for node in classes if isinstance(node, ast.ClassDef) and node.name == "Record")
-    return {
-        node.attr
-        for node in ast.walk(record)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
-    }
+    return {ast.unparse(node.target) for node in record.body if isinstance(node, ast.AnnAssign)}
 
 
 def writes(source: str, fields: set[str]) -> list[int]:

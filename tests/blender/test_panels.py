@@ -209,7 +209,7 @@ def test_every_button_has_an_operator(extension):
 
 BY_OTHER_BUTTONS = {
     *("pbd_cloth_preset_add", "pbd_balloon_preset_add", "pbd_preset"),  # of the preset menus
-    *("pbd_collider_select", "pbd_doctor_fix"),  # of rows that say of what
+    *("pbd_collider_select", "pbd_doctor_fix", "pbd_key_setting"),  # of rows that say of what
 }
 """Operators that mean nothing without the button that calls them."""
 

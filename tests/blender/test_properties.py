@@ -61,6 +61,21 @@ def test_small_numbers_are_shown_in_a_readable_unit(extension, raw_settings, sto
         obj.keyframe_insert(f"pbd.{shown}")
 
 
+def test_the_dot_keys_the_stored_setting(extension):
+    obj = scenes.add_grid()
+    icon = extension.bridge("settings.shown_units").key_icon
+    assert icon(obj, "bend", 1) == "DECORATE"
+    bpy.ops.object.pbd_key_setting(setting="bend")
+    assert icon(obj, "bend", 1) == "DECORATE_KEYFRAME"
+    assert icon(obj, "bend", 5) == "DECORATE_ANIMATE"
+    assert icon(obj, "density", 1) == "DECORATE"
+    assert extension.bridge("scene.animation").channels(obj) == {("pbd.bend", 0)}
+    bpy.ops.object.pbd_key_setting(setting="bend")
+    assert icon(obj, "bend", 1) == "DECORATE"
+    obj.driver_add("pbd.density")
+    assert icon(obj, "density", 1) == "DECORATE_DRIVER"
+
+
 def test_every_preset_shows_all_its_digits(extension):
     """In the field of the panel, with the precision that it has."""
     obj = scenes.add_grid()

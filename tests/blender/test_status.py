@@ -147,6 +147,21 @@ def test_a_changed_mesh_is_mended_by_reset(extension, errors):
     assert errors.remedy(running.message) == (errors.RESET, obj.name)
 
 
+def test_what_a_self_distance_of_zero_comes_to(extension):
+    """The figure of the panel is that of the solver, also of a scaled mesh."""
+    bpy.ops.mesh.primitive_pbd_cloth_add()
+    obj = bpy.context.object
+    obj.scale = (0.5, 0.5, 0.5)
+    bpy.context.view_layer.update()
+    setup_findings = extension.bridge("doctor.setup_findings")
+    assert setup_findings.automatic_distance(obj) == "0 = automatic: 16.1 mm"
+    go(1)
+    go(2)
+    (contact,) = [extension.bridge("timeline.session").get(bpy.context.scene).world.simulation._model.contact]
+    (pair,) = contact.pairs
+    assert 1e3 * pair.distance == pytest.approx(16.1, abs=0.05)
+
+
 def test_what_is_not_known_is_left_in_english(errors):
     assert errors.remedy("Nobody has ever said this") == ("", "")
     assert errors.in_users_language("Nobody has ever said this") == "Nobody has ever said this"

@@ -11,7 +11,6 @@ from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..output import output_modifier
 from ..read import mesh_io
-from ..scene.scene_objects import find
 from ..timeline.session import BakeProgress
 from . import baked_keys, mesh_cache, recording
 from .recording import Recording
@@ -93,9 +92,7 @@ def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordi
     Raises:
         PBDError: Not all could be written.
     """
-    objects = [find(scene, uid, name) for uid, name in names.items()]
-    if None in objects:
-        raise PBDError("An object was deleted during the bake")
+    objects = recording.find_objects(scene, names)
     paths = mesh_cache.choose_paths(scene, objects) if mode == "MESH_CACHE" else {}
     try:
         for obj in objects:

@@ -18,7 +18,6 @@ from ..kinds import Object, Scene
 from ..output import output_modifier, shape_keys
 from ..read import mesh_io
 from ..scene import user_keys
-from ..scene.scene_objects import find
 from ..scene.simulated_range import timeline_frames
 from ..timeline.session import BakeProgress
 from . import bake, baked_keys, mesh_cache, recording, whole_files
@@ -108,9 +107,7 @@ def _run(
             kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=True)
     scene = recording.find_scene(uid)
     layer = bpy.context.view_layer
-    objects = [find(scene, uid, name) for uid, name in chosen.items()]
-    if None in objects:
-        raise PBDError("An object was deleted during the export")
+    objects = recording.find_objects(scene, chosen, "export")
     frames, shown = range(frame_start, frame_end + 1), timeline_frames(scene, frame_start, frame_end)
     with contextlib.ExitStack() as undo:
         undo.enter_context(_selected(layer, objects))

@@ -67,7 +67,7 @@ def record(
     """
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
-    is_live = any(not obj.pbd.baked for obj in _objects(scene, names))
+    is_live = any(not obj.pbd.baked for obj in find_objects(scene, names))
     step.note(session.of(scene), bake=BakeProgress(frame_start, frame_start, frame_end, 0.0))
     first = (yield from _rewind(scene_uid, frame_start, frame_end)) if is_live else frame_start
     began = time.monotonic()
@@ -77,7 +77,7 @@ def record(
         running = _running(scene, frame) if is_live else session.of(scene)
         if frame >= frame_start:
             depsgraph = bpy.context.evaluated_depsgraph_get()
-            for obj in _objects(scene, names):
+            for obj in find_objects(scene, names):
                 uid = obj.session_uid
                 pose = poses.read_pose(obj, depsgraph)
                 if poses.is_flat(pose.matrix):
@@ -123,11 +123,11 @@ def find_scene(uid: int) -> Scene:
     return found
 
 
-def _objects(scene: Scene, names: dict[int, str]) -> list[Object]:
-    """The objects of these uids, all of which must be there."""
+def find_objects(scene: Scene, names: dict[int, str], work: str = "bake") -> list[Object]:
+    """The objects of these uids; raises a `PBDError` if one is not there any more."""
     found = [find(scene, uid, name) for uid, name in names.items()]
     if None in found:
-        raise PBDError("An object was deleted during the bake")
+        raise PBDError(f"An object was deleted during the {work}")
     return found
 
 

@@ -5,28 +5,18 @@ from collections.abc import Collection
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
+from ...contact.contact_constraints import AUTO_DISTANCE
 from ..kinds import Modifier, Object
+from ..output.output_modifier import GROWERS
 from ..scene import user_keys
 from ..settings import maps
 from . import misplaced, touching
-from .patient import Patient
+from .patient import Patient, usual_edge
 
 SMALL, LARGE = 0.01, 50.0
 """What is smaller or larger than this was hardly modeled in meters [m]."""
 
-ADD_GEOMETRY = (
-    "ARRAY",
-    "BOOLEAN",
-    "BUILD",
-    "DECIMATE",
-    "MASK",
-    "MIRROR",
-    "REMESH",
-    "SCREW",
-    "SKIN",
-    "WELD",
-    "WIREFRAME",
-)
+ADD_GEOMETRY = GROWERS - {"BEVEL", "EDGE_SPLIT", "EXPLODE", "SOLIDIFY", "SUBSURF"}
 """Modifiers that give or take parts which the simulation does not know; to refine or thicken is no harm."""
 
 COARSE = {"CLOTH": 250, "BALLOON": 100}
@@ -36,6 +26,9 @@ is round enough from 162 vertices on and a polyhedron with 42, the steps of an i
 
 FINE = 1000
 """Vertices with which folds look like folds: those of *New Cloth Grid*, 32 x 32."""
+
+MOST_MEASURED = 50_000
+"""Vertices up to which a drawing may measure all edges, which takes two milliseconds then."""
 
 SIMULATE = ("CLOTH", "SOFT_BODY")
 """Modifiers of Blender's that move the same vertices."""
@@ -96,6 +89,14 @@ def wide_self_distance(patient: Patient) -> str:
         return ""
     sentence = iface("Self Distance, {distance:.3g} mm, is more than the usual edge, {edge:.3g} mm")
     return sentence.format(distance=1e3 * settings.self_distance, edge=1e3 * edge)
+
+
+def automatic_distance(obj: Object) -> str:
+    """What a Self Distance of 0 comes to. Quick: a panel may ask."""
+    if obj.mode == "EDIT" or not obj.data.polygons or len(obj.data.vertices) > MOST_MEASURED:
+        return iface("0 = automatic: half of the usual edge")
+    distance = AUTO_DISTANCE * usual_edge(obj)
+    return iface("0 = automatic: {distance:.3g} mm").format(distance=1e3 * distance)
 
 
 def lost_pins(patient: Patient) -> str:

@@ -50,13 +50,11 @@ FIRST = {"MULTIRES", "SOFT_BODY"}
 
 def movers(obj: Object) -> list[Modifier]:
     """The modifiers that pose the mesh, in their order; the one that plays a bake of ours is none of them."""
-    return [modifier for modifier in obj.modifiers if modifier.type in MOVERS and not _plays_bake(obj, modifier)]
-
-
-def _plays_bake(obj: Object, modifier: Modifier) -> bool:
-    pbd = obj.pbd
-    ours = modifier.type == "MESH_CACHE" and pbd.bake_modifier
-    return bool(ours) and (modifier.name == pbd.bake_modifier or modifier.filepath == pbd.bake_file)
+    name, file = obj.pbd.bake_modifier, obj.pbd.bake_file
+    found = [one for one in obj.modifiers if one.type in MOVERS]
+    return [
+        one for one in found if not (name and one.type == "MESH_CACHE" and (one.name == name or one.filepath == file))
+    ]
 
 
 def is_bound_to_parent(obj: Object) -> bool:

@@ -19,23 +19,14 @@ from .user_state import Beginning, UserState, collider_settings
 
 
 class SceneSnapshot(NamedTuple):
-    """All that the simulation takes from the scene at one frame.
+    """All that the simulation takes from the scene at one frame."""
 
-    Attributes:
-        poses: By object uid; None where nothing was evaluated.
-        settings: Raw settings by key.
-        surfaces: Of colliders and of what cloth is attached to, by object uid.
-        deformed: Shapes that modifiers make, (n, 3) float32 in object space [m], or of the pins alone (k, 3), by uid.
-        user: What the user has set, where that was looked at.
-        begins: What decides about the first frame, by object uid, where that was looked at.
-    """
-
-    poses: Any
-    settings: dict[Key, Any]
-    surfaces: dict[int, Surface] = {}
-    deformed: dict[int, np.ndarray] = {}
-    user: UserState | None = None
-    begins: dict[int, Beginning] = {}
+    poses: Any  # by object uid; None where nothing was evaluated
+    settings: dict[Key, Any]  # raw, by key
+    surfaces: dict[int, Surface] = {}  # of colliders and of what cloth is attached to, by object uid
+    deformed: dict[int, np.ndarray] = {}  # shapes that modifiers make, (n, 3) float32, object space [m], or of the pins
+    user: UserState | None = None  # what the user has set, where that was looked at
+    begins: dict[int, Beginning] = {}  # what decides about the first frame, by uid, where that was looked at
 
     @property
     def cast(self) -> set[int]:
@@ -160,7 +151,7 @@ def read_deformed(objects: list[Object], depsgraph: Depsgraph, evaluate: bool = 
 def _read(obj: Object, depsgraph: Depsgraph, known: dict[int, Surface]) -> Surface | None:
     """The surface of an object; None if it is not evaluated, but for renders, which may leave out what cloth meets."""
     earlier = known.get(obj.session_uid)
-    if surfaces.is_evaluated(obj, depsgraph):
+    if obj.evaluated_get(depsgraph).is_evaluated:
         return surfaces.read(obj, depsgraph, known=earlier)
     if depsgraph.mode != "RENDER":
         return None

@@ -74,37 +74,21 @@ class Heard(NamedTuple):
 
 
 class UserState(NamedTuple):
-    """All that a user has set, at one time.
+    """All that a user has set, at one time."""
 
-    Attributes:
-        frame: The frame that is shown.
-        first: First frame of the range.
-        settings: Raw settings by key.
-        animated: Beginnings of the data paths that animation may change, by key; None is any.
-        names: Of the owners of settings, by uid; "" is the scene.
-        colliders: Where the colliders are put, by uid.
-        holders: Where what holds pins or is attached to is put, by uid.
-        roles: Of the simulated objects, by uid.
-        bodies: Uids of all objects that are to be simulated, where the first frame is shown and one is not baked.
-        cast: Uids of the objects that are colliders, or None while nobody has edited that.
-        hand_count: How often a hand was used.
-        heard: What Blender has told since the last frame was shown.
-        curves: The animation, or None while nobody has edited it.
-    """
-
-    frame: float
-    first: int
-    settings: dict[Key, Any]
-    animated: dict[Key, tuple[str, ...] | None]
-    names: dict[int, str]
-    colliders: dict[int, Place]
-    holders: dict[int, Place]
-    roles: dict[int, Role]
-    bodies: frozenset[int]
-    cast: frozenset[int] | None
-    hand_count: int
-    heard: Heard
-    curves: Curves | None = None
+    frame: float  # that is shown
+    first: int  # frame of the range
+    settings: dict[Key, Any]  # raw, by key
+    animated: dict[Key, tuple[str, ...] | None]  # beginnings of the data paths that animation may change; None is any
+    names: dict[int, str]  # of the owners of settings, by uid; "" is the scene
+    colliders: dict[int, Place]  # where they are put, by uid
+    holders: dict[int, Place]  # where what holds pins or is attached to is put, by uid
+    roles: dict[int, Role]  # of the simulated objects, by uid
+    bodies: frozenset[int]  # uids of all that are to be simulated, where the first frame is shown and one is not baked
+    cast: frozenset[int] | None  # uids of the objects that are colliders; None while nobody has edited that
+    hand_count: int  # how often a hand was used
+    heard: Heard  # what Blender has told since the last frame was shown
+    curves: Curves | None = None  # the animation; None while nobody has edited it
 
 
 def read(

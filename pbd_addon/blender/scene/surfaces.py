@@ -38,10 +38,6 @@ class Surface(NamedTuple):
         """World positions (n, 3) float64 [m]."""
         return poses.to_world(self.points, self.matrix)
 
-    def outward_faces(self) -> Polygons:
-        """The faces, turned around where the transform mirrors them, so that they look outward in the world too."""
-        return turned_around(self.faces) if self.mirrored else self.faces
-
     def fits(self, other: Surface) -> bool:
         """Whether both have the same faces, so that one can become the other by moving."""
         same = self.faces is other.faces or all(map(np.array_equal, self.faces, other.faces))
@@ -80,11 +76,6 @@ def fans(faces: Polygons) -> np.ndarray:
     first = np.repeat(faces.starts[:-1], lengths)
     place = np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.stack([faces.corners[first], faces.corners[first + place + 1], faces.corners[first + place + 2]], axis=1)
-
-
-def is_evaluated(obj: Object, depsgraph: Depsgraph) -> bool:
-    """Whether the object is up to date in the evaluated scene."""
-    return obj.evaluated_get(depsgraph).is_evaluated
 
 
 def takes_part(obj: Object, depsgraph: Depsgraph) -> bool:

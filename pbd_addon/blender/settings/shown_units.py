@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from bpy.props import FloatProperty
 
 from ...settings import Material
+from ..kinds import Object
+from ..scene import animation
 from .field_properties import OVERRIDABLE, shown_fields
 
 
@@ -43,6 +45,23 @@ def properties() -> dict[str, Any]:
     """The twins, Blender properties by name."""
     fields = {field.name: field for field in shown_fields(Material)}
     return {shown.name: _twin(fields[name], name, shown) for name, shown in SHOWN_AS.items()}
+
+
+KEYED_HERE = "DECORATE_KEYFRAME"
+"""Icon of Blender's for a setting that has a key at this frame."""
+
+
+def key_icon(obj: Object, name: str, frame: int) -> str:
+    """The icon that Blender draws beside a setting: whether it is driven, animated, or has a key at a frame."""
+    path, data = f"pbd.{name}", obj.animation_data
+    if data is None:
+        return "DECORATE"
+    if any(driver.data_path == path for driver in data.drivers):
+        return "DECORATE_DRIVER"
+    curve = next((one for one in animation.curves(obj) or () if one.data_path == path), None)
+    if curve is None:
+        return "DECORATE"
+    return KEYED_HERE if any(point.co[0] == frame for point in curve.keyframe_points) else "DECORATE_ANIMATE"
 
 
 def _twin(field: Any, name: str, shown: Shown) -> Any:

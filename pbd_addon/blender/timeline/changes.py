@@ -167,29 +167,24 @@ def agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, lis
 
 def setting_changes(record: Record, known: UserState, user: UserState) -> list[Change]:
     """Settings that are not what they were, and not animated."""
-    changed = next(
-        (
-            (key, raw, field)
-            for key, raw in user.settings.items()
-            for field in raw_settings.differences(known.settings.get(key, raw), raw)
-            if not _is_animated(user, key, raw, field)
-        ),
-        None,
-    )
-    if changed is None:
+    changed = [
+        (key, raw, field)
+        for key, raw in user.settings.items()
+        for field in raw_settings.differences(known.settings.get(key, raw), raw)
+        if not _is_animated(user, key, raw, field)
+    ]
+    if not changed:
         return []
     still = stay(user, user.settings)
     fitting = [at for at, one in record.snapshots.items() if agree(one.settings, user.settings, still)]
     why = iface("settings were undone") if fitting and max(fitting) != math.floor(known.frame) else ""
-    return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed)))]
+    return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed[0])))]
 
 
 def _describe(user: UserState, key: Key, raw: Any, field: str) -> str:
     """A setting for a sentence: "Tension of 'Flag'"."""
-    name, owner = (
-        iface(raw_settings.label_of(raw, field)).partition(" (")[0],
-        user.names[key[1] if isinstance(key, tuple) else key],
-    )
+    name = iface(raw_settings.label_of(raw, field)).partition(" (")[0]
+    owner = user.names[key[1] if isinstance(key, tuple) else key]
     return iface("{setting} of '{owner}'").format(setting=name, owner=owner) if owner else name
 
 

@@ -13,7 +13,7 @@ from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io
 from ..read.snapshot import SceneSnapshot
-from ..scene import poses
+from ..scene import poses, surfaces
 from ..scene.scene_objects import find, is_body, live_bodies
 from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
@@ -261,7 +261,9 @@ def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:
     """The collider of that uid as it stands at a moment; raises `PBDError`."""
     surface, values = moment.surfaces[uid], raw_settings.collider_from(moment.settings[as_collider(uid)])
     try:
-        collider = Collider(surface.world(), surface.outward_faces(), name=surface.name, **values)
+        # Turned around where the transform mirrors them, so that they look outward in the world too.
+        faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
+        collider = Collider(surface.world(), faces, name=surface.name, **values)
     except ValueError as error:
         raise PBDError(str(error)) from error
     return ColliderBinding(collider, surface, values["inside"])

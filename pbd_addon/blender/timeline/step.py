@@ -126,13 +126,11 @@ def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> 
     _remember_start(record, scene)
 
 
-def take_up(
-    record: Record, scene: Scene, built: SceneSimulation, snapshots: dict[int, SceneSnapshot], disk: Any
-) -> None:
+def take_up(record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: Any) -> None:
     """Have what was simulated before, as files on disk hold it."""
-    record.forget(snapshots[disk.files.first])
+    record.forget(made[disk.files.first])
     record.storage.cache = disk
-    record.world, record.snapshots, record.notes = built, snapshots, built.notes()
+    record.world, record.snapshots, record.notes = built, made, built.notes()
     built.simulation.take_up(disk, disk.files.first, disk.files.last)
     _remember_start(record, scene)
 
@@ -169,8 +167,10 @@ def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, g
         raise PBDError(record.blocked)
     _make_room(record, scene)
     cast = world.obstacles.keys()
-    if world.recast(snapshot) and world.obstacles.keys() != cast and record.first_disturbed is None:
-        record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
+    if world.recast(snapshot):
+        record.seen = {}
+        if world.obstacles.keys() != cast and record.first_disturbed is None:
+            record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
     world.apply(scene, snapshot.settings)
     record.notes = {**world.notes(), **world.newcomers(scene)}
     simulation.use_kernels(backends.choose(scene))
