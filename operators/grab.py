@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender import gpu_drawing
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.timeline.grab import Hand
 from . import checks
@@ -21,6 +22,13 @@ AFTERWARDS = 1.0
 """How long cloth goes on moving after it was let go while the frame stands still [s]."""
 
 HELP = "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back"
+
+
+SEEN = 0.05
+"""What is held at least so firmly, where the middle of the grip has 1, is drawn as held."""
+
+HELD = (1.0, 0.8, 0.2, 1.0)
+"""Color of what is held, red, green, blue and opacity; that of the circle, too."""
 
 
 def view_at(context, x, y):
@@ -69,8 +77,20 @@ def draw_circle(tool):
     points = np.stack([x + radius * np.cos(angles), y + radius * np.sin(angles)], axis=1)
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [tuple(point) for point in points.tolist()]})
-    shader.uniform_float("color", (1.0, 0.8, 0.2, 1.0) if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
+    shader.uniform_float("color", HELD if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
     batch.draw(shader)
+
+
+def draw_patch(tool):
+    """Draw the vertices that are held, in all views."""
+    if tool.hand is not None and tool.hand.held is not None:
+        gpu_drawing.draw_points(held_places(tool.hand), HELD)
+
+
+def held_places(hand):
+    """Where the vertices are that a hand holds firmly enough to be seen, (m, 3) float32 [m]."""
+    hit, _normal, _grab, ids, weights = hand.held
+    return hand.simulation.positions(hit.member.body)[ids[weights > SEEN]].astype(np.float32)
 
 
 class OBJECT_OT_pbd_grab(bpy.types.Operator):
@@ -93,7 +113,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
 
     hand: Hand | None = None
     circle = None
-    _timer = _drawing = None
+    _timer = _drawing = _patch = None
     _pinned = 0
     _left = 0
 
@@ -120,6 +140,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         manager = context.window_manager
         self._timer = manager.event_timer_add(render.fps_base / render.fps, window=context.window)
         self._drawing = bpy.types.SpaceView3D.draw_handler_add(draw_circle, (self,), "WINDOW", "POST_PIXEL")
+        self._patch = bpy.types.SpaceView3D.draw_handler_add(draw_patch, (self,), "WINDOW", "POST_VIEW")
         manager.modal_handler_add(self)
         context.workspace.status_text_set(iface(HELP))
         self.look(context, event)
@@ -196,6 +217,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         """Clean up and end with this result."""
         context.window_manager.event_timer_remove(self._timer)
         bpy.types.SpaceView3D.draw_handler_remove(self._drawing, "WINDOW")
+        bpy.types.SpaceView3D.draw_handler_remove(self._patch, "WINDOW")
         context.workspace.status_text_set(None)
         for area in context.screen.areas:
             if area.type == "VIEW_3D":

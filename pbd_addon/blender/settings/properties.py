@@ -305,6 +305,13 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         soft_max=250,
         override=OVERRIDABLE,
     )
+    show_overlay: BoolProperty(
+        name="PBD Floor and Pins",
+        description="Draw the floor as a grid, pinned vertices as orange points and attached ones as blue points",
+        default=True,
+        options=set(),
+        override=OVERRIDABLE,
+    )
     hand_count: IntProperty(name="Uses of the Hand", options={"HIDDEN"})
     heat_map: EnumProperty(
         name="Heat Map",
