@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import gpu_drawing
+from ..pbd_addon.blender import error_sentences, gpu_drawing
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.timeline.grab import Hand
 from . import checks
@@ -98,6 +98,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
 
     bl_idname = "object.pbd_grab"
     bl_label = "Grab"
+    bl_translation_context = "PBD"  # Blender has a Grab of its own, which means another thing in some languages.
     bl_options = {"REGISTER", "UNDO"}
 
     radius: bpy.props.FloatProperty(
@@ -131,7 +132,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         try:
             self.hand = Hand(context.scene, context.evaluated_depsgraph_get())
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         if not self.radius:
             sizes = [float(np.ptp(member.body.vertices, axis=0).max()) for member in self.hand.record.world.members]
@@ -152,7 +153,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
                 self.hand = self.hand.renewed(context.scene, context.evaluated_depsgraph_get())
             return self.answer(context, event)
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             self.hand.finish(context.scene)
             return self.end(context, {"FINISHED"} if self.hand.changed else {"CANCELLED"})
 
@@ -189,7 +190,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             origin, direction = ray(region, region_data, event.mouse_x, event.mouse_y)
             if self.hand.take(context.scene, origin, direction, self.radius):
                 return
-        self.report({"INFO"}, "No PBD cloth under the pointer")
+        self.report({"INFO"}, error_sentences.in_users_language("No PBD cloth under the pointer"))
 
     def look(self, context, event):
         """Follow the pointer with what is held and with the circle."""

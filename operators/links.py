@@ -33,6 +33,10 @@ class OBJECT_OT_pbd_report_bug(bpy.types.Operator):
     bl_label = "Report a Bug"
     bl_options = {"REGISTER"}
 
+    @classmethod
+    def poll(cls, context):
+        return context.scene is not None
+
     def execute(self, context):
         context.window_manager.clipboard = about.report(context.scene)
         address = about.report_address(context.scene)

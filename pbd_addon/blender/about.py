@@ -2,6 +2,7 @@
 
 import functools
 import platform
+import string
 import tomllib
 from pathlib import Path
 
@@ -13,8 +14,8 @@ from .timeline import backends, session
 NO_HOME = "There is no address yet: set 'website' in blender_manifest.toml"
 """Why a link cannot be opened."""
 
-SAFE = "-_.~"
-"""What a web address may hold as it is, besides letters and digits."""
+SAFE = string.ascii_letters + string.digits + "-_.~"
+"""What a web address may hold as it is."""
 
 
 @functools.cache
@@ -71,6 +72,4 @@ def report(scene: Scene) -> str:
 
 def quoted(text: str) -> str:
     """A text as part of a web address."""
-    plain = (chr(byte) if chr(byte).isascii() else "" for byte in text.encode())
-    kept = (one if one and (one.isalnum() or one in SAFE) else "" for one in plain)
-    return "".join(one or f"%{byte:02X}" for one, byte in zip(kept, text.encode(), strict=True))
+    return "".join(chr(byte) if chr(byte) in SAFE else f"%{byte:02X}" for byte in text.encode())
