@@ -31,7 +31,7 @@ class OBJECT_OT_pbd_step(bpy.types.Operator):
             return {"CANCELLED"}
         scene.frame_set(max(scene.frame_current + 1, start))
         running = session.get(scene)
-        if running is not None and running.message:
+        if running is not None and running.message and not running.is_late:
             self.report({"ERROR"}, running.message)
             return {"CANCELLED"}
         return {"FINISHED"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 
 import numpy as np
 
@@ -234,6 +234,24 @@ class Simulation:
             UnstableError: No sound result could be found; the state is that of the last good frame.
             ValueError: dt is not above 0.
         """
+        run = self.slices(dt, in_place)
+        while True:
+            try:
+                next(run)
+            except StopIteration as end:
+                return end.value
+
+    def slices(self, dt: float, in_place: bool = False) -> Generator[float, None, StepReport]:
+        """As `step`, but in slices, so that a window can stay alive meanwhile: the report is what it returns.
+
+        Closed early, it has changed nothing. Until it has ended, nothing else may change the simulation.
+
+        Yields:
+            The share of the frame that is done, in (0, 1).
+
+        Raises:
+            UnstableError, ValueError: As `step`; or the simulation was changed meanwhile.
+        """
         dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
         in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
@@ -242,9 +260,13 @@ class Simulation:
         if count != settings.substeps:
             settings = dataclasses.replace(settings, substeps=count)
         watch.lap("prediction")
-        self._state = solver.step(
-            self._model, self._state, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch
+        before = self._state
+        stepped = yield from solver.step(
+            self._model, before, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch
         )
+        if self._state is not before:
+            raise ValueError("the simulation was changed while one of its frames was stepped")
+        self._state = stepped
         watch.lap("prediction")
         found = adaptive.measure(self._model, self._state)
         if self.settings.automatic:

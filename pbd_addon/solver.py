@@ -10,6 +10,7 @@ takes back a part of that way, from which velocities (13) are made.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Generator
 
 import numpy as np
 
@@ -53,8 +54,8 @@ def step(
     dt: float,
     kernels: Kernels,
     watch: Stopwatch,
-) -> State:
-    """The state one frame of dt seconds later.
+) -> Generator[float, None, State]:
+    """The state one frame of dt seconds later, in slices: a generator that yields after each substep but the last.
 
     Args:
         model: Inverse masses and constraints.
@@ -65,6 +66,9 @@ def step(
         kernels: Those of a backend.
         watch: Takes the time: "prediction" for lines (5) to (7), (13) and (14), then each kind of constraint.
 
+    Yields:
+        The share of the frame that is done, in (0, 1).
+
     Raises:
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
@@ -73,6 +77,13 @@ def step(
     count = settings.substeps
     for k in range(count):
         stepper.advance(k / count, (k + 1) / count, dt / count)
+        if k + 1 < count:
+            try:
+                yield (k + 1) / count
+            except GeneratorExit:
+                model.contact.rewind(0.0)
+                raise
+            watch.resume()
     return stepper.end()
 
 

@@ -22,6 +22,10 @@ class Stopwatch:
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
         self._last = now
 
+    def resume(self) -> None:
+        """Book the time since the last lap nowhere: something else was done."""
+        self._last = time.perf_counter()
+
     def rebook(self, seconds: float, source: str, target: str) -> None:
         """Book some of the time of one name under another; nothing if the source has none."""
         if source in self.seconds:

@@ -9,8 +9,8 @@ import pytest
 
 from batches import find
 from crossings import count_between
-from meshes import grid
-from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation, SolverSettings
+from meshes import grid, icosphere
+from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation, SolverSettings, stopwatch
 
 DT = 1 / 24
 
@@ -110,6 +110,50 @@ def test_all_substeps_are_equally_long(monkeypatch):
     simulation.step(1 / 24)
     assert len(lengths) >= 14
     assert set(lengths) == {1 / 24 / 7}
+
+
+def test_a_frame_in_slices_is_that_of_a_step():
+    """To the last bit, also after a frame that was left in the middle."""
+    ends = []
+    for sliced in (False, True):
+        body = cloth()
+        simulation = Simulation([body], [Collider(*icosphere(2, 0.3))], substeps=5)
+        for _ in range(12):
+            if sliced:
+                left = simulation.slices(DT)
+                assert next(left) == 0.2
+                next(left)
+                left.close()
+                shares = list(simulation.slices(DT))
+                assert shares == [0.2, 0.4, 0.6, 0.8]
+            else:
+                simulation.step(DT)
+        assert simulation.reports[simulation.frames.last].contacts > 0
+        ends.append(simulation.positions(body).copy())
+    np.testing.assert_array_equal(*ends)
+
+
+def test_the_time_between_slices_is_not_that_of_the_frame(monkeypatch):
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += 1.0
+        return now[0]
+
+    monkeypatch.setattr(stopwatch.time, "perf_counter", clock)
+    simulation = Simulation([cloth()])
+    for _share in simulation.slices(DT):
+        now[0] += 1e6
+    assert simulation.reports[1].seconds < 1e6
+
+
+def test_a_simulation_that_was_changed_in_a_slice_says_so():
+    simulation = Simulation([cloth()])
+    left = simulation.slices(DT)
+    next(left)
+    simulation.reset()
+    with pytest.raises(ValueError, match="was changed while"):
+        list(left)
 
 
 def test_the_report_tells_of_strain_and_substeps():

@@ -98,6 +98,31 @@ def test_what_takes_long_goes_on_in_pieces(extension, session, monkeypatch, sett
     assert np.abs(shown(obj) - want[12][0]).max() < 1e-6
 
 
+def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
+    """A window that plays is told so before it stands still; Esc in the middle of a frame keeps those before it."""
+    obj, scene = flag(), bpy.context.scene
+    want = play([obj], 1, 4)
+    session.clear_cache(scene)
+    play([obj], 1, 2)
+    record = session.get(scene)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "LONG", 0.0)
+    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE", 0.0)
+    go(3)
+    assert record.is_late and record.last_frame == 2 and record.message.startswith("Frame 3 takes more than")
+    work = extension.bridge("baking.recording").catching_up(scene)
+    next(work), next(work)
+    assert record.last_frame == 2
+    work.close()  # Esc
+    assert (record.last_frame, record.bake) == (2, None)
+    assert [progress.frame for progress in extension.bridge("baking.recording").catching_up(scene)][-1] == 3
+    assert (record.last_frame, record.message, record.is_late) == (3, "", False)
+    assert np.array_equal(shown(obj), want[3][0])
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "LONG", 60.0)
+    go(4)
+    assert np.array_equal(shown(obj), want[4][0])
+
+
 def test_the_operator_without_a_window(session):
     flag()
     go(5)

@@ -121,13 +121,13 @@ def test_a_render_meets_the_colliders_of_the_viewport(extension, tmp_path):
 def steps_of_all_simulations(extension, monkeypatch):
     """The frames that are stepped from now on, whatever simulation steps them."""
     simulation, steps = extension.module("pbd_addon.simulation").Simulation, []
-    step = simulation.step
+    slices = simulation.slices
 
-    def counted(self, dt):
+    def counted(self, dt, in_place=False):
         steps.append(self.frames.last + 1)
-        return step(self, dt)
+        return slices(self, dt, in_place)
 
-    monkeypatch.setattr(simulation, "step", counted)
+    monkeypatch.setattr(simulation, "slices", counted)
     return steps
 
 

@@ -20,6 +20,9 @@ from ..timeline.record import Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
 
+SLICE = 0.1
+"""Time of a slice of a frame that takes longer [s]: Esc is heard after each, and should act within half a second."""
+
 
 class Recording(NamedTuple):
     """What one object looked like, frame by frame."""
@@ -72,6 +75,8 @@ def record(
     first = (yield from _rewind(scene_uid, frame_start, frame_end)) if is_live else frame_start
     began = time.monotonic()
     for frame in range(first, frame_end + 1):
+        if is_live:
+            yield from _slices(scene_uid, frame)
         scene = find_scene(scene_uid)
         go_to(scene, frame)
         running = _running(scene, frame) if is_live else session.of(scene)
@@ -107,12 +112,27 @@ def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
             yield from _settle(uid, begin, last)
         began, first = time.monotonic(), session.of(scene).last_frame
         for frame in range(first + 1, last + 1):
+            yield from _slices(uid, frame)
             scene = find_scene(uid)
             go_to(scene, frame)
             running = _running(scene, frame)
             eta = (time.monotonic() - began) / (frame - first) * (last - frame)
             step.note(running, bake=BakeProgress(frame, begin, last, eta))
             yield running.bake
+
+
+def _slices(scene_uid: int, frame: int) -> Generator[BakeProgress, None, None]:
+    """Step a frame, if it is the next one, and yield the progress so far whenever that has taken `SLICE` seconds."""
+    scene = find_scene(scene_uid)
+    running = session.of(scene)
+    is_next = not running.untouched and frame == running.last_frame + 1 <= session.last_live_frame(scene)
+    if not is_next or (running.message and not running.is_late):
+        return
+    began = time.monotonic()
+    for _share in follow.stepping(running, scene):
+        if time.monotonic() - began > SLICE:
+            yield running.bake
+            began = time.monotonic()
 
 
 def find_scene(uid: int) -> Scene:

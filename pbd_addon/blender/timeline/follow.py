@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import bpy
 import numpy as np
@@ -19,12 +19,17 @@ from ..read.user_state import UserState
 from ..scene import poses
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
-from . import changes, disk_cache, heat_map, replay, step
+from . import changes, cost_estimate, disk_cache, heat_map, replay, step
 from .record import Record
 from .simulated_object import SimulatedObject, check_fit, fits, other_output
 
 PATIENCE = math.inf if bpy.app.background else 1.0
 """How long a jump ahead may keep a window from drawing [s]; beyond that it goes on with progress and Esc."""
+
+
+LONG = 0.3
+"""A frame that takes longer is stepped in slices, with progress and Esc [s]: a window that stands still for that long
+feels stuck."""
 
 
 def patience_of(depsgraph: Depsgraph) -> float:
@@ -233,6 +238,20 @@ def visit(scene: Scene, frame: int) -> Depsgraph:
     return layer_of(scene).depsgraph
 
 
+def stepping(record: Record, scene: Scene) -> Generator[float, None, None]:
+    """Step the next frame in slices, between which the scene stands where it stood; yields the share that is done.
+
+    Raises:
+        PBDError: It cannot go on.
+    """
+    frame, objects = record.last_frame + 1, [obj for _, obj in record.world.objects(scene)]
+    with visiting(record, scene):
+        there = layer_of(scene).depsgraph if frame == shown_frame(scene) else visit(scene, frame)
+        here = whole_snapshot(record, scene, there, objects=objects)
+    yield from step.advancing(record, scene, frame, here)
+    disk_cache.keep(record, scene)
+
+
 def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: Object) -> None:
     """Step all missing frames up to `target`, each with what the scene is at it.
 
@@ -247,6 +266,8 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
         before = record.snapshots[origin]
         now = record.world.held(now)
         moves = not (before.stands_like(now) and before.surrounds_like(now))
+    if patience < math.inf and _seconds_of_next(record, scene) > LONG:
+        raise LateError(f"Frame {origin + 1} takes more than {LONG:g} s: it is simulated in slices")
     with visiting(record, scene):
         for at in range(origin + 1, target + 1):
             if visits:
@@ -258,6 +279,14 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
             disk_cache.keep(record, scene)
             if at < target and time.monotonic() > deadline:
                 raise LateError(f"Simulated up to frame {at} of {target} in {patience:.0f} s: go on from there")
+
+
+def _seconds_of_next(record: Record, scene: Scene) -> float:
+    """How long the next frame will take, as the last one did or else as so many vertices do [s]."""
+    if record.report is not None:
+        return record.report.seconds
+    vertices = sum(len(obj.data.vertices) for _, obj in record.world.objects(scene))
+    return cost_estimate.seconds_of_frame(scene, vertices)
 
 
 # ------------------------------------------------------------------------------------------ what is shown

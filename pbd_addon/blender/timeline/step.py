@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Any, TypedDict, Unpack
 
 from bpy.app.translations import pgettext_iface as iface
@@ -161,6 +161,14 @@ def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, g
     Raises:
         PBDError: It cannot go on.
     """
+    for _share in advancing(record, scene, frame, snapshot, guessed):
+        pass
+
+
+def advancing(
+    record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False
+) -> Generator[float, None, None]:
+    """As `advance`, in slices: yields the share of the frame that is done. Closed early, nothing is stepped."""
     world, simulation = record.world, record.world.simulation
     world.check(scene, snapshot, record.snapshots.values())
     if record.blocked:
@@ -177,19 +185,22 @@ def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, g
     snapshot = world.held(snapshot)._replace(user=None, begins={})
     seconds = snapshot.settings[scene.session_uid].frame_seconds
     try:
-        report = simulation.advance_to(frame, lambda _frame: world.inputs(scene, snapshot), seconds)
+        simulation.take_inputs(world.inputs(scene, snapshot))
+        report = yield from simulation.slices(seconds)
     except UnstableError as error:
         record.blocked = f"{error}; frame {frame - 1} is kept"
         raise PBDError(record.blocked) from error
     except ValueError as error:
         raise PBDError(str(error)) from error
-    record.report = report or record.report
-    record.stepping += report.seconds if report else 0.0
+    if record.world is not world:
+        return  # It was forgotten meanwhile.
+    record.report = report
+    record.stepping += report.seconds
     record.snapshots[frame] = snapshot
     if guessed and record.first_guess is None:
         record.first_guess = frame
     _note_touching(record, scene, frame)
-    if frame == record.first_frame + 1 and report is not None and report.crossings:
+    if frame == record.first_frame + 1 and report.crossings:
         record.tangled = world.count_tangled()
 
 
