@@ -16,6 +16,7 @@ from . import (
     grab,
     heat_map,
     key_setting,
+    links,
     maps,
     pins,
     playback,
@@ -46,6 +47,7 @@ MODULES = (
     apply,
     presets,
     key_setting,
+    links,
 )
 
 

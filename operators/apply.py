@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_tip as tip
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import mesh_cache
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, KeyBlock, Modifier, Object, Result
@@ -146,7 +147,7 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
         for obj in objects:
             problem = self.problem(obj)
             if problem:
-                self.report({"ERROR"}, problem)
+                self.report({"ERROR"}, error_sentences.in_users_language(problem))
                 return {"CANCELLED"}
         if self.result == "BASE":
             for obj in objects:

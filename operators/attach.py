@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
@@ -51,7 +52,7 @@ class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
         cloths, (target,) = pair(context)
         problem = self.assign(context, cloths[0]) if context.mode == "EDIT_MESH" else self.choose(cloths)
         if problem:
-            self.report({"ERROR"}, problem)
+            self.report({"ERROR"}, error_sentences.in_users_language(problem))
             return {"CANCELLED"}
         for obj in cloths:
             obj.pbd.attach_object = target

@@ -6,6 +6,7 @@ import os
 
 import bpy
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import background_bake
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Result
@@ -39,7 +40,7 @@ class OBJECT_OT_pbd_bake_background(bpy.types.Operator):
             frames = frames_to_bake(context)
             background_bake.start(context.scene, to_bake(context), self.mode, *frames)
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         return {"FINISHED"}
 

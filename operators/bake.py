@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import bpy
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import bake
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object, Result
@@ -91,7 +92,7 @@ class OBJECT_OT_pbd_delete_bake(bpy.types.Operator):
             bake.delete(context.scene, objects, self.with_files)
         except PBDError as error:
             if any(obj.pbd.baked for obj in objects):
-                self.report({"ERROR"}, str(error))
+                self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
                 return {"CANCELLED"}
             self.report({"WARNING"}, str(error))
         return {"FINISHED"}

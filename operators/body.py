@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
-from ..pbd_addon.blender import handlers
+from ..pbd_addon.blender import error_sentences, handlers
 from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
@@ -126,7 +126,7 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             done += 1
         note = lock_interface(context.scene) if done else ""
         if problems and not done:
-            self.report({"ERROR"}, problems[0])
+            self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
             return {"CANCELLED"}
         if problems:
             self.report({"WARNING"}, f"{len(problems)} left out: {problems[0]}")
@@ -203,7 +203,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
                 setattr(target.pbd, name, getattr(source.pbd, name))
         done = len(targets) - len(problems)
         if not done:
-            self.report({"ERROR"}, problems[0])
+            self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
             return {"CANCELLED"}
         left_out = f", {len(problems)} left out: {problems[0]}" if problems else ""
         self.report({"INFO"}, f"Settings of '{source.name}' copied to {done} object{'s' if done > 1 else ''}{left_out}")

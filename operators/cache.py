@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
 from ..pbd_addon.blender.timeline import disk_cache, session
@@ -73,7 +74,7 @@ class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
         try:
             disk_cache.bring(context.scene, bpy.path.abspath(self.directory))
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         except OSError as error:
             self.report({"ERROR"}, f"The cache could not be copied: {error.strerror or error}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.scene import surfaces
 from . import checks
@@ -52,7 +53,7 @@ class OBJECT_OT_pbd_collider_add(bpy.types.Operator):
         for obj in fit:
             obj.pbd_collider.enabled = True
         if not fit:
-            self.report({"ERROR"}, problems[0])
+            self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
             return {"CANCELLED"}
         if problems:
             self.report({"INFO"}, f"{len(problems)} left out: {problems[0]}")

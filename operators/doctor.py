@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, remedies, touching
 from ..pbd_addon.blender.doctor.patient import Patient, count_in, examine
 from ..pbd_addon.blender.errors import PBDError
@@ -84,7 +85,7 @@ class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
                 remedies.BY_NAME[self.check](obj)
                 session.clear_cache(scene)
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         context.view_layer.update()
         doctor.check(scene)

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_tip as tip
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import export, key_plan
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
@@ -80,7 +81,7 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
         try:
             export.check_exporter(self.format)
         except PBDError as error:  # before the user has chosen a file
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         if not self.filepath:
             stem = bpy.data.filepath.removesuffix(".blend") if bpy.data.filepath else ""
@@ -107,7 +108,7 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
             for progress in export.start(context, objects, others, self.format, self.filepath, first, last):
                 manager.progress_update(progress.frame)
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         finally:
             manager.progress_end()

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline import session
@@ -142,5 +143,5 @@ class FrameByFrame:
         return {"FINISHED"}
 
     def _fail(self, context: Context, error: PBDError) -> Result:
-        self.report({"ERROR"}, str(error))
+        self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
         return self.give_up(context)

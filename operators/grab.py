@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender import error_sentences, gpu_drawing
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline.grab import Hand
@@ -24,6 +25,13 @@ AFTERWARDS = 1.0
 """How long cloth goes on moving after it was let go while the frame stands still [s]."""
 
 HELP = "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back"
+
+
+SEEN = 0.05
+"""What is held at least so firmly, where the middle of the grip has 1, is drawn as held."""
+
+HELD = (1.0, 0.8, 0.2, 1.0)
+"""Color of what is held, red, green, blue and opacity; that of the circle, too."""
 
 
 def view_at(context: Context, x: float, y: float) -> tuple[Any, Any] | None:
@@ -73,8 +81,20 @@ def draw_circle(tool: Any) -> None:
     points = np.stack([x + radius * np.cos(angles), y + radius * np.sin(angles)], axis=1)
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [tuple(point) for point in points.tolist()]})
-    shader.uniform_float("color", (1.0, 0.8, 0.2, 1.0) if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
+    shader.uniform_float("color", HELD if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
     batch.draw(shader)
+
+
+def draw_patch(tool: OBJECT_OT_pbd_grab) -> None:
+    """Draw the vertices that are held, in all views."""
+    if tool.hand is not None and tool.hand.held is not None:
+        gpu_drawing.draw_points(held_places(tool.hand), HELD)
+
+
+def held_places(hand: Hand) -> np.ndarray:
+    """Where the vertices are that a hand holds firmly enough to be seen, (m, 3) float32 [m]."""
+    hit, _normal, _grab, ids, weights = hand.held
+    return hand.simulation.positions(hit.member.body)[ids[weights > SEEN]].astype(np.float32)
 
 
 class OBJECT_OT_pbd_grab(bpy.types.Operator):
@@ -82,6 +102,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
 
     bl_idname = "object.pbd_grab"
     bl_label = "Grab"
+    bl_translation_context = "PBD"  # Blender has a Grab of its own, which means another thing in some languages.
     bl_options = {"REGISTER", "UNDO"}
 
     radius: bpy.props.FloatProperty(
@@ -97,7 +118,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
 
     hand: Hand | None = None
     circle = None
-    _timer = _drawing = None
+    _timer = _drawing = _patch = None
     _pinned = 0
     _left = 0
 
@@ -115,7 +136,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         try:
             self.hand = Hand(context.scene, context.evaluated_depsgraph_get())
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         if not self.radius:
             sizes = [float(np.ptp(member.body.vertices, axis=0).max()) for member in self.hand.record.world.members]
@@ -124,6 +145,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         manager = context.window_manager
         self._timer = manager.event_timer_add(render.fps_base / render.fps, window=context.window)
         self._drawing = bpy.types.SpaceView3D.draw_handler_add(draw_circle, (self,), "WINDOW", "POST_PIXEL")
+        self._patch = bpy.types.SpaceView3D.draw_handler_add(draw_patch, (self,), "WINDOW", "POST_VIEW")
         manager.modal_handler_add(self)
         context.workspace.status_text_set(iface(HELP))
         self.look(context, event)
@@ -135,7 +157,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
                 self.hand = self.hand.renewed(context.scene, context.evaluated_depsgraph_get())
             return self.answer(context, event)
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             self.hand.finish(context.scene)
             return self.end(context, {"FINISHED"} if self.hand.changed else {"CANCELLED"})
 
@@ -172,7 +194,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             origin, direction = ray(region, region_data, event.mouse_x, event.mouse_y)
             if self.hand.take(context.scene, origin, direction, self.radius):
                 return
-        self.report({"INFO"}, "No PBD cloth under the pointer")
+        self.report({"INFO"}, error_sentences.in_users_language("No PBD cloth under the pointer"))
 
     def look(self, context: Context, event: Event) -> None:
         """Follow the pointer with what is held and with the circle."""
@@ -200,6 +222,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         """Clean up and end with this result."""
         context.window_manager.event_timer_remove(self._timer)
         bpy.types.SpaceView3D.draw_handler_remove(self._drawing, "WINDOW")
+        bpy.types.SpaceView3D.draw_handler_remove(self._patch, "WINDOW")
         context.workspace.status_text_set(None)
         for area in context.screen.areas:
             if area.type == "VIEW_3D":

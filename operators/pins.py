@@ -5,6 +5,7 @@ from __future__ import annotations
 import bmesh
 import bpy
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.read.pins import PIN_OFFSET, ensure_group
 from ..pbd_addon.blender.timeline import session
@@ -67,7 +68,7 @@ class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
         obj = context.object
         count = obj.data.total_vert_sel
         if count == 0:
-            self.report({"ERROR"}, "Select the vertices to pin first")
+            self.report({"ERROR"}, error_sentences.in_users_language("Select the vertices to pin first"))
             return {"CANCELLED"}
         assign(context, obj, "pin_group", self.weight)
         forget_places(obj)
@@ -95,7 +96,7 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
     def execute(self, context: Context) -> Result:
         obj = context.object
         if obj.data.total_vert_sel == 0:
-            self.report({"ERROR"}, "Select the vertices to unpin first")
+            self.report({"ERROR"}, error_sentences.in_users_language("Select the vertices to unpin first"))
             return {"CANCELLED"}
         obj.vertex_groups.active_index = obj.vertex_groups[obj.pbd.pin_group].index
         bpy.ops.object.vertex_group_remove_from()

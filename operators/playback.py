@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.timeline import session
@@ -54,7 +55,7 @@ class OBJECT_OT_pbd_reset(bpy.types.Operator):
         try:
             session.reset(scene, context.evaluated_depsgraph_get())
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         return {"FINISHED"}
 

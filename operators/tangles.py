@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object, Result, Scene
 from ..pbd_addon.blender.read import mesh_io
@@ -59,7 +60,7 @@ class OBJECT_OT_pbd_select_intersections(bpy.types.Operator):
         try:
             found = intersecting(context.scene, obj)
         except PBDError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         select(context, obj, "FACE", found)
         some = f"{len(found)} faces" if len(found) != 1 else "1 face"

@@ -17,6 +17,7 @@ from . import (
     maps,
     menus,
     modifiers,
+    overlay,
     physical,
     presets,
     pressure,
@@ -44,6 +45,7 @@ MODULES = (
     collider,
     entry,
     menus,
+    overlay,
     timeline,
 )
 """In the order in which their panels stand; a parent before its sub-panels."""

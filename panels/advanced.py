@@ -5,10 +5,11 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender import about
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import backends, session
 from .places import BodyPanel, in_both_places
-from .rows import columns, draw_rows, draw_sentence
+from .rows import columns, draw_rows, draw_sentence, row_of_buttons
 
 KERNEL_NAMES = {"numpy": "NumPy", "numba": "Numba"}
 
@@ -36,6 +37,10 @@ class Advanced(BodyPanel):
         layout.use_property_split = False
         layout.prop(settings, "lock_interface")
         layout.operator("object.pbd_copy_to_selected", icon="COPYDOWN")
+        layout.label(text=iface("Version {version}").format(version=about.version()), translate=False)
+        row = row_of_buttons(layout, context, "What's New", "Report a Bug", icon=True)
+        row.operator("object.pbd_whats_new", icon="URL")
+        row.operator("object.pbd_report_bug", icon="URL")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Advanced))

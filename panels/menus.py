@@ -54,6 +54,9 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_heat_map", text="Heat Map of Strain").kind = "STRAIN"
         layout.operator("object.pbd_heat_map", text="Heat Map of Contact").kind = "CONTACT"
         layout.operator("object.pbd_heat_map", text="Heat Map Off").kind = "OFF"
+        layout.separator()
+        layout.operator("object.pbd_whats_new", icon="URL")
+        layout.operator("object.pbd_report_bug", icon="URL")
 
 
 class MESH_MT_pbd(bpy.types.Menu):

@@ -23,8 +23,8 @@ CALM = 0.02
 """Largest motion of a calm skin relative to its rigid motion, root mean square [m/s]."""
 
 DEARER = {"numpy": 2.0 * 1.15, "numba": 2.0 * 1.7}
-"""Most that a frame of a calm balloon may cost, over one of the same ball without pressure: twice what it took, 1.15 and
-1.7 times, when such a balloon boiled."""
+"""Most that a frame of a calm balloon may cost, over one of the same ball without pressure: twice what it took, 1.15
+and 1.7 times, when such a balloon boiled."""
 
 
 class Case(NamedTuple):

@@ -67,7 +67,9 @@ def is_overrun(
     """Whether contact stretched cloth because it came too fast for the length of the substep.
 
     Args:
-        kernels, contact, springs: As in `project_together`.
+        kernels: Those of a backend.
+        contact: Contact.
+        springs: Shear and stretch, stretch last.
         before: Positions [m] and velocities [m/s] before the substep, (3, n) each.
         p: Positions after it, (3, n) [m].
     """

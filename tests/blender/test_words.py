@@ -215,6 +215,7 @@ def test_blender_gets_labels_and_buttons(extension, tables, language):
     for text, translation in tables[language].items():
         assert for_blender["*", text] == translation
         assert for_blender["Operator", text] == translation
+        assert for_blender["PBD", text] == translation
 
 
 @pytest.mark.skipif(not bpy.app.build_options.international, reason="this Blender knows English alone")
@@ -238,6 +239,32 @@ def test_blender_speaks_the_language(extension, tables, language):
         assert translate("Press Space to simulate") == "Press Space to simulate"
     finally:
         view.language = before
+
+
+def test_grab_has_a_word_of_its_own(extension, tables):
+    """Blender's own translations know another Grab; ours is asked for in a context of its own."""
+    assert bpy.types.OBJECT_OT_pbd_grab.bl_rna.translation_context == "PBD"
+    assert tables["de_DE"]["Grab"] == "Greifen"
+
+
+ERRORS = ("'Cloth' has no faces: add faces to simulate it", "Frame 7 is not simulated: play up to it")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_errors_are_translated_with_their_values(extension, tables, language):
+    """As `iface` does it in a Blender that knows the language; this one may know English alone."""
+    errors = extension.bridge("error_sentences")
+    for sentence in ERRORS:
+        template, values = errors._recognize(sentence)
+        said = tables[language][template].format(**values)
+        assert said != sentence
+        assert all(value in said for value in values.values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_errors_have_a_translation(extension, tables, language):
+    known = extension.bridge("error_sentences").SENTENCES
+    assert sum(text in tables[language] for text in known) > 0.7 * len(known)
 
 
 SOURCE = """

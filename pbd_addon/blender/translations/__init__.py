@@ -19,8 +19,9 @@ LANGUAGES = {
 }
 """Texts by Blender's name of the language."""
 
-CONTEXTS = ("*", "Operator")
-"""Where Blender looks a text up: on panels and in tooltips, and on the buttons of operators."""
+CONTEXTS = ("*", "Operator", "PBD")
+"""Where Blender looks a text up: on panels and in tooltips, on the buttons of operators, and on those whose word Blender
+has in another meaning."""
 
 OWNER = __package__.removesuffix(".pbd_addon.blender.translations")
 

@@ -1,0 +1,118 @@
+"""What one cannot see of a simulation, as points and lines for a 3D View: the floor, pins, attached vertices.
+
+Places are in world space [m], float32, as the GPU takes them. Nothing here draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from .errors import PBDError
+from .kinds import Object, Scene
+from .output import output_modifier, shape_keys
+from .read import mesh_io
+from .scene import poses, user_keys
+from .scene.scene_objects import live_bodies
+from .timeline import session
+
+CELLS = 10
+"""Cells of the floor's grid on each side of its middle."""
+
+LEAST_CELL = 0.1
+"""Cells are at least so wide [m]; they double until the grid is wider than what lies on it."""
+
+
+class Held(NamedTuple):
+    """The held vertices of an object."""
+
+    key: tuple  # what has to be the same for them to hold
+    pinned: np.ndarray  # (p,) int
+    attached: np.ndarray  # (a,) int
+
+
+_held: dict[int, Held] = {}
+_frames: dict[int, int] = {}
+"""By scene: the frame at which it was told of last."""
+
+
+def points(scene: Scene, view_layer: bpy.types.ViewLayer) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of every live object on show: where its pinned and its attached vertices are, (p, 3) and (a, 3)."""
+    for obj in live_bodies(scene):
+        if obj.mode != "OBJECT" or not obj.visible_get(view_layer=view_layer):
+            continue
+        held = held_vertices(obj)
+        if len(held.pinned) or len(held.attached):
+            x = shown_places(scene, obj)
+            yield x[held.pinned], x[held.attached]
+
+
+def held_vertices(obj: Object) -> Held:
+    """Which vertices are held; kept until an edit, because Blender reads vertex groups slowly."""
+    pbd = obj.pbd
+    key = (len(obj.data.vertices), pbd.pin_group, pbd.attach_group, pbd.attach_object is None)
+    found = _held.get(obj.session_uid)
+    if found is None or found.key != key:
+        found = _held[obj.session_uid] = _read_held(obj, key)
+    return found
+
+
+def _read_held(obj: Object, key: tuple) -> Held:
+    nothing = np.zeros(0, np.int64)
+    try:
+        attached = np.flatnonzero(mesh_io.read_attached(obj))
+    except PBDError:  # The panel says so.
+        attached = nothing
+    pinned = nothing
+    if obj.pbd.pin_group in obj.vertex_groups:
+        pinned = np.setdiff1d(np.flatnonzero(user_keys.read_weights(obj, obj.pbd.pin_group)), attached)
+    return Held(key, pinned, attached)
+
+
+def shown_places(scene: Scene, obj: Object) -> np.ndarray:
+    """Where the vertices of an object are shown, (n, 3) float32."""
+    running = session.get(scene)
+    if running is not None and running.world is not None:
+        frame = min(max(session.last_shown(scene), running.first_frame), running.last_frame)
+        for member in running.world.members:
+            if member.uid == obj.session_uid and len(member.body.vertices) == len(obj.data.vertices):
+                return running.world.simulation.cached_positions(member.body, frame).astype(np.float32)
+    live = shape_keys.live_key(obj)
+    shape = output_modifier.read(obj) if live is None else user_keys.read_points(live)
+    if shape is None:
+        shape = user_keys.read_vertices(obj.data)
+    return poses.to_world(shape, np.array(obj.matrix_world)).astype(np.float32)
+
+
+def floor_lines(scene: Scene) -> np.ndarray:
+    """The floor as a grid of lines around what may fall on it, (2 k, 3), two ends after another; none if it is off."""
+    if not scene.pbd.use_floor:
+        return np.zeros((0, 3), np.float32)
+    boxes = [poses.to_world(np.array(obj.bound_box), np.array(obj.matrix_world)) for obj in live_bodies(scene)]
+    places = np.concatenate([np.zeros((0, 3)), *boxes])[:, :2] if boxes else np.zeros((1, 2))
+    middle, reach = places.mean(axis=0), float(np.ptp(places, axis=0).max())
+    cell = LEAST_CELL
+    while CELLS * cell < reach:
+        cell *= 2.0
+    middle = cell * np.round(middle / cell)
+    at, end = cell * np.arange(-CELLS, CELLS + 1), cell * CELLS
+    along = np.stack([np.repeat(at, 2), np.tile([-end, end], len(at))], axis=1)
+    lines = np.concatenate([along, along[:, ::-1]]) + middle
+    return np.column_stack([lines, np.full(len(lines), scene.pbd.floor_height)]).astype(np.float32)
+
+
+def notice(scene: Scene) -> None:
+    """A frame of a scene is shown, or something was edited: perhaps weights, which change no frame."""
+    frame = scene.frame_current
+    if _frames.get(scene.session_uid) == frame:
+        _held.clear()
+    _frames[scene.session_uid] = frame
+
+
+def forget() -> None:
+    """Forget what was read: the extension is switched off."""
+    _held.clear()
+    _frames.clear()
