@@ -91,7 +91,7 @@ def panel_class(drawing: Any, place: Any) -> type:
     )
 
 
-def described(drawing: type) -> str:
+def described(drawing: Any) -> str:
     """What the tooltip of a root's header adds: which version this is."""
     return "" if drawing.parent else f". PBD Cloth & Balloons {about.version()}"
 
