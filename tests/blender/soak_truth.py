@@ -123,8 +123,8 @@ def truth(obj):
 
 
 def remember(obj):
-    """Note the user's shape and keys on the mesh."""
-    if obj.type == "MESH" and is_local(obj):
+    """Note the user's shape and keys on the mesh, which may be that of an overridden object."""
+    if obj.type == "MESH" and not (obj.data.library or obj.data.override_library):
         obj.data[TRUTH] = truth(obj)
         obj.data[KEYS] = json.dumps(own_keys(obj))
 

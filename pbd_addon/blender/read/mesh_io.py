@@ -148,18 +148,6 @@ def read_attached(obj: Object) -> np.ndarray:
     return user_keys.read_weights(obj, name)
 
 
-def pin_targets(
-    obj: Object, body: Body, pose: Pose, masks: dict[str, np.ndarray], held: np.ndarray | None = None
-) -> np.ndarray:
-    """Where a pose holds the pinned vertices of a body, (k, 3) float64, world space [m].
-
-    `held`, (k, 3) float32 in object space, is where modifiers have put them.
-    """
-    if held is None:
-        held = user_keys.user_shape(obj, pose.key_values, masks)[body.pin_ids]
-    return poses.to_world(held, pose.matrix)
-
-
 def counts(mesh: Any) -> tuple[int, int, int, int]:
     """Numbers of vertices, edges, face corners and faces: quick to compare at every frame."""
     return len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)

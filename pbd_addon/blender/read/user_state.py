@@ -70,7 +70,7 @@ class Heard(NamedTuple):
     curves: bool = False  # F-curves may have been edited
     cast: bool = False  # an object may have become a collider or stopped being one
     surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is no surface
-    carried: dict[int, Any] = {}  # transforms of what parents and constraints place, by uid
+    carried: dict[int, Any] = {}  # transforms of what parents and constraints have put elsewhere, by uid
 
 
 class UserState(NamedTuple):
@@ -201,12 +201,12 @@ def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
     return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
 
 
-def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, frame: float | None) -> Heard:
-    """What was heard, with an edit that Blender has just evaluated; places count at `frame`, which was shown last."""
+def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, known: UserState | None) -> Heard:
+    """What was heard, with an edit that Blender has just evaluated; places count at the frame that `known` is of."""
     animation_data = [getattr(update.id, "animation_data", None) for update in depsgraph.updates]
     has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
     curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # These may be what was edited.
-    if shown_frame(scene) != frame:
+    if known is None or shown_frame(scene) != known.frame:
         return heard._replace(curves=heard.curves or curves_edited)
     around = {**watched.obstacles, **watched.targets}
     shapes = dict(heard.surfaces)
@@ -218,9 +218,10 @@ def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, fra
                 shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
             except PBDError:
                 shapes[obj.session_uid] = None
+    stood = {**known.colliders, **known.holders}
     carried = {
         obj.session_uid: obj.matrix_world.copy()
-        for obj in objects_of(scene, {**watched.members, **around})
-        if obj.parent is not None or obj.constraints
+        for obj in objects_of(scene, {uid: place.name for uid, place in stood.items()})
+        if (obj.parent is not None or obj.constraints) and obj.matrix_world != stood[obj.session_uid].carried
     }
     return Heard(heard.curves or curves_edited, heard.cast, shapes, carried)

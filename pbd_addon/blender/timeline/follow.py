@@ -173,17 +173,12 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
 
 
 def whole_snapshot(
-    record: Record,
-    scene: Scene,
-    depsgraph: Depsgraph,
-    now: SceneSnapshot | None = None,
-    objects: list[Object] | None = None,
+    record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object] | None = None
 ) -> SceneSnapshot:
     """The scene as it was just evaluated, with all that the simulation takes from it; raises `PBDError`."""
     objects = live_bodies(scene) if objects is None else objects
-    found = snapshot.read_surroundings(
-        scene, depsgraph, now or snapshot.read_snapshot(scene, depsgraph, objects), objects, record.surfaces
-    )
+    bare = snapshot.read_snapshot(scene, depsgraph, objects)
+    found = snapshot.read_surroundings(scene, depsgraph, bare, objects, record.surfaces)
     step.note(record, surfaces=found.surfaces)
     return found
 

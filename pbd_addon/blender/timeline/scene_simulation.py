@@ -11,9 +11,8 @@ from bpy.app.translations import pgettext_iface as iface
 from ... import Collider, FrameInputs, Plane, Simulation
 from ..errors import PBDError
 from ..kinds import Object, Scene
-from ..read import mesh_io
 from ..read.snapshot import SceneSnapshot
-from ..scene import poses, surfaces
+from ..scene import poses, surfaces, user_keys
 from ..scene.scene_objects import find, is_body, live_bodies
 from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
@@ -201,18 +200,15 @@ class SceneSimulation:
         Raises:
             PBDError: What an object is attached to has other faces than before, or the floor's place is invalid.
         """
-        held = self.held(moment).deformed
-        targets = {
-            member.body: mesh_io.pin_targets(
-                obj, member.body, moment.poses[member.uid], member.masks, held.get(member.uid)
-            )
-            for member, obj in self.objects(scene)
+        held, targets = self.held(moment).deformed, {}
+        for member, obj in self.objects(scene):
+            ids, pose, shape = member.body.pin_ids, moment.poses.get(member.uid), held.get(member.uid)
             # Pins whose place is not known stay: those of a baked cloth, or of one that a render leaves out.
-            if len(member.body.pin_ids) and member.uid in moment.poses and (member.uid in held or not member.follows[0])
-        }
-        for member in self.members:
-            if member.body in targets:
-                targets[member.body] += self._pin_ways(member, moment, scene)
+            if not len(ids) or pose is None or (shape is None and member.follows[0]):
+                continue
+            if shape is None:
+                shape = user_keys.user_shape(obj, pose.key_values, member.masks)[ids]
+            targets[member.body] = poses.to_world(shape, pose.matrix) + self._pin_ways(member, moment, scene)
         for member in self.members:
             bound = member.attachment
             if bound is not None and member.body in targets:

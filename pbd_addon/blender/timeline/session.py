@@ -101,8 +101,8 @@ def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited: F-curves perhaps, or the place or shape of what cloth meets."""
     for uid, found in _records.items():
         if found.world is not None and not found.visits:
-            frame = found.known.frame if uid == scene.session_uid else None
-            step.note(found, heard=user_state.hear(scene, depsgraph, found.watched, found.heard, frame))
+            known = found.known if uid == scene.session_uid else None
+            step.note(found, heard=user_state.hear(scene, depsgraph, found.watched, found.heard, known))
 
 
 def notice_undo() -> None:

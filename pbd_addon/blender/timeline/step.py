@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 from collections.abc import Generator, Iterable
 from typing import Any, TypedDict, Unpack
@@ -259,7 +258,7 @@ def say(record: Record, message: str, is_late: bool = False) -> None:
 # ------------------------------------------------------------------------------------------ changed in place
 
 
-def settle(record: Record, scene: Scene, patience: float = math.inf) -> None:
+def settle(record: Record, scene: Scene, patience: float) -> None:
     """Settle a first frame that was just built, if the scene says so.
 
     Raises:
