@@ -6,11 +6,22 @@ stiffness or density: there the tooltip tells the unit. What is shown in another
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
+
+cleared_listeners: list[Callable[[], None]] = []
+"""Functions without arguments to call when the name of a vertex group may have been cleared."""
+
+
+def on_group(_group: Any, _context: Any) -> None:
+    """Update callback of a setting that names a vertex group: Blender makes no undo step of a click on its cross."""
+    for listener in cleared_listeners:
+        listener()
+
 
 CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
 

@@ -12,7 +12,7 @@ from ...maps import ABOVE_ZERO, MAPS
 from ..errors import PBDError
 from ..kinds import Object
 from ..scene import user_keys
-from .field_properties import OVERRIDABLE
+from .field_properties import OVERRIDABLE, on_group
 
 LABELS = {
     "stretch": "Stiffness",
@@ -54,6 +54,7 @@ def properties() -> dict[str, object]:
             name=LABELS[kind],
             description=f"Vertex group that multiplies {target}: by Low at weight 0, by High at weight 1. "
             "None: the same everywhere",
+            update=on_group,
             override=OVERRIDABLE,
         )
         for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):
