@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 from bpy.app.translations import pgettext_tip as tip
@@ -9,6 +11,7 @@ from bpy.app.translations import pgettext_tip as tip
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import mesh_cache
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, KeyBlock, Modifier, Object, Result
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.timeline import heat_map, session
@@ -23,21 +26,21 @@ RESULTS = (
 KEY_NAME = "PBD Shape"
 
 
-def points(block):
+def points(block: KeyBlock) -> np.ndarray:
     """Coordinates of a shape key: (3 n,) float32, object space [m]."""
     flat = np.empty(3 * len(block.points), np.float32)
     block.points.foreach_get("co", flat)
     return flat
 
 
-def add_mixed_key(obj, name):
+def add_mixed_key(obj: Object, name: str) -> KeyBlock:
     """A new shape key, switched off, that holds what all keys of the object show together now."""
     block = obj.shape_key_add(name=name, from_mix=True)
     block.value = 0.0
     return block
 
 
-def apply_base(obj):
+def apply_base(obj: Object) -> None:
     """Move the mesh and all of the user's keys by what the simulation added to them.
 
     The shape at the present values of the user's keys becomes the simulated one; what each key does stays.
@@ -56,7 +59,7 @@ def apply_base(obj):
     obj.data.update()
 
 
-def apply_mesh(context, obj):
+def apply_mesh(context: Context, obj: Object) -> Object:
     """A copy of the object without PBD and shape keys, in the present shape; modifiers after the simulation stay."""
     copy = obj.copy()
     copy.name = f"{obj.name} Shape"
@@ -89,7 +92,7 @@ def apply_mesh(context, obj):
     return copy
 
 
-def played_shape(context, obj, player):
+def played_shape(context: Context, obj: Object, player: Modifier) -> np.ndarray:
     """Coordinates of a mesh as the modifier that plays a bake leaves it: (3 n,) float32, object space [m]."""
     later = list(obj.modifiers)[obj.modifiers.find(player.name) + 1 :]
     shown = [modifier for modifier in later if modifier.show_viewport]
@@ -116,15 +119,15 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
     result: bpy.props.EnumProperty(name="Result", description="What takes the shape", items=RESULTS, default="BASE")
 
     @classmethod
-    def description(cls, _context, properties):
+    def description(cls, _context: Context, properties: Any) -> str:
         """One tooltip per button."""
         return tip(next(sentence for name, _label, sentence in RESULTS if name == properties.result))
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return checks.in_object_mode(cls, context) and checks.has_body(cls, context)
 
-    def problem(self, obj):
+    def problem(self, obj: Object) -> str:
         """Why the shape of this object cannot be applied, or ""."""
         if self.result != "MESH" and obj.pbd.baked:
             return f"'{obj.name}' is baked: delete the bake first"
@@ -139,7 +142,7 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
                 return str(error)
         return checks.mesh_problem(obj) if self.result != "MESH" else ""
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         objects = checks.bodies(context)
         for obj in objects:
             problem = self.problem(obj)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender import error_sentences
+from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 from . import checks, pins
 
 
-def pair(context):
+def pair(context: Context) -> tuple[list[Object], list[Object]]:
     """The cloths to attach and the objects that may be what to attach them to, of the active and the selected."""
     objects = checks.meshes(context)
     if context.mode == "EDIT_MESH":  # Several objects may be edited at once; the panel shows the active one.
@@ -37,7 +38,7 @@ class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         cloths, targets = pair(context)
         if not cloths:
             cls.poll_message_set("Select a PBD cloth or balloon and the object to attach it to")
@@ -47,7 +48,7 @@ class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         cloths, (target,) = pair(context)
         problem = self.assign(context, cloths[0]) if context.mode == "EDIT_MESH" else self.choose(cloths)
         if problem:
@@ -59,7 +60,7 @@ class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
         self.report({"INFO"}, f"{checks.describe(cloths)} attached to '{target.name}'")
         return {"FINISHED"}
 
-    def choose(self, cloths):
+    def choose(self, cloths: list[Object]) -> str:
         """Take the groups that there are; the reason why not, or ""."""
         groups = {obj: obj.pbd.attach_group or obj.pbd.pin_group for obj in cloths}
         for obj, name in groups.items():
@@ -69,7 +70,7 @@ class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
             obj.pbd.attach_group = name
         return ""
 
-    def assign(self, context, obj):
+    def assign(self, context: Context, obj: Object) -> str:
         """Put the selected vertices into the attach group; the reason why not, or ""."""
         if obj.data.total_vert_sel == 0:
             return "Select the vertices to attach first"

@@ -9,6 +9,7 @@ import bpy
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import background_bake
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.settings import properties
 from .bake import can_bake, frames_to_bake, to_bake
 
@@ -25,7 +26,7 @@ class OBJECT_OT_pbd_bake_background(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if background_bake.job() is not None:
             cls.poll_message_set("A bake is running in the background")
             return False
@@ -34,7 +35,7 @@ class OBJECT_OT_pbd_bake_background(bpy.types.Operator):
             return False
         return can_bake(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         try:
             frames = frames_to_bake(context)
             background_bake.start(context.scene, to_bake(context), self.mode, *frames)
@@ -52,13 +53,13 @@ class OBJECT_OT_pbd_cancel_background(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, _context):
+    def poll(cls, _context: Context) -> bool:
         if background_bake.job() is None:
             cls.poll_message_set("No bake is running in the background")
             return False
         return True
 
-    def execute(self, _context):
+    def execute(self, _context: Context) -> Result:
         background_bake.cancel()
         return {"FINISHED"}
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import bpy
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import bake
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.settings import properties
 from ..pbd_addon.blender.timeline import session
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 
 
-def to_bake(context):
+def to_bake(context: Context) -> list[Object]:
     """The live PBD objects among the active and the selected, or all of the scene when there is none."""
     chosen = checks.bodies(context) or session.bodies(context.scene)
     return [obj for obj in chosen if obj.pbd.active and not obj.pbd.baked]
 
 
-def frames_to_bake(context):
+def frames_to_bake(context: Context) -> tuple[int, int]:
     """First and last frame; raises `PBDError` if there are none."""
     first, last = session.frame_range(context.scene)
     if last < first:
@@ -27,7 +30,7 @@ def frames_to_bake(context):
     return first, last
 
 
-def can_bake(cls, context):
+def can_bake(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: something of what is chosen is live, and no bake is running."""
     if not is_free(cls, context) or not checks.has_live_body(cls, context):
         return False
@@ -51,16 +54,16 @@ class OBJECT_OT_pbd_bake(FrameByFrame, bpy.types.Operator):
     _done = ""
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return can_bake(cls, context)
 
-    def start(self, context):
+    def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:
         first, last = frames_to_bake(context)
         objects = to_bake(context)
         self._done = f"{last - first + 1} frames of {checks.describe(objects)} baked"
         return bake.start(context.scene, objects, self.mode, first, last)
 
-    def done(self, _context):
+    def done(self, _context: Context) -> str:
         return self._done
 
 
@@ -77,13 +80,13 @@ class OBJECT_OT_pbd_delete_bake(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not any(obj.pbd.baked for obj in checks.bodies(context)):
             cls.poll_message_set("No bake to delete")
             return False
         return checks.in_object_mode(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         objects = [obj for obj in checks.bodies(context) if obj.pbd.baked]
         try:
             bake.delete(context.scene, objects, self.with_files)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
 from ..pbd_addon.blender import error_sentences, handlers
+from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
@@ -28,14 +30,14 @@ FIRST_PRESETS = {"CLOTH": (presets.CLOTH, "Cotton"), "BALLOON": (presets.BALLOON
 """What a new cloth and a new balloon are made of."""
 
 
-def write_preset(obj, kind, name):
+def write_preset(obj: Object, kind: str, name: str) -> None:
     """Give an object every field of a shipped preset."""
     for field in presets.fields(kind):
         setattr(obj.pbd, field, getattr(PRESETS[name], field))
     presets.note(obj.pbd, kind, name)
 
 
-def make_body(obj, kind):
+def make_body(obj: Object, kind: str) -> None:
     """Make an object PBD, or turn a PBD cloth into a balloon and back.
 
     A new cloth is cotton, a new balloon a party balloon. A balloon that was cloth before keeps its fabric, as a cushion
@@ -54,7 +56,7 @@ def make_body(obj, kind):
     output.ensure(obj)
 
 
-def lock_interface(scene):
+def lock_interface(scene: bpy.types.Scene) -> str:
     """Switch on what keeps renders of live cloth from crashing Blender; a sentence if it was off, else ""."""
     if scene.render.use_lock_interface:
         return ""
@@ -62,7 +64,7 @@ def lock_interface(scene):
     return iface("Render › Lock Interface is switched on: rendering live cloth is safe with it")
 
 
-def forget_settings(obj):
+def forget_settings(obj: Object) -> None:
     """Put everything of `Object.pbd` back to its default: the object is not PBD any more."""
     for prop in obj.pbd.bl_rna.properties:
         if not prop.is_readonly:
@@ -79,14 +81,14 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
     type: bpy.props.EnumProperty(name="Type", description="What the objects become", items=TYPES, default="CLOTH")
 
     @classmethod
-    def description(cls, _context, properties):
+    def description(cls, _context: Context, properties: Any) -> str:
         """One tooltip per button."""
         if properties.type == "BALLOON":
             return tip("Simulate the active and the selected meshes as balloons that keep their volume")
         return tip("Simulate the active and the selected meshes as cloth")
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not checks.in_object_mode(cls, context):
             return False
         if not checks.meshes(context):
@@ -94,7 +96,7 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             return False
         return True
 
-    def invoke(self, context, event):
+    def invoke(self, context: Context, event: Event) -> Result:
         """Ask first where a window would stand still for long; Esc leaves all as it was."""
         takes = cost_estimate.sentence(context.scene, self.fit(context))
         if not takes or bpy.app.background:
@@ -105,11 +107,11 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
         )
 
     @staticmethod
-    def fit(context):
+    def fit(context: Context) -> list[Object]:
         """The objects that will be simulated."""
         return [obj for obj in checks.meshes(context) if not (checks.mesh_problem(obj) or obj.pbd.baked)]
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         problems = []
         done = 0
         takes = cost_estimate.sentence(context.scene, self.fit(context))
@@ -141,7 +143,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not checks.in_object_mode(cls, context):
             return False
         if not checks.bodies(context):
@@ -150,7 +152,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         baked = []
         for obj in checks.bodies(context):
             if obj.library is not None:
@@ -180,7 +182,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not checks.is_active_body(cls, context):
             return False
         if len(checks.meshes(context)) < 2:
@@ -188,7 +190,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
             return False
         return checks.in_object_mode(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         source, *targets = checks.meshes(context)
         problems = []
         for target in targets:

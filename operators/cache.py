@@ -7,10 +7,11 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
 from ..pbd_addon.blender.timeline import disk_cache, session
 
 
-def has_saved_file(cls):
+def has_saved_file(cls: type[bpy.types.Operator]) -> bool:
     """Poll: the file has a place on the disk, so that its cache has one too."""
     if not bpy.data.filepath:
         cls.poll_message_set("Save the file first: its cache lies beside it")
@@ -18,7 +19,7 @@ def has_saved_file(cls):
     return True
 
 
-def load(operator, scene):
+def load(operator: bpy.types.Operator, scene: Scene) -> Result:
     """Take up the frames on disk; report how that went."""
     why = session.load_from_disk(scene)
     if why:
@@ -38,10 +39,10 @@ class OBJECT_OT_pbd_disk_cache_load(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return has_saved_file(cls)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         context.scene.pbd.use_disk_cache = True
         return load(self, context.scene)
 
@@ -62,14 +63,14 @@ class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return has_saved_file(cls)
 
-    def invoke(self, context, _event):
+    def invoke(self, context: Context, _event: Event) -> Result:
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         try:
             disk_cache.bring(context.scene, bpy.path.abspath(self.directory))
         except PBDError as error:
@@ -90,13 +91,13 @@ class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not disk_cache.is_on_disk(context.scene):
             cls.poll_message_set("There is no cache on disk")
             return False
         return True
 
-    def invoke(self, context, event):
+    def invoke(self, context: Context, event: Event) -> Result:
         return context.window_manager.invoke_confirm(
             self,
             event,
@@ -107,13 +108,13 @@ class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
         )
 
     @staticmethod
-    def consequence(scene):
+    def consequence(scene: Scene) -> str:
         """What becomes of the simulated frames."""
         if session.needs_disk(scene):
             return iface("They exist only there and will have to be simulated again")
         return iface("The frames in memory stay")
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         try:
             session.delete_from_disk(context.scene)
         except OSError as error:

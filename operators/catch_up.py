@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 import bpy
 
 from ..pbd_addon.blender.baking import recording
+from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
 from ..pbd_addon.blender.timeline import session
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
@@ -23,23 +25,23 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
     _played = False
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return is_free(cls, context) and checks.has_live_body(cls, context)
 
-    def invoke(self, context, event):
+    def invoke(self, context: Context, event: Event) -> Result:
         self._played = context.screen.is_animation_playing
         return super().invoke(context, event)
 
-    def start(self, context):
+    def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:
         return recording.catching_up(context.scene)
 
-    def done(self, context):
+    def done(self, context: Context) -> str:
         if self._played and not bpy.app.background:
             bpy.ops.screen.animation_play()
         return f"Simulated up to frame {session.last_shown(context.scene)}"
 
 
-def begin_where_late(scene):
+def begin_where_late(scene: Scene) -> None:
     """After a frame change: catch up with the frame on show, if that is to be done with progress and Esc."""
     found = session.get(scene)
     if found is None or not found.is_late or found.bake or bpy.app.background:
@@ -48,7 +50,7 @@ def begin_where_late(scene):
         bpy.app.timers.register(begin, first_interval=0.0)  # A handler must not begin what takes events.
 
 
-def begin():
+def begin() -> None:
     """Timer: begin in the first window that shows a late scene."""
     for window in bpy.context.window_manager.windows:
         found = session.get(window.scene)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bpy
+
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read import mesh_io
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
@@ -10,19 +13,19 @@ from ..pbd_addon.blender.timeline import session
 EDIT_MODE = "Leave Edit Mode first"
 
 
-def meshes(context):
+def meshes(context: Context) -> list[Object]:
     """The mesh objects to act on: the active one, which the panels show, and the selected ones."""
     active = context.object
     found = [active] if active is not None and active.type == "MESH" else []
     return found + [obj for obj in context.selected_objects if obj.type == "MESH" and obj != active]
 
 
-def bodies(context):
+def bodies(context: Context) -> list[Object]:
     """The PBD objects to act on: the active one and the selected ones."""
     return [obj for obj in meshes(context) if obj.pbd.enabled]
 
 
-def mesh_problem(obj):
+def mesh_problem(obj: Object) -> str:
     """Why this mesh object cannot be simulated and what to do about it, or "" when it can."""
     try:
         mesh_io.check_mesh(obj)
@@ -31,7 +34,7 @@ def mesh_problem(obj):
     return ""
 
 
-def in_object_mode(cls, context):
+def in_object_mode(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: nothing is being edited."""
     if context.mode.startswith("EDIT"):
         cls.poll_message_set(EDIT_MODE)
@@ -39,7 +42,7 @@ def in_object_mode(cls, context):
     return True
 
 
-def has_body(cls, context):
+def has_body(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: the active object or a selected one is a PBD object."""
     if not bodies(context):
         cls.poll_message_set("Select a PBD cloth or balloon")
@@ -47,7 +50,7 @@ def has_body(cls, context):
     return True
 
 
-def is_active_body(cls, context):
+def is_active_body(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: the active object is a PBD object."""
     obj = context.object
     if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
@@ -56,7 +59,7 @@ def is_active_body(cls, context):
     return True
 
 
-def has_live_body(cls, context):
+def has_live_body(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: something of the scene is simulated live."""
     if not in_object_mode(cls, context):
         return False
@@ -70,6 +73,6 @@ def has_live_body(cls, context):
     return True
 
 
-def describe(objects):
+def describe(objects: list[Object]) -> str:
     """The objects as the subject of a sentence: "'Flag'" or "3 objects"."""
     return f"'{objects[0].name}'" if len(objects) == 1 else f"{len(objects)} objects"

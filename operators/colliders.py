@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender import error_sentences
+from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.scene import surfaces
 from . import checks
 
@@ -12,14 +13,14 @@ LISTED = {"HIDDEN", "SKIP_SAVE"}
 """Options of a name that a row of a list hands over."""
 
 
-def solids(context):
+def solids(context: Context) -> list[Object]:
     """The objects with a surface to act on: the active one, which the panels show, and the selected ones."""
     active = context.object
     found = [active] if active is not None and active.type in surfaces.SURFACE_TYPES else []
     return found + [obj for obj in context.selected_objects if obj.type in surfaces.SURFACE_TYPES and obj != active]
 
 
-def problem(obj):
+def problem(obj: Object) -> str:
     """Why this object cannot be a collider, or ""."""
     if obj.library is not None:
         return f"'{obj.name}' is linked: make a library override of it, or put it into the collider collection"
@@ -36,7 +37,7 @@ class OBJECT_OT_pbd_collider_add(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not solids(context):
             cls.poll_message_set("Select a mesh object")
             return False
@@ -45,7 +46,7 @@ class OBJECT_OT_pbd_collider_add(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         objects = solids(context)
         problems = [sentence for sentence in map(problem, objects) if sentence]
         fit = [obj for obj in objects if not problem(obj)]
@@ -71,13 +72,13 @@ class OBJECT_OT_pbd_collider_remove(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not any(obj.pbd_collider.enabled for obj in context.scene.objects):
             cls.poll_message_set("Select a collider")
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         named = context.scene.objects.get(self.body)
         objects = [obj for obj in ([named] if named else solids(context)) if obj.pbd_collider.enabled]
         if not objects:
@@ -105,10 +106,10 @@ class OBJECT_OT_pbd_collider_select(bpy.types.Operator):
     body: bpy.props.StringProperty(name="Object", description="Name of the collider", options=LISTED)
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return checks.in_object_mode(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj = context.view_layer.objects.get(self.body)
         if obj is None:
             self.report({"ERROR"}, f"There is no object '{self.body}' in this view layer")

@@ -7,13 +7,14 @@ import numpy as np
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, remedies, touching
-from ..pbd_addon.blender.doctor.patient import count_in, examine
+from ..pbd_addon.blender.doctor.patient import Patient, count_in, examine
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.timeline import session
 from . import checks, tangles
 
 
-def show(context, finding, patient):
+def show(context: Context, finding: str, patient: Patient) -> None:
     """Select what was found in Edit Mode."""
     obj = patient.obj
     context.view_layer.objects.active = obj
@@ -35,10 +36,10 @@ class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return checks.has_live_body(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         count = len(doctor.check(context.scene))
         said = count_in(count, "{count} finding", "{count} findings")
         self.report({"INFO"}, said or "No problems found")
@@ -56,10 +57,10 @@ class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
     body: bpy.props.StringProperty(name="Object", options={"HIDDEN"})
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return checks.has_live_body(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         scene = context.scene
         if self.check == doctor.UNLOCKED:
             scene.render.use_lock_interface = True

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any
+
 import bpy
 from bpy.app.translations import pgettext_tip as tip
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import export, key_plan
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.settings import properties
 from . import checks
 from .bake import can_bake, frames_to_bake, to_bake
@@ -31,15 +35,15 @@ class OBJECT_OT_pbd_count_keys(FrameByFrame, bpy.types.Operator):
     _names: tuple[str, ...] = ()
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return can_bake(cls, context)
 
-    def start(self, context):
+    def start(self, context: Context) -> Generator:
         objects = to_bake(context)
         self._names = tuple(obj.name for obj in objects)
         return key_plan.start(context.scene, objects, *frames_to_bake(context))
 
-    def done(self, context):
+    def done(self, context: Context) -> str:
         objects = [context.scene.objects[name] for name in self._names if name in context.scene.objects]
         plans = [plan for plan in (key_plan.get(context.scene, obj) for obj in objects) if plan is not None]
         total, error = sum(plan.total for plan in plans), max((plan.error for plan in plans), default=0.0)
@@ -64,16 +68,16 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
     check_existing: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
 
     @classmethod
-    def description(cls, _context, chosen):
+    def description(cls, _context: Context, chosen: Any) -> str:
         about = {identifier: text for identifier, _name, text in FORMATS}
         sentence = tip("{about}. Writes what is selected; simulates what is missing")
         return sentence.format(about=tip(about[chosen.format]))
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return is_free(cls, context) and checks.in_object_mode(cls, context) and checks.has_body(cls, context)
 
-    def invoke(self, context, _event):
+    def invoke(self, context: Context, _event: Event) -> Result:
         try:
             export.check_exporter(self.format)
         except PBDError as error:  # before the user has chosen a file
@@ -86,13 +90,13 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def check(self, _context):
+    def check(self, _context: Context) -> bool:
         """Give the file the extension of its format."""
         path = export.with_extension(self.filepath, self.format)
         changed, self.filepath = path != self.filepath, path
         return changed
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         objects = checks.bodies(context)
         others = [obj for obj in context.selected_objects if obj not in objects]
         manager = context.window_manager

@@ -11,6 +11,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline import session
 
 TICK_SECONDS = 0.05
@@ -23,14 +24,14 @@ def clock(seconds: float) -> str:
     return f"{minutes}:{rest:02d}"
 
 
-def redraw(context):
+def redraw(context: Context) -> None:
     """Draw all editors again, so that the panels show the progress."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
 
 
-def is_free(cls, context):
+def is_free(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: nothing else goes through the frames of the scene."""
     running = session.get(context.scene)
     if running is not None and running.bake is not None:
@@ -75,7 +76,7 @@ class FrameByFrame:
         """What Esc leaves behind, one sentence."""
         return f"{self._verb.capitalize()} cancelled; the frames simulated so far stay in the cache"
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         try:
             for _progress in self.start(context):
                 pass
@@ -83,7 +84,7 @@ class FrameByFrame:
             return self._fail(context, error)
         return self._finish(context)
 
-    def invoke(self, context, _event):
+    def invoke(self, context: Context, _event: Event) -> Result:
         if bpy.app.background:
             return self.execute(context)
         if context.screen.is_animation_playing:
@@ -98,7 +99,7 @@ class FrameByFrame:
         context.workspace.status_text_set(self.status(None))
         return {"RUNNING_MODAL"}
 
-    def modal(self, context, event):
+    def modal(self, context: Context, event: Event) -> Result:
         if event.type == "ESC" and event.value == "PRESS":
             self.cancel(context)
             self.report({"INFO"}, self.stopped())
@@ -108,7 +109,7 @@ class FrameByFrame:
         # Looking around is free; a changed frame or setting in the middle would spoil it.
         return {"PASS_THROUGH"} if event.type == "MIDDLEMOUSE" else {"RUNNING_MODAL"}
 
-    def tick(self, context):
+    def tick(self, context: Context) -> Result:
         """Work for `TICK_SECONDS`, show how far it is."""
         stop = time.perf_counter() + TICK_SECONDS
         progress = None
@@ -126,7 +127,7 @@ class FrameByFrame:
             redraw(context)
         return {"RUNNING_MODAL"}
 
-    def cancel(self, context):
+    def cancel(self, context: Context) -> None:
         """Stop the generator, which puts the objects back when it was not finished, and clear the status bar."""
         if self._run is not None:
             self._run.close()
@@ -137,10 +138,10 @@ class FrameByFrame:
             context.workspace.status_text_set(None)
         redraw(context)
 
-    def _finish(self, context):
+    def _finish(self, context: Context) -> Result:
         self.report({"INFO"}, self.done(context))
         return {"FINISHED"}
 
-    def _fail(self, context, error):
+    def _fail(self, context: Context, error: PBDError) -> Result:
         self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
         return self.give_up(context)

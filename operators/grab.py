@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences, gpu_drawing
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline.grab import Hand
 from . import checks
 from .frame_by_frame import is_free
@@ -31,7 +34,7 @@ HELD = (1.0, 0.8, 0.2, 1.0)
 """Color of what is held, red, green, blue and opacity; that of the circle, too."""
 
 
-def view_at(context, x, y):
+def view_at(context: Context, x: float, y: float) -> tuple[Any, Any] | None:
     """The 3D View under a point of the window, as (region, region_data), or None."""
     for area in context.screen.areas:
         if area.type == "VIEW_3D":
@@ -42,7 +45,7 @@ def view_at(context, x, y):
     return None
 
 
-def ray(region, region_data, x, y):
+def ray(region: Any, region_data: Any, x: float, y: float) -> tuple[np.ndarray, np.ndarray]:
     """Where the ray of a point of the window begins and its unit direction, each (3,) [m]."""
     from bpy_extras import view3d_utils
 
@@ -52,19 +55,20 @@ def ray(region, region_data, x, y):
     return np.array(origin), np.array(direction)
 
 
-def pixels(region, region_data, point, radius):
+def pixels(region: Any, region_data: Any, point: np.ndarray, radius: float) -> float:
     """How large a radius [m] at a point looks in a view [pixels]."""
     from bpy_extras import view3d_utils
 
     aside = np.array(region_data.view_matrix)[0, :3]
     ends = (
-        view3d_utils.location_3d_to_region_2d(region, region_data, place) for place in (point, point + radius * aside)
+        view3d_utils.location_3d_to_region_2d(region, region_data, place)
+        for place in (point.tolist(), (point + radius * aside).tolist())
     )
     a, b = ends
     return (b - a).length if a is not None and b is not None else 0.0
 
 
-def draw_circle(tool):
+def draw_circle(tool: Any) -> None:
     """Draw the grip around the pointer, in the view that it is in."""
     import gpu
     from gpu_extras.batch import batch_for_shader
@@ -81,13 +85,13 @@ def draw_circle(tool):
     batch.draw(shader)
 
 
-def draw_patch(tool):
+def draw_patch(tool: OBJECT_OT_pbd_grab) -> None:
     """Draw the vertices that are held, in all views."""
     if tool.hand is not None and tool.hand.held is not None:
         gpu_drawing.draw_points(held_places(tool.hand), HELD)
 
 
-def held_places(hand):
+def held_places(hand: Hand) -> np.ndarray:
     """Where the vertices are that a hand holds firmly enough to be seen, (m, 3) float32 [m]."""
     hit, _normal, _grab, ids, weights = hand.held
     return hand.simulation.positions(hit.member.body)[ids[weights > SEEN]].astype(np.float32)
@@ -119,14 +123,14 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
     _left = 0
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return is_free(cls, context) and checks.has_live_body(cls, context)
 
-    def execute(self, _context):
+    def execute(self, _context: Context) -> Result:
         self.report({"ERROR"}, "Grab works with the mouse in a 3D View")
         return {"CANCELLED"}
 
-    def invoke(self, context, event):
+    def invoke(self, context: Context, event: Event) -> Result:
         if bpy.app.background or not any(area.type == "VIEW_3D" for area in context.screen.areas):
             return self.execute(context)
         try:
@@ -147,7 +151,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         self.look(context, event)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context, event):
+    def modal(self, context: Context, event: Event) -> Result:
         try:
             if not self.hand.is_valid:
                 self.hand = self.hand.renewed(context.scene, context.evaluated_depsgraph_get())
@@ -157,7 +161,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             self.hand.finish(context.scene)
             return self.end(context, {"FINISHED"} if self.hand.changed else {"CANCELLED"})
 
-    def answer(self, context, event):
+    def answer(self, context: Context, event: Event) -> Result:
         """Do what an event asks for."""
         scene, hand = context.scene, self.hand
         if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
@@ -182,7 +186,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         free = {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "MIDDLEMOUSE", "SPACE"}
         return {"PASS_THROUGH"} if event.type in free or event.type.startswith("TIMER") else {"RUNNING_MODAL"}
 
-    def press(self, context, event):
+    def press(self, context: Context, event: Event) -> None:
         """Take hold of what is under the pointer."""
         view = view_at(context, event.mouse_x, event.mouse_y)
         if view is not None:
@@ -192,7 +196,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
                 return
         self.report({"INFO"}, error_sentences.in_users_language("No PBD cloth under the pointer"))
 
-    def look(self, context, event):
+    def look(self, context: Context, event: Event) -> None:
         """Follow the pointer with what is held and with the circle."""
         view = view_at(context, event.mouse_x, event.mouse_y)
         self.circle = None
@@ -208,13 +212,13 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             self.circle = region, event.mouse_x - region.x, event.mouse_y - region.y, size
             region.tag_redraw()
 
-    def tick(self, context):
+    def tick(self, context: Context) -> None:
         """While the frame stands still, let what is held come along, and what was let go fall for a while."""
         self._left = max(self._left - 1, 0)
         if not context.screen.is_animation_playing and (self.hand.held is not None or self._left):
             self.hand.rest(context.scene, context.evaluated_depsgraph_get())
 
-    def end(self, context, result):
+    def end(self, context: Context, result: Result) -> Result:
         """Clean up and end with this result."""
         context.window_manager.event_timer_remove(self._timer)
         bpy.types.SpaceView3D.draw_handler_remove(self._drawing, "WINDOW")
@@ -227,7 +231,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             self.report({"INFO"}, f"{self._pinned} vertices pinned by hand")
         return result
 
-    def cancel(self, context):
+    def cancel(self, context: Context) -> None:
         """Blender ends the tool: another file, or the window closes."""
         self.end(context, {"CANCELLED"})
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.timeline import heat_map, session
 from . import checks
 
@@ -14,7 +17,7 @@ KINDS = (
 )
 
 
-def views(context):
+def views(context: Context) -> list[Any]:
     """The 3D Views of the window."""
     areas = context.screen.areas if context.screen is not None else ()
     return [area.spaces.active for area in areas if area.type == "VIEW_3D"]
@@ -35,10 +38,10 @@ class OBJECT_OT_pbd_heat_map(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return checks.in_object_mode(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         scene = context.scene
         before, scene.pbd.heat_map = scene.pbd.heat_map, self.kind
         for obj in scene.objects:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.settings import shown_units
 from . import checks
 
@@ -22,10 +23,10 @@ class OBJECT_OT_pbd_key_setting(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return checks.is_active_body(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj, path = context.object, f"pbd.{self.setting}"
         if shown_units.key_icon(obj, self.setting, context.scene.frame_current) == shown_units.KEYED_HERE:
             obj.keyframe_delete(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender import about
+from ..pbd_addon.blender.kinds import Context, Result
 
 
 class OBJECT_OT_pbd_whats_new(bpy.types.Operator):
@@ -15,13 +16,13 @@ class OBJECT_OT_pbd_whats_new(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, _context):
+    def poll(cls, _context: Context) -> bool:
         if not about.website():
             cls.poll_message_set(about.NO_HOME)
             return False
         return True
 
-    def execute(self, _context):
+    def execute(self, _context: Context) -> Result:
         bpy.ops.wm.url_open(url=about.changes_address())
         return {"FINISHED"}
 
@@ -34,10 +35,10 @@ class OBJECT_OT_pbd_report_bug(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return context.scene is not None
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         context.window_manager.clipboard = about.report(context.scene)
         address = about.report_address(context.scene)
         if not address:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.settings import maps
@@ -17,12 +20,12 @@ ITEMS = (
 )
 
 
-def group_of(obj, which):
+def group_of(obj: Object, which: str) -> Any:
     """The vertex group of a map or of the pins, or None."""
     return obj.vertex_groups.get(obj.pbd.pin_group if which == PIN else getattr(obj.pbd, f"{which.lower()}_group"))
 
 
-def new_group(obj, which):
+def new_group(obj: Object, which: str) -> Any:
     """A new vertex group for it: of a map, with weight 1 everywhere, which changes nothing; of pins, empty."""
     if which == PIN:
         return pins.ensure_group(obj, "pin_group")
@@ -46,7 +49,7 @@ class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not checks.is_active_body(cls, context):
             return False
         if linked.problem(context.object):
@@ -54,7 +57,7 @@ class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
             return False
         return checks.in_object_mode(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj = context.object
         group = group_of(obj, self.map)
         if obj.mode == "WEIGHT_PAINT" and group is not None and obj.vertex_groups.active == group:

@@ -8,13 +8,14 @@ import bmesh
 import bpy
 
 from ..pbd_addon.blender import error_sentences
+from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.read.pins import PIN_OFFSET, ensure_group
 from ..pbd_addon.blender.settings import field_properties
 from ..pbd_addon.blender.timeline import session
 from . import checks
 
 
-def edited_body(cls, context):
+def edited_body(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: a PBD object is in Edit Mode."""
     if not checks.is_active_body(cls, context):
         return False
@@ -24,7 +25,7 @@ def edited_body(cls, context):
     return True
 
 
-def assign(context, obj, setting, weight):
+def assign(context: Context, obj: Object, setting: str, weight: float) -> None:
     """Put the selected vertices into the group that a setting names, see `ensure_group`."""
     obj.vertex_groups.active_index = ensure_group(obj, setting).index
     # Blender's own operator assigns in one go, which a script in Edit Mode can only do vertex by vertex.
@@ -35,7 +36,7 @@ def assign(context, obj, setting, weight):
     tools.vertex_group_weight = weight_of_user
 
 
-def forget_places(obj):
+def forget_places(obj: Object) -> None:
     """Hold the selected vertices of an object in Edit Mode at their places in the mesh again, wherever a hand was."""
     geometry = bmesh.from_edit_mesh(obj.data)
     layer = geometry.verts.layers.float_vector.get(PIN_OFFSET)
@@ -63,10 +64,10 @@ class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return edited_body(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj = context.object
         count = obj.data.total_vert_sel
         if count == 0:
@@ -87,7 +88,7 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         if not edited_body(cls, context):
             return False
         if context.object.pbd.pin_group not in context.object.vertex_groups:
@@ -95,7 +96,7 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj = context.object
         if obj.data.total_vert_sel == 0:
             self.report({"ERROR"}, error_sentences.in_users_language("Select the vertices to unpin first"))
@@ -107,13 +108,13 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def note_cleared():
+def note_cleared() -> None:
     """A vertex group was chosen or cleared in a panel: make the undo step that Blender leaves out for its cross."""
     if not bpy.app.background and not bpy.app.timers.is_registered(push_undo):
         bpy.app.timers.register(push_undo, first_interval=0.0)  # Not in the middle of what sets it.
 
 
-def push_undo():
+def push_undo() -> None:
     """Timer: an undo step, so that the next redo panel, which undoes first, does not bring the group back."""
     for window in bpy.context.window_manager.windows:
         with bpy.context.temp_override(window=window):

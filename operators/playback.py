@@ -6,6 +6,7 @@ import bpy
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.timeline import session
 from . import checks
 from .frame_by_frame import is_free
@@ -19,10 +20,10 @@ class OBJECT_OT_pbd_step(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return is_free(cls, context) and checks.has_live_body(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         scene = context.scene
         start, end = session.timeline_frames(scene, *session.frame_range(scene))
         if scene.frame_current >= end:
@@ -44,10 +45,10 @@ class OBJECT_OT_pbd_reset(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return is_free(cls, context) and checks.has_live_body(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         scene = context.scene
         session.drop(scene)  # So that the jump to the first frame has nothing to show or to complain about.
         session.go_to_first(scene)
@@ -67,14 +68,14 @@ class OBJECT_OT_pbd_clear_cache(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         running = session.get(context.scene)
         if running is None or not (running.cache_bytes or running.disk_bytes):
             cls.poll_message_set("The cache is empty")
             return False
         return is_free(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         session.clear_cache(context.scene)
         return {"FINISHED"}
 

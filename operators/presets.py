@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.app.translations import pgettext_tip as tip
 
+from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.settings import presets
 from ..pbd_addon.presets import ABOUT
 from . import checks
@@ -54,16 +56,16 @@ class OBJECT_OT_pbd_preset(bpy.types.Operator):
     menu_idname: bpy.props.StringProperty(name="Menu", options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
-    def description(cls, _context, properties):
+    def description(cls, _context: Context, properties: Any) -> str:
         """What this material is for."""
         name = bpy.path.display_name(os.path.basename(properties.filepath), title_case=False)
         return tip(ABOUT.get(name, "A material of yours"))
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return checks.is_active_body(cls, context)
 
-    def execute(self, _context):
+    def execute(self, _context: Context) -> Result:
         bpy.ops.script.execute_preset(filepath=self.filepath, menu_idname=self.menu_idname)
         return {"FINISHED"}
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bmesh
 import bpy
 import numpy as np
 from bpy_extras.object_utils import AddObjectHelper, object_data_add
 
+from ..pbd_addon.blender.kinds import Context, Mesh, Object, Result
 from ..pbd_addon.blender.read.pins import ensure_group
 from ..pbd_addon.blender.timeline import cost_estimate
 from . import body, checks
@@ -18,7 +21,7 @@ PINS = (
 )
 
 
-def grid_mesh(name, rx, ry, width, height):
+def grid_mesh(name: str, rx: int, ry: int, width: float, height: float) -> Mesh:
     """A flat grid of quads around the origin, in the XY plane, with smooth faces and UVs.
 
     Args:
@@ -51,7 +54,7 @@ def grid_mesh(name, rx, ry, width, height):
     return mesh
 
 
-def icosphere_mesh(name, subdivisions, radius):
+def icosphere_mesh(name: str, subdivisions: int, radius: float) -> Mesh:
     """A ball of triangles that are all nearly the same, with smooth faces and UVs; radius in meters."""
     mesh = bpy.data.meshes.new(name)
     geometry = bmesh.new()
@@ -70,13 +73,13 @@ def pinned_ids(pin: str, rx: int, ry: int) -> list[int]:
     return {"NONE": [], "CORNERS": ids[-1, [0, -1]].tolist(), "EDGE": ids[:, 0].tolist()}[pin]
 
 
-def vertices(name, axis):
+def vertices(name: str, axis: str) -> Any:
     """The property of a number of vertices along an axis."""
     about = f"Vertices along {axis}. Usually 32, for fine folds 100"
     return bpy.props.IntProperty(name=name, description=about, default=32, min=2, max=2000, soft_max=200)
 
 
-def length(name, description, default):
+def length(name: str, description: str, default: float) -> Any:
     """The property of an extent or a radius [m]."""
     return bpy.props.FloatProperty(
         name=name, description=description, default=default, min=0.001, soft_max=100.0, subtype="DISTANCE", precision=4
@@ -94,7 +97,7 @@ class AddBody(AddObjectHelper):
         return checks.in_object_mode(cls, context)
 
 
-def add_body(operator, context, mesh, kind):
+def add_body(operator: bpy.types.Operator, context: Context, mesh: Mesh, kind: str) -> Object:
     """A new object with this mesh where the operator says, active and selected, as a cloth or balloon."""
     obj = object_data_add(context, mesh, operator=operator)
     if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.
@@ -120,7 +123,7 @@ class MESH_OT_primitive_pbd_cloth_add(bpy.types.Operator, AddBody):
         name="Pin", description="Vertices that stay where they are", items=PINS, default="CORNERS"
     )
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj = add_body(self, context, grid_mesh("Cloth", self.rx, self.ry, self.width, self.height), "CLOTH")
         ids = pinned_ids(self.pin, self.rx, self.ry)
         if ids:
@@ -145,12 +148,12 @@ class MESH_OT_primitive_pbd_balloon_add(bpy.types.Operator, AddBody):
     )
     radius: length("Radius", "Radius of the ball. A party balloon 0.15 m, a beach ball 0.2 m", 0.15)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         add_body(self, context, icosphere_mesh("Balloon", self.subdivisions, self.radius), "BALLOON")
         return {"FINISHED"}
 
 
-def draw_menu(self, _context):
+def draw_menu(self: bpy.types.Menu, _context: Context) -> None:
     """Rows of Add > Mesh."""
     layout = self.layout
     layout.separator()

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any
+
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import handlers
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Result, Scene
 from ..pbd_addon.blender.timeline import follow, session, step
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 
 
-def settling(running, scene, frames):
+def settling(running: session.Record, scene: Scene, frames: int) -> Generator[int, None, None]:
     """Let the first frame hang for some frames, as a generator of how many are done; raises `PBDError`."""
     for done in range(1, frames + 1):
         step.settle_on(running, scene, done, frames)
@@ -38,14 +42,14 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
     _before: tuple[int, int, float, session.Record | None] = (0, 1, 0.0, None)
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return is_free(cls, context) and checks.has_live_body(cls, context)
 
-    def start(self, context):
+    def start(self, context: Context) -> Generator[int, None, None]:
         """Begin anew at the first frame, unsettled; raises `PBDError`."""
         scene = context.scene
         frame = scene.frame_current, scene.frame_subframe
-        self._before = (scene.pbd.settle, *frame, session.take_away(scene))
+        self._before = (scene.pbd.settle, *frame, session.drop(scene))
         self.frames = self.frames or scene.pbd.settle or 50
         scene.pbd.settle = 0
         session.go_to_first(scene)
@@ -53,7 +57,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         self._running = session.ensure(scene, context.evaluated_depsgraph_get())
         return settling(self._running, scene, self.frames)
 
-    def done(self, context):
+    def done(self, context: Context) -> str:
         """Show the result, and let the scene say how it came about."""
         scene = context.scene
         self._forget_earlier()
@@ -63,7 +67,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         follow.show_again(running, scene, context.evaluated_depsgraph_get())
         return f"Settled for {self.frames} frames"
 
-    def give_up(self, context):
+    def give_up(self, context: Context) -> Result:
         """Everything as it was before: frame, simulated frames, and what an earlier Settle has made."""
         scene = context.scene
         scene.pbd.settle, frame, subframe, earlier = self._before
@@ -74,18 +78,18 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
             session.put_back(scene, earlier)
         return {"CANCELLED"}
 
-    def _forget_earlier(self):
+    def _forget_earlier(self) -> None:
         """The simulation before this one is not wanted any more; Blender keeps operators for a while."""
         self._before = (*self._before[:3], None)
 
-    def status(self, progress):
+    def status(self, progress: Any) -> str:
         line = iface("PBD settles: {done} of {frames} frames, Esc cancels")
         return line.format(done=progress or 0, frames=self.frames)
 
-    def stopped(self):
+    def stopped(self) -> str:
         return "Settle cancelled"
 
-    def tick(self, context):
+    def tick(self, context: Context) -> Result:
         """Work for a moment, show the cloth as it hangs by now."""
         if session.of(context.scene) is not self._running:
             self.cancel(context)

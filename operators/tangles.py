@@ -7,12 +7,13 @@ import numpy as np
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Object, Result, Scene
 from ..pbd_addon.blender.read import mesh_io
 from ..pbd_addon.blender.timeline import intersections, session
 from . import checks
 
 
-def intersecting(scene, obj):
+def intersecting(scene: Scene, obj: Object) -> np.ndarray:
     """Faces of a PBD object that something goes through where the simulation starts, (k,) int; raises `PBDError`."""
     running = session.get(scene)
     members = running.world.members if running is not None and running.world is not None else ()
@@ -27,7 +28,7 @@ def intersecting(scene, obj):
     return intersections.kept_faces(mesh_io.read_polygons(obj.data))[found]
 
 
-def select(context, obj, domain, ids):
+def select(context: Context, obj: Object, domain: str, ids: np.ndarray) -> None:
     """Go into Edit Mode with only these vertices, edges or faces selected, (k,) int; the object is active."""
     context.scene.tool_settings.mesh_select_mode = (domain == "VERT", domain == "EDGE", domain == "FACE")
     # Deselected by the edit mode: Blender 5.0 crashes where edges that never were selected are written to.
@@ -49,10 +50,10 @@ class OBJECT_OT_pbd_select_intersections(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         return checks.is_active_body(cls, context)
 
-    def execute(self, context):
+    def execute(self, context: Context) -> Result:
         obj = context.object
         if obj.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")

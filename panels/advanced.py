@@ -6,6 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import about
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import backends, session
 from .places import BodyPanel, in_both_places
 from .rows import columns, draw_rows, draw_sentence, row_of_buttons
@@ -21,7 +22,7 @@ class Advanced(BodyPanel):
     bl_label = "Advanced"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.scene.pbd
         draw_rows(columns(layout), settings, "method", "iterations", "kernels")
         row = layout.row(align=True)

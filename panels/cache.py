@@ -6,6 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.baking import background_bake
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from .export import draw_reduction
 from .places import BodyPanel, in_both_places
@@ -24,7 +25,7 @@ class Cache(BodyPanel):
 
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         running = session.get(context.scene)
@@ -35,7 +36,7 @@ class Cache(BodyPanel):
         draw_apply(context, layout)
 
 
-def draw_range(context, layout):
+def draw_range(context: Context, layout: Layout) -> None:
     """The frames that are simulated: of the scene, or its own simulation range."""
     settings = context.scene.pbd
     col = layout.column(align=True)
@@ -44,7 +45,7 @@ def draw_range(context, layout):
         draw_rows(col, settings, "range_start", "range_end")
 
 
-def draw_store(context, layout):
+def draw_store(context: Context, layout: Layout) -> None:
     """Where simulated frames are kept."""
     settings = context.scene.pbd
     col = layout.column()
@@ -62,7 +63,7 @@ def draw_store(context, layout):
         row.operator("object.pbd_disk_cache_delete", text="Delete")
 
 
-def draw_bake(context, layout):
+def draw_bake(context: Context, layout: Layout) -> None:
     """How a bake is kept, its size before it is made, the bake in the background; Bake itself stands at the top."""
     obj = context.object
     settings = obj.pbd
@@ -78,7 +79,7 @@ def draw_bake(context, layout):
     layout.operator("object.pbd_clear_cache")
 
 
-def draw_size(context, layout):
+def draw_size(context: Context, layout: Layout) -> None:
     """What the bake will take, and where."""
     obj = context.object
     settings = obj.pbd
@@ -97,7 +98,7 @@ def draw_size(context, layout):
         draw_sentence(layout, context, line, "FILE_BLEND")
 
 
-def draw_background(context, layout):
+def draw_background(context: Context, layout: Layout) -> None:
     """The bake in a second Blender: begin, how far it is, cancel, why it failed."""
     running = background_bake.job()
     if running is None:
@@ -110,7 +111,7 @@ def draw_background(context, layout):
     row.operator("object.pbd_cancel_background", text="", icon="X")
 
 
-def draw_apply(context, layout):
+def draw_apply(context: Context, layout: Layout) -> None:
     """Keep the shape of this frame."""
     col = layout.column(align=True)
     col.label(text="Apply the shape of this frame as")

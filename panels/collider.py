@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender.kinds import Context
 from .places import BodyPanel, in_both_places
 from .rows import columns, draw_rows, draw_sentence
 
@@ -15,14 +16,14 @@ class Collider(BodyPanel):
     bl_label = "PBD Collider"
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         obj = context.object
         return obj is not None and obj.pbd_collider.enabled
 
-    def draw_header_preset(self, context):
+    def draw_header_preset(self, context: Context) -> None:
         self.layout.operator("object.pbd_collider_remove", text="", icon="X")
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         settings = context.object.pbd_collider

@@ -6,6 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.doctor import setup_findings
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 from .places import BodyPanel, in_both_places
@@ -23,13 +24,13 @@ class ObjectCollisions(BodyPanel):
     bl_label = "Object Collisions"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         draw_rows(columns(layout), context.object.pbd, "thickness", "friction")
         layout.prop(context.scene.pbd, "collider_collection")
         draw_colliders(context, layout)
 
 
-def draw_colliders(context, layout):
+def draw_colliders(context: Context, layout: Layout) -> None:
     """The colliders of the scene: each selects its object, and has a button that makes it none."""
     found = surfaces.colliders(context.scene)
     if not found:
@@ -56,10 +57,10 @@ class Floor(BodyPanel):
     bl_label = "Floor"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_header(self, context):
+    def draw_header(self, context: Context) -> None:
         self.layout.prop(context.scene.pbd, "use_floor", text="")
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.scene.pbd
         layout.active = layout.active and settings.use_floor
         flow = columns(layout)
@@ -74,10 +75,10 @@ class SelfCollisions(BodyPanel):
     bl_label = "Self Collisions"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_header(self, context):
+    def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "self_collision", text="")
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
         layout.prop(context.scene.pbd, "collisions", text="Quality")
         col = layout.column()

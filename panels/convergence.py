@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender.kinds import Context, Layout
 from .rows import draw_sentence
 
 
-def draw_convergence(layout, context, report):
+def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
     """A line where steps were chosen or added, and one where a kind of constraint is so short that it shows."""
     names = {
         "motion": iface("Motion"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender.doctor import doctor
+from ..pbd_addon.blender.kinds import Context, Layout
 from .places import BodyPanel, in_both_places
 from .rows import draw_rows, draw_sentence
 
@@ -17,7 +18,7 @@ class Doctor(BodyPanel):
     bl_label = "Doctor"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         layout = self.layout
         layout.operator("object.pbd_doctor_check", icon="VIEWZOOM")
         found = doctor.findings(context.scene)
@@ -35,7 +36,7 @@ class HeatMap(BodyPanel):
     bl_label = "Heat Map"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         kind = context.scene.pbd.heat_map
@@ -48,7 +49,7 @@ class HeatMap(BodyPanel):
         draw_rows(row, context.scene.pbd, "heat_full")
 
 
-def draw_finding(context, layout, finding):
+def draw_finding(context: Context, layout: Layout, finding: doctor.Finding) -> None:
     """One sentence, and the button that helps."""
     box = layout.box()
     where = f"{finding.body}: " if finding.body else ""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bl_ui.properties_physics_common import PHYSICS_PT_add
 
 from ..pbd_addon.blender import about
+from ..pbd_addon.blender.kinds import Context
 from .places import Sidebar
 from .rows import draw_sentence
 
@@ -17,11 +20,11 @@ class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
     bl_description = f"Buttons that make the first cloth or balloon. Version {about.version()}"
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         obj = context.object
         return obj is None or obj.type != "MESH" or not obj.pbd.enabled
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         layout = self.layout
         obj = context.object
         col = layout.column(align=True)
@@ -39,7 +42,7 @@ class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
         col.operator("mesh.primitive_pbd_balloon_add", text="New Balloon", icon="MESH_ICOSPHERE")
 
 
-def draw_physics_buttons(self, context):
+def draw_physics_buttons(self: Any, context: Context) -> None:
     """Rows of the button list in Properties > Physics, in the manner of Blender's own."""
     obj = context.object
     if obj is None or obj.type != "MESH":

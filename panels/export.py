@@ -6,6 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.baking import key_plan
+from ..pbd_addon.blender.kinds import Context, Layout
 from .places import BodyPanel, in_both_places
 from .rows import draw_sentence, file_size
 
@@ -21,7 +22,7 @@ class Export(BodyPanel):
     bl_label = "Export"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         row = layout.row(align=True)
@@ -33,7 +34,7 @@ class Export(BodyPanel):
         layout.operator("object.pbd_export", text="glTF").format = "GLTF"
 
 
-def draw_reduction(context, layout):
+def draw_reduction(context: Context, layout: Layout) -> None:
     """How many keys there may be, and what that will come to."""
     obj = context.object
     settings = obj.pbd

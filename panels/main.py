@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from . import status
 from .places import BodyPanel, in_both_places, is_live
@@ -17,15 +18,15 @@ class Main(BodyPanel):
     name = "main"
     bl_label = ""
 
-    def draw_header(self, context):
+    def draw_header(self, context: Context) -> None:
         settings = context.object.pbd
         self.layout.prop(settings, "active", text="PBD Balloon" if settings.type == "BALLOON" else "PBD Cloth")
 
-    def draw_header_preset(self, context):
+    def draw_header_preset(self, context: Context) -> None:
         draw_header_icon(self.layout, context.object)
         self.layout.operator("object.pbd_remove", text="", icon="X")
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         draw_body(context, layout)
@@ -34,7 +35,7 @@ class Main(BodyPanel):
         status.draw_problems(context, layout)
 
 
-def draw_body(context, layout):
+def draw_body(context: Context, layout: Layout) -> None:
     """Type of the object and quality of the scene."""
     settings = context.object.pbd
     col = layout.column()
@@ -46,7 +47,7 @@ def draw_body(context, layout):
     draw_rows(columns(col), context.scene.pbd, "substeps", "automatic", "speed")
 
 
-def draw_playback(context, layout):
+def draw_playback(context: Context, layout: Layout) -> None:
     """Play, step and reset, bake and delete the bake, grab; a bake shows its progress in the place of its buttons."""
     playing = context.screen.is_animation_playing
     settings, running = context.object.pbd, session.get(context.scene)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Layout, Object
 from .places import BodyPanel, in_both_places
 
 
@@ -15,7 +16,7 @@ class Maps(BodyPanel):
     bl_label = "Property Weights"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         draw_map(context, layout, "stretch")
         draw_map(context, layout, "bend")
         draw_map(context, layout, "shrink")
@@ -24,7 +25,7 @@ class Maps(BodyPanel):
         draw_map(context, layout, "friction")
 
 
-def draw_map(context, layout, kind):
+def draw_map(context: Context, layout: Layout, kind: str) -> None:
     """The group of a map with its brush, and below it the factors at weight 0 and at weight 1."""
     obj = context.object
     group = getattr(obj.pbd, f"{kind}_group")
@@ -36,7 +37,7 @@ def draw_map(context, layout, kind):
         row.prop(obj.pbd, f"{kind}_high", text="")
 
 
-def draw_group(layout, context, obj, name, which=""):
+def draw_group(layout: Layout, context: Context, obj: Object, name: str, which: str = "") -> None:
     """A vertex group of the settings and, for a map or the pins, the brush that paints it."""
     row = layout.row(align=True)
     row.prop_search(obj.pbd, name, obj, "vertex_groups")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender.kinds import Context
+
 
 class OBJECT_MT_pbd(bpy.types.Menu):
     """Cloth and balloons"""
 
     bl_label = "PBD"
 
-    def draw(self, _context):
+    def draw(self, _context: Context) -> None:
         layout = self.layout
         layout.operator("object.pbd_add", text="Add Cloth", icon="MOD_CLOTH").type = "CLOTH"
         layout.operator("object.pbd_add", text="Add Balloon", icon="MESH_UVSPHERE").type = "BALLOON"
@@ -62,20 +64,20 @@ class MESH_MT_pbd(bpy.types.Menu):
 
     bl_label = "PBD"
 
-    def draw(self, _context):
+    def draw(self, _context: Context) -> None:
         layout = self.layout
         layout.operator("object.pbd_pin_selected", icon="PINNED")
         layout.operator("object.pbd_unpin_selected", icon="UNPINNED")
         layout.operator("object.pbd_attach_selected", icon="LINKED")
 
 
-def draw_object_menu(self, _context):
+def draw_object_menu(self: bpy.types.Menu, _context: Context) -> None:
     """The row of Object."""
     self.layout.separator()
     self.layout.menu("OBJECT_MT_pbd", icon="MOD_CLOTH")
 
 
-def draw_mesh_menu(self, _context):
+def draw_mesh_menu(self: bpy.types.Menu, _context: Context) -> None:
     """The row of Mesh, in Edit Mode."""
     self.layout.separator()
     self.layout.menu("MESH_MT_pbd", icon="MOD_CLOTH")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.output import output_choice
 from .places import BodyPanel, in_both_places
 from .rows import draw_rows, draw_sentence
@@ -17,7 +18,7 @@ class Modifiers(BodyPanel):
     bl_label = "Modifiers"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
         choice = output_choice.choose(obj)
         draw_rows(layout, obj.pbd, "output")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ..pbd_addon.blender import gpu_drawing, overlay
+from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.timeline import session
 
 HANGS = not bpy.app.background
@@ -16,14 +19,14 @@ ATTACHED = (0.2, 0.85, 0.9, 1.0)
 """Colors, red, green, blue and opacity."""
 
 
-def is_on(context):
+def is_on(context: Context) -> bool:
     """Whether the view that is drawn wants it; a render reads and writes the same cloth, and is left alone."""
     view = context.space_data
     shown = context.scene.pbd.show_overlay and view is not None and view.overlay.show_overlays
     return bool(shown) and not bpy.app.is_job_running("RENDER")
 
 
-def draw():
+def draw() -> None:
     """Draw into the view that is being drawn."""
     context = bpy.context
     if not is_on(context):
@@ -34,7 +37,7 @@ def draw():
         gpu_drawing.draw_points(attached, ATTACHED)
 
 
-def draw_switch(self, context):
+def draw_switch(self: Any, context: Context) -> None:
     """The row among the overlays."""
     col = self.layout.column()
     col.active = context.space_data.overlay.show_overlays

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Layout
 from .places import BodyPanel, in_both_places
 from .rows import columns, draw_rows
 
@@ -15,7 +16,7 @@ class Physical(BodyPanel):
     parent = "main"
     bl_label = "Physical Properties"
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         draw_rows(columns(layout), settings, "density", "drag")
 
@@ -27,7 +28,7 @@ class Stiffness(BodyPanel):
     parent = "physical"
     bl_label = "Stiffness"
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         flow = columns(layout)
         if context.scene.pbd.method == "PBD":
@@ -46,7 +47,7 @@ class Damping(BodyPanel):
     bl_label = "Damping"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         names = ["damping"]
         if context.scene.pbd.method == "XPBD":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import types
+from typing import Any
 
 import bpy
 
 from ..pbd_addon.blender import about
+from ..pbd_addon.blender.kinds import Context, Layout, Object
 
 
 class Place:
@@ -49,32 +51,32 @@ class BodyPanel:
     layout: bpy.types.UILayout
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Context) -> bool:
         obj = context.object
         return obj is not None and obj.type == "MESH" and obj.pbd.enabled
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         layout.active = is_live(context.object)
         self.draw_settings(context, layout)
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         """Draw the rows of the panel."""
         raise NotImplementedError
 
 
-def is_live(obj):
+def is_live(obj: Object) -> bool:
     """Whether the settings of the object act: it is switched on and not baked."""
     return obj.pbd.active and not obj.pbd.baked
 
 
-def in_both_places(*drawings):
+def in_both_places(*drawings: Any) -> tuple[type, ...]:
     """Panel classes, ready to be registered: every drawing in the sidebar and in Properties > Physics."""
     return tuple(panel_class(drawing, place) for place in PLACES for drawing in drawings)
 
 
-def panel_class(drawing, place):
+def panel_class(drawing: Any, place: Any) -> type:
     """One drawing in one place."""
     contents = {
         "__doc__": drawing.__doc__,
@@ -89,7 +91,7 @@ def panel_class(drawing, place):
     )
 
 
-def described(drawing):
+def described(drawing: Any) -> str:
     """What the tooltip of a root's header adds: which version this is."""
     return "" if drawing.parent else f". PBD Cloth & Balloons {about.version()}"
 

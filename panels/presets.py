@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
+from typing import Any
 
 import bpy
 from bl_ui.utils import PresetPanel
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender.kinds import Context, Layout, Object
 from ..pbd_addon.blender.settings import presets
 
 
@@ -19,7 +21,7 @@ class MaterialPresets(PresetPanel):
     preset_subdir = ""
 
     @classmethod
-    def post_cb(cls, context, filepath):
+    def post_cb(cls, context: Context, filepath: str) -> None:
         """Blender applies presets without an undo step; Ctrl+Z should take back the material and nothing more."""
         name = bpy.path.display_name(os.path.basename(filepath), title_case=False)
         presets.note(context.object.pbd, cls.preset_subdir, name)
@@ -44,17 +46,17 @@ class OBJECT_PT_pbd_balloon_presets(MaterialPresets, bpy.types.Panel):
     preset_operator_defaults = MappingProxyType({"menu_idname": "OBJECT_PT_pbd_balloon_presets"})
 
 
-def menu_of(obj):
+def menu_of(obj: Object) -> Any:
     """The menu that fits the type of an object."""
     return OBJECT_PT_pbd_balloon_presets if obj.pbd.type == "BALLOON" else OBJECT_PT_pbd_cloth_presets
 
 
-def draw_header_icon(layout, obj):
+def draw_header_icon(layout: Layout, obj: Object) -> None:
     """The preset icon of a panel's header."""
     menu_of(obj).draw_panel_header(layout)
 
 
-def draw_chosen(layout, obj):
+def draw_chosen(layout: Layout, obj: Object) -> None:
     """The menu as a row with the name of the preset that the object has."""
     name, is_unchanged = presets.chosen(obj.pbd)
     text = iface(name) if name else iface("Choose a Material")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from .places import BodyPanel, in_both_places
 from .rows import columns, draw_rows, draw_sentence
@@ -18,7 +19,7 @@ class Pressure(BodyPanel):
     bl_label = "Pressure"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         layout.prop(settings, "pressure_mode", text="Mode")
         mode = settings.pressure_mode
@@ -31,7 +32,7 @@ class Pressure(BodyPanel):
         draw_measured(context, layout)
 
 
-def draw_measured(context, layout):
+def draw_measured(context: Context, layout: Layout) -> None:
     """Pressure after the last step, in a line that is always there."""
     running, measured = session.get(context.scene), []
     if running is not None and running.world is not None and running.last_frame > running.first_frame:

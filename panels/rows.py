@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
+from typing import Any
 
 import blf
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.settings.shown_units import SHOWN_AS, key_icon
 
 LETTER_WIDTH = 7.0
@@ -32,12 +34,12 @@ TWO_COLUMNS = 550.0
 """From about this width of a row on `columns` has two of them [pixels at the interface scale 1]."""
 
 
-def columns(layout):
+def columns(layout: Layout) -> Layout:
     """Rows that stand in two columns where the editor is wide, as in Blender's own physics panels."""
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, even_rows=False, align=True)
 
 
-def draw_rows(layout, owner, *names, labels=None):
+def draw_rows(layout: Layout, owner: Any, *names: str, labels: dict[str, str] | None = None) -> None:
     """Settings in rows of their own, with Blender's own split, so that all fields begin at one edge.
 
     What would be shown with too many zeros is shown in another unit, see `SHOWN_AS`; the dot beside it keys the stored
@@ -57,7 +59,7 @@ def draw_rows(layout, owner, *names, labels=None):
             layout.column().prop(owner, name, text=text, translate=False, slider=is_slider(field))
 
 
-def is_slider(field):
+def is_slider(field: Any) -> bool:
     """Whether a setting is drawn as a slider: a share, or a length that is dragged through millimeters.
 
     As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
@@ -65,27 +67,27 @@ def is_slider(field):
     return field.identifier.startswith("k_") or (field.unit == "LENGTH" and field.soft_max <= SHORT)
 
 
-def row_of_buttons(layout, context, *labels, icon=False):
+def row_of_buttons(layout: Layout, context: Context, *labels: str, icon: bool = False) -> Layout:
     """A row for buttons with these English labels, or a column if they would be cut off side by side."""
     needed = PADDING + max(text_width(context, iface(label, "Operator")) for label in labels)
     fits = needed + (ICON if icon else 0.0) <= row_width(context) / len(labels)
     return layout.row(align=True) if fits else layout.column(align=True)
 
 
-def row_width(context):
+def row_width(context: Context) -> float:
     """Width of a row of a panel, or of one of two columns, at the interface scale 1 [pixels]."""
     width = context.region.width / context.preferences.system.ui_scale
     width -= MARGINS + (TABS if context.region.type == "UI" else 0.0)
     return max(width / 2.0 if width > TWO_COLUMNS else width, 1.0)
 
 
-def text_width(context, text):
+def text_width(context: Context, text: str) -> float:
     """Width of a text in Blender's own font at the interface scale 1 [pixels]."""
     blf.size(0, context.preferences.ui_styles[0].widget.points)
     return blf.dimensions(0, text)[0]
 
 
-def draw_sentence(layout, context, sentence, icon):
+def draw_sentence(layout: Layout, context: Context, sentence: str, icon: str) -> None:
     """A sentence of any length, broken to the width of the region, with an icon on its first line.
 
     One without figures is translated here, one with figures where they are put in.

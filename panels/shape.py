@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..pbd_addon.blender.kinds import Context, Layout
 from .maps import draw_group
 from .places import BodyPanel, in_both_places
 from .rows import draw_rows, draw_sentence, row_of_buttons
@@ -16,7 +17,7 @@ class Shape(BodyPanel):
     parent = "main"
     bl_label = "Shape"
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
         draw_group(layout, context, obj, "pin_group", "PIN")
         row = layout.row()

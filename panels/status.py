@@ -7,6 +7,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.doctor import setup_findings
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
 from .convergence import draw_convergence
@@ -29,7 +30,7 @@ class Details(BodyPanel):
     bl_label = "Details"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw(self, context):
+    def draw(self, context: Context) -> None:
         running = session.get(context.scene)
         if running is None or context.object.pbd.baked:
             draw_sentence(self.layout, context, "Nothing is simulated yet" if running is None else "Baked", "INFO")
@@ -43,7 +44,7 @@ class Details(BodyPanel):
             draw_sentence(self.layout, context, note, "INFO")
 
 
-def line(context):
+def line(context: Context) -> tuple[str, str, bool]:
     """The status of the active object: a few words, an icon, and whether it is an alarm."""
     settings, running = context.object.pbd, session.get(context.scene)
     if settings.baked:
@@ -57,7 +58,7 @@ def line(context):
     if said:
         return said, "ERROR" if has_warning(running) else "TIME", False
     live = [obj for obj in session.bodies(context.scene) if not obj.pbd.baked]
-    count = cost_estimate.count_vertices(live)
+    count = sum(len(obj.data.vertices) for obj in live)
     seconds = cost_estimate.seconds_of_frame(context.scene, count)
     if seconds < cost_estimate.LONG:
         return iface("Press Space to simulate"), "INFO", False
@@ -65,7 +66,7 @@ def line(context):
     return takes, "TIME", False
 
 
-def summary(context, running):
+def summary(context: Context, running: session.Record | None) -> str:
     """Time and stretch of the last frame, and the frames that hold; what is zero is left out, "" if all is."""
     if running is None or running.world is None:
         return ""
@@ -82,13 +83,13 @@ def summary(context, running):
     return ", ".join(parts)
 
 
-def has_warning(running):
+def has_warning(running: session.Record) -> bool:
     """Whether the details say something that should not be overlooked."""
     unstable = running.report is not None and running.report.advice is not None
     return bool(unstable or running.disk_note or running.first_disturbed is not None)
 
 
-def draw_line(context, layout):
+def draw_line(context: Context, layout: Layout) -> None:
     """One line, whatever happens, so that nothing below it moves."""
     text, icon, alarm = line(context)
     row = layout.row()
@@ -96,7 +97,7 @@ def draw_line(context, layout):
     row.label(text=text, icon=icon, translate=False)
 
 
-def draw_problems(context, layout):
+def draw_problems(context: Context, layout: Layout) -> None:
     """In red why nothing is simulated, or why it will not look like cloth, each with the button that helps."""
     obj, running = context.object, session.get(context.scene)
     if obj.pbd.baked:
@@ -114,7 +115,7 @@ def draw_problems(context, layout):
         button.check, button.body = "too_coarse", obj.name
 
 
-def draw_problem(context, layout, sentence, is_late=False):
+def draw_problem(context: Context, layout: Layout, sentence: str, is_late: bool = False) -> None:
     """An error, and below it what mends it, if something does."""
     col = layout.column(align=True)
     red = col.column()
@@ -130,7 +131,7 @@ def draw_problem(context, layout, sentence, is_late=False):
         button.check, button.body = check, name
 
 
-def draw_report(context, layout, running):
+def draw_report(context: Context, layout: Layout, running: session.Record) -> None:
     """What the last frame took, touched and left short."""
     report = running.report
     if report is None:
@@ -149,7 +150,7 @@ def draw_report(context, layout, running):
             draw_sentence(layout, context, sentence.format(count=count), icon)
 
 
-def draw_frames(context, layout, running):
+def draw_frames(context: Context, layout: Layout, running: session.Record) -> None:
     """Which frames are there, where they are kept, and why others do not hold."""
     first, last = session.valid_frames(context.scene)
     if running.world is not None and first <= last:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
+from ..pbd_addon.blender.kinds import Scene
 from ..pbd_addon.blender.timeline import session
 
 HEIGHT = 4.0
@@ -12,12 +15,14 @@ HEIGHT = 4.0
 HANGS = not bpy.app.background
 """Whether there are windows to draw into."""
 
-SIMULATED = (0.24, 0.62, 0.9, 0.9)
-OUTDATED = (0.9, 0.35, 0.2, 0.5)
+Color = tuple[float, float, float, float]
+
+SIMULATED: Color = (0.24, 0.62, 0.9, 0.9)
+OUTDATED: Color = (0.9, 0.35, 0.2, 0.5)
 """Colors of frames that hold, and of those that did not hold any more and wait to be simulated again."""
 
 
-def spans(scene):
+def spans(scene: Scene) -> list[tuple[int, int, Color]]:
     """What is to be drawn: first frame, last frame and color of each part of the strip."""
     running = session.get(scene)
     if running is None or running.untouched:
@@ -28,7 +33,7 @@ def spans(scene):
     return parts if lost is None else [*parts, (lost.first, lost.last, OUTDATED)]
 
 
-def redraw(scene):
+def redraw(scene: Scene) -> None:
     """Draw again if there are other frames than before: while it plays Blender moves the playhead alone."""
     running = session.get(scene)
     frames = None if running is None else (running.first_frame, running.last_frame)
@@ -44,14 +49,14 @@ def redraw(scene):
 _drawn: list[tuple[int, int] | None] = []
 
 
-def draw():
+def draw() -> None:
     """Draw the strip into the region that is being drawn."""
     context = bpy.context
     view, height = context.region.view2d, HEIGHT * context.preferences.system.ui_scale
     draw_spans(spans(context.scene), lambda frame: view.view_to_region(frame, 0.0, clip=False)[0], height)
 
 
-def draw_spans(parts, place, height):
+def draw_spans(parts: Any, place: Any, height: float) -> None:
     """Draw `parts`, as of `spans`, along the foot of a region; `place` says where a frame is from the left [pixels]."""
     import gpu
     from gpu_extras.batch import batch_for_shader

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from .places import BodyPanel, in_both_places
 from .rows import draw_sentence
@@ -18,7 +19,7 @@ class Times(BodyPanel):
     bl_label = "Times"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
-    def draw_settings(self, context, layout):
+    def draw_settings(self, context: Context, layout: Layout) -> None:
         running = session.get(context.scene)
         if running is None or running.report is None:
             draw_sentence(layout, context, "Press Space to simulate", "INFO")

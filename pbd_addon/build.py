@@ -71,8 +71,9 @@ def build_model(
     weights = np.concatenate([body.pin_weights for body in bodies])[layout.soft_pins]
     stretch, shear = _build_stretch(layout, w), _build_shear(layout, w)
     volume = VolumeConstraints(_closed_pieces(layout), len(w))
-    skin = PressurizedSkin(volume, [stretch, shear], layout.islands, layout.pins)
     plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free]) for plane in planes)
+    contact = _build_contact(layout, colliders, plane_constraints)
+    skin = PressurizedSkin(volume, [stretch, shear], [*plane_constraints, contact], layout.islands, layout.pins)
     model = Model(
         **vars(layout),
         planes=tuple(planes),
@@ -94,7 +95,7 @@ def build_model(
         skin=skin,
         further=(),
         plane_constraints=plane_constraints,
-        contact=_build_contact(layout, colliders, plane_constraints),
+        contact=contact,
     )
     return with_materials(model, materials, maps, settings)
 

@@ -19,31 +19,30 @@ def decay(model: Model, h: float) -> tuple[np.ndarray, np.ndarray]:
     return np.exp(-h * model.drag * model.gravity_fraction), -np.expm1(-h * model.damping)
 
 
-def accelerate(
-    model: Model, v: np.ndarray, gravity: Sequence[float], h: float, left: np.ndarray, kernels: Kernels
-) -> np.ndarray:
-    """Velocities (3, n) [m/s] after h [s] of still air, which leaves so much of them (n,), and of gravity [m/s²].
+def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float, left: np.ndarray) -> None:
+    """Let still air, which leaves so much of them (n,), and gravity [m/s²] act on velocities (3, n) [m/s] for h [s].
 
     Air takes the factor exp(-drag h), exact for any h; gravity comes after it, or falls would end below g / drag.
     """
-    return kernels.accelerate(v, left, model.gravity_fraction, h * np.asarray(gravity, float))
+    v *= left
+    for row, along in zip(v, gravity):
+        if along:
+            row += h * along * model.gravity_fraction
 
 
-def damp(model: Model, x: np.ndarray, v: np.ndarray, taken: np.ndarray, kernels: Kernels) -> np.ndarray:
-    """Velocities (3, n) [m/s] after damping towards each island's rigid motion (Müller et al. 2007, sec. 3.5).
+def damp(model: Model, x: np.ndarray, v: np.ndarray, taken: np.ndarray, kernels: Kernels) -> None:
+    """Damp velocities (3, n) [m/s] towards each island's rigid motion (Müller et al. 2007, sec. 3.5).
 
-    v_i + k (v_cm + omega x r_i - v_i), with k = 1 - exp(-damping h) `taken` of each island, (islands,); x, v (3, n)
-    [m], [m/s]. A free island keeps its
-    momentum, angular momentum, flight and spin. A pinned one is not free to move as a whole: what stays is the rigid
-    motion that its firm pins leave it, such as the swing about a pin or an axis, see `Model.damping_masses`.
+    v_i + k (v_cm + omega x r_i - v_i), with k = 1 - exp(-damping h) `taken` of each island, (islands,); x (3, n) [m].
+    A free island keeps its momentum, angular momentum, flight and spin. A pinned one is not free to move as a whole:
+    what stays is the rigid motion that its firm pins leave it, such as the swing about a pin or an axis, see
+    `Model.damping_masses`.
 
     Damping comes before gravity: what gravity has just added is no motion yet, and cloth at rest would lose weight.
     """
     if not model.damping.any():
-        return v
+        return
     center, velocity, spin = kernels.island_motion(
         x, v, model.damping_masses, model.islands, model.damping_island_masses
     )
-    damped = v.copy()
-    kernels.approach(damped, x, model.islands, center, velocity, spin, taken)
-    return damped
+    kernels.approach(v, x, model.islands, center, velocity, spin, taken)

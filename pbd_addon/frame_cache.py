@@ -107,6 +107,11 @@ class FrameCache:
             return x
         return x + share * (self._positions(before + 1) - x)
 
+    def in_memory(self, frame: int) -> np.ndarray | None:
+        """Positions at a held frame as they are held, (3, n) float32 [m], not to be written to; None in a store."""
+        held = self._states[frame - self.first]
+        return None if held is None else held.x
+
     def state(self, frame: int) -> State:
         """A copy of the state of a frame, to go on from, float64; the last frame's is exact.
 

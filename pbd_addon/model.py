@@ -202,6 +202,11 @@ class Model(Layout):
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
 
     @property
+    def springs(self) -> tuple[DistanceConstraints, ...]:
+        """Shear and stretch, as far as they are active; none where nothing resists stretching."""
+        return tuple(kind for kind in (self.shear, self.stretch) if kind.active) if self.stretch.active else ()
+
+    @property
     def meets_alone(self) -> bool:
         """Whether no piece can meet another one, only obstacles."""
         return len(self.body_of_island) == 1 or not self.contact.active
@@ -219,9 +224,11 @@ class Model(Layout):
 
     def pushed(self) -> np.ndarray:
         """Which bodies volume, planes or contact pushed after stretch was solved in the last substep, (bodies,)."""
-        ids = np.concatenate([constraints.pushing() for constraints in self.constraints] or [np.zeros(0, int)])
         found = np.zeros(len(self.bodies), bool)
-        found[np.searchsorted([part.stop for part in self.slices], ids, side="right")] = True
+        pushing = [ids for constraints in self.constraints if len(ids := constraints.pushing())]
+        if pushing:
+            stops = [part.stop for part in self.slices]
+            found[np.searchsorted(stops, np.concatenate(pushing), side="right")] = True
         return found
 
     def owner(self, particle: int) -> tuple[Body, int]:

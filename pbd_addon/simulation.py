@@ -238,7 +238,9 @@ class Simulation:
         in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
         count, reason = adaptive.substeps(self._model, self._state, self._targets, self.settings, dt)
-        settings = dataclasses.replace(self.settings, substeps=count)
+        settings = self.settings
+        if count != settings.substeps:
+            settings = dataclasses.replace(settings, substeps=count)
         watch.lap("prediction")
         self._state = solver.step(
             self._model, self._state, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch

@@ -14,6 +14,7 @@ import dataclasses
 import numpy as np
 
 from . import forces
+from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
@@ -26,7 +27,7 @@ RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
 
 CONTACT_RETRIES = 2
-"""How often a substep is cut in halves because colliders left cloth no place."""
+"""How often a substep is cut in halves because colliders left cloth no place or overran it."""
 
 
 class UnstableError(ArithmeticError):
@@ -90,15 +91,16 @@ class Stepper:
     targets: Targets
     kernels: Kernels
     watch: Stopwatch
+    _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
     _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def substep(self, fraction: float, h: float) -> None:
         """Step the state by h seconds, to `fraction` of the frame."""
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
-        x = state.x.copy()
+        x, v = state.x.copy(), state.v.copy()
         left, taken = self._decay(h)
-        v = forces.damp(model, x, state.v, taken, kernels)  #                        (6)
-        v = forces.accelerate(model, v, self.settings.gravity, h, left, kernels)  #  (5)
+        forces.damp(model, x, v, taken, kernels)  #                                  (6)
+        forces.accelerate(model, v, self.settings.gravity, h, left)  #               (5)
         p = x + h * v  #                                                             (7)
         p[:, model.pinned] = self._pinned(fraction)
         watch.lap("prediction")
@@ -115,6 +117,8 @@ class Stepper:
                 if constraints is model.volume:
                     model.skin.end_pass(kernels, p, x)
                 watch.lap(constraints.name)
+        project_together(kernels, model.contact, model.springs, p, x)  #             (10), of both
+        watch.lap(model.contact.name)
         for constraints in model.constraints:
             constraints.apply_friction(kernels, p, x)  #                             (16)
             watch.lap(constraints.name)
@@ -125,7 +129,8 @@ class Stepper:
     def begin(self, dt: float) -> None:
         """Tell everything that moves by itself where it goes in a frame of dt seconds."""
         model, state, targets = self.model, self.state, self.targets
-        model.attachment.path = np.stack([state.pin_targets, targets.pins])[:, :, model.soft_pins]
+        path = np.stack([state.pin_targets, targets.pins])
+        model.attachment.path, self._firm_path = path[:, :, model.soft_pins], path[:, :, model.firm_pins]
         for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
             plane.lay_path(start, end, dt)
         model.contact.lay_path(state.colliders, targets.colliders)
@@ -150,7 +155,9 @@ class Stepper:
         before = state.x, state.v
         self.substep(stop, h)
         sound = np.abs(state.v).max() < RUNAWAY_SPEED  # false for NaN too
-        if sound and (model.contact.is_crossing_free or retries <= RETRIES - CONTACT_RETRIES):
+        fits = model.contact.is_crossing_free
+        fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
+        if sound and (fits or retries <= RETRIES - CONTACT_RETRIES):
             self._remember()
             return
         if not retries:
@@ -180,6 +187,5 @@ class Stepper:
 
     def _pinned(self, fraction: float) -> np.ndarray:
         """Where firm pins are at a fraction of the frame, (3, f) [m]."""
-        firm = self.model.firm_pins
-        start, end = self.state.pin_targets[:, firm], self.targets.pins[:, firm]
-        return start + fraction * (end - start)
+        start, end = self._firm_path
+        return np.asarray(start + fraction * (end - start))

@@ -33,7 +33,8 @@ BRIDGE = (
 
 TIMELINE = (
     *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "step"),
-    *("disk_cache", "heat_map", "follow", "cost_estimate", "disk_load", "session", "grab"),
+    *("replay", "validity"),
+    *("checksums", "disk_cache", "heat_map", "follow", "cost_estimate", "disk_load", "session", "grab"),
 )
 """The modules of pbd_addon.blender.timeline: each imports only those before it."""
 
@@ -45,7 +46,7 @@ CHANGING = {"add", "append", "clear", "discard", "extend", "insert", "pop", "rem
 
 PANELS_MAY_IMPORT = (
     "panels",
-    "pbd_addon.settings",
+    *("pbd_addon.settings", "pbd_addon.blender.kinds"),
     *("pbd_addon.blender.scene.linked", "pbd_addon.blender.settings.presets", "pbd_addon.blender.settings.properties"),
     *("pbd_addon.blender.output.output_choice", "pbd_addon.blender.doctor.doctor"),
     *("pbd_addon.blender.about", "pbd_addon.blender.overlay", "pbd_addon.blender.gpu_drawing"),
@@ -58,7 +59,7 @@ PANELS_MAY_IMPORT = (
     ),
     *("pbd_addon.blender.baking.background_bake", "pbd_addon.blender.baking.key_plan"),
 )
-PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames"}
+PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames", "Record", "BakeProgress"}
 """What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 
 
@@ -155,15 +156,11 @@ def wrong_in_timeline(importer: str, imported: str) -> str:
 
 
 def record_fields(root: Path) -> set[str]:
-    """What a record holds: the attributes that its class sets on itself."""
+    """What a record holds: the fields of its class."""
     path = root / "pbd_addon" / "blender" / "timeline" / "record.py"
     classes = ast.parse(path.read_text(encoding="utf-8")).body
     record = next(node for node in classes if isinstance(node, ast.ClassDef) and node.name == "Record")
-    return {
-        node.attr
-        for node in ast.walk(record)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
-    }
+    return {ast.unparse(node.target) for node in record.body if isinstance(node, ast.AnnAssign)}
 
 
 def writes(source: str, fields: set[str]) -> list[int]:

@@ -121,7 +121,7 @@ def test_the_report_tells_of_strain_and_substeps():
     free = np.abs(body.edge_strain(x))  # none of the edges lies between two pins
     assert report.strain_mean == pytest.approx(free.mean(), rel=1e-9)
     assert report.strain_max == pytest.approx(free.max(), rel=1e-9)
-    assert report.strain_p95 == pytest.approx(np.percentile(free, 95.0), rel=1e-9)
+    assert report.strain_p95 == pytest.approx(np.percentile(free, 95.0, method="higher"), rel=1e-9)
     assert report.strain_max > 0.01
     assert report.substeps == 6
     assert report.seconds > 0.0

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
+from tests.skins import inner_motion, needed_pressure
 
 CORNERS = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 CELL_EDGES = [(a, b) for a in range(8) for b in range(8) if a < b and (CORNERS[a] != CORNERS[b]).sum() == 1]
@@ -151,30 +152,9 @@ def look(simulation: Simulation, body: Body) -> Inflated:
     pressure = simulation.pressure(body)
     return Inflated(
         body, x, volume / body.volume(body.rest_vertices), pressure[0] if pressure else float("nan"),
-        virial(simulation, x) / (3.0 * volume), inner_motion(x, v, body.masses()), float(strain.mean()),
+        needed_pressure(body, x), inner_motion(body, x, v)[0], float(strain.mean()),
         float(strain.max()),
     )  # fmt: skip
-
-
-def virial(simulation: Simulation, x: np.ndarray) -> float:
-    """Sum over edges and diagonals of tension times length at x (n, 3), from stiffness and lengthening [J]."""
-    total = 0.0
-    for kind in simulation.constraints:
-        if kind.name in ("stretch", "shear"):
-            change = kind.values(x)
-            compliance = np.where(change > 0.0, *kind.compliance)  # type: ignore[attr-defined]
-            total += float((change / compliance * (change + kind.rest_lengths)).sum())  # type: ignore[attr-defined]
-    return total
-
-
-def inner_motion(x: np.ndarray, v: np.ndarray, masses: np.ndarray) -> float:
-    """Speed beside the nearest rigid motion, rms over vertices [m/s]; x, v (n, 3), masses (n,)."""
-    share = (masses / masses.sum())[:, None]
-    r, u = x - (share * x).sum(axis=0), v - (share * v).sum(axis=0)
-    inertia = (share[:, :, None] * ((r**2).sum(axis=1)[:, None, None] * np.eye(3) - r[:, :, None] * r[:, None])).sum(0)
-    spin = np.linalg.solve(inertia, (share * np.cross(r, u)).sum(axis=0))
-    rest = u - np.cross(spin, r)
-    return float(np.sqrt((rest**2).sum(axis=1).mean()))
 
 
 class Pile(NamedTuple):
@@ -216,7 +196,7 @@ def pile(shown: tuple[int, ...] = (1, 16, 28, 72), cells: int = 20, volume: floa
         touching = max(touching, report.self_contacts)
         if frame in shown:
             frames.append([simulation.positions(body).copy() for body in bodies])
-    motion = [inner_motion(simulation.positions(b), simulation.velocities(b), b.masses()) for b in bodies]
+    motion = [inner_motion(b, simulation.positions(b), simulation.velocities(b))[0] for b in bodies]
     held = [b.volume(simulation.positions(b)) / (volume * b.volume(b.rest_vertices)) for b in bodies]
     assert report is not None
     return Pile(bodies, frames, held, report.crossings, touching, max(motion))

@@ -168,7 +168,7 @@ def inside(kernels: str, automatic: bool) -> Iterator[Check]:
     vertices, quads = sheet(24, 0.6)
     ball, faces = icosphere(3, 0.6)
     bodies = [Body(vertices, quads.tolist(), CLOTH)]
-    seen = watch(bodies, [Collider(ball, faces)], None, 24, kernels, automatic)[1]
+    seen = watch(bodies, [Collider(ball, faces)], None, 48, kernels, automatic)[1]
     yield Check("start inside of a ball", "largest strain, worst frame [%]", 100.0 * max(seen.strain), 20.0)
     most = 0.5 + 9.81  # depenetration, and a fall of a second
     yield Check("start inside of a ball", "fastest vertex [m/s]", max(seen.speed), most)

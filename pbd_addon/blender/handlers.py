@@ -25,6 +25,9 @@ def on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
     if session.visits(scene):  # A frame change of our own, on the way to another frame.
         return
+    if session.replay(scene, depsgraph):
+        leftovers.look(depsgraph)
+        return
     shown = session.show(scene, depsgraph)
     leftovers.look(depsgraph)
     session.tell(scene)

@@ -15,3 +15,11 @@ Keys = Any
 KeyBlock = Any
 Modifier = Any
 Depsgraph = bpy.types.Depsgraph
+
+Context = Any
+"""Its stubs call a scene and a window optional, which operators always have."""
+
+Layout = Any
+Event = bpy.types.Event
+Result = set[Any]
+"""What an operator returns."""

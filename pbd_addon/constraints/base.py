@@ -35,7 +35,7 @@ class Residual(NamedTuple):
     error: float = 0.0
 
 
-SAMPLE = 1000
+SAMPLE = 300
 """At least so many rows of a kind are looked at, where there are as many."""
 
 

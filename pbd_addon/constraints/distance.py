@@ -171,6 +171,7 @@ class DistanceConstraints(Constraints):
             self.gamma = self.damping_times / h
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
             self.softness = self.alpha[0] / self.rest_lengths
+            self.shortest = float(self.rest_lengths.min(initial=np.inf))
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
             families = [] if self.relaxed else self.families
             self.chains = [self._chained(family) for family in families]
@@ -230,6 +231,25 @@ class DistanceConstraints(Constraints):
             kernels.project_distance(p, x, *self.sweep, multipliers)
             self.multipliers[self.swept] = multipliers
 
+    def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
+        """Project all rows once more, multipliers carried on, with these shares of the inverse masses, (n,)."""
+        for chained in self.chains:
+            vertices, levels, rings, joints, weights, lengths, alpha, gamma = chained.arguments
+            weights = weights * share.take(vertices)
+            multipliers = self.multipliers.take(chained.row_of_step)
+            kernels.project_chains(
+                p, x, vertices, levels, rings, joints, weights, lengths, alpha, gamma, multipliers, 1
+            )
+            self.multipliers[chained.family.rows] = multipliers[chained.family.links]
+        rows = self.rows
+        weights = self.weights * share.take(rows.indices)
+        brake = 1.0 + self.gamma if len(self.gamma) else 1.0
+        scale = -self.k[: self.sides] / (weights.sum(axis=0) * brake + self.alpha)
+        kernels.project_distance(
+            p, x, rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths, self.alpha, scale, self.gamma,
+            self.multipliers,
+        )  # fmt: skip
+
     def _go_along(
         self, kernels: Kernels, p: np.ndarray, x: np.ndarray, chains: list[Chained], order: list[tuple[int, int]]
     ) -> None:
@@ -270,10 +290,8 @@ class DistanceConstraints(Constraints):
         return change / np.maximum(np.where(change < 0.0, self.compliance[1], self.compliance[0]), 1e-12)
 
     def elastic_strain(self) -> np.ndarray:
-        """Lengthening that the multipliers of the last substep stand for, over the rest length, (m,)."""
-        if not self.h:
-            return np.zeros_like(self.multipliers)
-        return np.maximum(-self.softness * self.multipliers, 0.0)
+        """Strain that the multipliers of the last substep stand for, (m,); below 0 where pushed together."""
+        return -self.softness * self.multipliers if self.h else np.zeros_like(self.multipliers)
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:

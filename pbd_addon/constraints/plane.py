@@ -85,12 +85,16 @@ class PlaneConstraints(Constraints):
         self.factors = of_rows(maps.get("friction"), self.particles[None])
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self.weights = w[self.particles]
+        self.use_weights(w)
         self.thickness = self.plane.thickness + np.array([m.thickness for m in materials])[self.body]
         own = np.array([m.friction for m in materials])[self.body] * self.factors
         self.friction = 0.5 * (self.plane.friction + own)
         self.active = len(self.particles) > 0
         self.h = 0.0
+
+    def use_weights(self, w: np.ndarray) -> None:
+        """Count forces with these inverse masses, (n,) [1/kg]; where particles go does not depend on them."""
+        self.weights = w[self.particles]
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0

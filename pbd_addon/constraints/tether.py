@@ -139,9 +139,12 @@ class TetherConstraints(Constraints):
         if h != self.h or not np.array_equal(strain, self.known_strain):
             self.h, self.known_strain = h, strain
             # What has just been predicted has fallen by g h² more than it will when the edges have pulled it back.
-            far = self.lengths * strain[self.body]
-            give = np.maximum(MARGIN * far, far / DYNAMIC_LOAD + self.gravity * h**2)
-            self.reach = np.where(self.used, self.lengths + give, np.inf)
+            far = self.lengths * (strain[0] if self.bodies == 1 else strain[self.body])
+            give = far / DYNAMIC_LOAD
+            give += self.gravity * h**2
+            np.maximum(give, MARGIN * far, out=give)
+            give += self.lengths
+            self.reach = give if self.bodies == 1 else np.where(self.used, give, np.inf)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_tether(p, self.particles, self.anchors, self.starts, self.weights, self.reach, self.multipliers)

@@ -61,6 +61,7 @@ class ContactConstraints(Constraints):
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
+        unprojected: Positions before contact was projected, (3, n) [m]; None where nothing touches.
         query_seconds: Wall time of all broad-phase queries of the frame [s].
     """
 
@@ -84,8 +85,10 @@ class ContactConstraints(Constraints):
         self._path = self._p[:, self.n :], self._p[:, self.n :]
         self._is_still = [False] * len(obstacles)
         self.pairs: list[SurfacePair] = []
+        self._edge = min((surface.edge for surface in surfaces if surface is not None), default=np.inf)
         self.penetration = Penetration()
         self.query_seconds = 0.0
+        self.unprojected: np.ndarray | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -116,7 +119,7 @@ class ContactConstraints(Constraints):
             self.pairs = []  # candidates keep the distances that they were found with
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self._w = np.concatenate([w, np.zeros(self._p.shape[1] - self.n)])
+        self._w = self._counted = np.concatenate([w, np.zeros(self._p.shape[1] - self.n)])
         self._gravity = float(np.linalg.norm(settings.gravity))
         self._frictions = np.zeros(self.n)
         for material, surface in zip(materials, self.surfaces):
@@ -136,6 +139,10 @@ class ContactConstraints(Constraints):
         self.is_crossing_free = True
         least = min((pair.distance for pair in self.pairs), default=0.0)
         self._final_margin = FINAL_MARGIN * SMOOTH_SHARE * least
+
+    def use_weights(self, w: np.ndarray) -> None:
+        """Count forces with these inverse masses, (n,) [1/kg]; what is pushed moves by its true mass."""
+        self._counted = np.concatenate([w, self._w[self.n :]])
 
     def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray]) -> None:
         """Say where the colliders' vertices are at the beginning and at the end of a frame, (3, m) [m] each."""
@@ -192,6 +199,7 @@ class ContactConstraints(Constraints):
         for surface in self._all_surfaces():
             surface.motion_bound.advance()
         self.is_crossing_free = True
+        self.unprojected = None
         self._is_first_pass, self._is_far = True, False
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
@@ -209,6 +217,7 @@ class ContactConstraints(Constraints):
         contacts, rows = self._contacts, self._contacts.rows
         if not rows.size:
             return
+        self.unprojected = p.copy()
         inverse_masses = self._w.take(rows.particles)
         enough = contacts.target_gap - GAP_TOLERANCE * rows.min_distance
         for number in range(MAX_PASSES):
@@ -221,6 +230,7 @@ class ContactConstraints(Constraints):
                 plane.project(kernels, self._p, self._x)
             if number + 1 >= len(RELAXATIONS) and (contacts.gaps(kernels, self._p) >= enough).all():
                 break
+        self.penetration.limit_speed(self._p, self._x, self.h)
         p[:] = self._p[:, : self.n]
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
@@ -243,6 +253,23 @@ class ContactConstraints(Constraints):
             bounces = self._coefficients.restitution > 0.0
             opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces)
             x += (opened - self._x)[:, : self.n]
+
+    def approach(self, kernels: Kernels, v: np.ndarray) -> float:
+        """By how much what pushed in the last substep was to come closer, had cloth kept the velocities v (3, n), at
+        most, in edges.
+        """
+        rows = self._contacts.rows.take(self._contacts.pushing)
+        way = np.concatenate([self.h * v, (self._p - self._x)[:, self.n :]], axis=1)
+        opening = np.einsum("jm,jm->m", rows.weights, kernels.heights(way, rows.particles, rows.normals))
+        return -float(opening.min(initial=0.0)) / self._edge
+
+    def held(self) -> np.ndarray:
+        """Particles that colliders pushed in the last projection, or lead out of them, (n,) bool."""
+        held = np.zeros(self._p.shape[1], bool)
+        held[self.penetration.exiting] = True
+        hit = self._contacts.rows.particles[:, self._contacts.pushing]
+        held[hit[:, (hit >= self.n).any(axis=0)]] = True
+        return held[: self.n]
 
     def pushing(self) -> np.ndarray:
         hit = np.unique(self._contacts.rows.particles[:, self._contacts.pushing])
@@ -267,7 +294,13 @@ class ContactConstraints(Constraints):
         return rows.particles.T, np.einsum("jm,im->mji", rows.weights, rows.normals)
 
     def forces(self) -> np.ndarray:
-        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+        if not self.h:
+            return np.zeros_like(self.multipliers)
+        rows = self._contacts.rows
+        true, counted = (
+            np.einsum("jm,jm->m", rows.weights**2, w.take(rows.particles)) for w in (self._w, self._counted)
+        )
+        return self.multipliers / self.h**2 * np.divide(true, counted, out=np.ones_like(true), where=counted > 0.0)
 
     def _pair_surfaces(self, materials: Sequence[Material], settings: SolverSettings) -> list[SurfacePair]:
         """All pairs of surfaces that can meet; notes the materials of both sides."""

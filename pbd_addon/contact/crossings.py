@@ -60,7 +60,16 @@ def inside(points: np.ndarray, x: np.ndarray, triangles: np.ndarray) -> np.ndarr
 
     A point is inside if a ray upwards meets the surface an odd number of times.
     """
-    corners = x.take(triangles, axis=1)
+    ray = hits_above(points, x.take(triangles, axis=1))[0]
+    return np.asarray(np.bincount(ray, minlength=points.shape[1]) % 2 == 1)
+
+
+def hits_above(points: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where rays upwards from points (3, k) meet triangles with corners (3, 3, t).
+
+    Returns:
+        Number of the point and of the triangle, and the height above the point, (m,) each.
+    """
     top = np.vstack([points[:2], np.full(points.shape[1], max(corners[2].max(), points[2].max()))])
     rays = BVH.of_points(points.T).refit(np.concatenate([points, -top]))
     ray, triangle = rays.query_pairs(_fitted(corners))
@@ -74,8 +83,8 @@ def inside(points: np.ndarray, x: np.ndarray, triangles: np.ndarray) -> np.ndarr
         within ^= spans & (left < 0.0)
     normal = np.cross(b - a, c - a, axis=0)
     rise = np.einsum("im,im->m", normal, a - p)
-    above = within & (rise * np.sign(normal[2]) > 0.0)
-    return np.asarray(np.bincount(ray[above], minlength=points.shape[1]) % 2 == 1)
+    above = np.flatnonzero(within & (rise * np.sign(normal[2]) > 0.0))
+    return ray[above], triangle[above], rise[above] / normal[2, above]
 
 
 def _fitted(corners: np.ndarray) -> FittedBVH:

@@ -57,7 +57,11 @@ class Contacts:
         close, weights, normals = kernels.separating_planes(
             p, x, near.particles, near.kind, near.normals, near.min_distance, near.is_exit
         )
-        contacts = Contacts(near.take(close)._replace(weights=weights, normals=normals))
+        rows = near.take(close)
+        if rows.is_exit.any():  # these keep the way that they were given
+            weights = np.where(rows.is_exit, rows.weights, weights)
+            normals = np.where(rows.is_exit, rows.normals, normals)
+        contacts = Contacts(rows._replace(weights=weights, normals=normals))
         rows = contacts.rows
         contacts.gap_before = contacts.gaps(kernels, x)
         overlap = np.maximum(rows.min_distance - contacts.gap_before, 0.0)

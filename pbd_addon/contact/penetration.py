@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels import EDGES, FACE, Kernels
+from ..kernels import EDGES, Kernels
 from .broad_phase import SurfacePair
-from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
 from .crossings import crossing_pairs, inside
-
-SURFACE_EPSILON = 1e-5
-"""A vertex this close to a surface is on it, in edges of the surface."""
-
-OPPOSED = 1e-6
-"""Two unit normals of an obtuse angle have a sum whose square is less than 2, beyond rounding."""
-
-MAX_DOUBLINGS = 12
-"""Doublings of the distance within which the nearest face is looked for."""
+from .exits import SURFACE_EPSILON, exit_contacts, limit_speed, without_opposed
 
 
 class Penetration:
@@ -82,8 +73,17 @@ class Penetration:
                 particles = hooked(x, pair, vertices)
                 if len(particles):
                     self._hooked[pair] = particles
-        self._exit_contacts = _without_opposed(concatenate(parts))
+        self._exit_contacts = without_opposed(concatenate(parts))
         self.is_known, self.is_squeezed = True, False
+
+    @property
+    def exiting(self) -> np.ndarray:
+        """Particles that exit contacts lead out, (k,) int."""
+        return self._exit_contacts.particles[0]
+
+    def limit_speed(self, p: np.ndarray, x: np.ndarray, h: float) -> None:
+        """Shorten the displacements x -> p (3, N) of what is led out, in a substep of h seconds; in place."""
+        limit_speed(self._exit_contacts, p, x, h)
 
     def filter(self, candidates: Candidates) -> Candidates:
         """Leave out candidates that would lock what intersects or penetrates, and add the exit contacts."""
@@ -186,58 +186,3 @@ def hooked(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndar
     edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles)[0]]
     faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles)[1]]
     return np.unique(np.concatenate([part[:, ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]))
-
-
-def _without_opposed(exits: Candidates) -> Candidates:
-    """Exit contacts without those of particles between solids that overlap: each would lead into the other solid.
-
-    These have no place; they stay between the solids until one of them leaves.
-    """
-    particles, normals = exits.particles[0], exits.normals
-    count = np.bincount(particles)
-    sums = np.stack([np.bincount(particles, along) for along in normals])
-    is_opposed = np.einsum("im,im->m", sums, sums) < (1.0 - OPPOSED) * count
-    return exits.take(np.flatnonzero(~is_opposed[particles]))
-
-
-def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
-    """Contacts that lead the particles `vertices` (k,) to the nearest face of the pair's collider and through it."""
-    collider = pair.other
-    best = np.full(len(vertices), np.inf)
-    face = np.zeros(len(vertices), int)
-    reach, missing = max(pair.distance, collider.edge), np.arange(len(vertices))
-    triangles = x.take(collider.triangles, axis=1)
-    boxes = np.concatenate([triangles.min(axis=1), -triangles.max(axis=1)])
-    faces = collider.triangle_tree.refit(boxes, kernels=kernels)
-    for _ in range(MAX_DOUBLINGS):
-        if not len(missing):
-            break
-        here = x[:, vertices[missing]]
-        around = BVH.of_points(here.T).refit(np.concatenate([here - reach, -(here + reach)]), kernels=kernels)
-        which, triangle = around.query_pairs(faces)
-        particles = np.concatenate([vertices[missing[which]][None], collider.triangles[:, triangle]])
-        gap = kernels.closest_points(x, particles, np.full(len(which), FACE, np.int8))[1]
-        order = np.argsort(gap, kind="stable")[::-1]
-        best[missing[which[order]]], face[missing[which[order]]] = gap[order], triangle[order]
-        missing = np.flatnonzero(best > reach)
-        reach *= 2.0
-    found = np.flatnonzero(np.isfinite(best))
-    if not len(found):
-        return no_candidates()
-    particles = np.concatenate([vertices[found][None], collider.triangles[:, face[found]]])
-    kind = np.full(len(found), FACE, np.int8)
-    weights, gap, normals = kernels.closest_points(x, particles, kind)
-    normals *= -1.0
-    on = np.flatnonzero(gap < 4.0 * SURFACE_EPSILON * collider.edge)
-    if len(on):
-        point, a, b, c = x.take(particles[:, on], axis=1).swapaxes(0, 1)
-        across = np.cross(b - a, c - a, axis=0)
-        across /= np.maximum(np.sqrt(np.einsum("im,im->m", across, across)), 1e-300)
-        beside = point + 10.0 * SURFACE_EPSILON * collider.edge * across
-        wrong = inside(beside, x, collider.triangles) == (not pair.is_container)
-        normals[:, on] = np.where(wrong, -across, across)
-    count = len(found)
-    return Candidates(
-        particles, weights, normals, np.full(count, pair.distance), kind, np.full(count, pair.number),
-        np.ones(count, bool),
-    )  # fmt: skip

@@ -88,3 +88,15 @@ def test_a_mode_with_a_posing_modifier(capfd, mode, swap):
     go(1), go(2), go(3)
     assert not complaints(capfd)
     assert np.isfinite(shown(obj)).all()
+
+
+def test_a_shorter_range_than_that_whose_animation_is_known(capfd):
+    plate, flag = scenes.add_grid("Plate", pbd=False), scenes.add_grid("Flag")
+    plate.pbd_collider.enabled = True
+    for frame, height in ((1, -1.0), (100, -2.0)):
+        plate.location.z = height
+        plate.keyframe_insert("location", frame=frame)
+    play([flag], 1, 5)
+    bpy.context.scene.frame_end = 50
+    play([flag], 3, 6)
+    assert not complaints(capfd)

@@ -539,7 +539,7 @@ def test_editing_keys_in_a_window_is_noticed(extension, session, monkeypatch):
     key(obj, (obj.pbd, "drag"), {20: 30.0})
     bpy.context.view_layer.update()
     assert found.heard.curves
-    assert extension.bridge("timeline.follow").pending(found, bpy.context.scene) is None
+    assert extension.bridge("timeline.validity").pending(found, bpy.context.scene) is None
 
 
 def test_what_the_panel_says_of_the_frames(session):

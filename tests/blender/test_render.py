@@ -16,10 +16,11 @@ def render(scene, folder, name):
     """Render the range; returns the pixels of each frame."""
     scene.render.filepath = str(folder / name)
     bpy.ops.render.render(animation=True)
-    pixels = np.empty((LAST, SIZE * SIZE * 4), np.float32)
-    for frame in range(1, LAST + 1):
+    frames = range(scene.frame_start, scene.frame_end + 1, scene.frame_step)
+    pixels = np.empty((len(frames), SIZE * SIZE * 4), np.float32)
+    for frame, row in zip(frames, pixels, strict=True):
         image = bpy.data.images.load(f"{scene.render.filepath}{frame:04d}.exr")
-        image.pixels.foreach_get(pixels[frame - 1])
+        image.pixels.foreach_get(row)
     return pixels
 
 
@@ -240,3 +241,32 @@ def test_a_render_of_a_loaded_file_reads_its_disk_cache(extension, tmp_path, mon
     assert extension.bridge("baking.command_line").main([path]) == 0
     assert bpy.data.objects["Flag"].pbd.baked
     assert steps == []
+
+
+@pytest.mark.parametrize("cached", [0, 1, 3])
+def test_what_a_render_jumps_over_is_visited(extension, tmp_path, cached):
+    """Every third frame, or one far ahead: pins and colliders go their ways, which are not straight."""
+    scene = lit_stage()
+    scene.frame_end, scene.frame_step, scene.render.use_motion_blur = 10, 3, False
+    obj, plate = scenes.add_grid(rx=8, ry=8), scenes.add_grid("Plate", pbd=False)
+    scenes.pin(obj, [0, 7])
+    plate.pbd_collider.enabled = True
+    for frame in range(1, 11):
+        obj.location.x, plate.location.z = 0.1 * np.sin(frame), -0.2 + 0.1 * np.cos(frame)
+        obj.keyframe_insert("location", frame=frame)
+        plate.keyframe_insert("location", frame=frame)
+    seen = play([obj], 1, 10)
+    session = extension.bridge("timeline.session")
+    session.drop(scene)
+    for frame in range(1, cached + 1):
+        go(frame)
+    if cached == 0:
+        scene.frame_start = 10
+        scene.use_custom_simulation_range, scene.simulation_frame_start, scene.simulation_frame_end = True, 1, 10
+    live = render(scene, tmp_path, "jumps")
+    running = session.get(scene)
+    assert (running.message, running.first_frame, running.last_frame, running.first_guess) == ("", 1, 10, None)
+    assert np.abs(render(scene, tmp_path, "again") - live).max() < 1e-3
+    for frame in range(1, 11):
+        go(frame)
+        assert np.abs(shown(obj) - seen[frame][0]).max() < 1e-6

@@ -1,6 +1,6 @@
 """Bake: step through a frame range, then write the shapes of all objects, or of none."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..output import output_modifier
 from ..read import mesh_io
-from ..scene.scene_objects import find
 from ..timeline.session import BakeProgress
 from . import baked_keys, mesh_cache, recording
 from .recording import Recording
@@ -20,7 +19,9 @@ SAME = 1e-5
 """Error below which shapes that were written with 32-bit numbers count as the same [m]."""
 
 
-def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> Iterator[BakeProgress]:
+def start(
+    scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int
+) -> Generator[BakeProgress, None, None]:
     """Check what is to be baked, and return the generator that does it, a frame at a time.
 
     Closing the generator early leaves the objects as they are; the frames so far stay in the cache.
@@ -62,7 +63,9 @@ def check(scene: Scene, objects: list[Object], mode: str, frame_start: int, fram
         mesh_cache.choose_paths(scene, objects)
 
 
-def _run(scene: Scene, names: dict[int, str], mode: str, frame_start: int, frame_end: int) -> Iterator[BakeProgress]:
+def _run(
+    scene: Scene, names: dict[int, str], mode: str, frame_start: int, frame_end: int
+) -> Generator[BakeProgress, None, None]:
     """Record, write; nothing of Blender's is kept over a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
@@ -89,9 +92,7 @@ def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordi
     Raises:
         PBDError: Not all could be written.
     """
-    objects = [find(scene, uid, name) for uid, name in names.items()]
-    if None in objects:
-        raise PBDError("An object was deleted during the bake")
+    objects = recording.find_objects(scene, names)
     paths = mesh_cache.choose_paths(scene, objects) if mode == "MESH_CACHE" else {}
     try:
         for obj in objects:

@@ -11,32 +11,25 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...io.key_reduction import Reduction
 from ..errors import PBDError
-from ..kinds import Keys, Object
+from ..kinds import ID, Keys, Object
 from ..output import output_modifier, shape_keys
 from ..scene import animation, marks, user_keys
 
 SPACING = 12.5
 """Evaluation Time from one absolute key to the next: an eighth in Blender's own unit, so no key is off by rounding."""
 
+LINEAR = 1
+"""Value of the interpolation of a keyframe when it is written in bulk (BEZT_IPO_LIN)."""
+
 
 NOTES = (
-    "baked",
-    "baked_as",
-    "bake_start",
-    "bake_end",
-    "bake_keys",
-    "bake_action",
-    "made_animation_data",
-    "bake_switched_off",
-    "bake_parent_type",
-    "key_use_relative",
-    "key_eval_time",
-    "key_active_index",
-    "bake_modifier",
-    "bake_file",
+    *("baked", "baked_as", "bake_start", "bake_end", "bake_keys", "bake_action", "made_animation_data"),
+    *("bake_switched_off", "bake_parent_type", "key_use_relative", "key_eval_time", "key_active_index"),
+    *("bake_modifier", "bake_file"),
 )
 """The properties of ``Object.pbd`` that a bake writes."""
 
@@ -76,7 +69,7 @@ def bake_absolute(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
     _finish(obj, names)
     times = (SPACING, SPACING * len(frames))
     ends = (frames[0], frames[-1]) if len(frames) > 1 else (frames[0],)
-    animation.add_linear_curve(_curves(obj), "eval_time", ends, times[: len(ends)])
+    add_linear_curve(_curves(obj), "eval_time", ends, times[: len(ends)])
 
 
 def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
@@ -94,7 +87,7 @@ def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
     last = len(frames) - 1
     for place, name in enumerate(names):
         near = np.arange(max(place - 1, 0), min(place + 1, last) + 1)
-        animation.add_linear_curve(curves, animation.value_path(name), frames[0] + near, near == place)
+        add_linear_curve(curves, animation.value_path(name), frames[0] + near, near == place)
 
 
 def bake_reduced(obj: Object, frames: range, reduction: Reduction) -> None:
@@ -123,7 +116,7 @@ def animate_reduced_keys(curves: Any, names: list[str], frames: range, reduction
     """Animate the values of the keys from `add_reduced_keys`; the offset's is 1 all the time."""
     values = np.column_stack((np.ones(len(frames), np.float32), reduction.values))
     for name, column in zip(names, values.T, strict=True):
-        animation.add_linear_curve(curves, animation.value_path(name), frames, column)
+        add_linear_curve(curves, animation.value_path(name), frames, column)
 
 
 def delete_bake(obj: Object) -> None:
@@ -138,9 +131,14 @@ def delete_bake(obj: Object) -> None:
         keys.eval_time = pbd.key_eval_time
         obj.active_shape_key_index = pbd.key_active_index
         shape_keys.remove_own_basis(obj)
+    forget(obj)
+
+
+def forget(obj: Object) -> None:
+    """Switch on what a bake has switched off, and take its notes off an object."""
     output_modifier.switch_on(obj)
     for name in NOTES:
-        pbd.property_unset(name)
+        obj.pbd.property_unset(name)
     obj.data.update()
 
 
@@ -182,7 +180,7 @@ def _curves(obj: Object) -> Any:
     data = keys.animation_data
     obj.pbd.made_animation_data = data is None
     had_action = data is not None and data.action is not None
-    found = animation.ensure_curves(keys, f"PBD {obj.name}")
+    found = ensure_curves(keys, f"PBD {obj.name}")
     if not had_action:
         obj.pbd.bake_action = keys.animation_data.action
     return found
@@ -203,6 +201,54 @@ def _remove_animation(obj: Object, keys: Keys, data_paths: Collection[str]) -> N
         if action.users == 0:
             bpy.data.actions.remove(action)
     else:
-        animation.remove_curves(keys, data_paths)
+        remove_curves(keys, data_paths)
     if obj.pbd.made_animation_data and data.action is None and not data.drivers and not data.nla_tracks:
         keys.animation_data_clear()
+
+
+# ------------------------------------------------------------------------------------------ F-curves
+
+
+def ensure_curves(owner: ID, name: str) -> Any:
+    """The F-curve collection of `owner`; makes animation data, an action called `name` and a slot as needed."""
+    found = animation.curves(owner)
+    if found is not None:
+        return found
+    data = owner.animation_data or owner.animation_data_create()
+    if data.action is None:
+        data.action = bpy.data.actions.new(name)
+    if not animation.LAYERED:
+        return data.action.fcurves
+    action = data.action
+    if data.action_slot is None:
+        data.action_slot = action.slots.new(id_type=owner.id_type, name=owner.name)
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(data.action_slot, ensure=True).fcurves
+
+
+def add_linear_curve(collection: Any, data_path: str, frames: ArrayLike, values: ArrayLike) -> None:
+    """A new F-curve with straight lines between its keyframes, constant outside.
+
+    Args:
+        collection: From `ensure_curves`.
+        data_path: What the curve animates.
+        frames: (k,) frame numbers, ascending.
+        values: (k,) values at those frames.
+    """
+    curve = collection.new(data_path)
+    points = curve.keyframe_points
+    at = np.stack((frames, values), axis=-1).astype(np.float32)
+    points.add(len(at))
+    points.foreach_set("co", at.ravel())
+    points.foreach_set("interpolation", np.full(len(at), LINEAR, np.int32))
+    curve.update()
+
+
+def remove_curves(owner: ID, data_paths: Collection[str]) -> None:
+    """Take away the F-curves of `owner` that animate one of `data_paths`."""
+    collection = animation.curves(owner)
+    if collection is None:
+        return
+    for curve in [curve for curve in collection if curve.data_path in data_paths]:
+        collection.remove(curve)

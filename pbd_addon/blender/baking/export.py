@@ -6,7 +6,7 @@ objects wear a copy of their mesh with reduced keys.
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import bpy
@@ -17,8 +17,7 @@ from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..output import output_modifier, shape_keys
 from ..read import mesh_io
-from ..scene import animation, user_keys
-from ..scene.scene_objects import find
+from ..scene import user_keys
 from ..scene.simulated_range import timeline_frames
 from ..timeline.session import BakeProgress
 from . import bake, baked_keys, mesh_cache, recording, whole_files
@@ -45,7 +44,7 @@ def start(
     path: str,
     frame_start: int,
     frame_end: int,
-) -> Iterator[BakeProgress]:
+) -> Generator[BakeProgress, None, None]:
     """Check, and return the generator that simulates what is missing and writes the file.
 
     Args:
@@ -98,7 +97,7 @@ def _run(
     path: str,
     frame_start: int,
     frame_end: int,
-) -> Iterator[BakeProgress]:
+) -> Generator[BakeProgress, None, None]:
     """Record, write; nothing of Blender's is kept over a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
@@ -108,9 +107,7 @@ def _run(
             kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=True)
     scene = recording.find_scene(uid)
     layer = bpy.context.view_layer
-    objects = [find(scene, uid, name) for uid, name in chosen.items()]
-    if None in objects:
-        raise PBDError("An object was deleted during the export")
+    objects = recording.find_objects(scene, chosen, "export")
     frames, shown = range(frame_start, frame_end + 1), timeline_frames(scene, frame_start, frame_end)
     with contextlib.ExitStack() as undo:
         undo.enter_context(_selected(layer, objects))
@@ -246,7 +243,7 @@ def _stand_in(obj: Object, frames: range, reduction: Reduction) -> Iterator[None
         worn.attributes["position"].data.foreach_set("vector", basis.ravel())
         obj.shape_key_add(name="Basis", from_mix=False)
         names = baked_keys.add_reduced_keys(obj, reduction)
-        curves = animation.ensure_curves(worn.shape_keys, f"PBD {obj.name}")
+        curves = baked_keys.ensure_curves(worn.shape_keys, f"PBD {obj.name}")
         action = worn.shape_keys.animation_data.action
         baked_keys.animate_reduced_keys(curves, names, frames, reduction)
         mesh.name, worn.name = f"{name} ", name

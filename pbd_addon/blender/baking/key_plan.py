@@ -3,7 +3,7 @@
 Not saved, and forgotten as soon as the settings, the frames or the simulation are others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import NamedTuple
 
 from ..kinds import Object, Scene
@@ -26,7 +26,7 @@ class KeyPlan(NamedTuple):
 _plans: dict[int, KeyPlan] = {}
 
 
-def start(scene: Scene, objects: list[Object], frame_start: int, frame_end: int) -> Iterator[BakeProgress]:
+def start(scene: Scene, objects: list[Object], frame_start: int, frame_end: int) -> Generator[BakeProgress, None, None]:
     """Check, and return the generator that records the objects and counts their keys.
 
     Raises:
@@ -36,7 +36,7 @@ def start(scene: Scene, objects: list[Object], frame_start: int, frame_end: int)
     return _run(scene, {obj.session_uid: obj.name for obj in objects}, frame_start, frame_end)
 
 
-def _run(scene: Scene, names: dict[int, str], frame_start: int, frame_end: int) -> Iterator[BakeProgress]:
+def _run(scene: Scene, names: dict[int, str], frame_start: int, frame_end: int) -> Generator[BakeProgress, None, None]:
     """Record and count; nothing of Blender's is kept over a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):

@@ -101,10 +101,7 @@ def delete_bake(obj: Object, with_file: bool) -> None:
     if modifier is not None:
         obj.modifiers.remove(modifier)
     obj.active_shape_key_index = obj.pbd.key_active_index
-    output_modifier.switch_on(obj)
-    for name in baked_keys.NOTES:
-        obj.pbd.property_unset(name)
-    obj.data.update()
+    baked_keys.forget(obj)
     if with_file and path:
         _remove_file(path)
 

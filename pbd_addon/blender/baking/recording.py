@@ -15,7 +15,7 @@ from ..scene import marks, poses, user_keys
 from ..scene.poses import Pose
 from ..scene.scene_objects import find
 from ..scene.simulated_range import go_to
-from ..timeline import follow, session, step
+from ..timeline import follow, session, step, validity
 from ..timeline.record import Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
@@ -37,7 +37,7 @@ def at_the_users_frame(scene: Scene) -> Iterator[None]:
     finally:
         scene = find_scene(uid)
         running = session.of(scene)
-        step.note_bake(running, None)
+        step.note(running, bake=None)
         with handlers.asleep():
             scene.frame_set(frame, subframe=subframe)
         follow.show(running, scene, bpy.context.evaluated_depsgraph_get(), steps=False)
@@ -67,8 +67,8 @@ def record(
     """
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
-    is_live = any(not obj.pbd.baked for obj in _objects(scene, names))
-    step.note_bake(session.of(scene), BakeProgress(frame_start, frame_start, frame_end, 0.0))
+    is_live = any(not obj.pbd.baked for obj in find_objects(scene, names))
+    step.note(session.of(scene), bake=BakeProgress(frame_start, frame_start, frame_end, 0.0))
     first = (yield from _rewind(scene_uid, frame_start, frame_end)) if is_live else frame_start
     began = time.monotonic()
     for frame in range(first, frame_end + 1):
@@ -77,7 +77,7 @@ def record(
         running = _running(scene, frame) if is_live else session.of(scene)
         if frame >= frame_start:
             depsgraph = bpy.context.evaluated_depsgraph_get()
-            for obj in _objects(scene, names):
+            for obj in find_objects(scene, names):
                 uid = obj.session_uid
                 pose = poses.read_pose(obj, depsgraph)
                 if poses.is_flat(pose.matrix):
@@ -87,12 +87,12 @@ def record(
                 kept[uid] = kept[uid]._replace(stretch=max(kept[uid].stretch, stretch))
         done = frame - first + 1
         eta = (time.monotonic() - began) / done * (frame_end - frame)
-        step.note_bake(session.of(scene), BakeProgress(frame, frame_start, frame_end, eta))
+        step.note(session.of(scene), bake=BakeProgress(frame, frame_start, frame_end, eta))
         yield session.of(scene).bake
     return kept
 
 
-def catching_up(scene: Scene) -> Iterator[BakeProgress]:
+def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
     """Simulate what is missing up to the frame that is shown, and settle before: a generator of `BakeProgress`.
 
     Raises:
@@ -102,7 +102,7 @@ def catching_up(scene: Scene) -> Iterator[BakeProgress]:
     last = min(wanted, session.last_live_frame(scene))
     with at_the_users_frame(scene):
         running, begin = session.of(scene), session.frame_range(scene)[0]
-        step.note_bake(running, BakeProgress(begin, begin, last, 0.0))
+        step.note(running, bake=BakeProgress(begin, begin, last, 0.0))
         if running.untouched or running.settled:
             yield from _settle(uid, begin, last)
         began, first = time.monotonic(), session.of(scene).last_frame
@@ -111,7 +111,7 @@ def catching_up(scene: Scene) -> Iterator[BakeProgress]:
             go_to(scene, frame)
             running = _running(scene, frame)
             eta = (time.monotonic() - began) / (frame - first) * (last - frame)
-            step.note_bake(running, BakeProgress(frame, begin, last, eta))
+            step.note(running, bake=BakeProgress(frame, begin, last, eta))
             yield running.bake
 
 
@@ -123,11 +123,11 @@ def find_scene(uid: int) -> Scene:
     return found
 
 
-def _objects(scene: Scene, names: dict[int, str]) -> list[Object]:
-    """The objects of these uids, all of which must be there."""
+def find_objects(scene: Scene, names: dict[int, str], work: str = "bake") -> list[Object]:
+    """The objects of these uids; raises a `PBDError` if one is not there any more."""
     found = [find(scene, uid, name) for uid, name in names.items()]
     if None in found:
-        raise PBDError("An object was deleted during the bake")
+        raise PBDError(f"An object was deleted during the {work}")
     return found
 
 
@@ -141,16 +141,16 @@ def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeP
     running = session.of(scene)
     if not running.untouched:
         go_to(scene, running.first_frame)  # Starts anew by itself where an edit is seen there.
-    if not running.untouched and running.first_frame <= frame_start and follow.is_one_run(running, scene):
+    if not running.untouched and running.first_frame <= frame_start and validity.is_one_run(running, scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)
-    step.note_bake(session.of(scene), BakeProgress(begin, frame_start, frame_end, 0.0))
+    step.note(session.of(scene), bake=BakeProgress(begin, frame_start, frame_end, 0.0))
     yield from _settle(scene_uid, begin, frame_end)
     return begin
 
 
-def _settle(scene_uid: int, begin: int, frame_end: int) -> Iterator[BakeProgress]:
+def _settle(scene_uid: int, begin: int, frame_end: int) -> Generator[BakeProgress, None, None]:
     """Build the simulation at its first frame if need be, and settle what is not settled; yields `BakeProgress`."""
     scene = find_scene(scene_uid)
     go_to(scene, begin)
@@ -159,7 +159,7 @@ def _settle(scene_uid: int, begin: int, frame_end: int) -> Iterator[BakeProgress
     for settled in range(before + 1, to_settle + 1):
         step.settle_on(running, find_scene(scene_uid), settled, to_settle)
         eta = (time.monotonic() - began) / (settled - before) * (to_settle - settled + frame_end - begin + 1)
-        step.note_bake(running, BakeProgress(begin, begin, frame_end, eta, settled, to_settle))
+        step.note(running, bake=BakeProgress(begin, begin, frame_end, eta, settled, to_settle))
         yield running.bake
 
 

@@ -77,12 +77,11 @@ def _dress(name: str) -> tuple:
     Our node group has one more user where our modifier was copied to another object.
     """
     obj: Any = bpy.data.objects.get(name)
-    if obj is None or not is_body(obj):
+    if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
         return ()
     keys = obj.data.shape_keys
     worn = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
-    output = output_modifier.find(obj)
-    users = 0 if output is None else output.node_group.users
+    users = [one.node_group.users for one in obj.modifiers if one.type == "NODES" and one.node_group]
     return obj.session_uid, obj.data.session_uid, worn, len(obj.modifiers), users, obj.pbd.baked
 
 

@@ -7,6 +7,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ...contact.contact_constraints import AUTO_DISTANCE
 from ..kinds import Modifier, Object
+from ..output.output_modifier import GROWERS
 from ..scene import user_keys
 from ..settings import maps
 from . import misplaced, touching
@@ -15,19 +16,7 @@ from .patient import Patient, usual_edge
 SMALL, LARGE = 0.01, 50.0
 """What is smaller or larger than this was hardly modeled in meters [m]."""
 
-ADD_GEOMETRY = (
-    "ARRAY",
-    "BOOLEAN",
-    "BUILD",
-    "DECIMATE",
-    "MASK",
-    "MIRROR",
-    "REMESH",
-    "SCREW",
-    "SKIN",
-    "WELD",
-    "WIREFRAME",
-)
+ADD_GEOMETRY = GROWERS - {"BEVEL", "EDGE_SPLIT", "EXPLODE", "SOLIDIFY", "SUBSURF"}
 """Modifiers that give or take parts which the simulation does not know; to refine or thicken is no harm."""
 
 COARSE = {"CLOTH": 250, "BALLOON": 100}

@@ -24,18 +24,8 @@ INDEX = "pbd_index"
 """Beside `INPUT`, which vertex it is: modifiers that come later may mix, drop or add vertices."""
 
 MOVERS = {
-    "ARMATURE",
-    "CAST",
-    "CURVE",
-    "HOOK",
-    "LAPLACIANDEFORM",
-    "LATTICE",
-    "MESH_CACHE",
-    "MESH_DEFORM",
-    "SIMPLE_DEFORM",
-    "SURFACE_DEFORM",
-    "WARP",
-    "WAVE",
+    *("ARMATURE", "CAST", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "SIMPLE_DEFORM"),
+    *("SURFACE_DEFORM", "WARP", "WAVE"),
 }
 """Modifiers that pose a mesh: cloth is to follow them, not to be deformed by them once more."""
 
@@ -43,35 +33,14 @@ DEFORMERS = MOVERS | {"CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIANSMOOTH", "SHRIN
 """Modifiers that move vertices and do nothing else."""
 
 KEEPERS = DEFORMERS | {
-    "DATA_TRANSFER",
-    "NORMAL_EDIT",
-    "TRIANGULATE",
-    "UV_PROJECT",
-    "UV_WARP",
-    "VERTEX_WEIGHT_EDIT",
-    "VERTEX_WEIGHT_MIX",
-    "VERTEX_WEIGHT_PROXIMITY",
-    "WEIGHTED_NORMAL",
+    *("DATA_TRANSFER", "NORMAL_EDIT", "TRIANGULATE", "UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT"),
+    *("VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "WEIGHTED_NORMAL"),
 }
 """Modifiers that leave the vertices as many as they are, and attributes alone."""
 
 GROWERS = {
-    "ARRAY",
-    "BEVEL",
-    "BOOLEAN",
-    "BUILD",
-    "DECIMATE",
-    "EDGE_SPLIT",
-    "EXPLODE",
-    "MASK",
-    "MIRROR",
-    "REMESH",
-    "SCREW",
-    "SKIN",
-    "SOLIDIFY",
-    "SUBSURF",
-    "WELD",
-    "WIREFRAME",
+    *("ARRAY", "BEVEL", "BOOLEAN", "BUILD", "DECIMATE", "EDGE_SPLIT", "EXPLODE", "MASK", "MIRROR", "REMESH", "SCREW"),
+    *("SKIN", "SOLIDIFY", "SUBSURF", "WELD", "WIREFRAME"),
 }
 """Modifiers that make other vertices."""
 
@@ -81,13 +50,11 @@ FIRST = {"MULTIRES", "SOFT_BODY"}
 
 def movers(obj: Object) -> list[Modifier]:
     """The modifiers that pose the mesh, in their order; the one that plays a bake of ours is none of them."""
-    return [modifier for modifier in obj.modifiers if modifier.type in MOVERS and not _plays_bake(obj, modifier)]
-
-
-def _plays_bake(obj: Object, modifier: Modifier) -> bool:
-    pbd = obj.pbd
-    ours = modifier.type == "MESH_CACHE" and pbd.bake_modifier
-    return bool(ours) and (modifier.name == pbd.bake_modifier or modifier.filepath == pbd.bake_file)
+    name, file = obj.pbd.bake_modifier, obj.pbd.bake_file
+    found = [one for one in obj.modifiers if one.type in MOVERS]
+    return [
+        one for one in found if not (name and one.type == "MESH_CACHE" and (one.name == name or one.filepath == file))
+    ]
 
 
 def is_bound_to_parent(obj: Object) -> bool:

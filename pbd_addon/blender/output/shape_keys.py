@@ -24,7 +24,7 @@ def live_key(obj: Object) -> KeyBlock | None:
     if keys is None:
         return None
     noted = keys.key_blocks.get(obj.pbd.live_key)
-    if noted is not None and marks.is_marked(noted, marks.LIVE) and noted != keys.reference_key:
+    if noted is not None and noted.slider_max == marks.LIVE and noted != keys.reference_key:
         return noted
     return next(iter(marks.marked(keys, marks.LIVE)), None)
 
@@ -62,16 +62,12 @@ def ensure_live_key(obj: Object) -> KeyBlock:
     return block
 
 
-def write_live_key(
-    obj: Object, positions: np.ndarray, pose: Pose | None = None, masks: dict[str, np.ndarray] | None = None
-) -> None:
+def write_live_key(obj: Object, positions: np.ndarray, pose: Pose, masks: dict[str, np.ndarray]) -> None:
     """Show world positions (n, 3) float32 [m] as the object's shape, whatever its pose and its own keys."""
-    if pose is None:
-        pose = poses.read_last_pose(obj)
     block = ensure_live_key(obj)
     shape = poses.to_object(positions, pose.matrix)
     if pose.key_values:
-        offset = user_keys.user_offset(obj, pose.key_values, user_keys.read_masks(obj) if masks is None else masks)
+        offset = user_keys.user_offset(obj, pose.key_values, masks)
         shape = shape if offset is None else shape - offset
     write_points(obj, block, shape)
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import PBDError
 from ..kinds import Depsgraph, Object
 from ..output import output, output_choice, output_modifier
+from ..scene.user_keys import read_vertices
 from . import mesh_io
 
 CARRIERS = output_modifier.KEEPERS | {"ARRAY", "EDGE_SPLIT", "MIRROR", "SOLIDIFY", "SUBSURF"}
@@ -47,7 +48,7 @@ def read(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
     if shape is None:
         with _switched_off(obj, depsgraph):
             depsgraph.update()
-            shape = _positions(_evaluated_mesh(obj, depsgraph))
+            shape = read_vertices(_evaluated_mesh(obj, depsgraph))
     count = len(obj.data.vertices)
     if len(shape) != count:
         raise PBDError(
@@ -66,15 +67,16 @@ def peek(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
     """The input (n, 3) float32 as it was evaluated already, or None where that cannot be seen."""
     mesh = _evaluated_mesh(obj, depsgraph)
     count = len(obj.data.vertices)
+    switch = "show_render" if depsgraph.mode == "RENDER" else "show_viewport"
     earlier, later = (
-        {one.type for one in modifiers if _is_on(one, depsgraph)}
+        {one.type for one in modifiers if getattr(one, switch)}
         for modifiers in (output_modifier.before(obj), output_modifier.after(obj))
     )
     if mesh is None or obj.data.is_editmode or not earlier <= output_modifier.KEEPERS or not later <= CARRIERS:
         return None
     if output_modifier.find(obj) is None:
         is_input = not later and not obj.pbd.live_key and len(mesh.vertices) == count
-        return _positions(mesh) if is_input else None
+        return read_vertices(mesh) if is_input else None
     kept, index = (mesh.attributes.get(name) for name in (output_modifier.INPUT, output_modifier.INDEX))
     if kept is None or index is None:
         return None
@@ -91,21 +93,10 @@ def is_subdivided(obj: Object) -> bool:
     return any(one.type == "SUBSURF" and one.show_viewport for one in output_modifier.after(obj))
 
 
-def _is_on(modifier: Any, depsgraph: Depsgraph) -> bool:
-    """Whether a modifier acts in this evaluation."""
-    return modifier.show_render if depsgraph.mode == "RENDER" else modifier.show_viewport
-
-
 def _evaluated_mesh(obj: Object, depsgraph: Depsgraph) -> Any:
     """The mesh behind all modifiers, or None while it was not evaluated."""
     evaluated = obj.evaluated_get(depsgraph)
     return evaluated.data if evaluated.is_evaluated and evaluated.type == "MESH" else None
-
-
-def _positions(mesh: Any) -> np.ndarray:
-    shape = np.empty((len(mesh.vertices), 3), np.float32)
-    mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
-    return shape
 
 
 @contextlib.contextmanager

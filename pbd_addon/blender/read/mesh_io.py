@@ -9,18 +9,16 @@ import numpy as np
 
 from ... import Body, Polygons
 from ..errors import PBDError
-from ..kinds import Depsgraph, Object
+from ..kinds import Object
 from ..output import output
 from ..scene import linked, poses, surfaces, user_keys
 from ..scene.poses import Pose
 from ..settings import raw_settings
 
 
-def base_shape(
-    obj: Object, depsgraph: Depsgraph | None = None, masks: dict[str, np.ndarray] | None = None
-) -> np.ndarray:
+def base_shape(obj: Object) -> np.ndarray:
     """The shape (n, 3) float32 that the user made: mesh and own relative keys, without what is simulated."""
-    return user_keys.user_shape(obj, user_keys.key_values(obj, depsgraph), masks or user_keys.read_masks(obj))
+    return user_keys.user_shape(obj, user_keys.key_values(obj), user_keys.read_masks(obj))
 
 
 def check_editable(obj: Object) -> None:
@@ -51,12 +49,11 @@ def check_mesh(obj: Object) -> None:
 
 def read_body(
     obj: Object,
-    depsgraph: Depsgraph | None = None,
     pose: Pose | None = None,
     masks: dict[str, np.ndarray] | None = None,
     deformed: np.ndarray | None = None,
 ) -> Body:
-    """A `Body` in world space, of the user's shape under a pose, by default the present one.
+    """A `Body` in world space, of the user's shape under a pose, by default the last one.
 
     Where modifiers have made `deformed` of it, (n, 3) float32 in object space, it begins in that shape. A mirrored
     object is turned inside out first, so that its faces look outward in the world as well.
@@ -65,8 +62,7 @@ def read_body(
         PBDError: The mesh cannot be simulated; the sentence says why and what to do.
     """
     check_mesh(obj)
-    if pose is None:
-        pose = poses.read_last_pose(obj) if depsgraph is None else poses.read_pose(obj, depsgraph)
+    pose = pose or poses.read_last_pose(obj)
     if poses.is_flat(pose.matrix):
         raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
     shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj) if masks is None else masks)

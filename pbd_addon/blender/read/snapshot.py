@@ -19,23 +19,14 @@ from .user_state import Beginning, UserState, collider_settings
 
 
 class SceneSnapshot(NamedTuple):
-    """All that the simulation takes from the scene at one frame.
+    """All that the simulation takes from the scene at one frame."""
 
-    Attributes:
-        poses: By object uid; None where nothing was evaluated.
-        settings: Raw settings by key.
-        surfaces: Of colliders and of what cloth is attached to, by object uid.
-        deformed: Shapes that modifiers make, (n, 3) float32 in object space [m], or of the pins alone (k, 3), by uid.
-        user: What the user has set, where that was looked at.
-        begins: What decides about the first frame, by object uid, where that was looked at.
-    """
-
-    poses: Any
-    settings: dict[Key, Any]
-    surfaces: dict[int, Surface] = {}
-    deformed: dict[int, np.ndarray] = {}
-    user: UserState | None = None
-    begins: dict[int, Beginning] = {}
+    poses: Any  # by object uid; None where nothing was evaluated
+    settings: dict[Key, Any]  # raw, by key
+    surfaces: dict[int, Surface] = {}  # of colliders and of what cloth is attached to, by object uid
+    deformed: dict[int, np.ndarray] = {}  # shapes that modifiers make, (n, 3) float32, object space [m], or of the pins
+    user: UserState | None = None  # what the user has set, where that was looked at
+    begins: dict[int, Beginning] = {}  # what decides about the first frame, by uid, where that was looked at
 
     @property
     def cast(self) -> set[int]:
@@ -147,17 +138,12 @@ def read_surroundings(
     return snapshot._replace(settings=settings, surfaces=found, deformed=read_deformed(objects, depsgraph))
 
 
-def read_deformed(objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
-    """The shapes of objects as modifiers deform them, for those whose pins follow modifiers; raises `PBDError`."""
-    return _deformed(deformed_input.read, objects, depsgraph)
+def read_deformed(objects: list[Object], depsgraph: Depsgraph, evaluate: bool = True) -> dict[int, np.ndarray]:
+    """The shapes of objects as modifiers deform them, for those whose pins follow modifiers.
 
-
-def peek_deformed(objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
-    """As `read_deformed`, without an evaluation: those that cannot be seen are left out."""
-    return _deformed(deformed_input.peek, objects, depsgraph)
-
-
-def _deformed(look: Any, objects: list[Object], depsgraph: Depsgraph) -> dict[int, np.ndarray]:
+    Without an evaluation those that cannot be seen are left out; with one, raises `PBDError`.
+    """
+    look = deformed_input.read if evaluate else deformed_input.peek
     shapes = {obj.session_uid: look(obj, depsgraph) for obj in objects if deformed_input.follows(obj)}
     return {uid: shape for uid, shape in shapes.items() if shape is not None}
 
@@ -165,7 +151,7 @@ def _deformed(look: Any, objects: list[Object], depsgraph: Depsgraph) -> dict[in
 def _read(obj: Object, depsgraph: Depsgraph, known: dict[int, Surface]) -> Surface | None:
     """The surface of an object; None if it is not evaluated, but for renders, which may leave out what cloth meets."""
     earlier = known.get(obj.session_uid)
-    if surfaces.is_evaluated(obj, depsgraph):
+    if obj.evaluated_get(depsgraph).is_evaluated:
         return surfaces.read(obj, depsgraph, known=earlier)
     if depsgraph.mode != "RENDER":
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import bpy
@@ -13,16 +12,25 @@ from ..errors import PBDError
 from ..kinds import Depsgraph, Object, Scene
 from ..output import output_choice
 from ..scene import animation, poses, surfaces, user_keys
+from ..scene.animation import Curves
 from ..scene.poses import Pose
 from ..scene.scene_objects import bodies, find, is_body, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import Key, as_collider
-from . import curves, mesh_io
-from .watched import Watched
+from . import mesh_io
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
+
+class Watched(NamedTuple):
+    """What a record depends on, by uid: where to look."""
+
+    members: dict[int, str] = {}  # names of the simulated objects
+    pinned: frozenset[int] = frozenset()  # of these, those whose place matters
+    targets: dict[int, str] = {}  # names of what cloth is attached to
+    obstacles: dict[int, str] = {}  # names of the colliders
 
 
 class Place(NamedTuple):
@@ -66,43 +74,31 @@ class Heard(NamedTuple):
 
 
 class UserState(NamedTuple):
-    """All that a user has set, at one time.
+    """All that a user has set, at one time."""
 
-    Attributes:
-        frame: The frame that is shown.
-        first: First frame of the range.
-        settings: Raw settings by key.
-        animated: Beginnings of the data paths that animation may change, by key; None is any.
-        names: Of the owners of settings, by uid; "" is the scene.
-        colliders: Where the colliders are put, by uid.
-        holders: Where what holds pins or is attached to is put, by uid.
-        roles: Of the simulated objects, by uid.
-        bodies: Uids of all objects that are to be simulated, where the first frame is shown and one is not baked.
-        cast: Uids of the objects that are colliders, or None while nobody has edited that.
-        hand_count: How often a hand was used.
-        heard: What Blender has told since the last frame was shown.
-        curves: The animation, or None while nobody has edited it.
-    """
-
-    frame: float
-    first: int
-    settings: dict[Key, Any]
-    animated: dict[Key, tuple[str, ...] | None]
-    names: dict[int, str]
-    colliders: dict[int, Place]
-    holders: dict[int, Place]
-    roles: dict[int, Role]
-    bodies: frozenset[int]
-    cast: frozenset[int] | None
-    hand_count: int
-    heard: Heard
-    curves: curves.Curves | None = None
+    frame: float  # that is shown
+    first: int  # frame of the range
+    settings: dict[Key, Any]  # raw, by key
+    animated: dict[Key, tuple[str, ...] | None]  # beginnings of the data paths that animation may change; None is any
+    names: dict[int, str]  # of the owners of settings, by uid; "" is the scene
+    colliders: dict[int, Place]  # where they are put, by uid
+    holders: dict[int, Place]  # where what holds pins or is attached to is put, by uid
+    roles: dict[int, Role]  # of the simulated objects, by uid
+    bodies: frozenset[int]  # uids of all that are to be simulated, where the first frame is shown and one is not baked
+    cast: frozenset[int] | None  # uids of the objects that are colliders; None while nobody has edited that
+    hand_count: int  # how often a hand was used
+    heard: Heard  # what Blender has told since the last frame was shown
+    curves: Curves | None = None  # the animation; None while nobody has edited it
 
 
 def read(
-    scene: bpy.types.Scene, watched: Watched, heard: Heard, read_curves: Callable[[], Any] | None = None
+    scene: Scene, watched: Watched, heard: Heard, known: Curves | None = None, frames: range | None = None
 ) -> UserState:
-    """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated."""
+    """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated.
+
+    The animation is read over `frames`, where they are given and Blender has told of an edit of curves, or, without a
+    window, may have kept one to itself. It is `known` if it was not edited.
+    """
     members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
     obstacles, frame, first = objects_of(scene, watched.obstacles), shown_frame(scene), frame_range(scene)[0]
     found = bodies(scene) if math.floor(frame) == first else []  # To look at all objects takes long in large scenes.
@@ -131,7 +127,9 @@ def read(
         cast=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if heard.cast else None,
         hand_count=scene.pbd.hand_count,
         heard=heard,
-        curves=read_curves() if read_curves and (heard.curves or bpy.app.background) else None,
+        curves=animation.read(scene, members, [*holders, *obstacles], frames, known)
+        if frames and (heard.curves or bpy.app.background)
+        else None,
     )
 
 
@@ -205,13 +203,17 @@ def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
 
 def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, frame: float | None) -> Heard:
     """What was heard, with an edit that Blender has just evaluated; places count at `frame`, which was shown last."""
-    curves_edited = depsgraph.id_type_updated("ACTION") or any(_has_rules(update.id) for update in depsgraph.updates)
+    animation_data = [getattr(update.id, "animation_data", None) for update in depsgraph.updates]
+    has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
+    curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # These may be what was edited.
     if shown_frame(scene) != frame:
         return heard._replace(curves=heard.curves or curves_edited)
     around = {**watched.obstacles, **watched.targets}
     shapes = dict(heard.surfaces)
-    for obj in _reshaped(depsgraph.updates):
-        if obj.session_uid in around and find(scene, obj.session_uid, obj.name) is not None:
+    reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
+    for obj in reshaped:
+        is_near = isinstance(obj, bpy.types.Object) and obj.session_uid in around
+        if is_near and obj.type in surfaces.SURFACE_TYPES and find(scene, obj.session_uid, obj.name) is not None:
             try:
                 shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
             except PBDError:
@@ -222,14 +224,3 @@ def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, fra
         if obj.parent is not None or obj.constraints
     }
     return Heard(heard.curves or curves_edited, heard.cast, shapes, carried)
-
-
-def _reshaped(updates: Iterable[Any]) -> list[Any]:
-    originals = (update.id.original for update in updates if update.is_updated_geometry)
-    return [one for one in originals if isinstance(one, bpy.types.Object) and one.type in surfaces.SURFACE_TYPES]
-
-
-def _has_rules(one: Any) -> bool:
-    """Whether an ID has drivers or strips of the NLA, which may be what was edited."""
-    data = getattr(one, "animation_data", None)
-    return data is not None and bool(data.drivers or data.nla_tracks)

@@ -6,7 +6,7 @@ read last is shared, so that a collider that stands still takes no memory and ha
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ... import Polygons
 from ..errors import PBDError
 from ..kinds import Depsgraph, Mesh, Object, Scene
-from . import linked, poses
+from . import linked, poses, user_keys
 from .scene_objects import is_body
 
 SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
@@ -37,10 +37,6 @@ class Surface(NamedTuple):
     def world(self) -> np.ndarray:
         """World positions (n, 3) float64 [m]."""
         return poses.to_world(self.points, self.matrix)
-
-    def outward_faces(self) -> Polygons:
-        """The faces, turned around where the transform mirrors them, so that they look outward in the world too."""
-        return turned_around(self.faces) if self.mirrored else self.faces
 
     def fits(self, other: Surface) -> bool:
         """Whether both have the same faces, so that one can become the other by moving."""
@@ -82,11 +78,6 @@ def fans(faces: Polygons) -> np.ndarray:
     return np.stack([faces.corners[first], faces.corners[first + place + 1], faces.corners[first + place + 2]], axis=1)
 
 
-def is_evaluated(obj: Object, depsgraph: Depsgraph) -> bool:
-    """Whether the object is up to date in the evaluated scene."""
-    return obj.evaluated_get(depsgraph).is_evaluated
-
-
 def takes_part(obj: Object, depsgraph: Depsgraph) -> bool:
     """Whether cloth may meet an object: not disabled in viewports, nor excluded from the view layer.
 
@@ -102,13 +93,12 @@ def takes_part(obj: Object, depsgraph: Depsgraph) -> bool:
     return not all(collection.hide_viewport for collection in obj.users_collection)
 
 
-def read(obj: Object, depsgraph: Depsgraph, matrix: Any = None, known: Surface | None = None) -> Surface:
+def read(obj: Object, depsgraph: Depsgraph, known: Surface | None = None) -> Surface:
     """The surface of an object as evaluated.
 
     Args:
         obj: Original object of a type in `SURFACE_TYPES`.
         depsgraph: What evaluates it.
-        matrix: Its transform (4, 4), if the evaluated one is not the one to take.
         known: An earlier surface of the object; its arrays are used again where they are the same.
 
     Raises:
@@ -117,7 +107,8 @@ def read(obj: Object, depsgraph: Depsgraph, matrix: Any = None, known: Surface |
     evaluated = obj.evaluated_get(depsgraph)
     mesh = evaluated.to_mesh()
     try:
-        points, faces = _points(mesh), _faces(mesh, known)
+        points = np.empty((0, 3), np.float32) if mesh is None else user_keys.read_vertices(mesh)
+        faces = _faces(mesh, known)
     finally:
         evaluated.to_mesh_clear()
     if known is not None and np.array_equal(known.points, points):
@@ -125,15 +116,7 @@ def read(obj: Object, depsgraph: Depsgraph, matrix: Any = None, known: Surface |
     elif not np.isfinite(points).all():
         bad = np.flatnonzero(~np.isfinite(points).all(axis=1))[0]
         raise PBDError(f"Vertex {bad} of '{obj.name}' has invalid coordinates (NaN): delete or move it")
-    return Surface(obj.name, np.array(evaluated.matrix_world if matrix is None else matrix), points, faces)
-
-
-def _points(mesh: Mesh | None) -> np.ndarray:
-    """Vertices (n, 3) float32 of a mesh, or of None."""
-    points = np.empty((0 if mesh is None else len(mesh.vertices), 3), np.float32)
-    if len(points):
-        mesh.attributes["position"].data.foreach_get("vector", points.ravel())
-    return points
+    return Surface(obj.name, np.array(evaluated.matrix_world), points, faces)
 
 
 def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:

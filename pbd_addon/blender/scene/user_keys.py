@@ -17,9 +17,10 @@ def read_points(key_block: KeyBlock) -> np.ndarray:
 
 
 def read_vertices(mesh: Mesh) -> np.ndarray:
-    """The shape (n, 3) float32 of a mesh in Object Mode, without its keys."""
+    """The shape (n, 3) float32 of a mesh in Object Mode, without its keys, or of an evaluated one."""
     shape = np.empty((len(mesh.vertices), 3), np.float32)
-    mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
+    if len(shape):
+        mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
     return shape
 
 

@@ -5,13 +5,22 @@ stiffness or density: there the tooltip tells the unit. What is shown in another
 """
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, Literal
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
+
+Switch = functools.partial(BoolProperty, override=OVERRIDABLE)
+Whole = functools.partial(IntProperty, override=OVERRIDABLE)
+Real = functools.partial(FloatProperty, override=OVERRIDABLE)
+Choice = functools.partial(EnumProperty, override=OVERRIDABLE)
+Text = functools.partial(StringProperty, override=OVERRIDABLE)
+Link = functools.partial(PointerProperty, override=OVERRIDABLE)
+"""Blender's properties, which a library override may set."""
 
 cleared_listeners: list[Callable[[], None]] = []
 """Functions without arguments to call when the name of a vertex group may have been cleared."""
@@ -37,18 +46,18 @@ def property_from(field: dataclasses.Field) -> Any:
     options = {"name": about["label"], "description": about["description"], "default": field.default}
     if about["choices"]:
         items = [(choice, CHOICE_LABELS.get(choice, choice.capitalize()), "") for choice in about["choices"]]
-        return EnumProperty(items=items, override=OVERRIDABLE, **options)
+        return Choice(items=items, **options)
     if isinstance(field.default, bool):
-        return BoolProperty(override=OVERRIDABLE, **options)
+        return Switch(**options)
     limits = {"min": about["low"], "max": about["high"], "soft_max": about["soft_high"]}
     options.update((name, limit) for name, limit in limits.items() if limit is not None)
     if isinstance(field.default, int):
-        return IntProperty(override=OVERRIDABLE, **options)
+        return Whole(**options)
     if about["unit"] == "m":
-        return FloatProperty(subtype="DISTANCE", precision=4, override=OVERRIDABLE, **options)
+        return Real(subtype="DISTANCE", precision=4, **options)
     # A pixel of a drag, or a click on an arrow, is worth a hundredth of a usual value, be it 1e-5 N·m or 5000 N/m.
     options["step"] = field.default or about["soft_high"] or 1.0
-    return FloatProperty(precision=decimals(field.default), override=OVERRIDABLE, **options)
+    return Real(precision=decimals(field.default), **options)
 
 
 def decimals(value: Any) -> int:

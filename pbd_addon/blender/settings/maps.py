@@ -6,13 +6,12 @@ A weight w of a group stands for the factor low + w (high - low) on what the set
 from typing import NamedTuple
 
 import numpy as np
-from bpy.props import FloatProperty, StringProperty
 
 from ...maps import ABOVE_ZERO, MAPS
 from ..errors import PBDError
 from ..kinds import Object
 from ..scene import user_keys
-from .field_properties import OVERRIDABLE, on_group
+from .field_properties import Real, Text, on_group
 
 LABELS = {
     "stretch": "Stiffness",
@@ -50,15 +49,14 @@ def properties() -> dict[str, object]:
     for kind in MAPS:
         target, low, typical = ABOUT[kind]
         least = LEAST if kind in ABOVE_ZERO else 0.0
-        found[f"{kind}_group"] = StringProperty(
+        found[f"{kind}_group"] = Text(
             name=LABELS[kind],
             description=f"Vertex group that multiplies {target}: by Low at weight 0, by High at weight 1. "
             "None: the same everywhere",
             update=on_group,
-            override=OVERRIDABLE,
         )
         for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):
-            found[f"{kind}_{part}"] = FloatProperty(
+            found[f"{kind}_{part}"] = Real(
                 name=f"{LABELS[kind]} {part.capitalize()}",
                 description=f"Factor on {target} where the weight is {weight}. {typical}",
                 default=default,
@@ -66,7 +64,6 @@ def properties() -> dict[str, object]:
                 step=0.5,  # type: ignore[arg-type]  # Blender takes fractions; its stubs know whole numbers only.
                 min=least,
                 soft_max=10.0,
-                override=OVERRIDABLE,
             )
     return found
 

@@ -7,12 +7,23 @@ from collections.abc import Callable
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import IntProperty, PointerProperty, StringProperty
 
 from ...settings import Material, SolverSettings
 from ..kinds import Object
 from . import borrowed, maps, shown_units
-from .field_properties import OVERRIDABLE, on_group, property_from, shown_fields
+from .field_properties import (
+    OVERRIDABLE,
+    Choice,
+    Link,
+    Real,
+    Switch,
+    Text,
+    Whole,
+    on_group,
+    property_from,
+    shown_fields,
+)
 
 RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 """Options of a path that may begin with //; until Blender 4.5 all paths may."""
@@ -52,56 +63,47 @@ BAKE_MODES = (
 
 def coulomb(name: str, description: str) -> Any:
     """The property of a coefficient of friction."""
-    return FloatProperty(
+    return Real(
         name=name,
         description=description,
         default=0.4,
         min=0.0,
         soft_max=2.0,
         step=0.4,  # type: ignore[arg-type]  # As in maps.py.
-        override=OVERRIDABLE,
     )
 
 
 class PBD_PG_object(bpy.types.PropertyGroup):
     """What one cloth or balloon is made of, where it is pinned, and how to undo its bake."""
 
-    enabled: BoolProperty(
-        name="PBD", description="This object is a PBD cloth or balloon", update=on_enabled, override=OVERRIDABLE
-    )
-    active: BoolProperty(
-        name="Simulate", description="Simulate this object while frames play", default=True, override=OVERRIDABLE
-    )
-    type: EnumProperty(
+    enabled: Switch(name="PBD", description="This object is a PBD cloth or balloon", update=on_enabled)
+    active: Switch(name="Simulate", description="Simulate this object while frames play", default=True)
+    type: Choice(
         name="Type",
         description="What the object is: this decides which settings are shown",
         items=(
             ("CLOTH", "Cloth", "A sheet: fabric, paper, leather"),
             ("BALLOON", "Balloon", "A skin around a volume: a balloon, a ball, a cushion"),
         ),
-        override=OVERRIDABLE,
     )
-    pin_group: StringProperty(
+    pin_group: Text(
         name="Pin Group",
         description="Vertex group of the vertices that follow the object. Weight 1 holds firmly, less is a spring",
         update=on_group,
-        override=OVERRIDABLE,
     )
-    attach_object: PointerProperty(
+    attach_object: Link(
         name="Attach To",
         description="Mesh that the attached vertices follow as it moves and deforms: a body, a sail's mast",
         type=bpy.types.Object,
         poll=is_other_mesh,
-        override=OVERRIDABLE,
     )
-    attach_group: StringProperty(
+    attach_group: Text(
         name="Attach Group",
         description="Vertex group of the vertices that follow the surface of that mesh. "
         "Weight 1 holds firmly, less is a spring",
         update=on_group,
-        override=OVERRIDABLE,
     )
-    output: EnumProperty(
+    output: Choice(
         name="Output",
         description="What shows the simulated shape",
         items=(
@@ -113,9 +115,8 @@ class PBD_PG_object(bpy.types.PropertyGroup):
                 "The modifier 'PBD Output': pins follow the modifiers before it, those after it act on the cloth",
             ),
         ),
-        override=OVERRIDABLE,
     )
-    rest_shape: EnumProperty(
+    rest_shape: Choice(
         name="Rest Shape",
         description="The shape in which the cloth is not stretched, for meshes that modifiers pose. "
         "Press Reset to see a change",
@@ -127,24 +128,21 @@ class PBD_PG_object(bpy.types.PropertyGroup):
                 "The shape of the first frame, as modifiers leave it: that pose strains nothing",
             ),
         ),
-        override=OVERRIDABLE,
     )
-    bake_mode: EnumProperty(
+    bake_mode: Choice(
         name="Bake As",
         description="How the bake is kept and played",
         items=BAKE_MODES,
-        override=OVERRIDABLE,
     )
-    reduce_by: EnumProperty(
+    reduce_by: Choice(
         name="Reduce By",
         description="What decides how many reduced keys there are",
         items=(
             ("ERROR", "Error", "As few keys as keep every vertex of every frame within an error"),
             ("COUNT", "Number of Keys", "This many keys, as exact as they can be"),
         ),
-        override=OVERRIDABLE,
     )
-    reduce_error: FloatProperty(
+    reduce_error: Real(
         name="Largest Error",
         description="How far any vertex may be from where it was simulated, in any frame. "
         "Close to the camera 0.001 m, cloth in a game 0.005 m to 0.02 m",
@@ -153,60 +151,50 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         soft_max=0.02,
         subtype="DISTANCE",
         precision=4,
-        override=OVERRIDABLE,
     )
-    reduce_count: IntProperty(
+    reduce_count: Whole(
         name="Keys",
         description="How many shape keys there are at most, including one that all frames share. Games: 8 to 64",
         default=32,
         min=1,
         soft_max=256,
-        override=OVERRIDABLE,
     )
-    delete_file: BoolProperty(
+    delete_file: Switch(
         name="Delete File Too",
         description="Delete Bake removes the PC2 file from the disk as well; undo does not bring it back",
-        override=OVERRIDABLE,
     )
 
     # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
-    preset: StringProperty(name="Preset", options={"HIDDEN"}, override=OVERRIDABLE)
-    preset_mark: StringProperty(name="Material of the Preset", options={"HIDDEN"}, override=OVERRIDABLE)
-    live_key: StringProperty(name="Live Shape Key", options={"HIDDEN"}, override=OVERRIDABLE)
-    output_after: StringProperty(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"}, override=OVERRIDABLE)
-    baked: BoolProperty(name="Baked", options={"HIDDEN"}, override=OVERRIDABLE)
-    baked_as: StringProperty(name="Mode of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
-    bake_start: IntProperty(name="First Baked Frame", options={"HIDDEN"}, override=OVERRIDABLE)
-    bake_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"}, override=OVERRIDABLE)
-    bake_keys: StringProperty(name="Names of the Baked Keys", options={"HIDDEN"}, override=OVERRIDABLE)
-    bake_action: PointerProperty(
-        name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"}, override=OVERRIDABLE
-    )
-    made_animation_data: BoolProperty(name="Animation Data Is Ours", options={"HIDDEN"}, override=OVERRIDABLE)
-    bake_modifier: StringProperty(name="Modifier of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
-    bake_file: StringProperty(name="File of the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
-    bake_switched_off: StringProperty(
-        name="Modifiers Switched Off by the Bake", options={"HIDDEN"}, override=OVERRIDABLE
-    )
-    bake_parent_type: StringProperty(name="Parent Type Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
-    key_use_relative: BoolProperty(
-        name="Relative Before the Bake", default=True, options={"HIDDEN"}, override=OVERRIDABLE
-    )
-    key_eval_time: FloatProperty(name="Evaluation Time Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
-    color_before: StringProperty(name="Active Color Before the Heat Map", options={"HIDDEN"}, override=OVERRIDABLE)
-    key_active_index: IntProperty(name="Active Key Before the Bake", options={"HIDDEN"}, override=OVERRIDABLE)
+    preset: Text(name="Preset", options={"HIDDEN"})
+    preset_mark: Text(name="Material of the Preset", options={"HIDDEN"})
+    live_key: Text(name="Live Shape Key", options={"HIDDEN"})
+    output_after: Text(name="Modifiers Known to Pose the Mesh", options={"HIDDEN"})
+    baked: Switch(name="Baked", options={"HIDDEN"})
+    baked_as: Text(name="Mode of the Bake", options={"HIDDEN"})
+    bake_start: Whole(name="First Baked Frame", options={"HIDDEN"})
+    bake_end: Whole(name="Last Baked Frame", options={"HIDDEN"})
+    bake_keys: Text(name="Names of the Baked Keys", options={"HIDDEN"})
+    bake_action: Link(name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"})
+    made_animation_data: Switch(name="Animation Data Is Ours", options={"HIDDEN"})
+    bake_modifier: Text(name="Modifier of the Bake", options={"HIDDEN"})
+    bake_file: Text(name="File of the Bake", options={"HIDDEN"})
+    bake_switched_off: Text(name="Modifiers Switched Off by the Bake", options={"HIDDEN"})
+    bake_parent_type: Text(name="Parent Type Before the Bake", options={"HIDDEN"})
+    key_use_relative: Switch(name="Relative Before the Bake", default=True, options={"HIDDEN"})
+    key_eval_time: Real(name="Evaluation Time Before the Bake", options={"HIDDEN"})
+    color_before: Text(name="Active Color Before the Heat Map", options={"HIDDEN"})
+    key_active_index: Whole(name="Active Key Before the Bake", options={"HIDDEN"})
 
 
 class PBD_PG_collider(bpy.types.PropertyGroup):
     """How cloth meets an object that is not simulated."""
 
-    enabled: BoolProperty(
+    enabled: Switch(
         name="Collider",
         description="PBD cloth and balloons collide with this object, as its modifiers leave it",
         update=on_collider,
-        override=OVERRIDABLE,
     )
-    thickness: FloatProperty(
+    thickness: Real(
         name="Distance",
         description="How far cloth stays away from this surface, in addition to its own Distance. "
         "Skin 0.002 m, rough ground 0.01 m",
@@ -215,7 +203,6 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
         soft_max=0.02,
         subtype="DISTANCE",
         precision=4,
-        override=OVERRIDABLE,
     )
     friction: coulomb(
         "Friction",
@@ -226,43 +213,39 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
         "Coulomb coefficient that must be overcome before cloth begins to slide; "
         "at least Friction counts. Wood 0.5, rubber 1.2",
     )
-    restitution: FloatProperty(
+    restitution: Real(
         name="Bounce",
         description="Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7",
         default=0.0,
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        override=OVERRIDABLE,
     )
-    inside: BoolProperty(
+    inside: Switch(
         name="Keep Inside",
         description="Keep cloth inside of this closed surface, as in a drum or a box, instead of outside",
-        override=OVERRIDABLE,
     )
 
 
 class PBD_PG_scene(bpy.types.PropertyGroup):
     """How all cloths and balloons of a scene are stepped together."""
 
-    speed: FloatProperty(
+    speed: Real(
         name="Speed",
         description="How fast simulated time runs. 1 is real time, 0.5 slow motion",
         default=1.0,
         min=0.001,
         soft_max=4.0,
         step=1,
-        override=OVERRIDABLE,
     )
-    collider_collection: PointerProperty(
+    collider_collection: Link(
         name="Collection",
         description="Every object of this collection that is not simulated is a collider too, "
         "with settings of its own if it is marked as one",
         type=bpy.types.Collection,
         update=on_collider,
-        override=OVERRIDABLE,
     )
-    kernels: EnumProperty(
+    kernels: Choice(
         name="Kernels",
         description="What computes the simulation. The result is the same up to rounding",
         items=(
@@ -270,17 +253,15 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
             ("NUMPY", "NumPy", "Always NumPy, as on a computer without Numba"),
         ),
         options=set(),
-        override=OVERRIDABLE,
     )
-    bake_folder: StringProperty(
+    bake_folder: Text(
         name="Folder",
         description="Where Mesh Cache bakes write their PC2 files; // is the folder of the saved .blend file",
         default="//cache_pbd/",
         subtype="DIR_PATH",
         options=RELATIVE_PATHS,
-        override=OVERRIDABLE,
     )
-    cache_limit: IntProperty(
+    cache_limit: Whole(
         name="Memory Limit",
         description="Memory in MB that cached frames may take. When it is full no more are simulated; with Disk Cache, "
         "those on disk leave the memory. 10,000 vertices take 70 MB in 250 frames",
@@ -288,24 +269,21 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         min=1,
         soft_max=64000,
         options=set(),
-        override=OVERRIDABLE,
     )
-    use_disk_cache: BoolProperty(
+    use_disk_cache: Switch(
         name="Disk Cache",
         description="Write simulated frames into the folder cache_pbd beside the saved .blend file, "
         "so that they are there when it is opened again",
         options=set(),
-        override=OVERRIDABLE,
     )
     frames_on_disk: IntProperty(name="Frames on Disk When Saved", options={"HIDDEN"})
-    settle: IntProperty(
+    settle: Whole(
         name="Settle",
         description="Frames that cloth hangs before the first one, hidden from the timeline, while all else stands "
         "still. A curtain takes 50, a garment 100; with 0 nothing settles",
         default=0,
         min=0,
         soft_max=250,
-        override=OVERRIDABLE,
     )
     show_overlay: BoolProperty(
         name="PBD Floor and Pins",
@@ -315,7 +293,7 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         override=OVERRIDABLE,
     )
     hand_count: IntProperty(name="Uses of the Hand", options={"HIDDEN"})
-    heat_map: EnumProperty(
+    heat_map: Choice(
         name="Heat Map",
         description="What the colors of the vertices show while frames play",
         items=(
@@ -323,9 +301,8 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
             ("STRAIN", "Strain", "How much edges are longer or shorter than at rest"),
             ("CONTACT", "Contact", "Where vertices have touched an obstacle or cloth"),
         ),
-        override=OVERRIDABLE,
     )
-    heat_full: FloatProperty(
+    heat_full: Real(
         name="Full Scale",
         description="Strain that is shown in red. Woven cloth 2 %, knitwear 10 %, a balloon 100 %",
         default=5.0,
@@ -333,16 +310,14 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         soft_max=20.0,
         subtype="PERCENTAGE",
         precision=1,
-        override=OVERRIDABLE,
     )
     shading_before: StringProperty(name="Color of Solid Shading Before the Heat Map", options={"HIDDEN"})
-    use_floor: BoolProperty(name="Floor", description="An infinite horizontal floor", override=OVERRIDABLE)
-    floor_height: FloatProperty(
+    use_floor: Switch(name="Floor", description="An infinite horizontal floor")
+    floor_height: Real(
         name="Height",
         description="Height of the floor. The ground of most scenes is at 0 m",
         subtype="DISTANCE",
         precision=4,
-        override=OVERRIDABLE,
     )
     floor_friction: coulomb("Friction", "Coulomb coefficient of the floor. Ice 0.05, wood 0.4, rubber 1")
 

@@ -42,11 +42,11 @@ _record: Any = namedtuple
 SceneSettings = _record("SceneSettings", tuple(OF_SCENE))
 ColliderSettings = _record("ColliderSettings", COLLIDER_FIELDS)
 ObjectSettings = _record("ObjectSettings", tuple(OF_OBJECT))
-RECORDS = (
-    (SceneSettings, OF_SCENE, PBD_PG_scene),
-    (ColliderSettings, OF_COLLIDER, PBD_PG_collider),
-    (ObjectSettings, OF_OBJECT, PBD_PG_object),
-)
+RECORDS: dict[Any, Any] = {
+    SceneSettings: (OF_SCENE, PBD_PG_scene),
+    ColliderSettings: (OF_COLLIDER, PBD_PG_collider),
+    ObjectSettings: (OF_OBJECT, PBD_PG_object),
+}
 
 
 class Floor(NamedTuple):
@@ -59,12 +59,12 @@ class Floor(NamedTuple):
 
 def paths_of(record: Record, field: str) -> tuple[str, ...]:
     """Beginnings of the data paths that a field of a record is made of."""
-    return next(fields for kind, fields, _ in RECORDS if isinstance(record, kind))[field][0]
+    return RECORDS[type(record)][0][field][0]
 
 
 def label_of(record: Record, field: str) -> str:
     """What a field of a record is called in the panels."""
-    fields, group = next((fields, group) for kind, fields, group in RECORDS if isinstance(record, kind))
+    fields, group = RECORDS[type(record)]
     paths, name = fields[field]
     known: Any = group.bl_rna.properties
     return name or known[paths[0].partition(".")[2]].name

@@ -15,14 +15,14 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Beginning, Place, Role, UserState
+from ..read.user_state import Beginning, Place, UserState
 from ..scene import poses
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.raw_settings import Key
-from .record import Record, UndoState
-from .simulated_object import SimulatedObject
+from .record import Record
+from .simulated_object import SimulatedObject, suits_output
 
 AT_FIRST = ("START", "OUTPUT", "SETTLE")
 """Changes that take all frames, when the user goes to the first one: until then those that are there are shown."""
@@ -56,7 +56,8 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
     if math.floor(user.frame) == user.first:
         found += _beginning(record, now)
     if not record.untouched:
-        found += [Change("HAND", kept.frame + 1, "what was done by hand was undone") for kept in _undone(record, user)]
+        undone = [kept for kept in record.hands if kept.number > user.hand_count]
+        found += [Change("HAND", kept.frame + 1, "what was done by hand was undone") for kept in undone]
         if known is not None:
             found += [
                 *setting_changes(record, known, user),
@@ -67,30 +68,12 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
     return sorted(found, key=lambda one: one.first_frame)
 
 
-def _undone(record: Record, user: UserState) -> list[UndoState]:
-    """Uses of the hand that were undone."""
-    return [kept for kept in record.hands if kept.number > user.hand_count]
-
-
 def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) -> int:
     """First frame that does not hold: after the last that fits, or else after the one that is shown."""
     return max(fitting, default=max(math.floor(known.frame), record.first_frame)) + 1
 
 
 # ------------------------------------------------------------------------------------------ the first frame
-
-
-def suits_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneSnapshot]) -> bool:
-    """Whether the output that an object has now shows these frames deformed once, as they were made.
-
-    A frame that was made in the pose would be posed again behind a shape key, one that was made to be posed behind it
-    would not be posed by our modifier.
-    """
-    if role.baked:
-        return True
-    if role.by_modifier:
-        return not member.posed_after
-    return not role.posed_after or all(member.uid not in one.deformed for one in snapshots)
 
 
 def _outputs(record: Record, user: UserState) -> list[Change]:
@@ -184,29 +167,24 @@ def agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, lis
 
 def setting_changes(record: Record, known: UserState, user: UserState) -> list[Change]:
     """Settings that are not what they were, and not animated."""
-    changed = next(
-        (
-            (key, raw, field)
-            for key, raw in user.settings.items()
-            for field in raw_settings.differences(known.settings.get(key, raw), raw)
-            if not _is_animated(user, key, raw, field)
-        ),
-        None,
-    )
-    if changed is None:
+    changed = [
+        (key, raw, field)
+        for key, raw in user.settings.items()
+        for field in raw_settings.differences(known.settings.get(key, raw), raw)
+        if not _is_animated(user, key, raw, field)
+    ]
+    if not changed:
         return []
     still = stay(user, user.settings)
     fitting = [at for at, one in record.snapshots.items() if agree(one.settings, user.settings, still)]
     why = iface("settings were undone") if fitting and max(fitting) != math.floor(known.frame) else ""
-    return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed)))]
+    return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed[0])))]
 
 
 def _describe(user: UserState, key: Key, raw: Any, field: str) -> str:
     """A setting for a sentence: "Tension of 'Flag'"."""
-    name, owner = (
-        iface(raw_settings.label_of(raw, field)).partition(" (")[0],
-        user.names[key[1] if isinstance(key, tuple) else key],
-    )
+    name = iface(raw_settings.label_of(raw, field)).partition(" (")[0]
+    owner = user.names[key[1] if isinstance(key, tuple) else key]
     return iface("{setting} of '{owner}'").format(setting=name, owner=owner) if owner else name
 
 
@@ -292,8 +270,9 @@ def _animation(record: Record, user: UserState) -> list[Change]:
         if old is None or new is None:  # What was there instead is not known, but that it stood still.
             differ = np.array([np.ptp((old or new).values) > 0.0])
         else:
-            differ = old.values != new.values[: len(old.values)]
-            differ = np.append(differ, old.keyframes != new.keyframes and len(new.values) > len(old.values))
+            length = min(len(old.values), len(new.values))
+            differ = old.values[:length] != new.values[:length]
+            differ = np.append(differ, old.keyframes != new.keyframes and len(new.values) > length)
         if differ.any():
             found.append((first + int(np.argmax(differ)), now.owners[key[0]]))
     both = before.rules.keys() & now.rules.keys()

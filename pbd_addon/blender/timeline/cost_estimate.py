@@ -29,17 +29,12 @@ MEMORY = 6e3
 """Of each vertex, at most, while the first frame is prepared [bytes]."""
 
 
-def count_vertices(objects: Iterable[Object]) -> int:
-    """How many vertices these mesh objects have, together."""
-    return sum(len(obj.data.vertices) for obj in objects)
-
-
 def sentence(scene: Scene, objects: Iterable[Object] = ()) -> str:
     """What the live cloth of a scene, with objects that are to join it, will take; "" if that is little.
 
     A scale, not a promise: as one core does it, with the kernels that the scene will have.
     """
-    count = count_vertices({*live_bodies(scene), *objects})
+    count = sum(len(obj.data.vertices) for obj in {*live_bodies(scene), *objects})
     each = seconds_of_frame(scene, count)
     if each < LONG:
         return ""

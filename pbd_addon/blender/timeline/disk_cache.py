@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -25,14 +24,16 @@ from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
 from ..scene.surfaces import Surface
-from ..settings import maps, raw_settings
 from ..settings.raw_settings import Key
+from . import checksums
 from .record import Record
-from .simulated_object import SimulatedObject
 
 ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
 HELD = "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
+
+PAST = ("first_guess", "first_disturbed", "disturbed_by", "settled", "shaped")
+"""What of a record is in the index under the same name."""
 
 _claimed: set[str] = set()
 """Folders whose frames are of this session of Blender, so that it may replace them."""
@@ -146,16 +147,15 @@ class DiskCache:
         self.files.about.update(
             settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
-            fingerprints=[[*one.fingerprint[0], one.fingerprint[1], undeformed(one), held(one)] for one in members],
-            shapes=[shape_check(member) for member in members],
-            painted=[painted(member, record.world.applied[member.uid]) for member in members],
+            fingerprints=[
+                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.held(one)]
+                for one in members
+            ],
+            shapes=[checksums.shape_check(member) for member in members],
+            painted=[checksums.painted(member, record.world.applied[member.uid]) for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
-            curves=curve_checks(record),
-            first_guess=record.first_guess,
-            first_disturbed=record.first_disturbed,
-            disturbed_by=record.disturbed_by,
-            settled=record.settled,
-            shaped=record.shaped,
+            curves=checksums.curve_checks(record),
+            **{name: getattr(record, name) for name in PAST},
             rested=record.world.rested,
             hand_count=scene.pbd.hand_count,
             moved_by_hand=[self._number(uid) for uid in sorted(record.moved_by_hand)],
@@ -176,47 +176,6 @@ class DiskCache:
             f"collider {self._number(key[1])}" if isinstance(key, tuple) else self._number(key): raw
             for key, raw in settings.items()
         }
-
-
-def held(member: SimulatedObject) -> int:
-    """A checksum of which vertices of a member are held, how firmly, where a hand has left them, and by which group."""
-    group = member.attached_to and member.attached_to[1]
-    body, offsets = member.body, member.pin_offsets.tolist()
-    return zlib.crc32(repr((body.pin_ids.tolist(), body.pin_weights.tolist(), offsets, group)).encode())
-
-
-def shape_check(member: SimulatedObject) -> int:
-    """A checksum of the mesh that a member was built from, in world space; its first frame may be another."""
-    return zlib.crc32(member.body.vertices.astype(np.float32).tobytes())
-
-
-def painted(member: SimulatedObject, raw: Any) -> dict[str, int]:
-    """Checksums of the weights that its maps were made from, by vertex group, for its raw settings."""
-    names = maps.groups(raw_settings.maps_from(raw))
-    return {names[kind]: weights_check(weights) for kind, weights in member.weights.items()}
-
-
-def weights_check(weights: np.ndarray) -> int:
-    """A checksum of weights (n,)."""
-    return zlib.crc32(weights.astype(np.float32).tobytes())
-
-
-def undeformed(member: SimulatedObject) -> int:
-    """A checksum of the shape that the user made of a member, and of whether modifiers pose it at the start."""
-    return zlib.crc32(repr(member.follows).encode(), zlib.crc32(member.undeformed.astype(np.float32).tobytes()))
-
-
-def curve_checks(record: Record) -> dict[str, int]:
-    """Checksums of the F-curves, by what they move or set."""
-    found: dict[str, int] = {}
-    for key in sorted(record.curves.samples, key=lambda key: (record.curves.owners[key[0]], *key[1:])):
-        name = record.curves.owners[key[0]]
-        drawn = record.curves.samples[key].keyframes + f"{key[1]} {key[2]}".encode()
-        found[name] = zlib.crc32(drawn, found.get(name, 0))
-    rules = sorted((record.curves.owners[uid], said) for uid, said in record.curves.rules.items() if said)
-    for name, said in rules:
-        found[name] = zlib.crc32(said.encode(), found.get(name, 0))
-    return found
 
 
 def keep(record: Record, scene: Scene) -> None:

@@ -19,18 +19,8 @@ from ..scene.poses import Pose
 from ..scene.scene_objects import find, live_bodies
 from ..scene.surfaces import Surface
 from ..settings.raw_settings import ColliderSettings, Floor, Key, ObjectSettings, SceneSettings, as_collider
-from . import changes, step
-from .disk_cache import (
-    DiskCache,
-    claim,
-    curve_checks,
-    folder_of,
-    held,
-    shape_check,
-    shown_path,
-    undeformed,
-    weights_check,
-)
+from . import changes, checksums, step
+from .disk_cache import PAST, DiskCache, claim, folder_of, shown_path
 from .record import Record
 from .scene_simulation import SceneSimulation
 
@@ -71,8 +61,8 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
         snapshots = _read_snapshots(files, uids, scene)
         settings = _settings(about["settings"], uids, scene)
         fingerprints, colliders, curves = about["fingerprints"], about["colliders"], about["curves"]
-        guess, disturbed, disturbed_by = (about[name] for name in ("first_guess", "first_disturbed", "disturbed_by"))
-        settled, shaped, rested, hands = (about[name] for name in ("settled", "shaped", "rested", "hand_count"))
+        past: Any = {name: about[name] for name in PAST}
+        rested, hands = about["rested"], about["hand_count"]
         shapes, painted = about["shapes"], about["painted"]
         moved = {uids[int(number)] for number in about["moved_by_hand"]}
     except (KeyError, ValueError, IndexError, TypeError) as error:
@@ -90,18 +80,18 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
         raise PBDError("a hand has changed the cloth since the file was saved")
     built = SceneSimulation(scene, objects, snapshots[files.first])
     for member, obj, shape, fingerprint in zip(built.members, objects, shapes, fingerprints, strict=True):
-        if shape_check(member) != shape:
+        if checksums.shape_check(member) != shape:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
-        if undeformed(member) != fingerprint[5]:
+        if checksums.undeformed(member) != fingerprint[5]:
             raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
-        if held(member) != fingerprint[6]:
+        if checksums.held(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
     built.rested = rested
     step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids, snapshots))
-    step.note_past(record, guess, (disturbed, disturbed_by), moved, settled, shaped)
+    step.note(record, **past, moved_by_hand=moved)
     _check_surroundings(record, scene, settings, colliders)
-    changed = [name for name, check in curves.items() if curve_checks(record).get(name) != check]
-    added = curve_checks(record).keys() - curves.keys()
+    changed = [name for name, check in curves.items() if checksums.curve_checks(record).get(name) != check]
+    added = checksums.curve_checks(record).keys() - curves.keys()
     if changed or added:
         raise PBDError(f"animation of '{[*changed, *added][0]}' changed")
     record.storage.note = f"The cache on disk is damaged: {files.damage}" if files.damage else ""
@@ -131,7 +121,7 @@ def _check_painted(objects: list[Object], painted: Any) -> None:
     """Raise a `PBDError` if the weights of a map are not those of the cache."""
     for obj, groups in zip(objects, painted, strict=True):
         for name, check in groups.items():
-            if name not in obj.vertex_groups or weights_check(user_keys.read_weights(obj, name)) != check:
+            if name not in obj.vertex_groups or checksums.weights_check(user_keys.read_weights(obj, name)) != check:
                 raise PBDError(f"vertex group '{name}' of '{obj.name}' has other weights")
 
 

@@ -6,7 +6,6 @@ import contextlib
 import math
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import bpy
 import numpy as np
@@ -16,13 +15,13 @@ from ..kinds import Depsgraph, Object, Scene
 from ..output import output
 from ..read import deformed_input, snapshot, user_state
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Heard, UserState
+from ..read.user_state import UserState
 from ..scene import poses
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
-from . import changes, disk_cache, heat_map, step
-from .record import InvalidRange, Record
-from .simulated_object import SimulatedObject, check_fit, fits
+from . import changes, disk_cache, heat_map, replay, step
+from .record import Record
+from .simulated_object import SimulatedObject, check_fit, fits, other_output
 
 PATIENCE = math.inf if bpy.app.background else 1.0
 """How long a jump ahead may keep a window from drawing [s]; beyond that it goes on with progress and Esc."""
@@ -39,7 +38,8 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
     Returns whether there is an object to simulate.
     """
     began = time.monotonic()
-    step.clear_times(record)
+    step.say(record, "")
+    step.note(record, stepping=0.0)
     objects = [obj for _, obj in record.world.objects(scene)] if record.world else live_bodies(scene)
     if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
         step.stand(record, None)
@@ -52,7 +52,8 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
         step.forget_damaged(record, error.frame)
         _follow(record, scene, depsgraph, objects, steps)
     disk_cache.keep(record, scene)
-    step.note_exchange(record, time.monotonic() - began)
+    if record.stepping:
+        step.note(record, exchange=time.monotonic() - began - record.stepping)
     return bool(objects)
 
 
@@ -61,6 +62,7 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
     world, obstacles = record.world, record.world.obstacles if record.world else {}
     now = look(record, scene, depsgraph, objects)
     frame = now.user.frame
+    found: list = []
     if not _is_as_loaded(record, scene, frame):
         found = changes.changes(record, now)
         reaches = steps and bool(objects) and (frame.is_integer() or scene.frame_subframe == 0.0)
@@ -76,13 +78,15 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
                 step.say(record, str(error), isinstance(error, LateError))
         write(record, scene, now, depsgraph.mode == "RENDER")
     same = record.world is world and (world is None or world.obstacles is obstacles)
-    seen = now.user if same else user_state.read(scene, record.watched, Heard())._replace(cast=now.user.cast)
+    seen = now.user if same else step.read_user(record, scene)._replace(cast=now.user.cast)
     step.remember(record, seen)
+    if record.world is not None and not found and not record.untouched:
+        replay.note(record, scene, depsgraph, now)
 
 
 def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
     """The scene as it was just evaluated, with what the user has set: a `SceneSnapshot`; it only reads."""
-    user = user_state.read(scene, record.watched, record.heard, read_curves=_curve_reader(record, scene))
+    user = step.read_user(record, scene, record.heard, with_curves=True)
     obstacles = user_state.objects_of(scene, record.watched.obstacles) if depsgraph.mode == "RENDER" else ()
     now = snapshot.read_snapshot(scene, depsgraph, objects, user, obstacles)
     if record.world is None:
@@ -118,12 +122,7 @@ def _seen(
         return snapshot.read_deformed(objects, depsgraph)
     plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
     quick = [obj for obj in objects if not (plays and deformed_input.is_subdivided(obj))]
-    return snapshot.peek_deformed(quick, depsgraph)
-
-
-def _curve_reader(record: Record, scene: Scene) -> Any:
-    """What reads the animation of a scene that is simulated, or None."""
-    return None if record.world is None or record.curves is None else lambda: step.read_curves(record, scene)
+    return snapshot.read_deformed(quick, depsgraph, evaluate=False)
 
 
 def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:
@@ -180,7 +179,7 @@ def whole_snapshot(
     found = snapshot.read_surroundings(
         scene, depsgraph, now or snapshot.read_snapshot(scene, depsgraph, objects), objects, record.surfaces
     )
-    step.note_surfaces(record, found.surfaces)
+    step.note(record, surfaces=found.surfaces)
     return found
 
 
@@ -206,7 +205,12 @@ def _build(record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here:
 
 
 def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
-    """Whether the scene can be evaluated at other frames: not in a render or an export, which go through them alone."""
+    """Whether the scene can be evaluated at other frames.
+
+    With a window a render runs beside it, in a thread of its own, which must not evaluate what the window draws.
+    """
+    if depsgraph.mode == "RENDER":
+        return bpy.app.background
     return depsgraph.mode == "VIEWPORT" and depsgraph == layer_of(scene).depsgraph
 
 
@@ -214,13 +218,13 @@ def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
 def visiting(record: Record, scene: Scene) -> Iterator[None]:
     """Frames may be visited meanwhile; go back to the present one in the end."""
     frame, subframe, before = scene.frame_current, scene.frame_subframe, record.visits
-    step.note_visits(record, True)
+    step.note(record, visits=True)
     try:
         yield
     finally:
         if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
             scene.frame_set(frame, subframe=subframe)
-        step.note_visits(record, before)
+        step.note(record, visits=before)
 
 
 def visit(scene: Scene, frame: int) -> Depsgraph:
@@ -232,7 +236,7 @@ def visit(scene: Scene, frame: int) -> Depsgraph:
 def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: Object) -> None:
     """Step all missing frames up to `target`, each with what the scene is at it.
 
-    A render cannot visit the frames that it has jumped over: what stands between then and now is interpolated.
+    Where frames that were jumped over cannot be visited, what stands between then and now is interpolated.
     """
     patience = patience_of(depsgraph)
     deadline = time.monotonic() + patience
@@ -282,7 +286,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
             step.say(record, record.message or str(error), record.is_late)
             continue
         pose = now.poses.get(member.uid)
-        other = step.other_output(record, member, obj)
+        other = other_output(member, obj, record.snapshots.values())
         if other:
             step.say(record, record.message or other, record.is_late)
         if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:
@@ -299,89 +303,6 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
 
 def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> None:
     """Show the present frame once more: it was changed in place."""
-    user = user_state.read(scene, record.watched, Heard())
+    user = step.read_user(record, scene)
     objects = [obj for _, obj in record.world.objects(scene)]
     write(record, scene, snapshot.read_snapshot(scene, depsgraph, objects, user))
-
-
-# ------------------------------------------------------------------------------------------ what is asked
-
-
-def glance(record: Record, scene: Scene, with_curves: bool = False) -> SceneSnapshot:
-    """What the user has set, as far as it can be seen without an evaluation: a `SceneSnapshot` without poses."""
-    heard = record.heard._replace(curves=with_curves)
-    user = user_state.read(scene, record.watched, heard, _curve_reader(record, scene) if with_curves else None)
-    return snapshot.SceneSnapshot(None, user.settings, user=user)
-
-
-def take_edits(record: Record, scene: Scene) -> None:
-    """Let what was edited take its frames, before a frame is shown; raises `DamagedFrame` where all begins anew."""
-    now = glance(record, scene, with_curves=True)
-    step.apply(record, changes.changes(record, now), now.user)
-    if record.world is not None:
-        step.remember(record, now.user)
-
-
-def pending(record: Record, scene: Scene) -> InvalidRange | None:
-    """The frames that the next frame change will forget, as `InvalidRange`, or None."""
-    if record.untouched or record.known is None:
-        return None
-    found = [one for one in changes.changes(record, glance(record, scene)) if one.first_frame <= record.last_frame]
-    found = [one for one in found if one.what not in ("START", "SETTLE", "HAND")]
-    return InvalidRange(found[0].first_frame, record.last_frame, found[0].why) if found else None
-
-
-def valid_frames(record: Record, scene: Scene) -> tuple[int, int]:
-    """First and last frame that hold, with what was changed since the last one was shown."""
-    lost = pending(record, scene)
-    return record.first_frame, record.last_frame if lost is None else lost.first - 1
-
-
-def lost_frames(record: Record, scene: Scene) -> InvalidRange | None:
-    """The frames that were not simulated again yet, as `InvalidRange`, or None."""
-    lost = pending(record, scene)
-    if lost is not None or record.lost is None or record.last_frame >= record.lost.last:
-        return lost
-    return record.lost._replace(first=record.last_frame + 1)
-
-
-def is_one_run(record: Record, scene: Scene) -> bool:
-    """Whether the cache is what a run from its first frame, where the scene is, would give now.
-
-    It is not after a setting, a shape, a pin or a collider was changed, or where a render has jumped over moving
-    inputs.
-    """
-    if record.first_disturbed is not None or record.moved_by_hand or record.first_guess is not None:
-        return False
-    if not _surrounded_as_at_first(record, scene):
-        return False
-    settings = record.known.settings if record.known else {}
-    still = changes.stay(record.known, settings)
-    if not all(changes.agree(one.settings, settings, still) for one in record.snapshots.values()):
-        return False
-    first = record.snapshots[record.first_frame]
-    for member, obj in record.world.objects(scene):
-        if fits(member, obj):
-            pose = first.poses[member.uid]
-            begins = user_state.read_beginning(obj, pose, member.masks, with_pins=True)
-            role = user_state.role(obj)
-            if role.attached_to != member.attached_to or not changes.begins_like(
-                member, begins, pose, role.baked, True
-            ):
-                return False
-    return True
-
-
-def _surrounded_as_at_first(record: Record, scene: Scene) -> bool:
-    """Whether colliders, and what objects are attached to, are those of the first cached frame."""
-    depsgraph = layer_of(scene).depsgraph
-    if depsgraph is None or shown_frame(scene) != record.first_frame:
-        return True
-    objects = [obj for _, obj in record.world.objects(scene)]
-    first = record.snapshots[record.first_frame]
-    try:
-        empty = snapshot.SceneSnapshot({}, {})
-        now = snapshot.read_surroundings(scene, depsgraph, empty, objects, first.surfaces)
-    except PBDError:
-        return False
-    return now.surrounds_like(first)

@@ -155,7 +155,7 @@ class Hand:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
         fixed = self.simulation.grab(hit.member.body, middle, compliance=0.0)
-        step.hold(self.record, session.last_shown(scene), fixed)
+        step.note(self.record, held=[*self.record.held, (session.last_shown(scene), fixed)])
         self._remember_pins(obj)
         positions = self.simulation.positions(hit.member.body)[middle]
         pose = self.record.snapshots[self.record.last_frame].poses[hit.member.uid]

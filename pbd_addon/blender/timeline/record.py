@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ...model import State
 from ...report import StepReport
-from ..read.curves import Curves
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Heard, UserState
-from ..read.watched import Watched
+from ..read.user_state import Heard, UserState, Watched
+from ..scene.animation import Curves
+from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from .scene_simulation import SceneSimulation
 
@@ -62,91 +64,65 @@ class UndoState(NamedTuple):
     held: tuple  # of `Record.held`
 
 
+class Seen(NamedTuple):
+    """A cached frame as it was shown last."""
+
+    said: bytes  # as of `QuickLook`
+    made: SceneSnapshot  # which version of the frame it was
+    user: UserState
+    watched: Watched
+    shown: list[tuple[int, np.ndarray, Pose, dict]]  # of each object: uid, positions (3, n) float32 [m], pose and masks
+
+
+@dataclass
 class Storage:
-    """What of a record is on disk.
+    """What of a record is on disk."""
 
-    Attributes:
-        cache: `DiskCache` while the frames are on disk too, else None.
-        note: What is to be said of that, one sentence, or "".
-        failed: Whether the disk has refused a frame, so that no more are written.
-    """
-
-    def __init__(self) -> None:
-        self.cache: Any = None
-        self.note = ""
-        self.failed = False
+    cache: Any = None  # `DiskCache` while the frames are on disk too
+    note: str = ""  # what is to be said of that, one sentence
+    failed: bool = False  # whether the disk has refused a frame, so that no more are written
 
 
+@dataclass(eq=False)
 class Record:
-    """What was simulated of one scene.
+    """What was simulated of one scene."""
 
-    Attributes:
-        bake: `BakeProgress` while a bake runs, else None.
-        surfaces: What was read last of other objects, by object uid.
-        visits: Whether frames that are missing are visited, so that frame changes are our own.
-        start: How the scene stood at the first frame, while nothing is built, or None.
-        loaded: The frame at which the file was loaded, until something else is shown, or None.
-        world: The simulation, or None before the first step.
-        snapshots: The `SceneSnapshot` that each cached frame was made with.
-        known: What the user had set when a frame was shown last, or None.
-        curves: The animation as it was known last, or None.
-        message: Why nothing is simulated, one sentence, or "".
-        is_late: Whether the frame that is shown was not reached, because it takes longer than a window may wait.
-        blocked: Why the last step has failed, so that none is tried, or "".
-        notes: What is worth knowing about an object, sentences by object uid.
-        report: `StepReport` of the last step, or None.
-        stepping, exchange: What the last frame change that stepped took for that, and for all else: reading the scene,
-            writing the keys [s].
-        first_guess: First cached frame whose inputs were interpolated, because a render jumped over it, or None.
-        first_disturbed: First frame that was, or will be, made after a user moved, added or took away a collider in
-            the middle of the run, or a hand was at work there, or None.
-        disturbed_by: What did that: "COLLIDERS", "HAND", or "SETTLE" for a first frame that is not settled to the end.
-        moved_by_hand: Uids of objects with pins that were moved in the middle of the run.
-        settled: How many frames the first one has been settled for.
-        shaped: Whether a hand has changed the first frame.
-        hands: `UndoState` of every use of the hand that can be undone.
-        held: Frame and `Grab` of what a hand has pinned since the simulation was built.
-        touched: Vertices of each object, by uid, that touched something at a frame; of the frames that were stepped
-            while the heat map showed contact.
-        tangled: How many faces of an object went through others at the start, by object uid.
-        lost: The frames that were forgotten last, or None.
-        heard: What Blender has told of edits since a frame was shown.
-        storage: What of it is on disk; written by `disk_cache` alone.
-    """
-
-    def __init__(self) -> None:
-        self.bake: BakeProgress | None = None
-        self.surfaces: dict[int, Surface] = {}
-        self.visits = False
-        self.forget(None)
+    bake: BakeProgress | None = None  # while one runs
+    surfaces: dict[int, Surface] = field(default_factory=dict)  # what was read last of other objects, by uid
+    visits: bool = False  # whether frames that are missing are visited, so that frame changes are our own
+    start: SceneSnapshot | None = None  # how the scene stood at the first frame, while nothing is built
+    loaded: int | None = None  # the frame at which the file was loaded, until something else is shown
+    world: SceneSimulation | None = None  # None before the first step
+    snapshots: dict[int, SceneSnapshot] = field(default_factory=dict)  # that each cached frame was made with
+    known: UserState | None = None  # what the user had set when a frame was shown last
+    seen: dict[float, Seen] = field(default_factory=dict)  # frames shown since the last change, as Blender counts them
+    curves: Curves | None = None  # the animation as it was known last
+    message: str = ""  # why nothing is simulated, one sentence
+    is_late: bool = False  # whether the shown frame was not reached, as it takes longer than a window may wait
+    blocked: str = ""  # why the last step has failed, so that none is tried
+    notes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # what is worth knowing, sentences by uid
+    report: StepReport | None = None  # of the last step
+    stepping: float = 0.0  # what the last frame change that stepped took for that [s]
+    exchange: float = 0.0  # and for all else: reading the scene, writing the keys [s]
+    first_guess: int | None = None  # first cached frame whose inputs were interpolated, as a render jumped over it
+    first_disturbed: int | None = (
+        None  # first frame that is made after a hand has changed the cloth, or colliders in mid-run
+    )
+    disturbed_by: str = ""  # "COLLIDERS", "HAND", or "SETTLE" for a first frame that is not settled to the end
+    moved_by_hand: set[int] = field(default_factory=set)  # uids of objects with pins that were moved in mid-run
+    settled: int = 0  # how many frames the first one has been settled for
+    shaped: bool = False  # whether a hand has changed the first frame
+    hands: list[UndoState] = field(default_factory=list)  # of every use of the hand that can be undone
+    held: list[tuple] = field(default_factory=list)  # frame and `Grab` of what a hand has pinned since it was built
+    touched: dict[int, dict[int, Any]] = field(default_factory=dict)  # vertices in contact, by frame and uid
+    tangled: dict[int, int] = field(default_factory=dict)  # how many faces went through others at the start, by uid
+    lost: InvalidRange | None = None  # the frames that were forgotten last
+    heard: Heard = field(default_factory=Heard)  # what Blender has told of edits since a frame was shown
+    storage: Storage = field(default_factory=Storage)  # what of it is on disk; written by `disk_cache` alone
 
     def forget(self, start: SceneSnapshot | None) -> None:
         """Nothing was simulated; the next step begins at `start`, if that is known."""
-        self.start = start
-        self.loaded: int | None = None
-        self.world: SceneSimulation | None = None
-        self.snapshots: dict[int, SceneSnapshot] = {}
-        self.known: UserState | None = None
-        self.curves: Curves | None = None
-        self.message = ""
-        self.is_late = False
-        self.blocked = ""
-        self.notes: dict[int, tuple[str, ...]] = {}
-        self.report: StepReport | None = None
-        self.stepping = self.exchange = 0.0
-        self.first_guess: int | None = None
-        self.first_disturbed: int | None = None
-        self.disturbed_by = ""
-        self.moved_by_hand: set[int] = set()
-        self.settled = 0
-        self.shaped = False
-        self.hands: list[UndoState] = []
-        self.held: list[tuple] = []
-        self.touched: dict[int, dict[int, Any]] = {}
-        self.tangled: dict[int, int] = {}
-        self.lost: InvalidRange | None = None
-        self.heard = Heard()
-        self.storage = Storage()
+        vars(self).update(vars(Record(self.bake, self.surfaces, self.visits, start)))
 
     @property
     def first_frame(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io
 from ..read.snapshot import SceneSnapshot
-from ..scene.scene_objects import find, is_body
+from ..scene import poses, surfaces
+from ..scene.scene_objects import find, is_body, live_bodies
+from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import Floor, Key, as_collider
 from . import intersections
-from .simulated_object import SimulatedObject, check_surface, read_member
+from .simulated_object import SimulatedObject, check_faces, check_surface, other_output, read_member
 
 UP = (0.0, 0.0, 1.0)
 PIN_SPEED = 2.0
@@ -166,6 +169,23 @@ class SceneSimulation:
         # A body notes its openings if it is built under pressure; pressure may be switched on later.
         return {member.uid: tuple(dict.fromkeys((*member.body.notes, *self._caps(member)))) for member in self.members}
 
+    def newcomers(self, scene: Scene) -> dict[int, tuple[str, ...]]:
+        """Tell objects that became PBD in the middle when they will join, by uid."""
+        members = {member.uid for member in self.members}
+        note, first = iface("'{name}' joins the simulation at frame {frame}, or on Reset"), frame_range(scene)[0]
+        new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
+        return {obj.session_uid: (note.format(name=obj.name, frame=first),) for obj in new}
+
+    def check(self, scene: Scene, moment: SceneSnapshot, earlier: Iterable[SceneSnapshot]) -> None:
+        """Raise a `PBDError` if an object cannot be stepped from where it stands now, after earlier snapshots."""
+        for member, obj in self.objects(scene):
+            check_faces(member, obj)
+            other = other_output(member, obj, earlier)
+            if other:
+                raise PBDError(other)
+            if poses.is_flat(moment.poses[member.uid].matrix):
+                raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
+
     def _caps(self, member: SimulatedObject) -> tuple[str, ...]:
         """A sentence on the openings of a mesh under pressure."""
         count = len(member.body.mesh.boundary_loops)
@@ -241,7 +261,9 @@ def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:
     """The collider of that uid as it stands at a moment; raises `PBDError`."""
     surface, values = moment.surfaces[uid], raw_settings.collider_from(moment.settings[as_collider(uid)])
     try:
-        collider = Collider(surface.world(), surface.outward_faces(), name=surface.name, **values)
+        # Turned around where the transform mirrors them, so that they look outward in the world too.
+        faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
+        collider = Collider(surface.world(), faces, name=surface.name, **values)
     except ValueError as error:
         raise PBDError(str(error)) from error
     return ColliderBinding(collider, surface, values["inside"])

@@ -9,54 +9,23 @@ from collections.abc import Callable
 
 import bpy
 
-from ..errors import DamagedFrame, PBDError
+from ..errors import DamagedFrame, PBDError as PBDError
 from ..kinds import Depsgraph, Scene
 from ..output import output
 from ..read import user_state
 from ..scene import linked
-from ..scene.scene_objects import bodies, layer_of, live_bodies
-from ..scene.simulated_range import frame_range, go_to_first, last_live_frame, last_shown, shown_frame, timeline_frames
-from . import disk_cache, disk_load, follow, step
-from .record import BakeProgress, InvalidRange, Record
-
-__all__ = [
-    "BakeProgress",
-    "PBDError",
-    "Record",
-    "adopt",
-    "after_save",
-    "before_save",
-    "bodies",
-    "clear_cache",
-    "delete_from_disk",
-    "drop",
-    "drop_all",
-    "ensure",
-    "fits",
-    "frame_range",
-    "get",
-    "go_to_first",
-    "last_live_frame",
-    "last_shown",
-    "listeners",
-    "live_bodies",
-    "load_from_disk",
-    "lost_frames",
-    "needs_disk",
-    "notice_colliders",
-    "notice_edits",
-    "notice_undo",
-    "of",
-    "put_back",
-    "reset",
-    "show",
-    "shown_frame",
-    "take_away",
-    "tell",
-    "timeline_frames",
-    "valid_frames",
-    "visits",
-]
+from ..scene.scene_objects import bodies as bodies, layer_of, live_bodies as live_bodies
+from ..scene.simulated_range import (
+    frame_range as frame_range,
+    go_to_first as go_to_first,
+    last_live_frame as last_live_frame,
+    last_shown as last_shown,
+    shown_frame as shown_frame,
+    timeline_frames as timeline_frames,
+)
+from . import disk_cache, disk_load, follow, step, validity
+from .record import BakeProgress as BakeProgress, InvalidRange, Record
+from .replay import show_again
 
 _records: dict[int, Record] = {}
 
@@ -104,6 +73,12 @@ def show(scene: Scene, depsgraph: Depsgraph) -> bool:
     return found is not None and follow.show(found, scene, depsgraph)
 
 
+def replay(scene: Scene, depsgraph: Depsgraph) -> bool:
+    """Show a cached frame as it was shown before, if nothing has changed since; whether that was all to be done."""
+    found = _records.get(scene.session_uid)
+    return found is not None and show_again(found, scene, depsgraph)
+
+
 def visits(scene: Scene) -> bool:
     """Whether frames that are missing are visited, so that frame changes are our own."""
     found = _records.get(scene.session_uid)
@@ -119,7 +94,7 @@ def tell(scene: Scene) -> None:
 def notice_colliders() -> None:
     """An object may have become a collider or stopped being one: frames after the present one are to go."""
     for found in _records.values():
-        step.note_heard(found, found.heard._replace(cast=True))
+        step.note(found, heard=found.heard._replace(cast=True))
 
 
 def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
@@ -127,28 +102,34 @@ def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
     for uid, found in _records.items():
         if found.world is not None and not found.visits:
             frame = found.known.frame if uid == scene.session_uid else None
-            step.note_heard(found, user_state.hear(scene, depsgraph, found.watched, found.heard, frame))
+            step.note(found, heard=user_state.hear(scene, depsgraph, found.watched, found.heard, frame))
 
 
 def notice_undo() -> None:
     """After undo: what Blender does not tell by itself may be back as it was."""
     for found in _records.values():
-        step.note_heard(found, found.heard._replace(curves=True, cast=True))
+        step.note(found, heard=found.heard._replace(curves=True, cast=True))
 
 
 def valid_frames(scene: Scene) -> tuple[int, int]:
     """First and last simulated frame that hold, with what was changed since the last one was shown."""
-    return follow.valid_frames(get(scene), scene)
+    found = get(scene)
+    lost = validity.pending(found, scene)
+    return found.first_frame, found.last_frame if lost is None else lost.first - 1
 
 
 def lost_frames(scene: Scene) -> InvalidRange | None:
     """The frames that do not hold any more and were not simulated again, as `InvalidRange`, or None."""
-    return follow.lost_frames(get(scene), scene)
+    found = get(scene)
+    lost = validity.pending(found, scene)
+    if lost is not None or found.lost is None or found.last_frame >= found.lost.last:
+        return lost
+    return found.lost._replace(first=found.last_frame + 1)
 
 
 def fits(scene: Scene) -> bool:
     """Whether the simulated frames are what a run from the first one, where the scene is, would give now."""
-    return follow.is_one_run(get(scene), scene)
+    return validity.is_one_run(get(scene), scene)
 
 
 def adopt(scene: Scene) -> None:
@@ -157,7 +138,7 @@ def adopt(scene: Scene) -> None:
         found = of(scene)
         if scene.pbd.use_disk_cache:
             disk_load.adopt(found, scene)
-        step.note_loaded(found, last_shown(scene))
+        step.note(found, loaded=last_shown(scene))
 
 
 def load_from_disk(scene: Scene) -> str:
@@ -207,7 +188,7 @@ def _settle_disk(found: Record, scene: Scene) -> None:
     if not scene.pbd.use_disk_cache or found.untouched:
         return
     try:
-        follow.take_edits(found, scene)
+        validity.take_edits(found, scene)
     except DamagedFrame:  # It has begun anew.
         return
     disk_cache.keep(found, scene)
@@ -231,18 +212,13 @@ def clear_cache(scene: Scene) -> None:
             output.show_user_shape(obj)
 
 
-def drop(scene: Scene) -> None:
-    """Forget the simulation of a scene."""
-    _records.pop(scene.session_uid, None)
-
-
-def take_away(scene: Scene) -> Record | None:
-    """Forget the simulation of a scene for a while; returns it, or None, for `put_back`."""
+def drop(scene: Scene) -> Record | None:
+    """Forget the simulation of a scene; returns it, or None, for `put_back`."""
     return _records.pop(scene.session_uid, None)
 
 
 def put_back(scene: Scene, found: Record) -> None:
-    """Let a simulation that was taken away be that of the scene again, and show its present frame."""
+    """Let a simulation that was dropped be that of the scene again, and show its present frame."""
     _records[scene.session_uid] = found
     follow.show_again(found, scene, layer_of(scene).depsgraph)
 

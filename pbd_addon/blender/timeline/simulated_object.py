@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,8 @@ from ..kinds import Object
 from ..output import output_choice
 from ..read import mesh_io, pins, user_state
 from ..read.snapshot import SceneSnapshot
+from ..read.user_state import Role
 from ..scene import poses, surfaces, user_keys
-from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 
@@ -60,7 +61,9 @@ def read_member(obj: Object, moment: SceneSnapshot) -> SimulatedObject:
         body=body,
         fingerprint=mesh_io.fingerprint(obj),
         masks=masks,
-        undeformed=body.vertices if deformed is None else user_world(obj, pose, masks),
+        undeformed=body.vertices
+        if deformed is None
+        else poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix),
         follows=user_state.followed(obj),
         posed_after=output_choice.is_posed_after(obj),
         attached_to=mesh_io.attached_to(obj),
@@ -125,6 +128,21 @@ def fits(member: SimulatedObject, obj: Object) -> bool:
     return not obj.data.is_editmode and mesh_io.counts(obj.data) == member.fingerprint[0]
 
 
-def user_world(obj: Object, pose: Pose, masks: dict[str, np.ndarray]) -> np.ndarray:
-    """World positions (n, 3) float64 [m] of the user's shape under a pose, without modifiers."""
-    return poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix)
+def suits_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneSnapshot]) -> bool:
+    """Whether the output that an object has now shows these frames deformed once, as they were made.
+
+    A frame that was made in the pose would be posed again behind a shape key, one that was made to be posed behind it
+    would not be posed by our modifier.
+    """
+    if role.baked:
+        return True
+    if role.by_modifier:
+        return not member.posed_after
+    return not role.posed_after or all(member.uid not in one.deformed for one in snapshots)
+
+
+def other_output(member: SimulatedObject, obj: Object, snapshots: Iterable[SceneSnapshot]) -> str:
+    """What to do if frames were made for another output than an object has now, one sentence, or ""."""
+    if suits_output(member, user_state.role(obj), snapshots):
+        return ""
+    return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"

@@ -6,27 +6,23 @@ import contextlib
 import math
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import UnstableError
-from ...constraints.grab import Grab
 from ..errors import DamagedFrame, LateError, PBDError
-from ..kinds import Object, Scene
-from ..read import curves, user_state
-from ..read.curves import Curves
+from ..kinds import Scene
+from ..read import user_state
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Heard, UserState
-from ..scene import poses
 from ..scene.scene_objects import live_bodies
-from ..scene.simulated_range import frame_range, last_live_frame
+from ..scene.simulated_range import last_live_frame
 from ..scene.surfaces import Surface
 from . import backends, changes
 from .changes import Change
-from .record import BakeProgress, InvalidRange, Record, UndoState
+from .record import BakeProgress, InvalidRange, Record, Seen, UndoState
 from .scene_simulation import SceneSimulation
-from .simulated_object import SimulatedObject, check_faces
 
 UNDOABLE = 16
 """So many uses of the hand can be undone with the cloth."""
@@ -41,7 +37,7 @@ def truncate(record: Record, frame: int, why: str) -> None:
     Raises:
         DamagedFrame: Nothing is left that could be gone on from, so that all is forgotten and begins anew.
     """
-    record.blocked = ""
+    record.blocked, record.seen = "", {}
     frame = max(frame, record.first_frame)
     for _pinned, grab in [pin for pin in record.held if pin[0] > frame]:
         grab.release()  # It has not been pinned yet.
@@ -68,6 +64,7 @@ def truncate(record: Record, frame: int, why: str) -> None:
 def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
     """Let what has changed take its frames; raises `DamagedFrame` where all begins anew."""
     for change in found:
+        record.seen = {}
         if change.what in changes.AT_FIRST:
             continue
         if change.what == "HAND":
@@ -96,6 +93,11 @@ def remember(record: Record, user: UserState) -> None:
     record.heard = Heard()
 
 
+def note_seen(record: Record, frame: float, seen: Seen) -> None:
+    """A cached frame is shown, as Blender counts it, and nothing is left to do about it."""
+    record.seen[frame], record.known = seen, seen.user
+
+
 def forget_damaged(record: Record, frame: int) -> None:
     """Forget a frame that cannot be read, and those after it; begin anew if that is the first one."""
     if record.world is None or frame == record.first_frame:
@@ -121,35 +123,31 @@ def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> 
     record.world = built
     record.snapshots = {frame: snapshot}
     record.notes = built.notes()
-    record.curves = read_curves(record, scene)
-    remember(record, user_state.read(scene, record.watched, Heard()))
+    _remember_start(record, scene)
 
 
-def take_up(
-    record: Record, scene: Scene, built: SceneSimulation, snapshots: dict[int, SceneSnapshot], disk: Any
-) -> None:
+def take_up(record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: Any) -> None:
     """Have what was simulated before, as files on disk hold it."""
-    record.forget(snapshots[disk.files.first])
+    record.forget(made[disk.files.first])
     record.storage.cache = disk
-    record.world, record.snapshots, record.notes = built, snapshots, built.notes()
+    record.world, record.snapshots, record.notes = built, made, built.notes()
     built.simulation.take_up(disk, disk.files.first, disk.files.last)
-    record.curves = read_curves(record, scene)
-    remember(record, user_state.read(scene, record.watched, Heard()))
+    _remember_start(record, scene)
 
 
-def note_past(
-    record: Record, guess: int | None, disturbed: tuple[int | None, str], moved: set[int], settled: int, shaped: bool
-) -> None:
-    """What of the past of frames that were taken up is not in themselves."""
-    record.first_guess, record.moved_by_hand = guess, moved
-    record.first_disturbed, record.disturbed_by = disturbed
-    record.settled, record.shaped = settled, shaped
+def _remember_start(record: Record, scene: Scene) -> None:
+    """A simulation was made: what the user has set, and the animation, are what it was made with."""
+    user = read_user(record, scene, Heard(curves=True), with_curves=True)
+    record.curves = user.curves
+    remember(record, user)
 
 
-def read_curves(record: Record, scene: Scene) -> Curves:
-    """The animation that a record depends on, over its frames and those to come."""
-    last = max(record.last_frame, last_live_frame(scene))
-    return curves.read(scene, record.watched, record.first_frame, last, record.curves)
+def read_user(record: Record, scene: Scene, heard: Heard | None = None, with_curves: bool = False) -> UserState:
+    """What the user has set; on request the animation over the frames of a record and those to come, if edited."""
+    frames = None
+    if with_curves and record.world is not None:
+        frames = range(record.first_frame, max(record.last_frame, last_live_frame(scene)) + 1)
+    return user_state.read(scene, record.watched, heard or Heard(), record.curves, frames)
 
 
 def stand(record: Record, snapshot: SceneSnapshot) -> None:
@@ -164,13 +162,17 @@ def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, g
         PBDError: It cannot go on.
     """
     world, simulation = record.world, record.world.simulation
-    _check(record, scene, snapshot)
+    world.check(scene, snapshot, record.snapshots.values())
+    if record.blocked:
+        raise PBDError(record.blocked)
     _make_room(record, scene)
     cast = world.obstacles.keys()
-    if world.recast(snapshot) and world.obstacles.keys() != cast and record.first_disturbed is None:
-        record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
+    if world.recast(snapshot):
+        record.seen = {}
+        if world.obstacles.keys() != cast and record.first_disturbed is None:
+            record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
     world.apply(scene, snapshot.settings)
-    record.notes = {**world.notes(), **_newcomers(record, scene)}
+    record.notes = {**world.notes(), **world.newcomers(scene)}
     simulation.use_kernels(backends.choose(scene))
     snapshot = world.held(snapshot)._replace(user=None, begins={})
     seconds = snapshot.settings[scene.session_uid].frame_seconds
@@ -191,26 +193,6 @@ def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, g
         record.tangled = world.count_tangled()
 
 
-def _check(record: Record, scene: Scene, snapshot: SceneSnapshot) -> None:
-    """Raise a `PBDError` if an object cannot be stepped from where it stands now, or the last step has failed."""
-    for member, obj in record.world.objects(scene):
-        check_faces(member, obj)
-        other = other_output(record, member, obj)
-        if other:
-            raise PBDError(other)
-        if poses.is_flat(snapshot.poses[member.uid].matrix):
-            raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
-    if record.blocked:
-        raise PBDError(record.blocked)
-
-
-def other_output(record: Record, member: SimulatedObject, obj: Object) -> str:
-    """What to do if the frames were made for another output than an object has now, one sentence, or ""."""
-    if changes.suits_output(member, user_state.role(obj), record.snapshots.values()):
-        return ""
-    return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
-
-
 def _make_room(record: Record, scene: Scene) -> None:
     """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
     simulation, limit = record.world.simulation, scene.pbd.cache_limit * 1e6
@@ -218,19 +200,12 @@ def _make_room(record: Record, scene: Scene) -> None:
         return
     if record.disk is not None and record.disk.files.last == record.last_frame:
         simulation.frames.release()
+        record.seen = {}  # They hold positions.
         return
     raise PBDError(
         f"The cache is full: frames {record.first_frame} to {record.last_frame} take the {scene.pbd.cache_limit} MB "
         "that it may have. Raise Memory Limit, or switch on Disk Cache"
     )
-
-
-def _newcomers(record: Record, scene: Scene) -> dict[int, tuple[str, ...]]:
-    """Tell objects that became PBD in the middle when they will join, by uid."""
-    members = {member.uid for member in record.world.members}
-    note, first = iface("'{name}' joins the simulation at frame {frame}, or on Reset"), frame_range(scene)[0]
-    new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
-    return {obj.session_uid: (note.format(name=obj.name, frame=first),) for obj in new}
 
 
 def _note_touching(record: Record, scene: Scene, frame: int) -> None:
@@ -240,45 +215,34 @@ def _note_touching(record: Record, scene: Scene, frame: int) -> None:
         record.touched[frame] = {member.uid: touching(member.body) for member in record.world.members}
 
 
+class Noted(TypedDict, total=False):
+    """Attributes of a record that are only noted: nothing else is to be done when they change."""
+
+    bake: BakeProgress | None
+    heard: Heard
+    loaded: int
+    surfaces: dict[int, Surface]
+    visits: bool
+    stepping: float
+    exchange: float
+    first_guess: int | None
+    first_disturbed: int | None
+    disturbed_by: str
+    moved_by_hand: set[int]
+    held: list[tuple]
+    settled: int
+    shaped: bool
+
+
+def note(record: Record, **noted: Unpack[Noted]) -> None:
+    """Set attributes of a record."""
+    for name, value in noted.items():
+        setattr(record, name, value)
+
+
 def say(record: Record, message: str, is_late: bool = False) -> None:
     """Why nothing is simulated, or ""."""
     record.message, record.is_late = message, is_late
-
-
-def clear_times(record: Record) -> None:
-    """A frame change begins."""
-    record.stepping, record.message, record.is_late = 0.0, "", False
-
-
-def note_exchange(record: Record, seconds: float) -> None:
-    """What a frame change took beside stepping [s]."""
-    if record.stepping:
-        record.exchange = seconds - record.stepping
-
-
-def note_surfaces(record: Record, surfaces: dict[int, Surface]) -> None:
-    """What was read last of other objects."""
-    record.surfaces = surfaces
-
-
-def note_visits(record: Record, visits: bool) -> None:
-    """Whether frame changes are our own."""
-    record.visits = visits
-
-
-def note_loaded(record: Record, frame: int) -> None:
-    """The file was loaded at this frame."""
-    record.loaded = frame
-
-
-def note_heard(record: Record, heard: Heard) -> None:
-    """What Blender has told of edits."""
-    record.heard = heard
-
-
-def note_bake(record: Record, progress: BakeProgress | None) -> None:
-    """How far a bake is, or None."""
-    record.bake = progress
 
 
 # ------------------------------------------------------------------------------------------ changed in place
@@ -332,10 +296,11 @@ def rest(record: Record, scene: Scene) -> None:
 
 def take_settings_of_first(record: Record, scene: Scene) -> None:
     """Let the settings that the scene has now be those that the first frame was made with."""
-    user = user_state.read(scene, record.watched, Heard())
+    user = read_user(record, scene)
     first, raw = record.first_frame, user.settings[scene.session_uid]
     record.world.applied[scene.session_uid] = raw
     known = record.snapshots[first]
+    record.seen = {}
     record.snapshots[first] = known._replace(settings={**known.settings, scene.session_uid: raw})
     remember(record, user)
 
@@ -354,11 +319,6 @@ def disturb(record: Record, frame: int) -> None:
         record.shaped = True
     elif record.first_disturbed is None or record.first_disturbed > frame:
         record.first_disturbed, record.disturbed_by = frame, "HAND"
-
-
-def hold(record: Record, frame: int, grab: Grab) -> None:
-    """A hand has pinned something at a frame."""
-    record.held = [*record.held, (frame, grab)]
 
 
 def note_hand(record: Record, scene: Scene, kept: UndoState) -> None:

@@ -1,7 +1,6 @@
 """Kernels compiled by Numba; what that would speed a frame up by less than 1 % are NumPy's."""
 
 from ..numpy import (
-    accelerate as accelerate,
     apply_plane_friction as apply_plane_friction,
     inflate as inflate,
     solve_blocks as solve_blocks,

@@ -11,13 +11,6 @@ LEAST_SIZE = 1e-13
 """Nor is one of a piece that is below this size in its distance from the origin: it is rounding."""
 
 
-def accelerate(v: np.ndarray, decay: np.ndarray, gravity_fraction: np.ndarray, change: np.ndarray) -> np.ndarray:
-    after = v * decay
-    for axis in np.flatnonzero(change):
-        after[axis] += change[axis] * gravity_fraction
-    return after
-
-
 def island_motion(
     x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

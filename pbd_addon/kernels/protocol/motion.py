@@ -1,4 +1,4 @@
-"""Velocities of whole pieces: what gravity and drag do, and what damping leaves.
+"""Velocities of whole pieces, and what damping leaves.
 
 Common arguments: x (3, n) [m]; v (3, n) [m/s]; masses (n,) [kg]; islands (n,) int, the connected piece of each
 particle, numbered from 0 to k - 1.
@@ -13,14 +13,6 @@ import numpy as np
 
 class Motion(Protocol):
     """Velocities of whole pieces."""
-
-    def accelerate(
-        self, v: np.ndarray, decay: np.ndarray, gravity_fraction: np.ndarray, change: np.ndarray
-    ) -> np.ndarray:
-        """Velocities (3, n) after drag and gravity, v decay + gravity_fraction change.
-
-        decay, gravity_fraction (n,); change (3,) [m/s].
-        """
 
     def island_motion(
         self, x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray

@@ -1,0 +1,97 @@
+"""Stretch and contact together: what contact holds back stays there, and the cloth around it follows.
+
+Constraints are projected in turn, contact last. Where few vertices carry much cloth, as on a spike or in front of a
+ball, contact moves these alone: each substep stretches the edges around them by about M / m · g · h², with the mass M
+that hangs there and the mass m of what touches. So stretch and shear are solved again with the particles that contact
+holds as nearly immovable (mass scaling, as in the shock propagation of Guendelman et al. 2003, from the obstacle
+outwards), and contact after them, until edges are no longer than before or a few rounds have passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..constraints.distance import DistanceConstraints
+from ..kernels import Kernels
+from .contact_constraints import ContactConstraints
+
+ROUNDS = 3
+"""Most rounds of stretch and contact in a substep."""
+
+HELD_SHARE = 1e-3
+"""Share of its inverse mass that a held particle keeps: M / m is up to some hundreds."""
+
+ALLOWED_STRAIN = 0.03
+"""What contact may add to the strain of an edge in a substep before there is another round."""
+
+OVERRUN, OVERRUN_STRAIN = 0.2, 0.1
+"""A substep in which something approaches cloth by more than this share of an edge, and leaves an edge strained by more
+than that and more than before, is too long."""
+
+
+def project_together(
+    kernels: Kernels,
+    contact: ContactConstraints,
+    springs: Sequence[DistanceConstraints],
+    p: np.ndarray,
+    x: np.ndarray,
+) -> None:
+    """Project springs and contact in turn while contact, which was projected last, stretches edges; in place.
+
+    Args:
+        kernels: Those of a backend.
+        contact: Contact.
+        springs: Shear and stretch, as far as they are active, stretch last.
+        p: Predicted positions, (3, n) [m]; changed.
+        x: Positions before the substep, (3, n) [m].
+    """
+    start = contact.unprojected
+    if start is None or not springs:
+        return
+    for _ in range(ROUNDS):
+        if not is_stretched(springs[-1], start, p):
+            return
+        follow(kernels, springs, contact.held(), p, x)
+        contact.project(kernels, p, x)
+
+
+def is_overrun(
+    kernels: Kernels,
+    contact: ContactConstraints,
+    springs: Sequence[DistanceConstraints],
+    before: tuple[np.ndarray, np.ndarray],
+    p: np.ndarray,
+) -> bool:
+    """Whether contact stretched cloth because it came too fast for the length of the substep.
+
+    Args:
+        kernels: Those of a backend.
+        contact: Contact.
+        springs: Shear and stretch, stretch last.
+        before: Positions [m] and velocities [m/s] before the substep, (3, n) each.
+        p: Positions after it, (3, n) [m].
+    """
+    x, v = before
+    if not springs or contact.approach(kernels, v) <= OVERRUN:
+        return False
+    strain_before, strain = springs[-1].strains(x), springs[-1].strains(p)
+    return bool((strain > np.maximum(OVERRUN_STRAIN, strain_before + 0.1 * OVERRUN_STRAIN)).any())
+
+
+def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
+    """Whether the way from positions `start` to p (3, n) adds more than `ALLOWED_STRAIN` to the strain of an edge."""
+    moved = np.flatnonzero(np.abs(p - start).max(axis=0) > 0.25 * ALLOWED_STRAIN * stretch.shortest)
+    if not len(moved):
+        return False
+    return bool((stretch.strains(p) > stretch.strains(start) + ALLOWED_STRAIN).any())
+
+
+def follow(
+    kernels: Kernels, springs: Sequence[DistanceConstraints], held: np.ndarray, p: np.ndarray, x: np.ndarray
+) -> None:
+    """Project springs with the particles `held` (n,) bool as heavy ones; the other arguments as above."""
+    share = np.where(held, HELD_SHARE, 1.0)
+    for kind in springs:
+        kind.project_around(kernels, p, x, share)
