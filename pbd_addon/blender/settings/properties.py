@@ -285,12 +285,11 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         min=0,
         soft_max=250,
     )
-    show_overlay: BoolProperty(
+    show_overlay: Switch(
         name="PBD Floor and Pins",
         description="Draw the floor as a grid, pinned vertices as orange points and attached ones as blue points",
         default=True,
         options=set(),
-        override=OVERRIDABLE,
     )
     hand_count: IntProperty(name="Uses of the Hand", options={"HIDDEN"})
     heat_map: Choice(
