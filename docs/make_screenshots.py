@@ -24,13 +24,20 @@ FRAMES = 24
 """How long a sample is played before its panels are shown."""
 
 SHOTS = (
-    ("panel", "curtain", ("physical", "stiffness", "damping", "pressure", "shape", "object_collisions")),
+    (
+        "panel",
+        "curtain",
+        ("details", "physical", "stiffness", "damping", "shape", "modifiers", "maps", "doctor", "advanced"),
+    ),
     ("panel_stiffness", "curtain", ("physical", "stiffness")),
     ("panel_collisions", "tablecloth", ("object_collisions", "floor", "self_collisions")),
     ("panel_bake", "curtain", ("cache",)),
     ("panel_pressure", "balloon", ("pressure",)),
 )
 """Name of the picture, sample, and which sub-panels stand below the main one."""
+
+OPENED = ("cache", "object_collisions", "floor", "self_collisions", "pressure")
+"""Sub-panels that a user has opened."""
 
 BACKGROUND = 0.19
 """Gray behind the panels of Blender's dark theme, where a region over the 3D View is transparent."""
@@ -97,12 +104,14 @@ def registered() -> list[str]:
 
 
 def show_only(panels: list[type], wanted: tuple[str, ...]) -> None:
-    """Leave only these sub-panels, in this order."""
+    """Leave only these sub-panels, in this order; those of `OPENED` are open."""
     for panel in reversed(panels):
         if panel.is_registered:
             bpy.utils.unregister_class(panel)
     for name in wanted:
-        bpy.utils.register_class(next(panel for panel in panels if panel.__name__ == PREFIX + name))
+        panel = next(panel for panel in panels if panel.__name__ == PREFIX + name)
+        panel.bl_options = set(panel.bl_options) - {"DEFAULT_CLOSED"} if name in OPENED else panel.bl_options
+        bpy.utils.register_class(panel)
 
 
 def take(taken: list[np.ndarray]) -> None:

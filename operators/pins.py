@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bmesh
 import bpy
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.read.pins import PIN_OFFSET, ensure_group
+from ..pbd_addon.blender.settings import field_properties
 from ..pbd_addon.blender.timeline import session
 from . import checks
 
@@ -105,4 +108,36 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_pin_selected, OBJECT_OT_pbd_unpin_selected))
+def note_cleared() -> None:
+    """A vertex group was chosen or cleared in a panel: make the undo step that Blender leaves out for its cross."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(push_undo):
+        bpy.app.timers.register(push_undo, first_interval=0.0)  # Not in the middle of what sets it.
+
+
+def push_undo() -> None:
+    """Timer: an undo step, so that the next redo panel, which undoes first, does not bring the group back."""
+    for window in bpy.context.window_manager.windows:
+        with bpy.context.temp_override(window=window):
+            undo: Any = bpy.ops.ed
+            if undo.undo_push.poll():
+                undo.undo_push(message="Vertex Group")
+                return
+
+
+register_classes, unregister_classes = bpy.utils.register_classes_factory(
+    (OBJECT_OT_pbd_pin_selected, OBJECT_OT_pbd_unpin_selected)
+)
+
+
+def register() -> None:
+    """Register the operators, and listen to cleared groups."""
+    register_classes()
+    field_properties.cleared_listeners.append(note_cleared)
+
+
+def unregister() -> None:
+    """Undo `register`."""
+    field_properties.cleared_listeners.remove(note_cleared)
+    if bpy.app.timers.is_registered(push_undo):
+        bpy.app.timers.unregister(push_undo)
+    unregister_classes()

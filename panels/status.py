@@ -12,7 +12,7 @@ from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
 from .convergence import draw_convergence
 from .places import BodyPanel, in_both_places
-from .rows import draw_sentence, file_size
+from .rows import ICON, draw_sentence, file_size, row_width, text_width
 
 DISTURBED = {
     "COLLIDERS": "Colliders changed at frame {frame}: Reset to start again",
@@ -80,6 +80,8 @@ def summary(context: Context, running: session.Record | None) -> str:
     first, last = session.valid_frames(context.scene)
     if last > first:
         parts.append(iface("frames {first}–{last}").format(first=first, last=last))
+        if context.region is not None and text_width(context, ", ".join(parts)) > row_width(context) - ICON:
+            parts[-1] = f"{first}–{last}"
     return ", ".join(parts)
 
 

@@ -608,7 +608,15 @@ def test_every_operator_has_poll_tooltip_and_undo(extension):
     assert len(names) >= 15
     # These change nothing that is saved: frames in memory, files, another process.
     frames = {"step", "catch_up", "clear_cache", "disk_cache_load", "disk_cache_find", "disk_cache_delete"}
-    elsewhere = {"doctor_check", "count_keys", "export", "bake_background", "cancel_background"}
+    elsewhere = {
+        "doctor_check",
+        "count_keys",
+        "export",
+        "bake_background",
+        "cancel_background",
+        "whats_new",
+        "report_bug",
+    }
     without_undo = {f"OBJECT_OT_pbd_{name}" for name in frames | elsewhere}
     for name in names:
         cls = getattr(bpy.types, name)

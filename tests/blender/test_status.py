@@ -4,6 +4,7 @@ import ast
 import string
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import bpy
 import pytest
@@ -55,6 +56,48 @@ def test_the_line_is_one_line_in_every_state(extension, line):
     rows = extension.module("panels.rows")
     widths = [rows.text_width(bpy.context, text) for text in said]
     assert max(widths) < 206.0, said  # What the sidebar has beside the icon at its first width.
+
+
+class Room(NamedTuple):
+    """A region of the sidebar's first width, and what else the line asks of a context."""
+
+    region: Any
+    preferences: Any
+    scene: Any
+    object: Any
+
+
+class Region(NamedTuple):
+    width: float
+    type: str
+
+
+class System(NamedTuple):
+    ui_scale: float
+
+
+class Preferences(NamedTuple):
+    system: System
+    ui_styles: Any
+
+
+def test_where_there_is_no_room_the_frames_stay(extension, line):
+    """Of a balloon that is stretched by 12 % the line would be cut off behind "frames 1–"."""
+    status, rows = extension.module("panels.status"), extension.module("panels.rows")
+    bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3)
+    bpy.context.object.pbd.pressure = 1.5
+    for frame in range(1, 13):
+        go(frame)
+    for width, ending in ((280.0, "stretched, 1–12"), (500.0, "stretched, frames 1–12")):
+        preferences = Preferences(System(1.0), bpy.context.preferences.ui_styles)
+        room = Room(Region(width, "UI"), preferences, bpy.context.scene, bpy.context.object)
+        running = extension.bridge("timeline.session").get(room.scene)
+        object.__setattr__(running.report, "seconds", 0.8009)  # As on a slow computer.
+        object.__setattr__(running.report, "strain_p95", 0.1234)
+        said = status.line(room)[0]
+        assert said.startswith("801 ms, 12.3 % ")
+        assert said.endswith(ending)
+        assert rows.text_width(room, said) <= rows.row_width(room) - rows.ICON
 
 
 def test_a_slow_frame_is_told_before_and_after(extension, line):

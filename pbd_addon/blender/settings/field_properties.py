@@ -7,6 +7,7 @@ stiffness or density: there the tooltip tells the unit. What is shown in another
 import dataclasses
 import functools
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
@@ -20,6 +21,16 @@ Choice = functools.partial(EnumProperty, override=OVERRIDABLE)
 Text = functools.partial(StringProperty, override=OVERRIDABLE)
 Link = functools.partial(PointerProperty, override=OVERRIDABLE)
 """Blender's properties, which a library override may set."""
+
+cleared_listeners: list[Callable[[], None]] = []
+"""Functions without arguments to call when the name of a vertex group may have been cleared."""
+
+
+def on_group(_group: Any, _context: Any) -> None:
+    """Update callback of a setting that names a vertex group: Blender makes no undo step of a click on its cross."""
+    for listener in cleared_listeners:
+        listener()
+
 
 CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
 

@@ -11,7 +11,7 @@ from ...maps import ABOVE_ZERO, MAPS
 from ..errors import PBDError
 from ..kinds import Object
 from ..scene import user_keys
-from .field_properties import Real, Text
+from .field_properties import Real, Text, on_group
 
 LABELS = {
     "stretch": "Stiffness",
@@ -53,6 +53,7 @@ def properties() -> dict[str, object]:
             name=LABELS[kind],
             description=f"Vertex group that multiplies {target}: by Low at weight 0, by High at weight 1. "
             "None: the same everywhere",
+            update=on_group,
         )
         for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):
             found[f"{kind}_{part}"] = Real(

@@ -12,7 +12,18 @@ from bpy.props import IntProperty, PointerProperty, StringProperty
 from ...settings import Material, SolverSettings
 from ..kinds import Object
 from . import borrowed, maps, shown_units
-from .field_properties import OVERRIDABLE, Choice, Link, Real, Switch, Text, Whole, property_from, shown_fields
+from .field_properties import (
+    OVERRIDABLE,
+    Choice,
+    Link,
+    Real,
+    Switch,
+    Text,
+    Whole,
+    on_group,
+    property_from,
+    shown_fields,
+)
 
 RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 """Options of a path that may begin with //; until Blender 4.5 all paths may."""
@@ -78,6 +89,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     pin_group: Text(
         name="Pin Group",
         description="Vertex group of the vertices that follow the object. Weight 1 holds firmly, less is a spring",
+        update=on_group,
     )
     attach_object: Link(
         name="Attach To",
@@ -89,6 +101,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         name="Attach Group",
         description="Vertex group of the vertices that follow the surface of that mesh. "
         "Weight 1 holds firmly, less is a spring",
+        update=on_group,
     )
     output: Choice(
         name="Output",
