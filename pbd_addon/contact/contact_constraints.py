@@ -218,7 +218,9 @@ class ContactConstraints(Constraints):
         """Find the contacts at p (3, n) anew and project them; in place."""
         self._p[:, : self.n] = p
         self._update_candidates(kernels, False)
+        before = self._contacts
         self._find(kernels)
+        self._contacts.follow(before)
         if self._contacts.rows.size:
             self._push(kernels)
             p[:] = self._p[:, : self.n]

@@ -28,7 +28,7 @@ class Contacts:
 
     Attributes:
         rows: The candidates.
-        multipliers: Lagrange multipliers, (m,).
+        multipliers: Lagrange multipliers, (m,); earlier: those of earlier rounds of the substep, which friction counts.
         gap_before: Gap along the normal before the substep, (m,) [m].
         depenetration: How far an overlap that was there before may open, (m,) [m].
         target_gap: Gap to reach, (m,) [m].
@@ -37,7 +37,7 @@ class Contacts:
 
     def __init__(self, rows: Candidates) -> None:
         self.rows = rows
-        self.multipliers = np.zeros(rows.size)
+        self.multipliers, self.earlier = np.zeros(rows.size), np.zeros(rows.size)
         self.gap_before = self.depenetration = self.target_gap = self.approach = np.zeros(rows.size)
 
     @staticmethod
@@ -72,6 +72,15 @@ class Contacts:
         contacts.target_gap = rows.min_distance - overlap + contacts.depenetration
         contacts.approach = contacts.gaps(kernels, p) - contacts.gap_before
         return contacts
+
+    def follow(self, before: Contacts) -> None:
+        """Take over what was pushed in the rounds before, where the same particles were in contact."""
+        both = np.concatenate([before.rows.particles, self.rows.particles], axis=1)
+        if both.shape[1]:
+            label = np.asarray(np.unique(both, axis=1, return_inverse=True)[1]).reshape(-1)
+            count = before.rows.size
+            pushed = np.bincount(label[:count], before.multipliers + before.earlier, label.max() + 1)
+            self.earlier = pushed[label[count:]]
 
     @property
     def pushing(self) -> np.ndarray:

@@ -82,7 +82,7 @@ def is_overrun(
         p: Positions after it, (3, n) [m].
     """
     x, v = before
-    if not springs or contact.approach(kernels, v) <= OVERRUN:
+    if not springs or contact.unprojected is None or contact.approach(kernels, v) <= OVERRUN:
         return False
     strain_before, strain = springs[-1].strains(x), springs[-1].strains(p)
     return bool((strain > np.maximum(OVERRUN_STRAIN, strain_before + 0.1 * OVERRUN_STRAIN)).any())
