@@ -105,8 +105,8 @@ class Stepper:
     _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
     _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
 
-    def substep(self, fraction: float, h: float) -> None:
-        """Step the state by h seconds, to `fraction` of the frame."""
+    def substep(self, fraction: float, h: float, together: bool = True) -> None:
+        """Step the state by h seconds, to `fraction` of the frame; `together`: stretch and contact in turn."""
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
         x, v = state.x.copy(), state.v.copy()
         left, taken = self._decay(h)
@@ -128,8 +128,9 @@ class Stepper:
                 if constraints is model.volume:
                     model.skin.end_pass(kernels, p, x)
                 watch.lap(constraints.name)
-        project_together(kernels, model.contact, model.springs, p, x)  #             (10), of both
-        watch.lap(model.contact.name)
+        if together:
+            project_together(kernels, model.contact, model.springs, p, x)  #         (10), of both
+            watch.lap(model.contact.name)
         for constraints in model.constraints:
             constraints.apply_friction(kernels, p, x)  #                             (16)
             watch.lap(constraints.name)
@@ -157,14 +158,14 @@ class Stepper:
         state.prediction_error = self.model.contact.prediction_error
         return state
 
-    def advance(self, start: float, stop: float, h: float, retries: int = RETRIES) -> None:
+    def advance(self, start: float, stop: float, h: float, retries: int = RETRIES, together: bool = True) -> None:
         """One substep of h seconds from `start` to `stop`, fractions of the frame; in halves if the result is unsound.
 
         h is the same for all of them to the last digit, because constraints scale their compliances when it changes.
         """
         model, state = self.model, self.state
         before = state.x, state.v
-        self.substep(stop, h)
+        self.substep(stop, h, together)
         sound = np.abs(state.v).max() < RUNAWAY_SPEED  # false for NaN too
         fits = model.contact.is_crossing_free
         fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
@@ -175,10 +176,11 @@ class Stepper:
             worst = int(np.argmax(np.nan_to_num(np.abs(state.v), nan=np.inf).max(axis=0)))
             raise UnstableError(*model.owner(worst))
         state.x, state.v = before
+        together &= model.contact.is_crossing_free  # where there is no place, cloth would be thrown to and fro
         model.contact.rewind(start)
         middle = 0.5 * (start + stop)
-        self.advance(start, middle, 0.5 * h, retries - 1)
-        self.advance(middle, stop, 0.5 * h, retries - 1)
+        self.advance(start, middle, 0.5 * h, retries - 1, together)
+        self.advance(middle, stop, 0.5 * h, retries - 1, together)
 
     def _remember(self) -> None:
         """Take what the next substep is to know of this one into the state."""

@@ -241,6 +241,97 @@ def ring(kernels: str, automatic: bool) -> Iterator[Check]:
     yield Check("pulled through a ring", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
 
 
+def tube(radius: Callable[[np.ndarray], np.ndarray], heights: np.ndarray, around: int = 32) -> tuple[np.ndarray, list]:
+    """An open tube about the z axis with a radius at each height, from the top down: vertices and quads."""
+    angle, z = np.meshgrid(np.arange(around) * math.tau / around, heights)
+    r = radius(z)
+    vertices = np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=-1).reshape(-1, 3)
+    ids = np.arange(len(vertices)).reshape(len(heights), around)
+    there = np.roll(ids, -1, axis=1)
+    faces = np.stack([ids[:-1], ids[1:], there[1:], there[:-1]], axis=-1).reshape(-1, 4)
+    return vertices, faces.tolist()
+
+
+def funnel(kernels: str, automatic: bool) -> Iterator[Check]:
+    """A sheet of 0.5 m is pulled by its middle through a funnel with a spout of 0.16 m, at 0.5 m/s."""
+    n = 26
+    vertices, quads = sheet(n, 0.5)
+    walls = tube(lambda z: np.where(z > 0.0, 0.08 + z, 0.08), np.array([0.3, 0.2, 0.1, 0.0, -0.1, -0.2]))
+    middle = n * (n // 2) + n // 2
+    body = Body(vertices + np.array([0.0, 0.0, 0.32]), quads.tolist(), CLOTH, pins=[middle])
+
+    def move(simulation: Simulation, frame: int) -> None:
+        way = 0.5 * max(frame - 6, 0) * DT
+        simulation.set_pin_targets(body, body.vertices[body.pin_ids] - [0.0, 0.0, way])
+
+    seen = watch([body], [Collider(*walls)], move, 40, kernels, automatic)[1]
+    yield from seen.checks("pulled through a funnel", 40.0, 40.0)
+    yield Check("pulled through a funnel", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
+
+
+def towel(kernels: str, automatic: bool) -> Iterator[Check]:
+    """A towel of 0.3 m x 0.6 m, held at both ends, is twisted by 720° in 2 s while its ends come closer by a third."""
+    vertices, quads = sheet(21, 0.3)
+    vertices[:, 0] *= 2.0
+    ends = [np.flatnonzero(np.abs(vertices[:, 0] - x) < 1e-9) for x in (-0.3, 0.3)]
+    body = Body(vertices, quads.tolist(), CLOTH, pins=np.concatenate(ends))
+    side = np.sign(body.vertices[body.pin_ids, 0])
+
+    def move(simulation: Simulation, frame: int) -> None:
+        share = min(frame / 48, 1.0)
+        angle = 0.5 * side * math.radians(720.0) * share
+        x, y, _ = body.vertices[body.pin_ids].T
+        there = [x * (1.0 - share / 3.0), y * np.cos(angle), y * np.sin(angle)]
+        simulation.set_pin_targets(body, np.column_stack(there))
+
+    seen = watch([body], [], move, 56, kernels, automatic)[1]
+    yield from seen.checks("towel twisted by 720°", 40.0, 40.0)
+    yield Check("towel twisted by 720°", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
+
+
+def mangle(kernels: str, automatic: bool) -> Iterator[Check]:
+    """A sheet is drawn between two rollers of 0.1 m that turn against each other, 2 mm apart, and comes out below."""
+    n = 21
+    vertices, quads = sheet(n, 0.3)
+    body = Body(vertices[:, [0, 2, 1]] + [0.0, 0.0, 0.16], quads.tolist(), CLOTH)
+    roller, sides = tube(lambda z: 0.1 + 0.0 * z, np.linspace(0.25, -0.25, 6), 48)
+    caps = [list(range(47, -1, -1)), list(range(len(roller) - 48, len(roller)))]
+    faces = [face[::-1] for face in [*sides, *caps]]
+    rollers = [Collider(roller[:, [2, 1, 0]] + [0.0, y, 0.0], faces) for y in (-0.101, 0.101)]
+
+    def move(simulation: Simulation, frame: int) -> None:
+        for roller, way in zip(rollers, (1.0, -1.0)):
+            center = roller.vertices.mean(axis=0)
+            angle = -way * math.radians(6.0) * max(frame - 4, 0)
+            x, y, z = (roller.vertices - center).T
+            turned = [x, y * np.cos(angle) - z * np.sin(angle), y * np.sin(angle) + z * np.cos(angle)]
+            simulation.move_collider(roller, np.column_stack(turned) + center)
+
+    seen = watch([body], rollers, move, 48, kernels, automatic)[1]
+    yield from seen.checks("mangle, 2 mm", NO_BAR, 40.0)
+    yield Check("mangle, 2 mm", "fastest vertex [m/s]", max(seen.speed), 5.0)
+
+
+def fist(kernels: str, automatic: bool) -> Iterator[Check]:
+    """Five capsules of 0.03 m close around a hanging sheet to a fist of 0.05 m, stay, and open again."""
+    n = 25
+    vertices, quads = sheet(n, 0.4)
+    body = Body(vertices[:, [0, 2, 1]], quads.tolist(), CLOTH, pins=range(n * (n - 1), n * n))
+    ball, faces = icosphere(2, 0.03)
+    capsule = ball[:, [0, 2, 1]] + np.where(ball[:, 2:3] > 0.0, 1.0, -1.0) * [0.0, 0.06, 0.0]
+    places = [np.array([math.cos(a), math.sin(a)]) for a in np.arange(5) * math.tau / 5 + 0.3]
+    fingers = [Collider(capsule[:, [0, 2, 1]] + [0.16 * x, 0.16 * y, 0.0], faces) for x, y in places]
+
+    def move(simulation: Simulation, frame: int) -> None:
+        share = np.interp(frame, [0, 16, 32, 44], [0.0, 1.0, 1.0, 0.0])
+        for finger, (x, y) in zip(fingers, places):
+            simulation.move_collider(finger, finger.vertices - 0.12 * share * np.array([x, y, 0.0]))
+
+    seen = watch([body], fingers, move, 48, kernels, automatic)[1]
+    yield from seen.checks("fist of five capsules", NO_BAR, 10.0)
+    yield Check("fist of five capsules", "fastest vertex [m/s]", max(seen.speed), 5.0)
+
+
 SCENES = {
     "border": common_border,
     "shot20": functools.partial(shot, 20.0),
@@ -249,6 +340,10 @@ SCENES = {
     "spike": spike,
     "plates": plates,
     "ring": ring,
+    "funnel": funnel,
+    "towel": towel,
+    "mangle": mangle,
+    "fist": fist,
 }
 """By name."""
 

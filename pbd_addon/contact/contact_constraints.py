@@ -210,14 +210,32 @@ class ContactConstraints(Constraints):
         if self._is_first_pass and self._is_pinched:  # in the last substep, which was taken as it was
             self.penetration.detect(kernels, self._x, self._w, self.pairs)
         if self._update_candidates(kernels, False) or self._is_first_pass:
-            stuck = self.penetration.intersecting
-            self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, stuck)
+            self._find(kernels)
             self._is_first_pass = False
             self._is_far = not self._contacts.rows.size
+        if self._contacts.rows.size:
+            self.unprojected = p.copy()
+            self._push(kernels)
+            p[:] = self._p[:, : self.n]
+
+    def project_again(self, kernels: Kernels, p: np.ndarray) -> None:
+        """Find the contacts at p (3, n) anew and project them; in place."""
+        self._p[:, : self.n] = p
+        self._update_candidates(kernels, False)
+        before = self._contacts
+        self._find(kernels)
+        self._contacts.follow(before)
+        if self._contacts.rows.size:
+            self._push(kernels)
+            p[:] = self._p[:, : self.n]
+
+    def _find(self, kernels: Kernels) -> None:
+        stuck = self.penetration.intersecting
+        self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, stuck)
+
+    def _push(self, kernels: Kernels) -> None:
+        """Project the contacts."""
         contacts, rows = self._contacts, self._contacts.rows
-        if not rows.size:
-            return
-        self.unprojected = p.copy()
         inverse_masses = self._w.take(rows.particles)
         enough = contacts.target_gap - GAP_TOLERANCE * rows.min_distance
         for number in range(MAX_PASSES):
@@ -231,7 +249,6 @@ class ContactConstraints(Constraints):
             if number + 1 >= len(RELAXATIONS) and (contacts.gaps(kernels, self._p) >= enough).all():
                 break
         self.penetration.limit_speed(self._p, self._x, self.h)
-        p[:] = self._p[:, : self.n]
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not self._candidates.size or not np.isfinite(p).all():
@@ -244,8 +261,9 @@ class ContactConstraints(Constraints):
             self._note_touches()
             least_approach = 2.0 * self._gravity * self.h**2  # what lies still has fallen for one substep
             apply_friction_and_restitution(
-                kernels, self._contacts, self._coefficients, self._p, self._x, self._w, least_approach
-            )
+                kernels, self._contacts, self._coefficients, self._p, self._x, self._w, least_approach,
+                self.penetration.led,
+            )  # fmt: skip
         self._update_candidates(kernels, True)
         self._guard(kernels)
         p[:] = self._p[:, : self.n]
@@ -264,12 +282,8 @@ class ContactConstraints(Constraints):
         return -float(opening.min(initial=0.0)) / self._edge
 
     def held(self) -> np.ndarray:
-        """Particles that colliders pushed in the last projection, or lead out of them, (n,) bool."""
-        held = np.zeros(self._p.shape[1], bool)
-        held[self.penetration.exiting] = True
-        hit = self._contacts.rows.particles[:, self._contacts.pushing]
-        held[hit[:, (hit >= self.n).any(axis=0)]] = True
-        return held[: self.n]
+        """Particles that colliders pushed to one side in the last projection, (n,) bool."""
+        return self._contacts.pushed_one_way(self.n, self._p.shape[1])[: self.n]
 
     def pushing(self) -> np.ndarray:
         hit = np.unique(self._contacts.rows.particles[:, self._contacts.pushing])

@@ -73,6 +73,7 @@ def apply_friction_and_restitution(
     x: np.ndarray,
     w: np.ndarray,
     least_approach: float,
+    led: Sequence[int],
 ) -> None:
     """Friction and restitution of all contacts that push; in place.
 
@@ -86,10 +87,13 @@ def apply_friction_and_restitution(
         p: Positions after the substep, (3, N) [m]; changed.
         x: Positions before it, (3, N) [m].
         w: Inverse masses, (N,).
+        led: Numbers of pairs without friction: what is led out of a collider does not stick to it.
         least_approach: Slower approaches do not bounce [m per substep].
     """
     pushing = contacts.pushing
-    rows, multipliers = contacts.rows.take(pushing), contacts.multipliers[pushing]
+    rows, multipliers = contacts.rows.take(pushing), (contacts.multipliers + contacts.earlier)[pushing]
+    if led:
+        multipliers[np.isin(rows.pair, led)] = 0.0
     inverse_masses = w.take(rows.particles)
     static, sliding = coefficients.friction(rows)
     tangential = np.zeros((3, len(pushing)))

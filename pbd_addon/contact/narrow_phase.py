@@ -28,7 +28,7 @@ class Contacts:
 
     Attributes:
         rows: The candidates.
-        multipliers: Lagrange multipliers, (m,).
+        multipliers: Lagrange multipliers, (m,); earlier: those of earlier rounds of the substep, which friction counts.
         gap_before: Gap along the normal before the substep, (m,) [m].
         depenetration: How far an overlap that was there before may open, (m,) [m].
         target_gap: Gap to reach, (m,) [m].
@@ -37,7 +37,7 @@ class Contacts:
 
     def __init__(self, rows: Candidates) -> None:
         self.rows = rows
-        self.multipliers = np.zeros(rows.size)
+        self.multipliers, self.earlier = np.zeros(rows.size), np.zeros(rows.size)
         self.gap_before = self.depenetration = self.target_gap = self.approach = np.zeros(rows.size)
 
     @staticmethod
@@ -73,6 +73,15 @@ class Contacts:
         contacts.approach = contacts.gaps(kernels, p) - contacts.gap_before
         return contacts
 
+    def follow(self, before: Contacts) -> None:
+        """Take over what was pushed in the rounds before, where the same particles were in contact."""
+        both = np.concatenate([before.rows.particles, self.rows.particles], axis=1)
+        if both.shape[1]:
+            label = np.asarray(np.unique(both, axis=1, return_inverse=True)[1]).reshape(-1)
+            count = before.rows.size
+            pushed = np.bincount(label[:count], before.multipliers + before.earlier, label.max() + 1)
+            self.earlier = pushed[label[count:]]
+
     @property
     def pushing(self) -> np.ndarray:
         """Contacts with a positive multiplier, (k,) int."""
@@ -82,6 +91,20 @@ class Contacts:
         """Gaps along the normals at positions (3, N), (m,) [m]."""
         rows = self.rows
         return np.einsum("jm,jm->m", rows.weights, kernels.heights(positions, rows.particles, rows.normals))
+
+    def pushed_one_way(self, first: int, count: int) -> np.ndarray:
+        """Of `count` particles, those that particles from `first` on push, all of them to one side, (count,) bool.
+
+        Unit normals without an obtuse angle among them have a sum whose square is at least their number. What is
+        pushed from both sides has no place.
+        """
+        rows = self.rows.take(self.pushing)
+        rows = rows.take(np.flatnonzero((rows.particles >= first).any(axis=0)))
+        ids = rows.particles.ravel()
+        normals = np.sign(rows.weights) * rows.normals[:, None]
+        sums = np.stack([np.bincount(ids, along.ravel(), count) for along in normals])
+        contacts = np.bincount(ids, minlength=count)
+        return np.asarray((contacts > 0) & (np.einsum("im,im->m", sums, sums) >= (1.0 - 1e-9) * contacts))
 
     def opened(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, w: np.ndarray, bounces: np.ndarray) -> np.ndarray:
         """Positions x (3, N) moved by as much as overlaps have opened at p: to be no part of the velocity.

@@ -81,6 +81,11 @@ class Penetration:
         """Particles that exit contacts lead out, (k,) int."""
         return self._exit_contacts.particles[0]
 
+    @property
+    def led(self) -> list[int]:
+        """Numbers of the pairs of which one surface is inside of the other."""
+        return [pair.number for pair in self._penetrating]
+
     def limit_speed(self, p: np.ndarray, x: np.ndarray, h: float) -> None:
         """Shorten the displacements x -> p (3, N) of what is led out, in a substep of h seconds; in place."""
         limit_speed(self._exit_contacts, p, x, h)

@@ -1,0 +1,101 @@
+"""Stretch and contact together: what contact holds back is not torn, and what starts inside leaves as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crossings import count_between, crossing_pairs, is_inside
+from meshes import box, grid, icosphere, turned
+from pbd_addon import Body, Collider, Simulation
+
+DT = 1 / 24
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def kernels(request):
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    return request.param
+
+
+def largest_strain(simulation: Simulation, body: Body) -> float:
+    return float(np.abs(body.edge_strain(simulation.positions(body))).max())
+
+
+def test_a_sheet_that_falls_on_a_spike_is_not_torn(kernels):
+    """The whole sheet hangs on the one face that the tip is under, and is then dragged off it by an edge."""
+    vertices, quads = grid(20, 20, 0.4, 0.4)
+    body = Body(vertices + np.array([0.003, 0.005, 0.42]), quads, pins=range(0, 21 * 21, 21))
+    tip = np.array([[0.0, 0.0, 0.4], [0.025, 0.0, 0.0], [-0.0125, 0.0217, 0.0], [-0.0125, -0.0217, 0.0]])
+    spike = Collider(tip, [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])
+    simulation = Simulation([body], [spike], kernels=kernels)
+    for frame in range(1, 17):
+        shift = max(frame - 6, 0) * DT
+        simulation.set_pin_targets(body, body.vertices[body.pin_ids] - [shift, 0.0, 0.0])
+        simulation.step(DT)
+        assert largest_strain(simulation, body) < 0.4, f"frame {frame}"
+        assert not count_between(simulation.positions(body), body.mesh.triangles, spike.vertices, spike.mesh.triangles)
+
+
+def test_a_ball_that_flies_into_a_curtain_does_not_tear_it(kernels):
+    """At 5 m/s, into the middle of a curtain and on."""
+    vertices, quads = grid(16, 16, 0.6, 0.6)
+    body = Body(turned(vertices, np.pi / 2, 0), quads, pins=range(17 * 16, 17 * 17))
+    middle = body.vertices.mean(axis=0)
+    sphere, faces = icosphere(2, 0.1)
+    ball = Collider(sphere + middle - [0.0, 0.15, 0.0], faces)
+    simulation = Simulation([body], [ball], kernels=kernels)
+    for frame in range(1, 7):
+        simulation.move_collider(ball, ball.vertices + np.array([0.0, 5.0 * DT * min(frame, 3), 0.0]))
+        simulation.step(DT)
+        assert largest_strain(simulation, body) < 0.4, f"frame {frame}"
+    x = simulation.positions(body)
+    assert not len(crossing_pairs(x, body.mesh.triangles))
+    assert not count_between(x, body.mesh.triangles, ball.vertices + np.array([0.0, 15.0 * DT, 0.0]), faces)
+
+
+def test_a_sheet_through_the_middle_of_a_ball_leaves_it_in_one_piece(kernels):
+    """Its nearest faces are on all sides; it goes out on one, no faster than 0.5 m/s, and lies on the ball."""
+    vertices, quads = grid(12, 12, 0.2, 0.2)
+    sphere, faces = icosphere(2, 0.2)
+    body = Body(vertices, quads)
+    simulation = Simulation([body], [Collider(sphere, faces)], kernels=kernels)
+    for frame in range(1, 15):
+        before = simulation.positions(body).copy()
+        held = is_inside(before, sphere, faces)
+        simulation.step(DT)
+        moved = np.linalg.norm(simulation.positions(body) - before, axis=1)
+        assert moved[held].max(initial=0.0) < 1.2 * 0.5 * DT, f"frame {frame}"
+        assert largest_strain(simulation, body) < 0.2, f"frame {frame}"
+    assert not is_inside(simulation.positions(body), sphere, faces).any()
+
+
+def test_a_sheet_half_through_a_floor_comes_up_without_tearing(kernels):
+    """It stands upright with its lower half in a box; what is above crumples onto what comes up."""
+    vertices, quads = grid(12, 12, 0.3, 0.3)
+    corners, triangles = box((1.0, 1.0, 1.0))
+    body = Body(turned(vertices, np.pi / 2, 0), quads, rest_vertices=vertices)
+    simulation = Simulation([body], [Collider(corners - [0.0, 0.0, 0.5], triangles)], kernels=kernels)
+    for frame in range(1, 17):
+        simulation.step(DT)
+        assert largest_strain(simulation, body) < 0.2, f"frame {frame}"
+    x = simulation.positions(body)
+    assert x[:, 2].min() > 0.0
+    assert not len(crossing_pairs(x, body.mesh.triangles))
+
+
+def test_a_frame_repeats_to_the_bit_from_its_state(kernels):
+    """Going back to a state while cloth hangs on a spike gives the same frame, whatever was known before."""
+    vertices, quads = grid(16, 16, 0.4, 0.4)
+    body = Body(vertices + np.array([0.003, 0.005, 0.42]), quads)
+    tip = np.array([[0.0, 0.0, 0.4], [0.025, 0.0, 0.0], [-0.0125, 0.0217, 0.0], [-0.0125, -0.0217, 0.0]])
+    simulation = Simulation([body], [Collider(tip, [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])], kernels=kernels)
+    for _ in range(4):
+        simulation.step(DT)
+    state = simulation._state.copy()
+    simulation.step(DT)
+    first = simulation.positions(body).copy()
+    simulation.restore(4, state)
+    simulation.step(DT)
+    np.testing.assert_array_equal(simulation.positions(body), first)
