@@ -91,7 +91,7 @@ def apply_friction_and_restitution(
         least_approach: Slower approaches do not bounce [m per substep].
     """
     pushing = contacts.pushing
-    rows, multipliers = contacts.rows.take(pushing), (contacts.multipliers + contacts.earlier)[pushing]
+    rows, multipliers = contacts.rows.take(pushing), np.maximum(contacts.multipliers, contacts.earlier)[pushing]
     if led:
         multipliers[np.isin(rows.pair, led)] = 0.0
     inverse_masses = w.take(rows.particles)

@@ -79,8 +79,8 @@ class Contacts:
         if both.shape[1]:
             label = np.asarray(np.unique(both, axis=1, return_inverse=True)[1]).reshape(-1)
             count = before.rows.size
-            pushed = np.bincount(label[:count], before.multipliers + before.earlier, label.max() + 1)
-            self.earlier = pushed[label[count:]]
+            pushed = np.bincount(label[:count], np.maximum(before.multipliers, before.earlier), label.max() + 1)
+            self.earlier = np.asarray(pushed, float)[label[count:]]
 
     @property
     def pushing(self) -> np.ndarray:

@@ -17,7 +17,7 @@ from ..constraints.distance import DistanceConstraints
 from ..kernels import Kernels
 from .contact_constraints import ContactConstraints
 
-ROUNDS = 3
+ROUNDS = 2
 """Most rounds of stretch and contact in a substep."""
 
 HELD_SHARE, LED_SHARE = 0.03, 1e-3
