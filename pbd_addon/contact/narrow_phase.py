@@ -14,13 +14,18 @@ DEPENETRATION_SPEED = 0.5
 """Overlaps open no faster than this [m/s]."""
 
 
+ROUNDING = 1e-6
+"""Share of its distance by which a contact may be open and still count: one that was just projected touches, and
+rounding must not decide whether friction knows of it."""
+
+
 def active(kernels: Kernels, candidates: Candidates, p: np.ndarray) -> np.ndarray:
     """Candidates that may be closer than their distance at positions p (3, N), (k,) int.
 
     Sides that are apart along any direction are at least that far apart, so that an old normal will do.
     """
     apart = kernels.clearances(p, candidates.particles, candidates.normals, candidates.kind)
-    return np.flatnonzero(apart < candidates.min_distance)
+    return np.flatnonzero(apart < (1.0 + ROUNDING) * candidates.min_distance)
 
 
 class Contacts:
@@ -55,7 +60,7 @@ class Contacts:
         """
         near = candidates.take(active(kernels, candidates, p))
         close, weights, normals = kernels.separating_planes(
-            p, x, near.particles, near.kind, near.normals, near.min_distance, near.is_exit
+            p, x, near.particles, near.kind, near.normals, (1.0 + ROUNDING) * near.min_distance, near.is_exit
         )
         rows = near.take(close)
         if rows.is_exit.any():  # these keep the way that they were given
@@ -84,8 +89,8 @@ class Contacts:
 
     @property
     def pushing(self) -> np.ndarray:
-        """Contacts with a positive multiplier, (k,) int."""
-        return np.flatnonzero(self.multipliers > 0.0)
+        """Contacts with a positive multiplier, in this round of the substep or an earlier one, (k,) int."""
+        return np.flatnonzero(np.maximum(self.multipliers, self.earlier) > 0.0)
 
     def gaps(self, kernels: Kernels, positions: np.ndarray) -> np.ndarray:
         """Gaps along the normals at positions (3, N), (m,) [m]."""
