@@ -2,5 +2,14 @@
 
 from importlib.util import find_spec
 
+import pytest
+
 # Not importorskip: at this level it may skip the whole run.
 collect_ignore = [] if find_spec("bpy") else ["blender"]
+
+
+@pytest.fixture
+def fastest_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let "auto" be Numba where it is installed: what takes long says the same of both backends, which agree."""
+    if find_spec("numba"):
+        monkeypatch.setenv("PBD_KERNELS", "numba")

@@ -8,6 +8,8 @@ import pytest
 from meshes import grid, icosphere
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
 
+pytestmark = pytest.mark.usefixtures("fastest_kernels")
+
 DT = 1 / 24
 QUALITY = 20
 

@@ -13,11 +13,13 @@ from pbd_addon.settings import ATMOSPHERE
 from shapes import animal, lumpy, uv_sphere
 from skins import inner_motion, needed_pressure, push_on_half
 
+pytestmark = pytest.mark.usefixtures("fastest_kernels")
+
 WEIGHTLESS = (0.0, 0.0, 0.0)
 
 
 def balloon(preset: str, mesh, floor: bool = False, **settings) -> tuple[Body, Simulation]:
-    """A balloon, weightless or lying on a floor, with the fastest kernels there are."""
+    """A balloon, weightless or lying on a floor."""
     vertices, faces = mesh
     material = dataclasses.replace(Material.preset(preset), **settings)
     lift = np.array([0.0, 0.0, material.thickness - vertices[:, 2].min()])

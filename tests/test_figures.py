@@ -15,6 +15,8 @@ from benchmarks.figures import characters, curves, folds, run, sections, sheets,
 from crossings import crossing_pairs, is_closed
 from pbd_addon import Body
 
+pytestmark = pytest.mark.usefixtures("fastest_kernels")
+
 PERIOD = 2.0 * np.pi * np.sqrt(springs.OSCILLATOR_COMPLIANCE)
 
 

@@ -14,6 +14,8 @@ from pbd_addon.constraints.coarsening import find_levels
 from pbd_addon.constraints.levels import LevelConstraints
 from pbd_addon.constraints.surface_graph import distances_along
 
+pytestmark = pytest.mark.usefixtures("fastest_kernels")
+
 STILL = (0.0, 0.0, 0.0)
 
 
