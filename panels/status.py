@@ -50,10 +50,10 @@ def line(context: Context) -> tuple[str, str, bool]:
     if settings.baked:
         baked = iface("Baked, frames {first} to {last}")
         return baked.format(first=settings.bake_start, last=settings.bake_end), "LOCKED", False
-    if linked.problem(context.object) or (running is not None and running.message):
-        return iface("Does not run: see below"), "ERROR", True
     if running is not None and running.bake is not None:
         return iface("Esc cancels, frames stay"), "INFO", False
+    if linked.problem(context.object) or (running is not None and running.message):
+        return iface("Does not run: see below"), "ERROR", True
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(running) else "TIME", False
@@ -107,7 +107,7 @@ def draw_problems(context: Context, layout: Layout) -> None:
     foreign = linked.problem(obj)
     if foreign:
         draw_problem(context, layout, foreign)
-    elif running is not None and running.message:
+    elif running is not None and running.message and running.bake is None:
         draw_problem(context, layout, running.message, is_late=running.is_late)
     coarse = setup_findings.coarse_sentence(obj)
     if coarse and not foreign and obj.data.polygons:

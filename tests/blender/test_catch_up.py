@@ -103,16 +103,20 @@ def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
     obj, scene = flag(), bpy.context.scene
     want = play([obj], 1, 4)
     session.clear_cache(scene)
-    play([obj], 1, 2)
-    record = session.get(scene)
+    go(1)
     monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
     monkeypatch.setattr(extension.bridge("timeline.follow"), "LONG", 0.0)
     monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE", 0.0)
+    go(2)
+    assert session.get(scene).is_late
+    list(extension.bridge("baking.recording").catching_up(scene))  # The first frame after the one that is built, too.
+    record = session.get(scene)
     go(3)
     assert record.is_late and record.last_frame == 2 and record.message.startswith("Frame 3 takes more than")
     work = extension.bridge("baking.recording").catching_up(scene)
     next(work), next(work)
-    assert record.last_frame == 2
+    assert (record.last_frame, record.bake.frame) == (2, 2)
+    assert extension.module("panels.status").line(bpy.context)[0] == "Esc cancels, frames stay"
     work.close()  # Esc
     assert (record.last_frame, record.bake) == (2, None)
     assert [progress.frame for progress in extension.bridge("baking.recording").catching_up(scene)][-1] == 3

@@ -20,8 +20,9 @@ from ..timeline.record import Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
 
-SLICE = 0.1
-"""Time of a slice of a frame that takes longer [s]: Esc is heard after each, and should act within half a second."""
+SLICE = 0.25
+"""Time of a slice of a frame that takes longer [s]: Esc is heard after each, and should act within half a second; the
+window is drawn between two of them."""
 
 
 class Recording(NamedTuple):
@@ -107,7 +108,9 @@ def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
     last = min(wanted, session.last_live_frame(scene))
     with at_the_users_frame(scene):
         running, begin = session.of(scene), session.frame_range(scene)[0]
-        step.note(running, bake=BakeProgress(begin, begin, last, 0.0))
+        there = max(begin, running.last_frame)
+        eta = running.report.seconds * (last - there) if running.report is not None else 0.0
+        step.note(running, bake=BakeProgress(there, begin, last, eta))
         if running.untouched or running.settled:
             yield from _settle(uid, begin, last)
         began, first = time.monotonic(), session.of(scene).last_frame
@@ -125,7 +128,7 @@ def _slices(scene_uid: int, frame: int) -> Generator[BakeProgress, None, None]:
     """Step a frame, if it is the next one, and yield the progress so far whenever that has taken `SLICE` seconds."""
     scene = find_scene(scene_uid)
     running = session.of(scene)
-    is_next = not running.untouched and frame == running.last_frame + 1 <= session.last_live_frame(scene)
+    is_next = running.world is not None and frame == running.last_frame + 1 <= session.last_live_frame(scene)
     if not is_next or (running.message and not running.is_late):
         return
     began = time.monotonic()

@@ -261,7 +261,7 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
         before = record.snapshots[origin]
         now = record.world.held(now)
         moves = not (before.stands_like(now) and before.surrounds_like(now))
-    if patience < math.inf and _seconds_of_next(record, scene) > LONG:
+    if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > LONG:
         raise LateError(f"Frame {origin + 1} takes more than {LONG:g} s: it is simulated in slices")
     with visiting(record, scene):
         for at in range(origin + 1, target + 1):
