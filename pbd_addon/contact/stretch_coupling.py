@@ -18,14 +18,14 @@ from ..kernels import Kernels
 from .contact_constraints import ContactConstraints
 
 ROUNDS = 2
-"""Most rounds of stretch and contact in a substep: with 3, a spike strains cloth by 17 % and not 540, but what balls that
-overlap pinch is thrown at 3 m/s; with 8, at 5."""
+"""Most rounds of stretch and contact in a substep: with 3, a spike strains cloth by 17 % and not 540, but what balls
+that overlap pinch is thrown at 3 m/s; with 8, at 5."""
 
 HELD_SHARE, LED_SHARE = 0.03, 1e-3
 """Share of its inverse mass that a particle keeps which a collider pushes, or leads out: M / m is up to some hundreds.
 
-With three rounds, the largest strain on a spike was 18, 12, 9, 25 % with 0.001, 0.01, 0.03, 0.1; cloth between balls that
-overlap was thrown at 4.7 m/s with 0.001, below 2 m/s with the others. Not measured with two."""
+With three rounds, the largest strain on a spike was 18, 12, 9, 25 % with 0.001, 0.01, 0.03, 0.1; cloth between balls
+that overlap was thrown at 4.7 m/s with 0.001, below 2 m/s with the others. Not measured with two."""
 
 ALLOWED_STRAIN = 0.03
 """What contact may add to the strain of an edge in a substep before there is another round."""
