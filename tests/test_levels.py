@@ -343,18 +343,20 @@ def test_levels_of_unevenly_heavy_cloth_push_nobody():
 
 
 def test_a_sheet_drapes_over_a_ball():
-    """No vertex inside of the ball, and no more strain than without levels."""
+    """No vertex inside of the ball, and, lying there for a second, no more strain than without levels."""
     vertices, faces, _ = sheet("jittered", 20)
     ball = Collider(*icosphere(3, 0.25), thickness=0.005, friction=0.3)
     strains = []
     for take in (lambda simulation: simulation, without_levels):
         body = Body(vertices + np.array([0.0, 0.0, 0.3]), faces, Material.preset("Cotton"))
         simulation = take(Simulation([body], [ball], self_collision=False))
-        for _ in range(24):
+        strained = []
+        for _ in range(36):
             report = simulation.step(1 / 24)
             assert np.linalg.norm(simulation.positions(body), axis=1).min() > 0.24
+            strained.append(report.strain_mean)
         assert report.contacts > 20
-        strains.append(report.strain_mean)
+        strains.append(np.mean(strained[12:]))
     assert strains[0] < 1.05 * strains[1]
 
 

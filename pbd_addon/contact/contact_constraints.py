@@ -207,7 +207,7 @@ class ContactConstraints(Constraints):
             return  # the solver tries again
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._is_far = False
-        if self._is_first_pass and self._is_pinched:  # in the last substep, which was taken as it was
+        if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
             self.penetration.detect(kernels, self._x, self._w, self.pairs)
         if self._update_candidates(kernels, False) or self._is_first_pass:
             self._find(kernels)
@@ -341,7 +341,7 @@ class ContactConstraints(Constraints):
         return pairs
 
     @property
-    def _is_pinched(self) -> bool:
+    def is_pinched(self) -> bool:
         """Whether closed colliders left cloth no place."""
         return self.penetration.is_squeezed and any(pair.is_solid for pair in self.pairs)
 
