@@ -120,7 +120,7 @@ def test_a_frame_in_slices_is_that_of_a_step():
         ball = Collider(*icosphere(2, 0.3))
         simulation = Simulation([body], [ball], substeps=5)
         for frame in range(1, 13):
-            simulation.move_collider(ball, ball.vertices + [0.0, 0.0, 0.01 * min(frame, 8)])
+            simulation.move_collider(ball, ball.vertices + np.array([0.0, 0.0, 0.01 * min(frame, 8)]))
             if sliced:
                 left = simulation.slices(DT)
                 assert next(left) == 0.2
