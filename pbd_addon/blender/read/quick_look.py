@@ -1,6 +1,6 @@
-"""A quick look at all that frames depend on: while it says the same, nothing has to be read properly and compared.
+"""A quick digest of everything that frames depend on: while it stays the same, no full snapshot is needed.
 
-It is wider than what the simulation takes. What it finds changed may mean nothing; what it finds the same is the same.
+It covers more than the simulation reads. A changed digest may mean nothing; an unchanged one means no change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .user_state import Watched
 
 
 def _values_of(group: Any) -> Any:
-    """What reads all properties of one of our groups, but for pointers and those that read other ones."""
+    """A getter of all properties of one of our groups, except pointers and computed ones."""
     known = group.__annotations__.items()
     stored = [
         name for name, kind in known if kind.function is not bpy.props.PointerProperty and "get" not in kind.keywords
@@ -41,21 +41,21 @@ _MODIFIER = operator.attrgetter("name", "type", "show_viewport", "show_render")
 
 
 class QuickLook(NamedTuple):
-    """What a scene looked like at one frame."""
+    """A digest of a scene at one frame."""
 
-    said: bytes  # a digest of all but the animation
-    objects: dict[int, Object]  # all that are watched, by uid; not to be kept
+    said: bytes  # digest of everything but the animation
+    objects: dict[int, Object]  # all dependencies, by uid; valid during this frame change only
     curves: Curves
 
 
 def look(scene: Scene, depsgraph: Depsgraph, watched: Watched, known: Curves) -> QuickLook | None:
-    """A `QuickLook` at a scene as it was just evaluated, or None where one of the objects is gone or has another name.
+    """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone or was renamed.
 
     Args:
-        scene: Not as a render evaluates it.
+        scene: The scene, not evaluated for a render.
         depsgraph: What evaluates it.
-        watched: What to look at.
-        known: The animation as it was known last; without a window Blender may have kept an edit to itself.
+        watched: The objects to read.
+        known: The animation as last read; it is compared only without a window, where Blender may not report edits.
     """
     objects: dict[int, Object] = {}
     for names in (watched.members, watched.targets, watched.obstacles):
@@ -75,7 +75,7 @@ def look(scene: Scene, depsgraph: Depsgraph, watched: Watched, known: Curves) ->
 
 
 def _object(obj: Object, depsgraph: Depsgraph) -> Any:
-    """What one object says."""
+    """Everything of one object that frames may depend on."""
     pbd, parent = obj.pbd, obj.parent
     said = [
         _OBJECT(obj),
@@ -97,7 +97,7 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
 
 
 def _keys(keys: Any) -> list:
-    """What the shape keys of a mesh say."""
+    """Everything of the shape keys of a mesh that frames may depend on."""
     blocks = keys.key_blocks
     values, mutes = np.empty((2, len(blocks)), np.float32), np.empty(len(blocks), bool)
     blocks.foreach_get("value", values[0])

@@ -1,8 +1,8 @@
-"""Which simulated frames do not hold any more, and why: a pure comparison of the record with a scene as it is now.
+"""Which simulated frames are no longer valid, and why: a pure comparison of the record with the scene as it is now.
 
-A frame holds while all that it was made from is as it was. What a user changes by hand acts from the frame that is
-shown, so the frames up to there stay; where it goes back to what frames were made with, as by undo, these stay. What is
-keyframed acts from the first frame at which it has another value. What decides about the first frame takes all.
+A frame is valid while its inputs are unchanged. A manual edit acts from the shown frame on, so frames up to there stay;
+if it restores earlier values, as undo does, the frames made with these stay too. An edit of keyframes acts from the
+first frame whose value changes. A change of the inputs of the first frame invalidates all.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from .record import Record
 from .simulated_object import SimulatedObject, suits_output
 
 AT_FIRST = ("START", "OUTPUT", "SETTLE")
-"""Changes that take all frames, when the user goes to the first one: until then those that are there are shown."""
+"""Changes that invalidate all frames, but only once the user goes to the first one; until then all are shown."""
 
 PUT_ELSEWHERE = 1e-4
-"""Pins that modifiers put so far from where they were had other animation then [m, object space]."""
+"""Pins that modifiers move by more than this had other animation when the frame was made [m, object space]."""
 
 
 class Change(NamedTuple):
-    """Something that frames were made with is not as it was."""
+    """A changed input of frames."""
 
     what: str  # SETTING, PLACE, COLLIDERS or COLLIDERS_BACK, ANIMATION, HAND, or one of `AT_FIRST`
-    first_frame: int  # that depends on it
+    first_frame: int  # the first that depends on it
     why: str  # the end of a sentence: "Tension of 'Flag' changed"
     uid: int = 0  # of the object with pins that was moved
 
 
 def changes(record: Record, now: SceneSnapshot) -> list[Change]:
-    """All that takes frames of a record, as a scene stands now: `Change`s, those that take the most first.
+    """All changes since frames of a record were made, sorted by the first frame that each invalidates.
 
-    One that takes only frames to come is told too: what has failed may be tried again, and colliders are others then.
+    Changes that affect only frames to come are included: they allow another try after a failure, or change colliders.
 
     Args:
-        record: The `Record`.
-        now: A `SceneSnapshot` with what the user has set; without poses where nothing was evaluated.
+        record: The record.
+        now: A snapshot with the user's settings; without poses where nothing was evaluated.
     """
     user, known = now.user, record.known
     if user is None or record.world is None:
@@ -69,7 +69,7 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
 
 
 def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) -> int:
-    """First frame that does not hold: after the last that fits, or else after the one that is shown."""
+    """The first invalid frame: the one after the last fitting frame, or else after the shown one."""
     return max(fitting, default=max(math.floor(known.frame), record.first_frame)) + 1
 
 
@@ -77,7 +77,7 @@ def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) 
 
 
 def _outputs(record: Record, user: UserState) -> list[Change]:
-    """Frames that were made for another output than an object has now."""
+    """Changes for objects whose frames were made for another output than they have now."""
     members = {member.uid: member for member in record.world.members}
     what, frames = iface("{setting} of '{owner}'"), record.snapshots.values()
     return [
@@ -88,7 +88,7 @@ def _outputs(record: Record, user: UserState) -> list[Change]:
 
 
 def _beginning(record: Record, now: SceneSnapshot) -> list[Change]:
-    """What takes all frames when the first frame is shown."""
+    """Changes that invalidate all frames when the first one is shown."""
     user, first = now.user, record.first_frame
 
     def all_for(why: str) -> list[Change]:
@@ -110,13 +110,13 @@ def _beginning(record: Record, now: SceneSnapshot) -> list[Change]:
             return all_for(iface("the shape of '{name}' changed").format(name=members[uid].name))
     if _settles_anew(record, begin, user):
         return [Change("SETTLE", first, "the first frame is settled anew")]
-    if now.poses is None or not user.frame.is_integer():  # Where things stand now, they need not have stood then.
+    if now.poses is None or not user.frame.is_integer():  # Poses between two frames may differ from the first one's.
         return []
     return [] if now.stands_like(begin) and now.deforms_like(begin) else all_for("the start is another one")
 
 
 def begins_like(member: SimulatedObject, begins: Beginning, pose: Pose, baked: bool, pins: bool = False) -> bool:
-    """Whether the user's shape under the first pose, and on request the pins, are those of the member's body."""
+    """Whether the user's shape under the first pose, and optionally the pins, are those of the member's body."""
     if not np.array_equal(poses.to_world(begins.shape, pose.matrix), member.undeformed):
         return False
     if not baked and begins.follows != member.follows:
@@ -130,7 +130,7 @@ def begins_like(member: SimulatedObject, begins: Beginning, pose: Pose, baked: b
 
 
 def _settles_anew(record: Record, begin: SceneSnapshot, user: UserState) -> bool:
-    """Whether the first frame, or what is to become it, is settled and was made with other settings."""
+    """Whether the first frame is or will be settled, and was made with other settings."""
     wanted = next(
         raw.settle for key, raw in user.settings.items() if user.names.get(key if isinstance(key, int) else -1) == ""
     )
@@ -139,17 +139,17 @@ def _settles_anew(record: Record, begin: SceneSnapshot, user: UserState) -> bool
     return any(begin.settings.get(key, raw) != raw for key, raw in user.settings.items())
 
 
-# ------------------------------------------------------------------------------------------ what a hand sets
+# ------------------------------------------------------------------------------------------ manual edits
 
 
 def _is_animated(user: UserState, key: Key, raw: Any, field: str) -> bool:
-    """Whether a setting is animated: then each frame has its own value."""
+    """Whether a setting is animated, so that each frame has its own value."""
     paths = user.animated.get(key, ())
     return paths is None or any(path.startswith(raw_settings.paths_of(raw, field)) for path in paths)
 
 
 def stay(user: UserState, settings: dict[Key, Any]) -> dict[Key, list[str]]:
-    """Of raw settings by key: the fields that are not animated."""
+    """The fields of raw settings that are not animated, by key."""
     return {
         key: [field for field in raw._fields if not _is_animated(user, key, raw, field)]
         for key, raw in settings.items()
@@ -157,7 +157,7 @@ def stay(user: UserState, settings: dict[Key, Any]) -> dict[Key, list[str]]:
 
 
 def agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, list[str]]) -> bool:
-    """Whether raw settings are the same in these fields, where both are known."""
+    """Whether raw settings are equal in the fields `still`, for the keys that both have."""
     both = settings.keys() & others.keys() & still.keys()
     return all(
         settings[key] == others[key] or all(getattr(settings[key], at) == getattr(others[key], at) for at in still[key])
@@ -166,7 +166,7 @@ def agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, lis
 
 
 def setting_changes(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """Settings that are not what they were, and not animated."""
+    """Changes of settings that are not animated."""
     changed = [
         (key, raw, field)
         for key, raw in user.settings.items()
@@ -182,7 +182,7 @@ def setting_changes(record: Record, known: UserState, user: UserState) -> list[C
 
 
 def _describe(user: UserState, key: Key, raw: Any, field: str) -> str:
-    """A setting for a sentence: "Tension of 'Flag'"."""
+    """A setting in words: "Tension of 'Flag'"."""
     name = iface(raw_settings.label_of(raw, field)).partition(" (")[0]
     owner = user.names[key[1] if isinstance(key, tuple) else key]
     return iface("{setting} of '{owner}'").format(setting=name, owner=owner) if owner else name
@@ -193,7 +193,7 @@ def _changed(what: str) -> str:
 
 
 def _moved(before: Place | None, now: Place, same_frame: bool, heard: Any) -> bool:
-    """Whether a hand has put something elsewhere."""
+    """Whether the user has moved something."""
     if before is None:
         return False
     if before.channels != now.channels or before.keys != now.keys:
@@ -204,7 +204,7 @@ def _moved(before: Place | None, now: Place, same_frame: bool, heard: Any) -> bo
 
 
 def _places(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """What holds pins or is attached to, moved by hand."""
+    """Objects with pins, and attachment targets, that the user has moved."""
     found = []
     for uid, place in user.holders.items():
         if _moved(known.holders.get(uid), place, known.frame == user.frame, user.heard.carried.get(uid)):
@@ -217,14 +217,14 @@ def _places(record: Record, known: UserState, user: UserState) -> list[Change]:
 
 
 def _stood(snapshot: SceneSnapshot, uid: int, place: Place) -> bool:
-    """Whether something that is moved by hand alone stood at a frame where it is put."""
+    """Whether an object that only the user moves had the same place in a snapshot."""
     if uid in snapshot.poses:
         return poses.Pose(place.matrix, place.keys).is_like(snapshot.poses[uid])
     return _stands_at(snapshot.surfaces.get(uid), place.matrix)
 
 
 def _colliders(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """Colliders that a hand has moved or shaped, or that are others."""
+    """Colliders that the user has added, removed, moved or reshaped."""
     found = []
     if user.colliders.keys() != known.colliders.keys() or (user.cast is not None and user.cast != known.cast):
         cast = user.colliders.keys() if user.cast is None else user.cast
@@ -250,15 +250,15 @@ def _colliders(record: Record, known: UserState, user: UserState) -> list[Change
 
 
 def _stands_at(surface: Surface | None, matrix: np.ndarray) -> bool:
-    """Whether a surface, or None, has this transform (4, 4)."""
+    """Whether a surface exists and has this transform (4, 4)."""
     return surface is not None and np.allclose(surface.matrix, matrix, rtol=0.0, atol=1e-6)
 
 
-# ------------------------------------------------------------------------------------------ what is animated
+# ------------------------------------------------------------------------------------------ animation
 
 
 def _animation(record: Record, user: UserState) -> list[Change]:
-    """From the first frame on at which an F-curve has another value; drivers and strips act from the first frame."""
+    """Edits of F-curves, from the first frame whose value changes; drivers and strips act from the first frame on."""
     before, now, first = record.curves, user.curves, record.first_frame
     if before is None or now is None or before is now:
         return []
@@ -267,7 +267,7 @@ def _animation(record: Record, user: UserState) -> list[Change]:
         old, new = before.samples.get(key), now.samples.get(key)
         if old is new or not (key[0] in before.owners and key[0] in now.owners):
             continue
-        if old is None or new is None:  # What was there instead is not known, but that it stood still.
+        if old is None or new is None:  # Without a curve the value was constant, but it is unknown.
             differ = np.array([np.ptp((old or new).values) > 0.0])
         else:
             length = min(len(old.values), len(new.values))
@@ -281,7 +281,7 @@ def _animation(record: Record, user: UserState) -> list[Change]:
 
 
 def _here(record: Record, now: SceneSnapshot) -> list[Change]:
-    """What a cached frame was not made with, as it is seen at the frame itself."""
+    """Differences between a cached frame's snapshot and the scene as evaluated at that frame."""
     user = now.user
     frame = math.floor(user.frame)
     made = record.snapshots.get(frame) if user.frame == frame else None
@@ -289,7 +289,7 @@ def _here(record: Record, now: SceneSnapshot) -> list[Change]:
     if made is None or guessed or frame == record.first_frame or now.poses is None:
         return []
     another = iface("{what} is animated in another way")
-    # What a driver makes of values that nobody watches is seen where it is looked at.
+    # Inputs of drivers are not tracked, so a changed result shows only at the frame itself.
     for key, raw in now.settings.items():
         for field in raw_settings.differences(made.settings.get(key, raw), raw):
             if _is_animated(user, key, raw, field):

@@ -1,4 +1,4 @@
-"""A cached frame that was shown before: while nothing has changed since, it is only written again."""
+"""The shortcut for a cached frame that was shown before: if nothing has changed since, it is just written again."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .record import Record, Seen
 
 
 def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> bool:
-    """Show the present frame as it was shown since the last change; whether nothing has changed, so that this is all.
+    """Show the current frame again; returns False, having done nothing, if anything may have changed since.
 
-    Whatever Blender has told of edits is looked into properly, and so is what a render or a bake evaluates.
+    After an edit, in a render and during a bake the frame always takes the full path.
     """
     frame = scene.frame_current_final
     seen = record.seen.get(frame)
@@ -34,9 +34,9 @@ def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> bool:
 
 
 def note(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot) -> None:
-    """A frame is shown for which nothing had to go: remember how, where that is all that decides about it.
+    """Remember a shown frame that nothing has changed, if a quick look will suffice to tell.
 
-    What the first frame begins with, what modifiers deform and the colors of the heat map are looked at each time.
+    It does not for the first frame, for objects deformed by modifiers, and while the heat map is on.
     """
     user, world, frame = record.known, record.world, scene.frame_current_final
     made = record.snapshots.get(int(frame)) if frame.is_integer() else None

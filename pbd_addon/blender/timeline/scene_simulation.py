@@ -1,4 +1,4 @@
-"""One simulation of all PBD objects of a scene: built from them, fed by them, and matched to them again."""
+"""One `Simulation` of all PBD objects of a scene: built from their meshes and given their inputs for each frame."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from .simulated_object import SimulatedObject, check_faces, check_surface, other
 
 UP = (0.0, 0.0, 1.0)
 PIN_SPEED = 2.0
-"""How fast pins that a hand has left go from the mesh to their places when the simulation begins [m/s]."""
+"""Speed at which pins placed by grabbing move from the mesh to their places when the simulation begins [m/s]."""
 
 FAR_BELOW = -1e6
-"""Where the floor waits while there is none [m]."""
+"""Height of the floor plane while the floor is off [m]."""
 
 SELF_COLLISION: dict[str, bool | str] = {"ACCURATE": True, "FAST": "FAST", "OFF": False}
-"""What `Simulation` calls the scene's choices of collisions."""
+"""The scene's Collisions setting as the argument of `Simulation`."""
 
 
 class ColliderBinding(NamedTuple):
-    """One collider: the solver's, and what it was made from."""
+    """A collider of the solver, and what it was made from."""
 
     collider: Collider
     surface: Surface
@@ -41,18 +41,18 @@ class ColliderBinding(NamedTuple):
 
 
 class SceneSimulation:
-    """A simulation, its members, and the settings it runs with.
+    """A simulation, its members, and its settings.
 
     Attributes:
         simulation: The `Simulation`.
-        members: One per simulated object, in the order of its bodies.
+        members: One per simulated object, in the order of the bodies.
         obstacles: The colliders, by object uid.
-        applied: Raw settings that the simulation has now, by key.
-        rested: Steps that were taken in place.
+        applied: The raw settings in use, by key.
+        rested: Number of steps taken in place.
     """
 
     def __init__(self, scene: Scene, objects: list[Object], moment: SceneSnapshot) -> None:
-        """Build from the user's shapes as they stand at `moment`.
+        """Build from the shapes of the objects in `moment`.
 
         Raises:
             PBDError: An object cannot be simulated.
@@ -84,15 +84,13 @@ class SceneSimulation:
         return [self.floor, *(one.collider for one in self.obstacles.values())]
 
     def recast(self, moment: SceneSnapshot) -> Any:
-        """Meet the colliders of a moment from the next step on: others than before, or some with other faces.
-
-        State and cache stay.
+        """Use the colliders of a snapshot from the next step on, where objects or faces differ; keeps state and cache.
 
         Returns:
             Whether anything changed.
 
         Raises:
-            PBDError: One of them is not fit to collide with.
+            PBDError: A collider is invalid.
         """
         kept = {uid: one for uid, one in self.obstacles.items() if uid in moment.cast and still_fits(one, moment, uid)}
         if kept.keys() == self.obstacles.keys() == moment.cast:
@@ -103,12 +101,12 @@ class SceneSimulation:
         return True
 
     def objects(self, scene: Scene) -> list[tuple[SimulatedObject, Object]]:
-        """The members that are still PBD objects of the scene, as pairs of member and object."""
+        """Pairs (member, object) of the members that are still PBD objects of the scene."""
         found = ((member, find(scene, member.uid, member.name)) for member in self.members)
         return [(member, obj) for member, obj in found if obj is not None and is_body(obj)]
 
     def held(self, moment: SceneSnapshot) -> SceneSnapshot:
-        """A moment with the pinned vertices alone of the deformed shapes: no more is needed to step."""
+        """The snapshot with its deformed shapes reduced to pinned vertices, which is all that a step needs."""
         shapes = {}
         for member in self.members:
             shape, ids = moment.deformed.get(member.uid), member.body.pin_ids
@@ -117,10 +115,10 @@ class SceneSimulation:
         return moment._replace(deformed=shapes)
 
     def apply(self, scene: Scene, settings: dict[Key, Any]) -> None:
-        """Hand changed settings to the simulation; they act from the next step.
+        """Apply changed settings from the next step on.
 
         Raises:
-            PBDError: A value is outside of its range.
+            PBDError: A value is out of range.
         """
         for member in self.members:
             raw = settings.get(member.uid)
@@ -144,7 +142,7 @@ class SceneSimulation:
             self.applied[scene.session_uid] = raw
 
     def _read_maps(self, scene: Scene, member: SimulatedObject, raw: Any) -> None:
-        """Read the weights of a member's maps again if other groups are theirs now; raises `PBDError`."""
+        """Read the weights of a member's maps again if their vertex groups changed; raises `PBDError`."""
         names = maps.groups(raw_settings.maps_from(raw))
         if names == maps.groups(raw_settings.maps_from(self.applied[member.uid])):
             return
@@ -153,30 +151,30 @@ class SceneSimulation:
         member.weights.update(read)
 
     def _set_maps(self, member: SimulatedObject, raw: Any) -> None:
-        """Hand the maps to the simulation."""
+        """Set the maps of the simulation."""
         factors = maps.factors(raw_settings.maps_from(raw), member.weights)
         if factors or self.simulation.maps(member.body):
             self.simulation.set_maps(member.body, factors)
 
     def count_tangled(self) -> dict[int, int]:
-        """How many faces of each member something went through at the start, by uid; none are left out."""
+        """Number of faces of each member that intersected others at the start, by uid; zeros are left out."""
         found = intersections.tangled_faces([member.body for member in self.members])
         return {member.uid: len(faces) for member, faces in zip(self.members, found, strict=True) if len(faces)}
 
     def notes(self) -> dict[int, tuple[str, ...]]:
-        """What is worth knowing about each member, sentences by uid."""
-        # A body notes its openings if it is built under pressure; pressure may be switched on later.
+        """Hints for the user about each member, sentences by uid."""
+        # A body notes its openings only if it is built under pressure, which may be switched on later.
         return {member.uid: tuple(dict.fromkeys((*member.body.notes, *self._caps(member)))) for member in self.members}
 
     def newcomers(self, scene: Scene) -> dict[int, tuple[str, ...]]:
-        """Tell objects that became PBD in the middle when they will join, by uid."""
+        """A note for each object that became PBD mid-run: when it will join, by uid."""
         members = {member.uid for member in self.members}
         note, first = iface("'{name}' joins the simulation at frame {frame}, or on Reset"), frame_range(scene)[0]
         new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
         return {obj.session_uid: (note.format(name=obj.name, frame=first),) for obj in new}
 
     def check(self, scene: Scene, moment: SceneSnapshot, earlier: Iterable[SceneSnapshot]) -> None:
-        """Raise a `PBDError` if an object cannot be stepped from where it stands now, after earlier snapshots."""
+        """Raise a `PBDError` if an object cannot be stepped on after earlier snapshots."""
         for member, obj in self.objects(scene):
             check_faces(member, obj)
             other = other_output(member, obj, earlier)
@@ -186,7 +184,7 @@ class SceneSimulation:
                 raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
 
     def _caps(self, member: SimulatedObject) -> tuple[str, ...]:
-        """A sentence on the openings of a mesh under pressure."""
+        """A sentence about the openings of a mesh under pressure."""
         count = len(member.body.mesh.boundary_loops)
         material = raw_settings.material_from(self.applied[member.uid], member.name)
         if material.pressure_mode == "OFF" or not count:
@@ -195,15 +193,15 @@ class SceneSimulation:
         return (iface(note).format(count=count),)
 
     def inputs(self, scene: Scene, moment: SceneSnapshot) -> FrameInputs:
-        """Pin targets, floor and colliders at a moment, as `FrameInputs` in world space.
+        """Pin targets, floor and colliders of a snapshot, in world space.
 
         Raises:
-            PBDError: What an object is attached to has other faces than before, or the floor's place is invalid.
+            PBDError: The faces of an attachment's target changed, or the floor is invalid.
         """
         held, targets = self.held(moment).deformed, {}
         for member, obj in self.objects(scene):
             ids, pose, shape = member.body.pin_ids, moment.poses.get(member.uid), held.get(member.uid)
-            # Pins whose place is not known stay: those of a baked cloth, or of one that a render leaves out.
+            # Pins keep their targets where the pose is unknown: baked cloth, or cloth that a render leaves out.
             if not len(ids) or pose is None or (shape is None and member.follows[0]):
                 continue
             if shape is None:
@@ -225,9 +223,9 @@ class SceneSimulation:
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
 
     def _pin_ways(self, member: SimulatedObject, moment: SceneSnapshot, scene: Scene) -> np.ndarray:
-        """How far pins that a hand has left are from their place in the mesh, (k, 3) [m].
+        """Offsets (k, 3) [m] of pins placed by grabbing from the mesh.
 
-        From there they go at `PIN_SPEED` when the simulation begins, because the cloth begins as the mesh.
+        The cloth begins as the mesh, so the offsets grow at `PIN_SPEED` from the first step on.
         """
         ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
         steps = self.simulation.frames.last - self.simulation.frames.first + 1 + self.rested
@@ -236,7 +234,7 @@ class SceneSimulation:
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
     def _place(self, uid: int, surface: Surface) -> np.ndarray:
-        """SceneSimulation positions (n, 3) [m] of a surface; computed only when it has moved."""
+        """World positions (n, 3) [m] of a surface; computed only when it has moved."""
         placed = self._placed.get(uid)
         if placed is None or not surface.stands_like(placed[0]):
             placed = self._placed[uid] = (surface, surface.world())
@@ -244,7 +242,7 @@ class SceneSimulation:
 
 
 def floor_plane(floor: Floor, name: str) -> Plane:
-    """The floor that the settings of a scene ask for; raises `PBDError`."""
+    """The floor of a scene's settings; raises `PBDError`."""
     try:
         point = (0.0, 0.0, raw_settings.clean(floor.height) if floor.used else FAR_BELOW)
         return Plane(point, UP, friction=floor.friction)
@@ -254,10 +252,10 @@ def floor_plane(floor: Floor, name: str) -> Plane:
 
 
 def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:
-    """The collider of that uid as it stands at a moment; raises `PBDError`."""
+    """The collider of that uid in a snapshot; raises `PBDError`."""
     surface, values = moment.surfaces[uid], raw_settings.collider_from(moment.settings[as_collider(uid)])
     try:
-        # Turned around where the transform mirrors them, so that they look outward in the world too.
+        # A mirroring transform flips the normals: flip the faces so that they look outward in the world.
         faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
         collider = Collider(surface.world(), faces, name=surface.name, **values)
     except ValueError as error:
@@ -266,6 +264,6 @@ def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:
 
 
 def still_fits(one: ColliderBinding, moment: SceneSnapshot, uid: int) -> bool:
-    """Whether an obstacle can become by moving what it is at a moment."""
+    """Whether moving its vertices turns a collider into what it is in a snapshot."""
     inside = raw_settings.collider_from(moment.settings[as_collider(uid)])["inside"]
     return one.inside == inside and one.surface.fits(moment.surfaces[uid])

@@ -1,4 +1,4 @@
-"""The writer: it alone changes the record. It truncates, steps one frame at a time, and goes back."""
+"""The only writer of the record: truncates it, steps one frame at a time, and restores frames on undo."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from .record import BakeProgress, InvalidRange, Record, Seen, UndoState
 from .scene_simulation import SceneSimulation
 
 UNDOABLE = 16
-"""So many uses of the hand can be undone with the cloth."""
+"""Number of grabs that can be undone."""
 
 
-# ------------------------------------------------------------------------------------------ what holds
+# ------------------------------------------------------------------------------------------ what is valid
 
 
 def truncate(record: Record, frame: int, why: str) -> None:
-    """Forget all frames after `frame`, but for the first; `why` is the end of a sentence.
+    """Forget all frames after `frame`, except the first; `why` is the end of a sentence.
 
     Raises:
-        DamagedFrame: Nothing is left that could be gone on from, so that all is forgotten and begins anew.
+        DamagedFrame: No readable frame is left to continue from; the record is reset.
     """
     record.blocked, record.seen = "", {}
     frame = max(frame, record.first_frame)
     for _pinned, grab in [pin for pin in record.held if pin[0] > frame]:
-        grab.release()  # It has not been pinned yet.
+        grab.release()  # It was pinned later than that.
     record.held = [pin for pin in record.held if pin[0] <= frame]
     if frame >= record.last_frame:
         return
@@ -61,7 +61,7 @@ def truncate(record: Record, frame: int, why: str) -> None:
 
 
 def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
-    """Let what has changed take its frames; raises `DamagedFrame` where all begins anew."""
+    """Truncate the record by changes; raises `DamagedFrame` if everything must restart."""
     for change in found:
         record.seen = {}
         if change.what in changes.AT_FIRST:
@@ -82,7 +82,7 @@ def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
 
 
 def remember(record: Record, user: UserState) -> None:
-    """A frame is shown with what the user had set then."""
+    """Remember the user's settings for the frame that is shown."""
     known = record.known
     if user.cast is None and known is not None:
         user = user._replace(cast=known.cast)
@@ -93,28 +93,28 @@ def remember(record: Record, user: UserState) -> None:
 
 
 def note_seen(record: Record, frame: float, seen: Seen) -> None:
-    """A cached frame is shown, as Blender counts it, and nothing is left to do about it."""
+    """Remember a cached frame, numbered as by Blender, that is shown and needs nothing else."""
     record.seen[frame], record.known = seen, seen.user
 
 
 def forget_damaged(record: Record, frame: int) -> None:
-    """Forget a frame that cannot be read, and those after it; begin anew if that is the first one."""
+    """Forget a frame that cannot be read, and those after it; reset the record if it is the first one."""
     if record.world is None or frame == record.first_frame:
         record.forget(record.start)
         return
-    with contextlib.suppress(DamagedFrame):  # It has begun anew then.
+    with contextlib.suppress(DamagedFrame):  # Then the record is reset already.
         truncate(record, frame - 1, iface("the cache on disk is damaged"))
 
 
-# ------------------------------------------------------------------------------------------ one frame more
+# ------------------------------------------------------------------------------------------ stepping
 
 
 def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> None:
-    """Make the simulation from the scene as it stood at its first frame; raises `PBDError`."""
+    """Build the simulation from the scene's snapshot at its first frame; raises `PBDError`."""
     objects = live_bodies(scene)
     if not objects:
         raise PBDError("There is no PBD cloth or balloon to simulate")
-    lost = record.lost  # What has taken all frames but the first has them built anew.
+    lost = record.lost  # Kept: it may be why the simulation is rebuilt.
     record.forget(snapshot)
     record.lost = lost
     built = SceneSimulation(scene, objects, snapshot)
@@ -126,7 +126,7 @@ def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> 
 
 
 def take_up(record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: Any) -> None:
-    """Have what was simulated before, as files on disk hold it."""
+    """Take over frames that were simulated before and are on disk."""
     record.forget(made[disk.files.first])
     record.storage.cache = disk
     record.world, record.snapshots, record.notes = built, made, built.notes()
@@ -135,14 +135,14 @@ def take_up(record: Record, scene: Scene, built: SceneSimulation, made: dict[int
 
 
 def _remember_start(record: Record, scene: Scene) -> None:
-    """A simulation was made: what the user has set, and the animation, are what it was made with."""
+    """Remember the user's settings and the animation that a simulation was just made with."""
     user = read_user(record, scene, Heard(curves=True), with_curves=True)
     record.curves = user.curves
     remember(record, user)
 
 
 def read_user(record: Record, scene: Scene, heard: Heard | None = None, with_curves: bool = False) -> UserState:
-    """What the user has set; on request the animation over the frames of a record and those to come, if edited."""
+    """What the user has set; optionally also the animation over all frames of the record and the range, if edited."""
     frames = None
     if with_curves and record.world is not None:
         frames = range(record.first_frame, max(record.last_frame, last_live_frame(scene)) + 1)
@@ -150,15 +150,15 @@ def read_user(record: Record, scene: Scene, heard: Heard | None = None, with_cur
 
 
 def stand(record: Record, snapshot: SceneSnapshot) -> None:
-    """Stand at the first frame, with nothing built."""
+    """Drop everything simulated; `snapshot` is the scene at the first frame."""
     record.forget(snapshot)
 
 
 def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False) -> None:
-    """Step to the next frame, at whose end the scene stands as in a snapshot.
+    """Step to the next frame, whose inputs are in a snapshot.
 
     Raises:
-        PBDError: It cannot go on.
+        PBDError: The frame cannot be stepped.
     """
     for _share in advancing(record, scene, frame, snapshot, guessed):
         pass
@@ -167,7 +167,7 @@ def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, g
 def advancing(
     record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False
 ) -> Generator[float, None, None]:
-    """As `advance`, in slices: yields the share of the frame that is done. Closed early, nothing is stepped."""
+    """Like `advance`, in slices: yields the fraction of the frame that is done. If closed early, nothing is stepped."""
     world, simulation = record.world, record.world.simulation
     world.check(scene, snapshot, record.snapshots.values())
     if record.blocked:
@@ -192,7 +192,7 @@ def advancing(
     except ValueError as error:
         raise PBDError(str(error)) from error
     if record.world is not world:
-        return  # It was forgotten meanwhile.
+        return  # The record was reset meanwhile.
     record.report = report
     record.stepping += report.seconds
     record.snapshots[frame] = snapshot
@@ -204,13 +204,13 @@ def advancing(
 
 
 def _make_room(record: Record, scene: Scene) -> None:
-    """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
+    """Free frames that are also on disk if the next one would exceed the memory limit; raises `PBDError`."""
     simulation, limit = record.world.simulation, scene.pbd.cache_limit * 1e6
     if simulation.frames.nbytes + simulation.frames.frame_bytes <= limit:
         return
     if record.disk is not None and record.disk.files.last == record.last_frame:
         simulation.frames.release()
-        record.seen = {}  # They hold positions.
+        record.seen = {}  # These keep positions in memory.
         return
     raise PBDError(
         f"The cache is full: frames {record.first_frame} to {record.last_frame} take the {scene.pbd.cache_limit} MB "
@@ -219,14 +219,14 @@ def _make_room(record: Record, scene: Scene) -> None:
 
 
 def _note_touching(record: Record, scene: Scene, frame: int) -> None:
-    """Remember what touches something at a frame that was stepped last, while contact is shown."""
+    """Remember the vertices in contact at the frame that was stepped last, while the heat map shows contact."""
     if scene.pbd.heat_map == "CONTACT":
         touching = record.world.simulation.touching
         record.touched[frame] = {member.uid: touching(member.body) for member in record.world.members}
 
 
 class Noted(TypedDict, total=False):
-    """Attributes of a record that are only noted: nothing else is to be done when they change."""
+    """Attributes of a record that can be set without further consequences."""
 
     bake: BakeProgress | None
     heard: Heard
@@ -251,7 +251,7 @@ def note(record: Record, **noted: Unpack[Noted]) -> None:
 
 
 def say(record: Record, message: str, is_late: bool = False) -> None:
-    """Why nothing is simulated, or ""."""
+    """Say why nothing is simulated; "" if all is well."""
     record.message, record.is_late = message, is_late
 
 
@@ -259,10 +259,10 @@ def say(record: Record, message: str, is_late: bool = False) -> None:
 
 
 def settle(record: Record, scene: Scene, patience: float) -> None:
-    """Settle a first frame that was just built, if the scene says so.
+    """Settle a first frame that was just built, if the scene's settings ask for it.
 
     Raises:
-        PBDError: It cannot be done.
+        PBDError: It cannot be settled.
         LateError: It takes longer than `patience` seconds.
     """
     deadline = time.monotonic() + patience
@@ -274,14 +274,14 @@ def settle(record: Record, scene: Scene, patience: float) -> None:
 
 
 def frames_to_settle(record: Record, scene: Scene) -> int:
-    """How many frames a simulation that was just built is to settle."""
+    """Number of frames that a simulation that was just built has to settle."""
     return record.snapshots[record.first_frame].settings[scene.session_uid].settle
 
 
 def settle_on(record: Record, scene: Scene, done: int, frames: int) -> None:
-    """Let the first frame hang for one frame more, with which so many of so many are done; raises `PBDError`.
+    """Settle the first frame by one frame, the `done`-th of `frames`; raises `PBDError`.
 
-    Left early, the frame says that it is not settled to the end.
+    Until the last one the record says that the first frame is not fully settled.
     """
     rest(record, scene)
     record.settled = done
@@ -290,7 +290,7 @@ def settle_on(record: Record, scene: Scene, done: int, frames: int) -> None:
 
 
 def rest(record: Record, scene: Scene) -> None:
-    """Step the last cached frame in place, while everything stands still as it is there; raises `PBDError`."""
+    """Step the last cached frame in place, with its own inputs held still; raises `PBDError`."""
     frame, simulation = record.last_frame, record.world.simulation
     snapshot = record.snapshots[frame]
     record.world.rested += 1
@@ -300,12 +300,12 @@ def rest(record: Record, scene: Scene) -> None:
         record.report = simulation.step(snapshot.settings[scene.session_uid].frame_seconds, in_place=True)
     except UnstableError as error:
         raise PBDError(str(error)) from error
-    record.snapshots[frame] = snapshot._replace()  # Another version of the frame.
+    record.snapshots[frame] = snapshot._replace()  # A new object marks a new version of the frame.
     _note_touching(record, scene, frame)
 
 
 def take_settings_of_first(record: Record, scene: Scene) -> None:
-    """Let the settings that the scene has now be those that the first frame was made with."""
+    """Treat the scene's current settings as those that the first frame was made with."""
     user = read_user(record, scene)
     first, raw = record.first_frame, user.settings[scene.session_uid]
     record.world.applied[scene.session_uid] = raw
@@ -316,14 +316,14 @@ def take_settings_of_first(record: Record, scene: Scene) -> None:
 
 
 def keep(record: Record, scene: Scene, frame: int) -> UndoState:
-    """What to go back to after a hand has changed a cached frame."""
+    """What undo needs to restore a cached frame before it is grabbed."""
     state = record.world.simulation.frames.state(frame)
     disturbed = record.first_disturbed, record.disturbed_by
     return UndoState(scene.pbd.hand_count + 1, frame, state, disturbed, record.shaped, tuple(record.held))
 
 
 def disturb(record: Record, frame: int) -> None:
-    """A hand changes a frame, and so all after it; at the first one, it shapes what the cloth begins with."""
+    """Note that cloth is grabbed at a frame, and drop all frames after it; at the first one it reshapes the start."""
     truncate(record, frame, f"frame {frame} was shaped by hand")
     if frame == record.first_frame:
         record.shaped = True
@@ -332,13 +332,13 @@ def disturb(record: Record, frame: int) -> None:
 
 
 def note_hand(record: Record, scene: Scene, kept: UndoState) -> None:
-    """Count a use of the hand; undo, which counts back, will go back to what was kept."""
+    """Count a grab in the scene; when undo lowers that count, `kept` is restored."""
     scene.pbd.hand_count = kept.number
     record.hands = [*record.hands, kept][-UNDOABLE:]
 
 
 def undo_hands(record: Record, count: int) -> None:
-    """Take back the uses of the hand after that many."""
+    """Undo all grabs after the first `count`."""
     undone = [kept for kept in record.hands if kept.number > count]
     if undone:
         go_back_to(record, undone[0])
@@ -346,13 +346,13 @@ def undo_hands(record: Record, count: int) -> None:
 
 
 def go_back_to(record: Record, kept: UndoState) -> None:
-    """Take back what a hand has done since."""
+    """Restore a frame as it was before a grab."""
     simulation = record.world.simulation
     if not simulation.frames.holds(kept.frame):
         return
     truncate(record, kept.frame, "what was done by hand was undone")
     record.held = [pin for pin in record.held if pin in kept.held]
     simulation.restore(kept.frame, kept.state, [grab for _, grab in record.held])
-    record.snapshots[kept.frame] = record.snapshots[kept.frame]._replace()  # Another version of the frame.
+    record.snapshots[kept.frame] = record.snapshots[kept.frame]._replace()  # A new version of the frame.
     record.first_disturbed, record.disturbed_by = kept.disturbed
     record.shaped = kept.shaped

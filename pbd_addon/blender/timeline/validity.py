@@ -1,4 +1,4 @@
-"""Which frames of a record hold as the scene stands, without an evaluation: what panels, bakes and saving ask."""
+"""Which frames of a record are valid, without evaluating the scene: asked by panels, bakes and saving."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .simulated_object import fits
 
 
 def glance(record: Record, scene: Scene, with_curves: bool = False) -> SceneSnapshot:
-    """What the user has set, as far as it can be seen without an evaluation: a `SceneSnapshot` without poses."""
+    """What the user has set, as far as it shows without an evaluation: a `SceneSnapshot` without poses."""
     user = step.read_user(record, scene, record.heard._replace(curves=with_curves), with_curves)
     return snapshot.SceneSnapshot(None, user.settings, user=user)
 
 
 def take_edits(record: Record, scene: Scene) -> None:
-    """Let what was edited take its frames, before a frame is shown; raises `DamagedFrame` where all begins anew."""
+    """Invalidate frames after edits, before a frame is shown; raises `DamagedFrame` if everything must restart."""
     now = glance(record, scene, with_curves=True)
     step.apply(record, changes.changes(record, now), now.user)
     if record.world is not None:
@@ -28,7 +28,7 @@ def take_edits(record: Record, scene: Scene) -> None:
 
 
 def pending(record: Record, scene: Scene) -> InvalidRange | None:
-    """The frames that the next frame change will forget, as `InvalidRange`, or None."""
+    """The frames that the next frame change will invalidate, or None."""
     if record.untouched or record.known is None:
         return None
     found = [one for one in changes.changes(record, glance(record, scene)) if one.first_frame <= record.last_frame]
@@ -37,10 +37,9 @@ def pending(record: Record, scene: Scene) -> InvalidRange | None:
 
 
 def is_one_run(record: Record, scene: Scene) -> bool:
-    """Whether the cache is what a run from its first frame, where the scene is, would give now.
+    """Whether a new run from the first frame, which the scene shows, would give the same cache.
 
-    It is not after a setting, a shape, a pin or a collider was changed, or where a render has jumped over moving
-    inputs.
+    It would not after a change of a setting, shape, pin or collider, or where a render skipped moving inputs.
     """
     if record.first_disturbed is not None or record.moved_by_hand or record.first_guess is not None:
         return False
@@ -64,7 +63,7 @@ def is_one_run(record: Record, scene: Scene) -> bool:
 
 
 def _surrounded_as_at_first(record: Record, scene: Scene) -> bool:
-    """Whether colliders, and what objects are attached to, are those of the first cached frame."""
+    """Whether colliders and attachment targets are those of the first cached frame."""
     depsgraph = layer_of(scene).depsgraph
     if depsgraph is None or shown_frame(scene) != record.first_frame:
         return True
