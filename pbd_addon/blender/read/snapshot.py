@@ -15,7 +15,7 @@ from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.raw_settings import Key, as_collider
 from . import deformed_input, mesh_io
-from .user_state import Beginning, UserState, collider_settings
+from .user_state import FirstFrameInputs, UserState, collider_settings
 
 
 class SceneSnapshot(NamedTuple):
@@ -26,10 +26,10 @@ class SceneSnapshot(NamedTuple):
     surfaces: dict[int, Surface] = {}  # of colliders and attachment targets, by object uid
     deformed: dict[int, np.ndarray] = {}  # output of modifiers, of all vertices or the pins, float32, object space [m]
     user: UserState | None = None  # what the user has set, if it was read
-    begins: dict[int, Beginning] = {}  # inputs of the first frame, by uid, if they were read
+    first_inputs: dict[int, FirstFrameInputs] = {}  # inputs of the first frame, by uid, if they were read
 
     @property
-    def cast(self) -> set[int]:
+    def collider_uids(self) -> set[int]:
         """Uids of the colliders."""
         return {uid for uid in self.surfaces if as_collider(uid) in self.settings}
 
@@ -58,16 +58,16 @@ class SceneSnapshot(NamedTuple):
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
         return SceneSnapshot(known, settings, standing, shapes)
 
-    def stands_like(self, other: SceneSnapshot) -> bool:
+    def has_poses_of(self, other: SceneSnapshot) -> bool:
         """Whether the objects that both have are in the same pose."""
         return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
 
-    def surrounds_like(self, other: SceneSnapshot) -> bool:
+    def has_surroundings_of(self, other: SceneSnapshot) -> bool:
         """Whether both have the same surfaces, and modifiers give the same shapes."""
-        same = self.surfaces.keys() == other.surfaces.keys() and self.deforms_like(other)
-        return same and all(surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
+        same = self.surfaces.keys() == other.surfaces.keys() and self.has_shapes_of(other)
+        return same and all(surface.is_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
 
-    def deforms_like(self, other: SceneSnapshot) -> bool:
+    def has_shapes_of(self, other: SceneSnapshot) -> bool:
         """Whether modifiers give the objects that both have the same shapes."""
         both = self.deformed.keys() & other.deformed.keys()
         return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
@@ -78,9 +78,9 @@ def read_snapshot(
     depsgraph: Depsgraph,
     objects: list[Object],
     user: UserState | None = None,
-    obstacles: Iterable[Object] = (),
+    colliders: Iterable[Object] = (),
 ) -> SceneSnapshot:
-    """The scene as `depsgraph` has evaluated it, without surfaces; of the objects `obstacles` only the settings.
+    """The scene as `depsgraph` has evaluated it, without surfaces; of the objects `colliders` only the settings.
 
     Settings in `user` are not read again, except in a render.
     """
@@ -91,7 +91,7 @@ def read_snapshot(
             one.session_uid: raw_settings.raw_material(animation.animated(one, depsgraph).pbd) for one in objects
         }
         settings[scene.session_uid] = raw_settings.raw_scene(animation.animated(scene, depsgraph))
-        settings.update((as_collider(one.session_uid), collider_settings(one, depsgraph)) for one in obstacles)
+        settings.update((as_collider(one.session_uid), collider_settings(one, depsgraph)) for one in colliders)
     return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
 
 

@@ -24,13 +24,13 @@ from . import mesh_io
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
 
-class Watched(NamedTuple):
+class Dependencies(NamedTuple):
     """The objects that a record depends on, by uid."""
 
     members: dict[int, str] = {}  # names of the simulated objects
     pinned: frozenset[int] = frozenset()  # those with pins: their transforms matter
     targets: dict[int, str] = {}  # names of the attachment targets
-    obstacles: dict[int, str] = {}  # names of the colliders
+    colliders: dict[int, str] = {}  # names of the colliders
 
 
 class Place(NamedTuple):
@@ -55,7 +55,7 @@ class Role(NamedTuple):
     baked: bool
 
 
-class Beginning(NamedTuple):
+class FirstFrameInputs(NamedTuple):
     """The inputs of an object's first frame."""
 
     shape: np.ndarray  # (n, 3) float32, the user's at the key values of the first frame, object space [m]
@@ -64,11 +64,11 @@ class Beginning(NamedTuple):
     pins: dict[int, float]  # weights by vertex, if asked for
 
 
-class Heard(NamedTuple):
+class Edits(NamedTuple):
     """Edits that Blender has reported since a frame was shown."""
 
     curves: bool = False  # F-curves may have been edited
-    cast: bool = False  # an object may have become a collider or stopped being one
+    colliders: bool = False  # an object may have become a collider or stopped being one
     surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is an invalid surface
     carried: dict[int, Any] = {}  # new transforms of objects that a parent or constraint has moved, by uid
 
@@ -85,50 +85,50 @@ class UserState(NamedTuple):
     holders: dict[int, Place]  # of objects with pins and attachment targets, by uid
     roles: dict[int, Role]  # of the simulated objects, by uid
     bodies: frozenset[int]  # uids of all objects to simulate, if the first frame is shown and not all are baked
-    cast: frozenset[int] | None  # uids of the colliders; None if no edit may have changed them
+    collider_uids: frozenset[int] | None  # uids of the colliders; None if no edit may have changed them
     hand_count: int  # number of grabs
-    heard: Heard  # edits reported since the last frame was shown
+    edits: Edits  # edits reported since the last frame was shown
     curves: Curves | None = None  # the animation; None if it was not read
 
 
 def read(
-    scene: Scene, watched: Watched, heard: Heard, known: Curves | None = None, frames: range | None = None
+    scene: Scene, dependencies: Dependencies, edits: Edits, known: Curves | None = None, frames: range | None = None
 ) -> UserState:
     """The `UserState` of a scene, from its original objects; no evaluation is needed.
 
     The animation is read over `frames`, if given, after a reported edit of curves, and always without a window, where
     Blender may not report edits. It is the object `known` if nothing changed.
     """
-    members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
-    obstacles, frame, first = objects_of(scene, watched.obstacles), shown_frame(scene), frame_range(scene)[0]
+    members = [obj for obj in objects_of(scene, dependencies.members) if is_body(obj)]
+    colliders, frame, first = objects_of(scene, dependencies.colliders), shown_frame(scene), frame_range(scene)[0]
     found = bodies(scene) if math.floor(frame) == first else []  # Scanning all objects is slow in large scenes.
-    holders = [obj for obj in members if obj.session_uid in watched.pinned and not obj.pbd.baked]
-    holders += objects_of(scene, watched.targets)
+    holders = [obj for obj in members if obj.session_uid in dependencies.pinned and not obj.pbd.baked]
+    holders += objects_of(scene, dependencies.targets)
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
     owners[scene.session_uid] = scene
-    owners.update((as_collider(obj.session_uid), obj) for obj in obstacles)
+    owners.update((as_collider(obj.session_uid), obj) for obj in colliders)
     settings = {
         key: collider_settings(obj) if isinstance(key, tuple) else raw_settings.raw_material(obj.pbd)
         for key, obj in owners.items()
         if obj != scene
     }
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
-    names = {obj.session_uid: obj.name for obj in (*members, *obstacles)}
+    names = {obj.session_uid: obj.name for obj in (*members, *colliders)}
     return UserState(
         frame=frame,
         first=first,
         settings=settings,
-        animated={key: animation.beginnings(owner) for key, owner in owners.items()},
+        animated={key: animation.animated_paths(owner) for key, owner in owners.items()},
         names={**names, scene.session_uid: ""},
-        colliders={obj.session_uid: place(obj) for obj in obstacles},
+        colliders={obj.session_uid: place(obj) for obj in colliders},
         holders={obj.session_uid: place(obj) for obj in holders},
         roles={obj.session_uid: role(obj) for obj in members},
         bodies=frozenset(obj.session_uid for obj in found if any(not one.pbd.baked for one in found)),
-        cast=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if heard.cast else None,
+        collider_uids=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if edits.colliders else None,
         hand_count=scene.pbd.hand_count,
-        heard=heard,
-        curves=animation.read(scene, members, [*holders, *obstacles], frames, known)
-        if frames and (heard.curves or bpy.app.background)
+        edits=edits,
+        curves=animation.read(scene, members, [*holders, *colliders], frames, known)
+        if frames and (edits.curves or bpy.app.background)
         else None,
     )
 
@@ -186,12 +186,14 @@ def followed(obj: Object) -> tuple[bool, str]:
     return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
 
 
-def read_beginning(obj: Object, pose: Pose, masks: dict[str, np.ndarray], with_pins: bool = False) -> Beginning:
-    """The `Beginning` of an object under the pose of the first frame; raises `PBDError`."""
+def read_first_inputs(
+    obj: Object, pose: Pose, masks: dict[str, np.ndarray], with_pins: bool = False
+) -> FirstFrameInputs:
+    """The `FirstFrameInputs` of an object under the pose of the first frame; raises `PBDError`."""
     painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd)))
     shape = user_keys.user_shape(obj, pose.key_values, masks)
     pins = mesh_io.read_pins(obj) if with_pins else {}
-    return Beginning(shape, followed(obj), maps.read(obj, painted), pins)
+    return FirstFrameInputs(shape, followed(obj), maps.read(obj, painted), pins)
 
 
 def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
@@ -201,15 +203,17 @@ def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
     return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
 
 
-def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, known: UserState | None) -> Heard:
+def collect_edits(
+    scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, edits: Edits, known: UserState | None
+) -> Edits:
     """Add an edit that Blender has just evaluated; shapes and transforms only at the frame of `known`."""
     animation_data = [getattr(update.id, "animation_data", None) for update in depsgraph.updates]
     has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
     curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # Drivers and strips may have been edited.
     if known is None or shown_frame(scene) != known.frame:
-        return heard._replace(curves=heard.curves or curves_edited)
-    around = {**watched.obstacles, **watched.targets}
-    shapes = dict(heard.surfaces)
+        return edits._replace(curves=edits.curves or curves_edited)
+    around = {**dependencies.colliders, **dependencies.targets}
+    shapes = dict(edits.surfaces)
     reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
     for obj in reshaped:
         is_near = isinstance(obj, bpy.types.Object) and obj.session_uid in around
@@ -224,4 +228,4 @@ def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, kno
         for obj in objects_of(scene, {uid: place.name for uid, place in stood.items()})
         if (obj.parent is not None or obj.constraints) and obj.matrix_world != stood[obj.session_uid].carried
     }
-    return Heard(heard.curves or curves_edited, heard.cast, shapes, carried)
+    return Edits(edits.curves or curves_edited, edits.colliders, shapes, carried)

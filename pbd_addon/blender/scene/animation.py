@@ -69,7 +69,7 @@ def value_path(name: str) -> str:
     return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
 
 
-def beginnings(owner: ID) -> tuple[str, ...] | None:
+def animated_paths(owner: ID) -> tuple[str, ...] | None:
     """The data paths that an ID's animation may change; None for any."""
     data = owner.animation_data
     if data is None:
@@ -191,8 +191,8 @@ def _driver(curve: Any) -> Any:
         (variable.name, variable.type, [(one.id and one.id.name_full, _values(one, DRIVER_TARGET)) for one in targets])
         for variable, targets in ((one, one.targets) for one in driver.variables)
     ]
-    said = (driver.type, driver.expression, driver.use_self, variables)
-    return curve.data_path, curve.array_index, said, _curve(curve)
+    state = (driver.type, driver.expression, driver.use_self, variables)
+    return curve.data_path, curve.array_index, state, _curve(curve)
 
 
 def _strip(strip: Any) -> Any:

@@ -43,7 +43,7 @@ class Surface(NamedTuple):
         same = self.faces is other.faces or all(map(np.array_equal, self.faces, other.faces))
         return same and len(self.points) == len(other.points) and self.mirrored == other.mirrored
 
-    def stands_like(self, other: Surface) -> bool:
+    def is_like(self, other: Surface) -> bool:
         """Whether both have the same transform, points and faces."""
         return (
             self.fits(other)

@@ -12,7 +12,7 @@ from .record import Record
 from .simulated_object import SimulatedObject
 
 
-def held(member: SimulatedObject) -> int:
+def pins(member: SimulatedObject) -> int:
     """A checksum of a member's pins: vertices, weights, offsets and the attach group."""
     group = member.attached_to and member.attached_to[1]
     body, offsets = member.body, member.pin_offsets.tolist()
@@ -47,7 +47,7 @@ def curve_checks(record: Record) -> dict[str, int]:
         name = record.curves.owners[key[0]]
         drawn = record.curves.samples[key].keyframes + f"{key[1]} {key[2]}".encode()
         found[name] = zlib.crc32(drawn, found.get(name, 0))
-    rules = sorted((record.curves.owners[uid], said) for uid, said in record.curves.rules.items() if said)
-    for name, said in rules:
-        found[name] = zlib.crc32(said.encode(), found.get(name, 0))
+    rules = sorted((record.curves.owners[uid], text) for uid, text in record.curves.rules.items() if text)
+    for name, text in rules:
+        found[name] = zlib.crc32(text.encode(), found.get(name, 0))
     return found

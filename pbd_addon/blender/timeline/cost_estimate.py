@@ -38,12 +38,12 @@ def sentence(scene: Scene, objects: Iterable[Object] = ()) -> str:
     each = seconds_of_frame(scene, count)
     if each < LONG:
         return ""
-    said = iface(
+    line = iface(
         "{count} vertices: the first frame takes about {first} s and {memory:.1f} GB of memory, "
         "each one after it {each} s or more"
     )
     first = BUILD * count + BUILD_MORE * count**2 + each
-    return said.format(count=f"{count:,}", first=rounded(first), memory=MEMORY * count / 1e9, each=rounded(each))
+    return line.format(count=f"{count:,}", first=rounded(first), memory=MEMORY * count / 1e9, each=rounded(each))
 
 
 def seconds_of_frame(scene: Scene, count: int) -> float:

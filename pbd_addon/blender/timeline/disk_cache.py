@@ -84,7 +84,7 @@ class DiskCache:
         known = self.record.snapshots[frame].surfaces
         places = [
             known[uid].world().T if uid in known else one.collider.vertices.T
-            for uid, one in self.record.world.obstacles.items()
+            for uid, one in self.record.scene_sim.colliders.items()
         ]
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
@@ -117,7 +117,7 @@ class DiskCache:
         note = {"poses": stood, "settings": self._named(snapshot.settings), "surfaces": around}
         arrays["note"] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         self.describe(scene)
-        ends = np.cumsum([len(member.body.vertices) for member in self.record.world.members])
+        ends = np.cumsum([len(member.body.vertices) for member in self.record.scene_sim.members])
         self.files.append([part.T for part in np.split(state.x, ends[:-1], axis=1)], arrays)
         self.made[self.files.last] = snapshot
         self._written = written
@@ -142,21 +142,21 @@ class DiskCache:
 
     def describe(self, scene: Scene) -> None:
         """Write names and checksums into the index: all that must match for the frames to be valid."""
-        record, members = self.record, self.record.world.members
+        record, members = self.record, self.record.scene_sim.members
         known = self.files.about.get("names", ())
         self.files.about.update(
             settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[
-                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.held(one)]
+                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one)]
                 for one in members
             ],
             shapes=[checksums.shape_check(member) for member in members],
-            painted=[checksums.painted(member, record.world.applied[member.uid]) for member in members],
+            painted=[checksums.painted(member, record.scene_sim.applied[member.uid]) for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=checksums.curve_checks(record),
             **{name: getattr(record, name) for name in PAST},
-            rested=record.world.rested,
+            rested=record.scene_sim.in_place_steps,
             hand_count=scene.pbd.hand_count,
             moved_by_hand=[self._number(uid) for uid in sorted(record.moved_by_hand)],
         )
@@ -181,10 +181,10 @@ class DiskCache:
 def keep(record: Record, scene: Scene) -> None:
     """Write the record's new frames to disk if the disk cache is on; `disk_note` says why they cannot be."""
     _forget_stale(record)
-    if not scene.pbd.use_disk_cache or record.untouched or record.storage.failed:
+    if not scene.pbd.use_disk_cache or record.is_pristine or record.storage.failed:
         return
-    if record.world.simulation.is_held:  # Grabbed pins are in no file, so a run loaded from disk would drop them.
-        record.storage.note = HELD if record.held else record.disk_note
+    if record.scene_sim.simulation.is_held:  # Grabbed pins are in no file, so a run loaded from disk would drop them.
+        record.storage.note = HELD if record.grab_pins else record.disk_note
         return
     folder = folder_of(scene)
     if folder is None:
@@ -194,7 +194,7 @@ def keep(record: Record, scene: Scene) -> None:
         if record.disk is None and not _begin(record, scene, folder):
             return
         for frame in range(record.disk.files.last + 1, record.last_frame + 1):
-            record.disk.write(scene, record.world.simulation.frames.state(frame), record.snapshots[frame])
+            record.disk.write(scene, record.scene_sim.simulation.frames.state(frame), record.snapshots[frame])
             record.storage.note = ""
     except OSError as error:
         give_up(record, error)
@@ -206,9 +206,9 @@ def _begin(record: Record, scene: Scene, folder: str) -> bool:
         note = iface("{folder} holds another run: load or delete it to have new frames on disk")
         record.storage.note = note.format(folder=shown_path(folder))
         return False
-    points = {member.name: len(member.body.vertices) for member in record.world.members}
+    points = {member.name: len(member.body.vertices) for member in record.scene_sim.members}
     record.storage.cache = DiskCache(FrameFiles.create(folder, record.first_frame, points, {}), record)
-    record.world.simulation.frames.store = record.disk
+    record.scene_sim.simulation.frames.store = record.disk
     claim(folder)
     return True
 
@@ -247,14 +247,14 @@ def _forget_stale(record: Record) -> None:
 def count(record: Record) -> int:
     """Number of frames that will be on disk when the file is saved."""
     last = record.last_frame
-    if record.world.simulation.is_held:
+    if record.scene_sim.simulation.is_held:
         last = record.disk.files.last if record.disk is not None else record.first_frame - 1
     return last - record.first_frame + 1
 
 
 def follow(record: Record, scene: Scene) -> None:
     """After the .blend was saved: copy the cache beside it if it was renamed, and bring it up to date."""
-    if not scene.pbd.use_disk_cache or record.world is None or record.untouched:
+    if not scene.pbd.use_disk_cache or record.scene_sim is None or record.is_pristine:
         return
     folder, disk = folder_of(scene), record.disk
     record.storage.failed = False

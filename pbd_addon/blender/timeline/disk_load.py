@@ -28,7 +28,7 @@ from .scene_simulation import SceneSimulation
 def adopt(record: Record, scene: Scene) -> None:
     """Load the frames on disk if they match the scene; otherwise `disk_note` says why not."""
     folder = folder_of(scene)
-    step.stand(record, None)
+    step.clear(record, None)
     if folder is None or not is_there(folder):
         lost = scene.pbd.frames_on_disk
         record.storage.note = f"{lost} frames were on disk, but {shown_path(folder)} is gone" if lost and folder else ""
@@ -37,13 +37,13 @@ def adopt(record: Record, scene: Scene) -> None:
         _take_up(record, scene, FrameFiles.open(folder))
         claim(folder)
     except DamagedError as error:
-        step.stand(record, None)
+        step.clear(record, None)
         record.storage.note = f"The cache on disk is damaged: {error}"
     except PBDError as error:
-        step.stand(record, None)
+        step.clear(record, None)
         record.storage.note = f"The cache on disk does not fit: {error}"
     except OSError as error:
-        step.stand(record, None)
+        step.clear(record, None)
         record.storage.note = f"The cache on disk cannot be read: {error.strerror or error}"
 
 
@@ -84,9 +84,9 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
         if checksums.undeformed(member) != fingerprint[5]:
             raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
-        if checksums.held(member) != fingerprint[6]:
+        if checksums.pins(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
-    built.rested = rested
+    built.in_place_steps = rested
     step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids, snapshots))
     step.note(record, **past, moved_by_hand=moved)
     _check_surroundings(record, scene, settings, colliders)

@@ -38,11 +38,11 @@ def patience_of(depsgraph: Depsgraph) -> float:
 def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True) -> bool:
     """Show the current frame on all objects, stepping missing frames if `steps`; returns whether there are any."""
     began = time.monotonic()
-    step.say(record, "")
+    step.set_message(record, "")
     step.note(record, stepping=0.0)
-    objects = [obj for _, obj in record.world.objects(scene)] if record.world else live_bodies(scene)
+    objects = [obj for _, obj in record.scene_sim.objects(scene)] if record.scene_sim else live_bodies(scene)
     if not objects and live_bodies(scene):  # All simulated objects were deleted, and there are new ones.
-        step.stand(record, None)
+        step.clear(record, None)
         objects = live_bodies(scene)
     if output.prepare(objects):
         depsgraph.update()
@@ -59,46 +59,46 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
 
 def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
     """Read, apply changes, step and write."""
-    world, obstacles = record.world, record.world.obstacles if record.world else {}
+    scene_sim, colliders = record.scene_sim, record.scene_sim.colliders if record.scene_sim else {}
     now = look(record, scene, depsgraph, objects)
     frame = now.user.frame
     found: list = []
     if not _is_as_loaded(record, scene, frame):
         found = changes.changes(record, now)
         reaches = steps and bool(objects) and (frame.is_integer() or scene.frame_subframe == 0.0)
-        anew = reaches and math.floor(frame) == now.user.first and any(one.what in changes.AT_FIRST for one in found)
-        if not (anew or record.untouched):
+        restart = reaches and math.floor(frame) == now.user.first and any(one.what in changes.AT_FIRST for one in found)
+        if not (restart or record.is_pristine):
             step.apply(record, found, now.user)
         if reaches:
             try:
-                reach(record, scene, depsgraph, now, anew or record.untouched)
+                reach(record, scene, depsgraph, now, restart or record.is_pristine)
             except DamagedFrame:
                 raise
             except PBDError as error:
-                step.say(record, str(error), isinstance(error, LateError))
+                step.set_message(record, str(error), isinstance(error, LateError))
         write(record, scene, now, depsgraph.mode == "RENDER")
-    same = record.world is world and (world is None or world.obstacles is obstacles)
-    seen = now.user if same else step.read_user(record, scene)._replace(cast=now.user.cast)
-    step.remember(record, seen)
-    if record.world is not None and not found and not record.untouched:
+    same = record.scene_sim is scene_sim and (scene_sim is None or scene_sim.colliders is colliders)
+    user = now.user if same else step.read_user(record, scene)._replace(collider_uids=now.user.collider_uids)
+    step.remember(record, user)
+    if record.scene_sim is not None and not found and not record.is_pristine:
         replay.note(record, scene, depsgraph, now)
 
 
 def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
     """A snapshot of the scene as just evaluated, with what the user has set."""
-    user = step.read_user(record, scene, record.heard, with_curves=True)
-    obstacles = user_state.objects_of(scene, record.watched.obstacles) if depsgraph.mode == "RENDER" else ()
-    now = snapshot.read_snapshot(scene, depsgraph, objects, user, obstacles)
-    if record.world is None:
+    user = step.read_user(record, scene, record.edits, with_curves=True)
+    colliders = user_state.objects_of(scene, record.dependencies.colliders) if depsgraph.mode == "RENDER" else ()
+    now = snapshot.read_snapshot(scene, depsgraph, objects, user, colliders)
+    if record.scene_sim is None:
         return now
-    pairs, at_first = record.world.objects(scene), math.floor(user.frame) == user.first
+    pairs, at_first = record.scene_sim.objects(scene), math.floor(user.frame) == user.first
     if at_first and math.floor(user.frame) == record.first_frame:
-        begin, begins = record.snapshots[record.first_frame], {}
+        begin, inputs = record.snapshots[record.first_frame], {}
         for member, obj in pairs:
             if fits(member, obj):
                 with contextlib.suppress(PBDError):
-                    begins[member.uid] = user_state.read_beginning(obj, begin.poses[member.uid], member.masks)
-        now = now._replace(begins=begins)
+                    inputs[member.uid] = user_state.read_first_inputs(obj, begin.poses[member.uid], member.masks)
+        now = now._replace(first_inputs=inputs)
     return now._replace(deformed=_seen(record, scene, depsgraph, user, pairs))
 
 
@@ -127,7 +127,7 @@ def _seen(
 
 def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:
     """Whether nothing is simulated yet and the loaded file's frame is shown, in whose shape the cloth was saved."""
-    if record.world is not None or record.loaded is None:
+    if record.scene_sim is not None or record.loaded is None:
         return False
     return abs(frame - record.loaded) < 1.0 and record.loaded != frame_range(scene)[0]
 
@@ -135,8 +135,8 @@ def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:
 # ------------------------------------------------------------------------------------------ missing frames
 
 
-def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, anew: bool) -> None:
-    """Step missing frames up to the frame of a snapshot, rounded down; `anew` restarts at the first frame.
+def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, restart: bool) -> None:
+    """Step missing frames up to the frame of a snapshot, rounded down; `restart` begins at the first frame.
 
     Raises:
         PBDError: A frame cannot be stepped.
@@ -145,16 +145,16 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
     user, whole = now.user, math.floor(now.user.frame)
     first = min(user.first, record.bake.start) if record.bake else user.first
     target = whole if record.bake else min(whole, last_live_frame(scene))
-    if anew:
+    if restart:
         if not live_bodies(scene):
             return
         if target < first:
-            step.stand(record, None)
+            step.clear(record, None)
             return
-        kept = record.untouched and record.world is not None and record.first_frame == first
+        kept = record.is_pristine and record.scene_sim is not None and record.first_frame == first
         if target == first and not kept:
             here = whole_snapshot(record, scene, depsgraph)
-            step.stand(record, here)
+            step.clear(record, here)
             if here.settings[scene.session_uid].settle and not record.bake:
                 _build(record, scene, depsgraph, first, here)
         if target == first:
@@ -210,14 +210,14 @@ def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
 @contextlib.contextmanager
 def visiting(record: Record, scene: Scene) -> Iterator[None]:
     """A context in which other frames may be visited; returns to the current one at the end."""
-    frame, subframe, before = scene.frame_current, scene.frame_subframe, record.visits
-    step.note(record, visits=True)
+    frame, subframe, before = scene.frame_current, scene.frame_subframe, record.is_visiting
+    step.note(record, is_visiting=True)
     try:
         yield
     finally:
         if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
             scene.frame_set(frame, subframe=subframe)
-        step.note(record, visits=before)
+        step.note(record, is_visiting=before)
 
 
 def visit(scene: Scene, frame: int) -> Depsgraph:
@@ -232,7 +232,7 @@ def stepping(record: Record, scene: Scene) -> Generator[float, None, None]:
     Raises:
         PBDError: The frame cannot be stepped.
     """
-    frame, objects = record.last_frame + 1, [obj for _, obj in record.world.objects(scene)]
+    frame, objects = record.last_frame + 1, [obj for _, obj in record.scene_sim.objects(scene)]
     with visiting(record, scene):
         there = layer_of(scene).depsgraph if frame == shown_frame(scene) else visit(scene, frame)
         here = whole_snapshot(record, scene, there, objects=objects)
@@ -247,18 +247,18 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
     """
     patience = patience_of(depsgraph)
     deadline = time.monotonic() + patience
-    origin, frame, visits = record.last_frame, now.user.frame, can_visit(scene, depsgraph)
-    objects = [obj for _, obj in record.world.objects(scene)]
-    if not visits:
+    origin, frame, visitable = record.last_frame, now.user.frame, can_visit(scene, depsgraph)
+    objects = [obj for _, obj in record.scene_sim.objects(scene)]
+    if not visitable:
         now = whole_snapshot(record, scene, depsgraph, objects=objects)
         before = record.snapshots[origin]
-        now = record.world.held(now)
-        moves = not (before.stands_like(now) and before.surrounds_like(now))
+        now = record.scene_sim.with_pins_only(now)
+        moves = not (before.has_poses_of(now) and before.has_surroundings_of(now))
     if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > LONG:
         raise LateError(f"Frame {origin + 1} takes more than {LONG:g} s: it is simulated in slices")
     with visiting(record, scene):
         for at in range(origin + 1, target + 1):
-            if visits:
+            if visitable:
                 there = depsgraph if at == shown_frame(scene) else visit(scene, at)
                 step.advance(record, scene, at, whole_snapshot(record, scene, there, objects=objects))
             else:
@@ -273,7 +273,7 @@ def _seconds_of_next(record: Record, scene: Scene) -> float:
     """Expected time of the next frame [s]: that of the last one, or else an estimate from the number of vertices."""
     if record.report is not None:
         return record.report.seconds
-    vertices = sum(len(obj.data.vertices) for _, obj in record.world.objects(scene))
+    vertices = sum(len(obj.data.vertices) for _, obj in record.scene_sim.objects(scene))
     return cost_estimate.seconds_of_frame(scene, vertices)
 
 
@@ -285,26 +285,26 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
 
     A render evaluates motion blur before the next frame is simulated: there cloth is extrapolated from the last one.
     """
-    if record.world is None:
+    if record.scene_sim is None:
         for obj in live_bodies(scene):
             if obj.mode != "EDIT":
                 output.show_user_shape(obj)
         return
-    simulation, frame = record.world.simulation, now.user.frame
+    simulation, frame = record.scene_sim.simulation, now.user.frame
     last = simulation.frames.last
     ahead = frame - last if in_render and last < last_live_frame(scene) and 0.0 < frame - last < 1.0 else 0.0
-    for member, obj in record.world.objects(scene):
+    for member, obj in record.scene_sim.objects(scene):
         if obj.pbd.baked:
             continue
         try:
             check_fit(member, obj)
         except PBDError as error:
-            step.say(record, record.message or str(error), record.is_late)
+            step.set_message(record, record.message or str(error), record.is_late)
             continue
         pose = now.poses.get(member.uid)
         other = other_output(member, obj, record.snapshots.values())
         if other:
-            step.say(record, record.message or other, record.is_late)
+            step.set_message(record, record.message or other, record.is_late)
         if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:
             output.show_user_shape(obj)
         elif pose is not None and not poses.is_flat(pose.matrix):
@@ -320,5 +320,5 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
 def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> None:
     """Show the current frame again after it was changed in place."""
     user = step.read_user(record, scene)
-    objects = [obj for _, obj in record.world.objects(scene)]
+    objects = [obj for _, obj in record.scene_sim.objects(scene)]
     write(record, scene, snapshot.read_snapshot(scene, depsgraph, objects, user))

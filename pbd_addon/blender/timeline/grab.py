@@ -62,7 +62,7 @@ def falloff(positions: np.ndarray, point: np.ndarray, radius: float) -> tuple[np
     return ids, (1.0 - share[ids] ** 2) ** 2
 
 
-class Hand:
+class GrabSession:
     """One use of the Grab tool, from its start to its end.
 
     Raises:
@@ -73,24 +73,24 @@ class Hand:
         frame = session.last_shown(scene)
         first = session.frame_range(scene)[0]
         found = session.get(scene)
-        if (found is None or found.world is None) and frame != first:
+        if (found is None or found.scene_sim is None) and frame != first:
             raise PBDError(f"Frame {frame} is not simulated: go to frame {first}, or play")
         self.record = session.ensure(scene, depsgraph)
-        if session.shown_frame(scene) != frame or not self.record.world.simulation.frames.holds(frame):
+        if session.shown_frame(scene) != frame or not self.record.scene_sim.simulation.frames.holds(frame):
             raise PBDError(f"Frame {frame} is not simulated: play up to it")
-        self.simulation = self.record.world.simulation
+        self.simulation = self.record.scene_sim.simulation
         self.changed = False
         self.held: Any = None
         self._way = np.zeros(3)
-        self._before = step.keep(self.record, scene, frame)
+        self._before = step.undo_state(self.record, scene, frame)
         self._pins: dict[int, tuple] = {}
 
     @property
     def is_valid(self) -> bool:
         """Whether the record still has the same simulation."""
-        return self.record.world is not None and self.record.world.simulation is self.simulation
+        return self.record.scene_sim is not None and self.record.scene_sim.simulation is self.simulation
 
-    def renewed(self, scene: Scene, depsgraph: Depsgraph) -> Hand:
+    def renewed(self, scene: Scene, depsgraph: Depsgraph) -> GrabSession:
         """This one, or a new one if the simulation was rebuilt before anything was grabbed.
 
         Raises:
@@ -100,13 +100,13 @@ class Hand:
             return self
         if self.changed:
             raise PBDError("The simulation began anew, without what was done by hand")
-        return Hand(scene, depsgraph)
+        return GrabSession(scene, depsgraph)
 
     def pick(self, scene: Scene, origin: np.ndarray, direction: np.ndarray) -> Hit | None:
         """The first `Hit` of a ray on the shown cloth, or None."""
         best = None
         frame = min(max(session.last_shown(scene), self.record.first_frame), self.record.last_frame)
-        for member, obj in self.record.world.objects(scene):
+        for member, obj in self.record.scene_sim.objects(scene):
             if obj.pbd.baked or not obj.pbd.active:
                 continue
             positions = self.simulation.cached_positions(member.body, frame)
@@ -155,7 +155,7 @@ class Hand:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
         fixed = self.simulation.grab(hit.member.body, middle, compliance=0.0)
-        step.note(self.record, held=[*self.record.held, (session.last_shown(scene), fixed)])
+        step.note(self.record, grab_pins=[*self.record.grab_pins, (session.last_shown(scene), fixed)])
         self._remember_pins(obj)
         positions = self.simulation.positions(hit.member.body)[middle]
         pose = self.record.snapshots[self.record.last_frame].poses[hit.member.uid]
@@ -165,14 +165,14 @@ class Hand:
     def rest(self, scene: Scene, depsgraph: Depsgraph) -> None:
         """Let the cloth follow at the current frame by a step in place; raises `PBDError`."""
         if session.last_shown(scene) == self.record.last_frame:
-            step.rest(self.record, scene)
+            step.step_in_place(self.record, scene)
             follow.show_again(self.record, scene, depsgraph)
 
     def finish(self, scene: Scene) -> None:
         """Keep the changes; undo will restore the cloth too."""
         self.let_go(scene)
         if self.changed and self.is_valid:
-            step.note_hand(self.record, scene, self._before)
+            step.note_grab(self.record, scene, self._before)
 
     def put_back(self, scene: Scene, depsgraph: Depsgraph) -> None:
         """Undo everything that was done."""
@@ -182,7 +182,7 @@ class Hand:
             if obj is not None:
                 pins.restore(obj, group, weights, offsets)
         if self.changed and self.is_valid:
-            step.go_back_to(self.record, self._before)
+            step.restore(self.record, self._before)
             follow.show_again(self.record, scene, depsgraph)
 
     def _remember_pins(self, obj: Object) -> None:

@@ -68,9 +68,9 @@ def remove(obj: Object) -> None:
 
 def color(record: Record, scene: Scene) -> None:
     """Update the colors of all objects to the shown frame, or remove them where the heat map is off."""
-    kind, simulation = scene.pbd.heat_map, record.world.simulation
+    kind, simulation = scene.pbd.heat_map, record.scene_sim.simulation
     shown = min(max(shown_frame(scene), record.first_frame), record.last_frame)
-    for member, obj in record.world.objects(scene):
+    for member, obj in record.scene_sim.objects(scene):
         if kind == "OFF" or obj.pbd.baked:
             remove(obj)
         elif fits(member, obj):
@@ -80,5 +80,5 @@ def color(record: Record, scene: Scene) -> None:
                 strain = strain_of_vertices(member.body, simulation.maps(member.body), x)
                 share = 100.0 * strain / scene.pbd.heat_full
             else:
-                share[record.touched.get(int(shown), {}).get(member.uid, [])] = 1.0
+                share[record.contacts.get(int(shown), {}).get(member.uid, [])] = 1.0
             write(obj, share)

@@ -10,7 +10,7 @@ from ... import Body, Polygons
 from ...contact import crossing_faces
 
 
-def tangled_faces(bodies: Sequence[Body]) -> list[np.ndarray]:
+def intersecting_faces(bodies: Sequence[Body]) -> list[np.ndarray]:
     """The faces of each body that an edge of any body intersects at the start.
 
     Returns:

@@ -11,7 +11,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ...model import State
 from ...report import StepReport
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Heard, UserState, Watched
+from ..read.user_state import Dependencies, Edits, UserState
 from ..scene.animation import Curves
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
@@ -61,17 +61,17 @@ class UndoState(NamedTuple):
     state: State
     disturbed: tuple[int | None, str]  # `first_disturbed` and `disturbed_by` of the record
     shaped: bool
-    held: tuple  # of `Record.held`
+    grab_pins: tuple  # of `Record.grab_pins`
 
 
-class Seen(NamedTuple):
+class DisplayedFrame(NamedTuple):
     """A cached frame as it was last shown."""
 
-    said: bytes  # of the `QuickLook`
+    digest: bytes  # of the `QuickLook`
     made: SceneSnapshot  # identifies the version of the frame
     user: UserState
-    watched: Watched
-    shown: list[tuple[int, np.ndarray, Pose, dict]]  # per object: uid, positions (3, n) float32 [m], pose, masks
+    dependencies: Dependencies
+    objects: list[tuple[int, np.ndarray, Pose, dict]]  # per object: uid, positions (3, n) float32 [m], pose, masks
 
 
 @dataclass
@@ -89,13 +89,13 @@ class Record:
 
     bake: BakeProgress | None = None  # while one runs
     surfaces: dict[int, Surface] = field(default_factory=dict)  # of other objects as last read, by uid
-    visits: bool = False  # while we change frames ourselves to evaluate missing ones
+    is_visiting: bool = False  # while we change frames ourselves to evaluate missing ones
     start: SceneSnapshot | None = None  # the scene at the first frame, while nothing is built
     loaded: int | None = None  # the frame at which the file was loaded, until something else is shown
-    world: SceneSimulation | None = None  # None before the first step
+    scene_sim: SceneSimulation | None = None  # None before the first step
     snapshots: dict[int, SceneSnapshot] = field(default_factory=dict)  # inputs of each cached frame
     known: UserState | None = None  # the user's settings when a frame was last shown
-    seen: dict[float, Seen] = field(default_factory=dict)  # frames shown since the last change, by Blender's frame
+    displayed: dict[float, DisplayedFrame] = field(default_factory=dict)  # since the last change, by Blender's frame
     curves: Curves | None = None  # the animation as last read
     message: str = ""  # why nothing is simulated, one sentence
     is_late: bool = False  # whether the shown frame was not reached because stepping would block the window
@@ -110,32 +110,32 @@ class Record:
     moved_by_hand: set[int] = field(default_factory=set)  # uids of objects with pins that were moved mid-run
     settled: int = 0  # frames that the first one was settled for
     shaped: bool = False  # whether the first frame was grabbed
-    hands: list[UndoState] = field(default_factory=list)  # one per grab that can be undone
-    held: list[tuple] = field(default_factory=list)  # (frame, `Grab`) of vertices pinned by grabbing
-    touched: dict[int, dict[int, Any]] = field(default_factory=dict)  # vertices in contact, by frame and uid
-    tangled: dict[int, int] = field(default_factory=dict)  # number of faces that intersect at the start, by uid
-    lost: InvalidRange | None = None  # the frames that were invalidated last
-    heard: Heard = field(default_factory=Heard)  # edits that Blender reported since a frame was shown
+    undo_states: list[UndoState] = field(default_factory=list)  # one per grab that can be undone
+    grab_pins: list[tuple] = field(default_factory=list)  # (frame, `Grab`) of vertices pinned by grabbing
+    contacts: dict[int, dict[int, Any]] = field(default_factory=dict)  # vertices in contact, by frame and uid
+    intersecting: dict[int, int] = field(default_factory=dict)  # number of faces that intersect at the start, by uid
+    invalidated: InvalidRange | None = None  # the frames that were invalidated last
+    edits: Edits = field(default_factory=Edits)  # edits that Blender reported since a frame was shown
     storage: Storage = field(default_factory=Storage)  # the disk cache; written by `disk_cache` alone
 
     def forget(self, start: SceneSnapshot | None) -> None:
         """Drop everything simulated; the next step begins at `start`, if it is known."""
-        vars(self).update(vars(Record(self.bake, self.surfaces, self.visits, start)))
+        vars(self).update(vars(Record(self.bake, self.surfaces, self.is_visiting, start)))
 
     @property
     def first_frame(self) -> int:
         """First cached frame."""
-        return self.world.simulation.frames.first if self.world else 0
+        return self.scene_sim.simulation.frames.first if self.scene_sim else 0
 
     @property
     def last_frame(self) -> int:
         """Last cached frame."""
-        return self.world.simulation.frames.last if self.world else 0
+        return self.scene_sim.simulation.frames.last if self.scene_sim else 0
 
     @property
     def cache_bytes(self) -> int:
         """Memory that the cached frames take."""
-        return self.world.simulation.frames.nbytes if self.world else 0
+        return self.scene_sim.simulation.frames.nbytes if self.scene_sim else 0
 
     @property
     def disk(self) -> Any:
@@ -155,23 +155,23 @@ class Record:
     @property
     def kernels_name(self) -> str:
         """Name of the kernels in use, or "" before the first step."""
-        return self.world.simulation.kernels_name if self.world else ""
+        return self.scene_sim.simulation.kernels_name if self.scene_sim else ""
 
     @property
-    def untouched(self) -> bool:
+    def is_pristine(self) -> bool:
         """Whether no step was taken or tried, so that a restart loses nothing."""
         return self.first_frame == self.last_frame and not (self.blocked or self.settled or self.shaped)
 
     @property
-    def watched(self) -> Watched:
+    def dependencies(self) -> Dependencies:
         """The objects that the record depends on."""
-        if self.world is None:
-            return Watched()
-        members, obstacles = self.world.members, self.world.obstacles
+        if self.scene_sim is None:
+            return Dependencies()
+        members, colliders = self.scene_sim.members, self.scene_sim.colliders
         bound = [one.attachment for one in members if one.attachment is not None]
-        return Watched(
+        return Dependencies(
             {one.uid: one.name for one in members},
             frozenset(one.uid for one in members if len(one.body.pin_ids)),
-            {one.uid: one.surface.name for one in bound if one.uid not in obstacles},
-            {uid: one.surface.name for uid, one in obstacles.items()},
+            {one.uid: one.surface.name for one in bound if one.uid not in colliders},
+            {uid: one.surface.name for uid, one in colliders.items()},
         )

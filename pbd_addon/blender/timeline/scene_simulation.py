@@ -46,22 +46,22 @@ class SceneSimulation:
     Attributes:
         simulation: The `Simulation`.
         members: One per simulated object, in the order of the bodies.
-        obstacles: The colliders, by object uid.
+        colliders: The colliders, by object uid.
         applied: The raw settings in use, by key.
-        rested: Number of steps taken in place.
+        in_place_steps: Number of steps taken in place.
     """
 
-    def __init__(self, scene: Scene, objects: list[Object], moment: SceneSnapshot) -> None:
-        """Build from the shapes of the objects in `moment`.
+    def __init__(self, scene: Scene, objects: list[Object], snapshot: SceneSnapshot) -> None:
+        """Build from the shapes of the objects in `snapshot`.
 
         Raises:
             PBDError: An object cannot be simulated.
         """
-        self.members = [read_member(obj, moment) for obj in objects]
-        raw = moment.settings[scene.session_uid]
+        self.members = [read_member(obj, snapshot) for obj in objects]
+        raw = snapshot.settings[scene.session_uid]
         settings = raw_settings.settings_from(raw, scene.name)
         self.floor = floor_plane(raw.floor, scene.name)
-        self.obstacles = {uid: obstacle(moment, uid) for uid in sorted(moment.cast)}
+        self.colliders = {uid: bind_collider(snapshot, uid) for uid in sorted(snapshot.collider_uids)}
         self._placed: dict[int, tuple[Surface, np.ndarray]] = {}
         self.simulation = Simulation(
             [member.body for member in self.members],
@@ -75,15 +75,15 @@ class SceneSimulation:
             kernels="numpy",
         )
         for member in self.members:
-            self._set_maps(member, moment.settings[member.uid])
-        self.applied = dict(moment.settings)
-        self.rested = 0
+            self._set_maps(member, snapshot.settings[member.uid])
+        self.applied = dict(snapshot.settings)
+        self.in_place_steps = 0
 
     def _all_colliders(self) -> list[Plane | Collider]:
         """The solver's colliders, in order."""
-        return [self.floor, *(one.collider for one in self.obstacles.values())]
+        return [self.floor, *(one.collider for one in self.colliders.values())]
 
-    def recast(self, moment: SceneSnapshot) -> Any:
+    def update_colliders(self, snapshot: SceneSnapshot) -> Any:
         """Use the colliders of a snapshot from the next step on, where objects or faces differ; keeps state and cache.
 
         Returns:
@@ -92,10 +92,14 @@ class SceneSimulation:
         Raises:
             PBDError: A collider is invalid.
         """
-        kept = {uid: one for uid, one in self.obstacles.items() if uid in moment.cast and still_fits(one, moment, uid)}
-        if kept.keys() == self.obstacles.keys() == moment.cast:
+        kept = {
+            uid: one
+            for uid, one in self.colliders.items()
+            if uid in snapshot.collider_uids and still_fits(one, snapshot, uid)
+        }
+        if kept.keys() == self.colliders.keys() == snapshot.collider_uids:
             return False
-        self.obstacles = {uid: kept.get(uid) or obstacle(moment, uid) for uid in sorted(moment.cast)}
+        self.colliders = {uid: kept.get(uid) or bind_collider(snapshot, uid) for uid in sorted(snapshot.collider_uids)}
         self.simulation.set_colliders(self._all_colliders())
         self._placed = {uid: placed for uid, placed in self._placed.items() if uid in kept}
         return True
@@ -105,14 +109,14 @@ class SceneSimulation:
         found = ((member, find(scene, member.uid, member.name)) for member in self.members)
         return [(member, obj) for member, obj in found if obj is not None and is_body(obj)]
 
-    def held(self, moment: SceneSnapshot) -> SceneSnapshot:
+    def with_pins_only(self, snapshot: SceneSnapshot) -> SceneSnapshot:
         """The snapshot with its deformed shapes reduced to pinned vertices, which is all that a step needs."""
         shapes = {}
         for member in self.members:
-            shape, ids = moment.deformed.get(member.uid), member.body.pin_ids
+            shape, ids = snapshot.deformed.get(member.uid), member.body.pin_ids
             if shape is not None and len(shape) in (len(ids), len(member.body.vertices)):  # Else the mesh was edited.
                 shapes[member.uid] = shape if len(shape) == len(ids) else shape[ids]
-        return moment._replace(deformed=shapes)
+        return snapshot._replace(deformed=shapes)
 
     def apply(self, scene: Scene, settings: dict[Key, Any]) -> None:
         """Apply changed settings from the next step on.
@@ -128,7 +132,7 @@ class SceneSimulation:
                     self._read_maps(scene, member, raw)
                     self._set_maps(member, raw)
                 self.applied[member.uid] = raw
-        for uid, one in self.obstacles.items():
+        for uid, one in self.colliders.items():
             raw = settings.get(as_collider(uid))
             if raw is not None and raw != self.applied.get(as_collider(uid)):
                 values = raw_settings.collider_from(raw)
@@ -156,9 +160,9 @@ class SceneSimulation:
         if factors or self.simulation.maps(member.body):
             self.simulation.set_maps(member.body, factors)
 
-    def count_tangled(self) -> dict[int, int]:
+    def count_intersecting(self) -> dict[int, int]:
         """Number of faces of each member that intersected others at the start, by uid; zeros are left out."""
-        found = intersections.tangled_faces([member.body for member in self.members])
+        found = intersections.intersecting_faces([member.body for member in self.members])
         return {member.uid: len(faces) for member, faces in zip(self.members, found, strict=True) if len(faces)}
 
     def notes(self) -> dict[int, tuple[str, ...]]:
@@ -173,14 +177,14 @@ class SceneSimulation:
         new = [obj for obj in live_bodies(scene) if obj.session_uid not in members]
         return {obj.session_uid: (note.format(name=obj.name, frame=first),) for obj in new}
 
-    def check(self, scene: Scene, moment: SceneSnapshot, earlier: Iterable[SceneSnapshot]) -> None:
+    def check(self, scene: Scene, snapshot: SceneSnapshot, earlier: Iterable[SceneSnapshot]) -> None:
         """Raise a `PBDError` if an object cannot be stepped on after earlier snapshots."""
         for member, obj in self.objects(scene):
             check_faces(member, obj)
             other = other_output(member, obj, earlier)
             if other:
                 raise PBDError(other)
-            if poses.is_flat(moment.poses[member.uid].matrix):
+            if poses.is_flat(snapshot.poses[member.uid].matrix):
                 raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
 
     def _caps(self, member: SimulatedObject) -> tuple[str, ...]:
@@ -192,51 +196,51 @@ class SceneSimulation:
         note = "1 opening is closed by a virtual cap" if count == 1 else "{count} openings are closed by virtual caps"
         return (iface(note).format(count=count),)
 
-    def inputs(self, scene: Scene, moment: SceneSnapshot) -> FrameInputs:
+    def inputs(self, scene: Scene, snapshot: SceneSnapshot) -> FrameInputs:
         """Pin targets, floor and colliders of a snapshot, in world space.
 
         Raises:
             PBDError: The faces of an attachment's target changed, or the floor is invalid.
         """
-        held, targets = self.held(moment).deformed, {}
+        shapes, targets = self.with_pins_only(snapshot).deformed, {}
         for member, obj in self.objects(scene):
-            ids, pose, shape = member.body.pin_ids, moment.poses.get(member.uid), held.get(member.uid)
+            ids, pose, shape = member.body.pin_ids, snapshot.poses.get(member.uid), shapes.get(member.uid)
             # Pins keep their targets where the pose is unknown: baked cloth, or cloth that a render leaves out.
             if not len(ids) or pose is None or (shape is None and member.follows[0]):
                 continue
             if shape is None:
                 shape = user_keys.user_shape(obj, pose.key_values, member.masks)[ids]
-            targets[member.body] = poses.to_world(shape, pose.matrix) + self._pin_ways(member, moment, scene)
+            targets[member.body] = poses.to_world(shape, pose.matrix) + self._pin_ways(member, snapshot, scene)
         for member in self.members:
             bound = member.attachment
             if bound is not None and member.body in targets:
-                surface = moment.surfaces.get(bound.uid)
+                surface = snapshot.surfaces.get(bound.uid)
                 check_surface(member, bound.surface, surface)
                 targets[member.body][bound.rows] = bound.points.follow(self._place(bound.uid, surface))
         colliders = {
-            one.collider: self._place(uid, moment.surfaces[uid])
-            for uid, one in self.obstacles.items()
-            if uid in moment.surfaces
+            one.collider: self._place(uid, snapshot.surfaces[uid])
+            for uid, one in self.colliders.items()
+            if uid in snapshot.surfaces
         }
-        floor = floor_plane(moment.settings[scene.session_uid].floor, scene.name)
+        floor = floor_plane(snapshot.settings[scene.session_uid].floor, scene.name)
         planes = {self.floor: (floor.point.tolist(), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
 
-    def _pin_ways(self, member: SimulatedObject, moment: SceneSnapshot, scene: Scene) -> np.ndarray:
+    def _pin_ways(self, member: SimulatedObject, snapshot: SceneSnapshot, scene: Scene) -> np.ndarray:
         """Offsets (k, 3) [m] of pins placed by grabbing from the mesh.
 
         The cloth begins as the mesh, so the offsets grow at `PIN_SPEED` from the first step on.
         """
-        ways = member.pin_offsets @ moment.poses[member.uid].matrix[:3, :3].T
-        steps = self.simulation.frames.last - self.simulation.frames.first + 1 + self.rested
-        reach = PIN_SPEED * steps * moment.settings[scene.session_uid].frame_seconds
+        ways = member.pin_offsets @ snapshot.poses[member.uid].matrix[:3, :3].T
+        steps = self.simulation.frames.last - self.simulation.frames.first + 1 + self.in_place_steps
+        reach = PIN_SPEED * steps * snapshot.settings[scene.session_uid].frame_seconds
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
     def _place(self, uid: int, surface: Surface) -> np.ndarray:
         """World positions (n, 3) [m] of a surface; computed only when it has moved."""
         placed = self._placed.get(uid)
-        if placed is None or not surface.stands_like(placed[0]):
+        if placed is None or not surface.is_like(placed[0]):
             placed = self._placed[uid] = (surface, surface.world())
         return placed[1]
 
@@ -251,9 +255,9 @@ def floor_plane(floor: Floor, name: str) -> Plane:
         raise PBDError(f"{name}: {why}") from error
 
 
-def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:
+def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
     """The collider of that uid in a snapshot; raises `PBDError`."""
-    surface, values = moment.surfaces[uid], raw_settings.collider_from(moment.settings[as_collider(uid)])
+    surface, values = snapshot.surfaces[uid], raw_settings.collider_from(snapshot.settings[as_collider(uid)])
     try:
         # A mirroring transform flips the normals: flip the faces so that they look outward in the world.
         faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
@@ -263,7 +267,7 @@ def obstacle(moment: SceneSnapshot, uid: int) -> ColliderBinding:
     return ColliderBinding(collider, surface, values["inside"])
 
 
-def still_fits(one: ColliderBinding, moment: SceneSnapshot, uid: int) -> bool:
+def still_fits(one: ColliderBinding, snapshot: SceneSnapshot, uid: int) -> bool:
     """Whether moving its vertices turns a collider into what it is in a snapshot."""
-    inside = raw_settings.collider_from(moment.settings[as_collider(uid)])["inside"]
-    return one.inside == inside and one.surface.fits(moment.surfaces[uid])
+    inside = raw_settings.collider_from(snapshot.settings[as_collider(uid)])["inside"]
+    return one.inside == inside and one.surface.fits(snapshot.surfaces[uid])

@@ -36,7 +36,7 @@ listeners: list[Callable[[bpy.types.Scene], None]] = []
 def get(scene: Scene) -> Record | None:
     """The record of a scene, or None if there is nothing in it to show."""
     found = _records.get(scene.session_uid)
-    return found if found is not None and (found.world or found.message or found.bake or found.disk_note) else None
+    return found if found is not None and (found.scene_sim or found.message or found.bake or found.disk_note) else None
 
 
 def of(scene: Scene) -> Record:
@@ -47,7 +47,7 @@ def of(scene: Scene) -> Record:
 def ensure(scene: Scene, depsgraph: Depsgraph) -> Record:
     """The record of a scene with its simulation, built at the first frame if needed; raises `PBDError`."""
     found = of(scene)
-    if found.world is None:
+    if found.scene_sim is None:
         if output.prepare(live_bodies(scene)):
             depsgraph.update()
         follow.begin(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
@@ -60,7 +60,7 @@ def reset(scene: Scene, depsgraph: Depsgraph) -> None:
     try:
         ensure(scene, depsgraph)
     except PBDError as error:
-        step.say(of(scene), str(error))
+        step.set_message(of(scene), str(error))
         raise
     show(scene, depsgraph)
 
@@ -79,10 +79,10 @@ def replay(scene: Scene, depsgraph: Depsgraph) -> bool:
     return found is not None and show_again(found, scene, depsgraph)
 
 
-def visits(scene: Scene) -> bool:
+def is_visiting(scene: Scene) -> bool:
     """Whether we are changing frames ourselves, to evaluate missing ones."""
     found = _records.get(scene.session_uid)
-    return found is not None and found.visits
+    return found is not None and found.is_visiting
 
 
 def tell(scene: Scene) -> None:
@@ -94,37 +94,37 @@ def tell(scene: Scene) -> None:
 def notice_colliders() -> None:
     """An object may have become a collider or stopped being one, which invalidates frames after the current one."""
     for found in _records.values():
-        step.note(found, heard=found.heard._replace(cast=True))
+        step.note(found, edits=found.edits._replace(colliders=True))
 
 
 def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
     """Note an edit that Blender reports, perhaps of F-curves or of the transform or shape of a collider."""
     for uid, found in _records.items():
-        if found.world is not None and not found.visits:
+        if found.scene_sim is not None and not found.is_visiting:
             known = found.known if uid == scene.session_uid else None
-            step.note(found, heard=user_state.hear(scene, depsgraph, found.watched, found.heard, known))
+            step.note(found, edits=user_state.collect_edits(scene, depsgraph, found.dependencies, found.edits, known))
 
 
 def notice_undo() -> None:
     """After undo: F-curves and colliders may have changed without a report from Blender."""
     for found in _records.values():
-        step.note(found, heard=found.heard._replace(curves=True, cast=True))
+        step.note(found, edits=found.edits._replace(curves=True, colliders=True))
 
 
 def valid_frames(scene: Scene) -> tuple[int, int]:
     """First and last valid simulated frame, with pending edits taken into account."""
     found = get(scene)
-    lost = validity.pending(found, scene)
-    return found.first_frame, found.last_frame if lost is None else lost.first - 1
+    invalidated = validity.pending(found, scene)
+    return found.first_frame, found.last_frame if invalidated is None else invalidated.first - 1
 
 
-def lost_frames(scene: Scene) -> InvalidRange | None:
+def invalidated_frames(scene: Scene) -> InvalidRange | None:
     """The frames that were invalidated and not simulated again, or None."""
     found = get(scene)
-    lost = validity.pending(found, scene)
-    if lost is not None or found.lost is None or found.last_frame >= found.lost.last:
-        return lost
-    return found.lost._replace(first=found.last_frame + 1)
+    invalidated = validity.pending(found, scene)
+    if invalidated is not None or found.invalidated is None or found.last_frame >= found.invalidated.last:
+        return invalidated
+    return found.invalidated._replace(first=found.last_frame + 1)
 
 
 def fits(scene: Scene) -> bool:
@@ -145,7 +145,7 @@ def load_from_disk(scene: Scene) -> str:
     """Replace the frames in memory by those on disk; returns why it failed, or ""."""
     found = Record()
     disk_load.adopt(found, scene)
-    if found.world is None:
+    if found.scene_sim is None:
         return found.disk_note or "There is no cache on disk"
     _records[scene.session_uid] = found
     return ""
@@ -154,7 +154,7 @@ def load_from_disk(scene: Scene) -> str:
 def needs_disk(scene: Scene) -> bool:
     """Whether simulated frames are on disk only."""
     found = _records.get(scene.session_uid)
-    return found is None or found.world is None or not found.world.simulation.frames.is_in_memory
+    return found is None or found.scene_sim is None or not found.scene_sim.simulation.frames.is_in_memory
 
 
 def delete_from_disk(scene: Scene) -> None:
@@ -167,8 +167,8 @@ def delete_from_disk(scene: Scene) -> None:
     found.storage.note = ""
     if found.disk is not None:
         found.storage.cache = None
-        found.world.simulation.frames.store = None
-        if not found.world.simulation.frames.is_in_memory:
+        found.scene_sim.simulation.frames.store = None
+        if not found.scene_sim.simulation.frames.is_in_memory:
             clear_cache(scene)
 
 
@@ -185,14 +185,14 @@ def _settle_disk(found: Record, scene: Scene) -> None:
     """Drop the frames that pending edits invalidate, and store the number of those on disk in the scene."""
     if scene.pbd.frames_on_disk:
         scene.pbd.frames_on_disk = 0
-    if not scene.pbd.use_disk_cache or found.untouched:
+    if not scene.pbd.use_disk_cache or found.is_pristine:
         return
     try:
         validity.take_edits(found, scene)
     except DamagedFrame:  # All frames are gone.
         return
     disk_cache.keep(found, scene)
-    if not (found.untouched or found.storage.failed):
+    if not (found.is_pristine or found.storage.failed):
         scene.pbd.frames_on_disk = disk_cache.count(found)
 
 

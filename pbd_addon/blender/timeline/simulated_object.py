@@ -46,14 +46,14 @@ class SimulatedObject(NamedTuple):
     weights: dict[str, np.ndarray] = {}  # of the maps; read again when their vertex groups change
 
 
-def read_member(obj: Object, moment: SceneSnapshot) -> SimulatedObject:
+def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
     """An object of a snapshot, ready to be simulated.
 
     Raises:
         PBDError: It cannot be simulated.
     """
     masks = user_keys.read_masks(obj)
-    pose, deformed = moment.poses[obj.session_uid], moment.deformed.get(obj.session_uid)
+    pose, deformed = snapshot.poses[obj.session_uid], snapshot.deformed.get(obj.session_uid)
     body = mesh_io.read_body(obj, pose=pose, masks=masks, deformed=deformed)
     return SimulatedObject(
         uid=obj.session_uid,
@@ -67,13 +67,13 @@ def read_member(obj: Object, moment: SceneSnapshot) -> SimulatedObject:
         follows=user_state.followed(obj),
         posed_after=output_choice.is_posed_after(obj),
         attached_to=mesh_io.attached_to(obj),
-        attachment=attachment(obj, body, moment),
+        attachment=attachment(obj, body, snapshot),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
-        weights=maps.read(obj, maps.groups(raw_settings.maps_from(moment.settings[obj.session_uid]))),
+        weights=maps.read(obj, maps.groups(raw_settings.maps_from(snapshot.settings[obj.session_uid]))),
     )
 
 
-def attachment(obj: Object, body: Body, moment: SceneSnapshot) -> Attachment | None:
+def attachment(obj: Object, body: Body, snapshot: SceneSnapshot) -> Attachment | None:
     """The binding of an object's vertices to another object of a snapshot, or None.
 
     Raises:
@@ -84,7 +84,7 @@ def attachment(obj: Object, body: Body, moment: SceneSnapshot) -> Attachment | N
     if not len(rows):
         return None
     target = obj.pbd.attach_object
-    surface = moment.surfaces.get(target.session_uid)
+    surface = snapshot.surfaces.get(target.session_uid)
     if surface is None or len(surface.faces.starts) < 2:
         raise PBDError(f"'{target.name}' has no faces to attach '{obj.name}' to: add faces, or choose another object")
     points = body.vertices[body.pin_ids[rows]]
