@@ -70,7 +70,7 @@ def line(context: Context) -> tuple[str, str, bool]:
 
 def summary(context: Context, running: session.Record | None) -> str:
     """Time and stretch of the last frame, and the frames that hold; what is zero is left out, "" if all is."""
-    if running is None or running.world is None:
+    if running is None or running.scene_sim is None:
         return ""
     parts, report = [], running.report
     if report is not None and report.seconds >= 1.0:
@@ -160,11 +160,11 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
 def draw_frames(context: Context, layout: Layout, running: session.Record) -> None:
     """Which frames are there, where they are kept, and why others do not hold."""
     first, last = session.valid_frames(context.scene)
-    if running.world is not None and first <= last:
+    if running.scene_sim is not None and first <= last:
         said = iface("Frames {first} to {last} simulated, {size} in memory")
         said = said.format(first=first, last=last, size=file_size(running.cache_bytes))
         draw_sentence(layout, context, said, "FILE_CACHE")
-    lost = session.lost_frames(context.scene)
+    lost = session.invalidated_frames(context.scene)
     if lost is not None:
         said = iface("From frame {first} on: {why}").format(first=lost.first, why=lost.why)
         draw_sentence(layout, context, said, "INFO")
