@@ -11,6 +11,8 @@ from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.settings import shown_units
 from . import checks
 
+# Neither operator is one to redo or to search for, as Blender's own for keys of fields are not.
+
 FIELDS = "User Interface"
 """Blender's keymap of fields, whatever the editor."""
 
@@ -20,7 +22,7 @@ class OBJECT_OT_pbd_key_setting(bpy.types.Operator):
 
     bl_idname = "object.pbd_key_setting"
     bl_label = "Key Setting"
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"UNDO", "INTERNAL"}
 
     setting: bpy.props.EnumProperty(
         name="Setting",
@@ -46,7 +48,7 @@ class OBJECT_OT_pbd_key_field(bpy.types.Operator):
 
     bl_idname = "object.pbd_key_field"
     bl_label = "Key Field"
-    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+    bl_options = {"UNDO", "INTERNAL"}
 
     delete: bpy.props.BoolProperty(
         name="Delete", description="Delete the key at this frame instead", options={"SKIP_SAVE"}

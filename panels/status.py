@@ -7,7 +7,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.doctor import setup_findings
-from ..pbd_addon.blender.kinds import Context, Layout, Object
+from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
 from .convergence import draw_convergence
@@ -37,7 +37,7 @@ class Details(BodyPanel):
             draw_sentence(self.layout, context, "Nothing is simulated yet" if running is None else "Baked", "INFO")
             return
         notes = running.notes.get(context.object.session_uid, ())
-        if is_newcomer(context.object, running):
+        if is_newcomer(context, running):
             notes = running.world.newcomers(context.scene).get(context.object.session_uid, ())
         else:
             draw_report(context, self.layout, running)
@@ -59,9 +59,11 @@ def line(context: Context) -> tuple[str, str, bool]:
         return iface("Esc cancels, frames stay"), "INFO", False
     if linked.problem(context.object) or (running is not None and running.message):
         return iface("Does not run: see below"), "ERROR", True
-    if running is not None and is_newcomer(context.object, running):
-        joins = iface("Joins at frame {frame}, or on Reset")
-        return joins.format(frame=session.frame_range(context.scene)[0]), "INFO", False
+    if running is not None and is_newcomer(context, running):
+        first = session.frame_range(context.scene)[0]
+        if session.last_shown(context.scene) == first:
+            return iface("Joins when you press Reset"), "INFO", False
+        return iface("Joins at frame {frame}, or on Reset").format(frame=first), "INFO", False
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(running) else "TIME", False
@@ -72,14 +74,20 @@ def line(context: Context) -> tuple[str, str, bool]:
     return takes, "TIME", False
 
 
-def is_newcomer(obj: Object, running: session.Record) -> bool:
-    """Whether an object became PBD after the simulation was built, which goes on without it."""
-    return running.world is not None and obj.session_uid not in {one.uid for one in running.world.members}
+def simulated(context: Context, running: session.Record) -> set[int]:
+    """The uids of the objects that a simulation goes on with; where all are deleted, the next frame begins anew."""
+    return set() if running.world is None else {one.uid for one, _obj in running.world.objects(context.scene)}
+
+
+def is_newcomer(context: Context, running: session.Record) -> bool:
+    """Whether the active object became PBD after the simulation was built, which goes on without it."""
+    going = simulated(context, running)
+    return bool(going) and context.object.session_uid not in going
 
 
 def summary(context: Context, running: session.Record | None) -> str:
     """Time and stretch of the last frame, and the frames that hold; what is zero is left out, "" if all is."""
-    if running is None or running.world is None:
+    if running is None or not simulated(context, running):
         return ""
     parts, report = [], running.report
     if report is not None and report.seconds >= 1.0:

@@ -115,7 +115,17 @@ def test_a_new_object_beside_a_running_simulation_has_a_line_of_its_own(extensio
     bpy.context.view_layer.objects.active = first
     assert line()[0].endswith("frames 1–5")
     bpy.context.view_layer.objects.active = second
+    go(1)
     bpy.ops.object.pbd_reset()
+    go(2)
+    assert line()[0].endswith("frames 1–2")
+    go(1)
+    third = scenes.add_grid("Third")
+    bpy.context.view_layer.objects.active = third
+    assert line()[0] == "Joins when you press Reset"
+    bpy.data.objects.remove(first)
+    bpy.data.objects.remove(second)
+    assert line()[0] == "Press Space to simulate"
     go(2)
     assert line()[0].endswith("frames 1–2")
 

@@ -604,4 +604,5 @@ TEXTS = {
     "{time} s a frame, {contact} of them contact": "{time} s pro Bild, davon {contact} Kontakt",
     "{time} s a frame: {steps} steps of {count} vertices": "{time} s pro Bild: {steps} Schritte von {count} Punkten",
     "Fast Self Collisions": "Schnelle Selbstkollisionen",
+    "Joins when you press Reset": "Dabei nach Zurücksetzen",
 }

@@ -604,4 +604,5 @@ TEXTS = {
     "{time} s a frame, {contact} of them contact": "{time} s por fotograma, {contact} de ellos en contacto",
     "{time} s a frame: {steps} steps of {count} vertices": "{time} s por fotograma: {steps} pasos de {count} vértices",
     "Fast Self Collisions": "Colisiones propias rápidas",
+    "Joins when you press Reset": "Entra al pulsar Restablecer",
 }

@@ -604,4 +604,5 @@ TEXTS = {
     "{time} s a frame, {contact} of them contact": "{time} s par image, dont {contact} de contact",
     "{time} s a frame: {steps} steps of {count} vertices": "{time} s par image : {steps} pas de {count} sommets",
     "Fast Self Collisions": "Auto-collisions rapides",
+    "Joins when you press Reset": "Rejoint après Réinitialiser",
 }

@@ -604,4 +604,5 @@ TEXTS = {
     "{time} s a frame, {contact} of them contact": "1 フレーム {time} 秒、うち接触 {contact} 秒",
     "{time} s a frame: {steps} steps of {count} vertices": "1 フレーム {time} 秒: {count} 頂点を {steps} ステップ",
     "Fast Self Collisions": "高速なセルフコリジョン",
+    "Joins when you press Reset": "リセットを押すと参加",
 }

@@ -604,4 +604,5 @@ TEXTS = {
     "{time} s a frame, {contact} of them contact": "每帧 {time} 秒，其中接触 {contact} 秒",
     "{time} s a frame: {steps} steps of {count} vertices": "每帧 {time} 秒：{count} 个顶点，{steps} 步",
     "Fast Self Collisions": "快速自碰撞",
+    "Joins when you press Reset": "按重置后加入",
 }
