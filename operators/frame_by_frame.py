@@ -53,7 +53,7 @@ class FrameByFrame:
         raise NotImplementedError
 
     def done(self, context: bpy.types.Context) -> str:
-        """Finish, and say what was done, one sentence."""
+        """Finish, and say what was done, one sentence, or "" where that is seen."""
         raise NotImplementedError
 
     def give_up(self, _context: bpy.types.Context) -> set[str]:
@@ -145,7 +145,9 @@ class FrameByFrame:
         redraw(context)
 
     def _finish(self, context: Context) -> Result:
-        self.report({"INFO"}, self.done(context))
+        said = self.done(context)
+        if said:
+            self.report({"INFO"}, said)
         return {"FINISHED"}
 
     def _fail(self, context: Context, error: PBDError) -> Result:

@@ -78,7 +78,8 @@ def field_under_mouse(context: Context) -> tuple[Object, str] | None:
     found = getattr(context, "property", None)
     if found is None or not isinstance(found[0], bpy.types.Object):
         return None
-    name = next((name for name, shown in shown_units.SHOWN_AS.items() if found[1] == f"pbd.{shown.name}"), None)
+    last = found[1].rpartition(".")[2]  # Before Blender 5.0 the path begins at the group, not at the object.
+    name = next((name for name, shown in shown_units.SHOWN_AS.items() if last == shown.name), None)
     return None if name is None else (found[0], name)
 
 

@@ -38,7 +38,7 @@ class Details(BodyPanel):
             return
         notes = running.notes.get(context.object.session_uid, ())
         if is_newcomer(context, running):
-            notes = running.world.newcomers(context.scene).get(context.object.session_uid, ())
+            notes = running.scene_sim.newcomers(context.scene).get(context.object.session_uid, ())
         else:
             draw_report(context, self.layout, running)
         draw_frames(context, self.layout, running)
@@ -64,6 +64,8 @@ def line(context: Context) -> tuple[str, str, bool]:
         if session.last_shown(context.scene) == first:
             return iface("Joins when you press Reset"), "INFO", False
         return iface("Joins at frame {frame}, or on Reset").format(frame=first), "INFO", False
+    if running is not None and running.report is not None and running.report.no_room:
+        return iface("Colliders leave cloth no room"), "ERROR", False
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(running) else "TIME", False
@@ -76,7 +78,7 @@ def line(context: Context) -> tuple[str, str, bool]:
 
 def simulated(context: Context, running: session.Record) -> set[int]:
     """The uids of the objects that a simulation goes on with; where all are deleted, the next frame begins anew."""
-    return set() if running.world is None else {one.uid for one, _obj in running.world.objects(context.scene)}
+    return set() if running.scene_sim is None else {one.uid for one, _obj in running.scene_sim.objects(context.scene)}
 
 
 def is_newcomer(context: Context, running: session.Record) -> bool:
@@ -168,6 +170,9 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
     draw_sentence(layout, context, said, "TIME")
     draw_costs(layout, context, report)
     draw_convergence(layout, context, report)
+    if report.no_room:
+        said = iface("Colliders leave cloth no room: it goes through them until they part")
+        draw_sentence(layout, context, said, "ERROR")
     for count, icon, sentence in (
         (report.contacts, "MOD_PHYSICS", iface("{count} vertices touch obstacles")),
         (report.self_contacts, "MOD_CLOTH", iface("{count} vertices touch cloth")),
@@ -179,11 +184,11 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
 def draw_frames(context: Context, layout: Layout, running: session.Record) -> None:
     """Which frames are there, where they are kept, and why others do not hold."""
     first, last = session.valid_frames(context.scene)
-    if running.world is not None and first <= last:
+    if running.scene_sim is not None and first <= last:
         said = iface("Frames {first} to {last} simulated, {size} in memory")
         said = said.format(first=first, last=last, size=file_size(running.cache_bytes))
         draw_sentence(layout, context, said, "FILE_CACHE")
-    lost = session.lost_frames(context.scene)
+    lost = session.invalidated_frames(context.scene)
     if lost is not None:
         said = iface("From frame {first} on: {why}").format(first=lost.first, why=lost.why)
         draw_sentence(layout, context, said, "INFO")

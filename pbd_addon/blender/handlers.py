@@ -23,7 +23,7 @@ ON_LOAD = bpy.app.handlers.load_post
 @persistent
 def on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
     """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
-    if session.visits(scene):  # A frame change of our own, on the way to another frame.
+    if session.is_visiting(scene):  # A frame change of our own, on the way to another frame.
         return
     shown = session.replay(scene, depsgraph) or session.show(scene, depsgraph)
     leftovers.look(depsgraph)

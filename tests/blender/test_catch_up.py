@@ -137,14 +137,14 @@ def test_a_large_first_frame_is_told_before_it_is_built(extension, session, monk
     monkeypatch.setattr(estimate, "BUILD", 0.2)
     bpy.ops.object.pbd_reset()
     record = session.get(scene)
-    assert record is None or (record.world is None and record.message == "")
+    assert record is None or (record.scene_sim is None and record.message == "")
     go(2)
     record = session.get(scene)
-    assert (record.world, record.is_late) == (None, True)
+    assert (record.scene_sim, record.is_late) == (None, True)
     assert record.message.endswith(" vertices take about 4 s to prepare")
     work = extension.bridge("baking.recording").catching_up(scene)
     told = next(work)
-    assert (told.to_prepare, record.world) == (20, None)
+    assert (told.to_prepare, record.scene_sim) == (20, None)
     assert told.describe() == "Prepares 20 vertices"
     operator = extension.module("operators.frame_by_frame").FrameByFrame()
     assert operator.status(told) == "PBD prepares 20 vertices, about 4 s, Esc cancels"

@@ -87,6 +87,7 @@ def test_the_key_over_a_field_finds_the_stored_setting(extension):
 
     assert keyed.field_under_mouse(Over((obj, "pbd.bend_shown", -1))) == (obj, "bend")
     assert keyed.field_under_mouse(Over((obj, "pbd.density_shown", -1))) == (obj, "density")
+    assert keyed.field_under_mouse(Over((obj, "bend_shown", -1))) == (obj, "bend")  # as Blender 4.3 says it
     for other in (None, (obj, "pbd.stretch", -1), (bpy.context.scene, "pbd.substeps", -1)):
         assert keyed.field_under_mouse(Over(other)) is None
     assert not bpy.ops.object.pbd_key_field.poll()

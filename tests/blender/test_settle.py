@@ -180,10 +180,10 @@ def test_the_operator_settles_and_sets_the_number(session):
     assert (scene.frame_current, scene.pbd.settle) == (1, 60)
     hung = shown(obj)
     assert hung[:7, 2].mean() < -0.4
-    built = session.get(scene).world
+    built = session.get(scene).scene_sim
     go(2)
     go(1)
-    assert session.get(scene).world is built  # Nothing had to be settled again.
+    assert session.get(scene).scene_sim is built  # Nothing had to be settled again.
     assert np.allclose(shown(obj), hung, atol=1e-6)
     scene.frame_end = 2
     bpy.ops.object.pbd_bake()

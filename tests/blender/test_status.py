@@ -250,7 +250,7 @@ def test_what_a_self_distance_of_zero_comes_to(extension):
     assert setup_findings.automatic_distance(obj) == "0 = automatic: 16.1 mm"
     go(1)
     go(2)
-    (contact,) = [extension.bridge("timeline.session").get(bpy.context.scene).world.simulation._model.contact]
+    (contact,) = [extension.bridge("timeline.session").get(bpy.context.scene).scene_sim.simulation._model.contact]
     (pair,) = contact.pairs
     assert 1e3 * pair.distance == pytest.approx(16.1, abs=0.05)
 

@@ -20,7 +20,7 @@ class KeyPlan(NamedTuple):
     total: int  # shape keys
     error: float  # largest, in world space [m]
     asked: tuple  # of `_asked`
-    moment: object  # with which the last frame was simulated
+    snapshot: object  # with which the last frame was simulated
 
 
 _plans: dict[int, KeyPlan] = {}
@@ -47,13 +47,13 @@ def _run(scene: Scene, names: dict[int, str], frame_start: int, frame_end: int) 
             if obj is not None:
                 found = bake.reduce(obj, kept[obj.session_uid])
                 asked = _asked(scene, obj)
-                _plans[obj.session_uid] = KeyPlan(found.total, found.error, asked, _last_moment(scene))
+                _plans[obj.session_uid] = KeyPlan(found.total, found.error, asked, _last_snapshot(scene))
 
 
 def get(scene: Scene, obj: Object) -> KeyPlan | None:
     """What was counted for an object, if it still holds, else None."""
     plan = _plans.get(obj.session_uid)
-    if plan is None or plan.asked != _asked(scene, obj) or plan.moment is not _last_moment(scene):
+    if plan is None or plan.asked != _asked(scene, obj) or plan.snapshot is not _last_snapshot(scene):
         return None
     return plan
 
@@ -65,7 +65,7 @@ def _asked(scene: Scene, obj: Object) -> tuple:
     return session.frame_range(scene), settings.reduce_by, limit
 
 
-def _last_moment(scene: Scene) -> SceneSnapshot | None:
-    """The moment with which the last frame of the range was simulated, or None."""
+def _last_snapshot(scene: Scene) -> SceneSnapshot | None:
+    """The snapshot with which the last frame of the range was simulated, or None."""
     running = session.get(scene)
     return None if running is None else running.snapshots.get(session.frame_range(scene)[1])

@@ -111,7 +111,7 @@ def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
         there = max(begin, running.last_frame)
         eta = running.report.seconds * (last - there) if running.report is not None else 0.0
         step.note(running, bake=BakeProgress(there, begin, last, eta))
-        if running.untouched or running.settled:
+        if running.is_pristine or running.settled:
             yield from _settle(uid, begin, last)
         began, first = time.monotonic(), session.of(scene).last_frame
         for frame in range(first + 1, last + 1):
@@ -128,7 +128,7 @@ def _slices(scene_uid: int, frame: int) -> Generator[BakeProgress, None, None]:
     """Step a frame, if it is the next one, and yield the progress so far whenever that has taken `SLICE` seconds."""
     scene = find_scene(scene_uid)
     running = session.of(scene)
-    is_next = running.world is not None and frame == running.last_frame + 1 <= session.last_live_frame(scene)
+    is_next = running.scene_sim is not None and frame == running.last_frame + 1 <= session.last_live_frame(scene)
     if not is_next or (running.message and not running.is_late):
         return
     began = time.monotonic()
@@ -162,9 +162,9 @@ def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeP
     handlers.arm()
     scene = find_scene(scene_uid)
     running = session.of(scene)
-    if not running.untouched:
+    if not running.is_pristine:
         go_to(scene, running.first_frame)  # Starts anew by itself where an edit is seen there.
-    if not running.untouched and running.first_frame <= frame_start and validity.is_one_run(running, scene):
+    if not running.is_pristine and running.first_frame <= frame_start and validity.is_one_run(running, scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)
@@ -179,7 +179,7 @@ def _settle(scene_uid: int, begin: int, frame_end: int) -> Generator[BakeProgres
     go_to(scene, begin)
     running, count = session.of(scene), cost_estimate.count_vertices(scene)
     seconds = cost_estimate.seconds_to_prepare(count)
-    if running.world is None and seconds > SLICE:
+    if running.scene_sim is None and seconds > SLICE:
         step.note(running, bake=BakeProgress(begin, begin, frame_end, seconds, to_prepare=count))
         yield running.bake
         scene = find_scene(scene_uid)
@@ -198,7 +198,7 @@ def _running(scene: Scene, frame: int) -> Record:
     running = session.of(scene)
     if running.message:
         raise PBDError(running.message)
-    if running.world is None or not running.world.simulation.frames.holds(frame):
+    if running.scene_sim is None or not running.scene_sim.simulation.frames.holds(frame):
         raise PBDError(f"Frame {frame} could not be simulated: press Reset")
     return running
 
@@ -211,11 +211,11 @@ def _shape(running: Record, obj: Object, pose: Pose, frame: int, with_user_keys:
         masks = user_keys.read_masks(obj) if pose.key_values else {}
         shape, holds_user_keys = _shape_of_keys(obj), False
     else:
-        member = next((member for member in running.world.members if member.uid == obj.session_uid), None)
+        member = next((member for member in running.scene_sim.members if member.uid == obj.session_uid), None)
         if member is None:
             raise PBDError(f"'{obj.name}' is not in the simulation: press Reset")
         masks = member.masks
-        positions = running.world.simulation.cached_positions(member.body, frame)
+        positions = running.scene_sim.simulation.cached_positions(member.body, frame)
         shape, holds_user_keys = poses.to_object(positions, pose.matrix), True
     if holds_user_keys == with_user_keys:
         return shape

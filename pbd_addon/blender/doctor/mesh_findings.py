@@ -4,7 +4,7 @@ import bmesh
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ..timeline.intersections import tangled_faces
+from ..timeline.intersections import intersecting_faces
 from .patient import Patient, count_in
 
 SAME_PLACE = 1e-4
@@ -129,7 +129,7 @@ def intersections(patient: Patient) -> str:
     """Contact cannot pull apart what goes through itself at the start."""
     if patient.body is None:
         return ""
-    count = len(tangled_faces([patient.body])[0])
+    count = len(intersecting_faces([patient.body])[0])
     return count_in(
         count,
         iface("{count} face intersects others at the start"),

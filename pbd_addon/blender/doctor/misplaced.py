@@ -33,39 +33,39 @@ class Misplaced(NamedTuple):
 def beginning(scene: Scene) -> SceneSnapshot:
     """The `SceneSnapshot` at which the simulation begins: that of its first frame, or as the scene stands now."""
     running, layer = session.get(scene), layer_of(scene)
-    if running is not None and running.world is not None and last_shown(scene) != running.first_frame:
+    if running is not None and running.scene_sim is not None and last_shown(scene) != running.first_frame:
         return running.snapshots[running.first_frame]
     layer.update()
     objects = [obj for obj in live_bodies(scene) if obj.mode != "EDIT"]
-    moment = read_snapshot(scene, layer.depsgraph, objects)
+    snapshot = read_snapshot(scene, layer.depsgraph, objects)
     try:
-        return read_surroundings(scene, layer.depsgraph, moment, objects, {})
+        return read_surroundings(scene, layer.depsgraph, snapshot, objects, {})
     except PBDError:  # The panel says what cannot be read as soon as a frame is stepped.
-        return moment
+        return snapshot
 
 
-def find(obj: Object, moment: SceneSnapshot) -> Misplaced | None:
-    """Free vertices of an object that are on the wrong side of a collider at a moment, as `Misplaced`, or None.
+def find(obj: Object, snapshot: SceneSnapshot) -> Misplaced | None:
+    """Free vertices of an object that are on the wrong side of a collider at a snapshot, as `Misplaced`, or None.
 
     Of several colliders it is the one with the most of them.
     """
-    if not moment.cast:
+    if not snapshot.collider_uids:
         return None
-    x, free = start_shape(obj, moment), free_vertices(obj)
+    x, free = start_shape(obj, snapshot), free_vertices(obj)
     found = []
-    for uid in moment.cast:
-        surface = moment.surfaces[uid]
-        is_container = raw_settings.collider_from(moment.settings[as_collider(uid)])["inside"]
+    for uid in snapshot.collider_uids:
+        surface = snapshot.surfaces[uid]
+        is_container = raw_settings.collider_from(snapshot.settings[as_collider(uid)])["inside"]
         rows = np.flatnonzero(free)
         found.append(Misplaced(surface.name, is_container, rows[_misplaced(x[rows], surface, is_container)]))
     worst = max(found, key=lambda one: len(one.ids))
     return worst if len(worst.ids) else None
 
 
-def start_shape(obj: Object, moment: SceneSnapshot) -> np.ndarray:
-    """Where the vertices of an object are at a moment, (n, 3) float64, world space [m]."""
-    pose = moment.poses.get(obj.session_uid) or poses.read_last_pose(obj)
-    shape = moment.deformed.get(obj.session_uid)
+def start_shape(obj: Object, snapshot: SceneSnapshot) -> np.ndarray:
+    """Where the vertices of an object are at a snapshot, (n, 3) float64, world space [m]."""
+    pose = snapshot.poses.get(obj.session_uid) or poses.read_last_pose(obj)
+    shape = snapshot.deformed.get(obj.session_uid)
     if shape is None or len(shape) != len(obj.data.vertices):
         shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj))
     return poses.to_world(shape, pose.matrix)
