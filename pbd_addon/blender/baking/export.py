@@ -1,7 +1,7 @@
-"""Files for other programs, written by Blender's own exporters in a way that does not lose the simulation.
+"""Files for other programs, written by Blender's exporters in a way that keeps the simulation.
 
-Alembic and USD take the evaluated mesh of each frame. glTF knows only morph targets: for as long as it is written the
-objects wear a copy of their mesh with reduced keys.
+Alembic and USD store the evaluated mesh of each frame. glTF has only morph targets: during its export each object uses
+a proxy mesh with reduced keys.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ ACCEPTED = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usd", ".usda", ".usdz"), "G
 
 
 def with_extension(path: str, file_format: str) -> str:
-    """The path with an extension of the format."""
+    """The path with an extension that the format accepts."""
     stem, extension = os.path.splitext(path)
     if extension.lower() in ACCEPTED[file_format]:
         return path
@@ -45,7 +45,7 @@ def start(
     frame_start: int,
     frame_end: int,
 ) -> Generator[BakeProgress, None, None]:
-    """Check, and return the generator that simulates what is missing and writes the file.
+    """Check, then return the generator that simulates missing frames and writes the file.
 
     Args:
         context: Its scene and view layer are exported.
@@ -57,7 +57,7 @@ def start(
         frame_end: Last frame.
 
     Raises:
-        PBDError: Something cannot be exported; the generator raises it too.
+        PBDError: An object cannot be exported; the generator raises it too.
     """
     if not objects:
         raise PBDError("There is no PBD cloth or balloon to export")
@@ -98,7 +98,7 @@ def _run(
     frame_start: int,
     frame_end: int,
 ) -> Generator[BakeProgress, None, None]:
-    """Record, write; nothing of Blender's is kept over a yield."""
+    """Record, then write; no reference to Blender's data is kept across a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
         del scene
@@ -133,14 +133,14 @@ def _run(
 
 
 def _write_alembic(path: str, first: int, last: int) -> None:
-    """The evaluated meshes, point by point."""
+    """Write the evaluated meshes."""
     bpy.ops.wm.alembic_export(filepath=path, start=first, end=last, selected=True, check_existing=False)
 
 
 def _write_usd(path: str, _first: int, _last: int) -> None:
-    """The evaluated meshes, as points of each frame.
+    """Write the evaluated meshes, as points of each frame.
 
-    As shape keys USD would hold the first frame of a live cloth for ever; one on a rig it would skin.
+    Exported as shape keys, live cloth would stay at its first frame; cloth on a rig would be skinned.
     """
     bpy.ops.wm.usd_export(
         filepath=path,
@@ -153,7 +153,7 @@ def _write_usd(path: str, _first: int, _last: int) -> None:
 
 
 def _write_gltf(path: str, _first: int, _last: int) -> None:
-    """Morph targets, and one animation of everything that begins at 0 seconds."""
+    """Write morph targets, and one animation of everything, starting at 0 seconds."""
     bpy.ops.export_scene.gltf(
         filepath=path,
         export_format="GLTF_SEPARATE" if path.lower().endswith(".gltf") else "GLB",
@@ -175,7 +175,7 @@ WRITERS = {"ALEMBIC": _write_alembic, "USD": _write_usd, "GLTF": _write_gltf}
 
 @contextlib.contextmanager
 def _selected(layer: Any, objects: list[Object]) -> Iterator[None]:
-    """Only these objects are selected: all that the exporters can be told."""
+    """Temporarily select only these objects, because exporters export the selection."""
     before, active = [obj for obj in layer.objects if obj.select_get(view_layer=layer)], layer.objects.active
     try:
         for obj in before:
@@ -193,7 +193,7 @@ def _selected(layer: Any, objects: list[Object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _range(scene: Scene, shown: tuple[int, int]) -> Iterator[None]:
-    """The scene is from that frame of the timeline to that: USD and glTF take the range from there."""
+    """Temporarily set the frame range of the scene, which USD and glTF export."""
     before = scene.frame_start, scene.frame_end, scene.use_preview_range
     try:
         scene.use_preview_range = False
@@ -205,7 +205,7 @@ def _range(scene: Scene, shown: tuple[int, int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _asleep(scene: Scene) -> Iterator[None]:
-    """Nothing is simulated, and the scene is back at its frame before anything is again."""
+    """Temporarily simulate nothing; the scene returns to its frame before that ends."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     with handlers.asleep():
         try:
@@ -216,7 +216,7 @@ def _asleep(scene: Scene) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unskinned(obj: Object) -> Iterator[None]:
-    """No armature is to pose what was simulated after it: glTF makes a skin also of modifiers that are off."""
+    """Temporarily disconnect armatures before the simulation: glTF exports a skin even if the modifier is off."""
     earlier = output_modifier.before(obj) if output_modifier.find(obj) is not None else []
     rigs = [(modifier, modifier.object) for modifier in earlier if modifier.type == "ARMATURE"]
     try:
@@ -230,7 +230,7 @@ def _unskinned(obj: Object) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _stand_in(obj: Object, frames: range, reduction: Reduction) -> Iterator[None]:
-    """The object wears a copy of its mesh with reduced keys, and its own mesh again afterwards."""
+    """Temporarily give the object a copy of its mesh with reduced keys."""
     mesh, active, name = obj.data, obj.active_shape_key_index, obj.data.name
     basis = user_keys.basis_shape(obj)
     worn = mesh.copy()

@@ -1,4 +1,4 @@
-"""The doctor: what will go wrong, found before a run. `remedies` has what mends it."""
+"""The doctor: finds problems before a run. `remedies` fixes them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,12 +13,12 @@ from .patient import Patient, examine
 
 
 class Finding(NamedTuple):
-    """Something that will go wrong."""
+    """A problem."""
 
     check: str  # name of the check, see `CHECKS`
     body: str  # name of the object, "" for the scene
     sentence: str
-    action: str  # label of the button that helps, "Fix" or "Show"; "" if there is none
+    action: str  # label of the button beside it, "Fix" or "Show"; "" if there is none
 
 
 FIX, SHOW, NONE = "Fix", "Show", ""
@@ -51,7 +51,7 @@ CHECKS: dict[str, tuple[Callable[[Patient], str], str]] = {
         (setup_findings.added_geometry, FIX),
     )
 }
-"""The checks of an object, each a sentence or "", and what the button beside it does."""
+"""The checks of an object, which return a sentence or "", and what the button beside it does."""
 
 UNLOCKED = "unlocked"
 """Name of the only finding of a scene."""
@@ -60,7 +60,7 @@ _findings: dict[int, tuple[Finding, ...]] = {}
 
 
 def check(scene: Scene) -> list[Finding]:
-    """Look at all live objects of a scene and keep what was found."""
+    """Check all live objects of a scene; the findings are kept."""
     found = []
     beginning = misplaced.beginning(scene)
     for obj in live_bodies(scene):
@@ -77,10 +77,10 @@ def check(scene: Scene) -> list[Finding]:
 
 
 def findings(scene: Scene) -> tuple[Finding, ...] | None:
-    """What the last check of a scene has found, or None if there was none."""
+    """The findings of the last check of a scene, or None if it was never checked."""
     return _findings.get(scene.session_uid)
 
 
 def forget() -> None:
-    """Forget what was found: another file is loaded, or something was undone."""
+    """Forget all findings, because another file is loaded or something was undone."""
     _findings.clear()

@@ -1,7 +1,7 @@
-"""What of ours has lost its owner: joined into another mesh, copied to one, left behind by a conversion or a new mesh.
+"""Data of ours that has lost its owner: joined into or copied to another mesh, or left by a conversion or mesh swap.
 
-`sweep` finds it by what it says of itself, see `marks`, and takes it away. What plays without the add-on is the user's
-and stays: baked keys with their animation, the modifier of a Mesh Cache bake whose file fits.
+`sweep` finds it by its `marks` and removes it. What plays without the add-on belongs to the user and stays: baked keys
+with their animation, and the modifier of a Mesh Cache bake whose file matches.
 """
 
 import contextlib
@@ -19,17 +19,17 @@ from ..scene.scene_objects import is_body
 from ..timeline import heat_map
 
 IN_PASSING = {output_modifier.INPUT, output_modifier.INDEX}
-"""Attributes that exist only while modifiers are evaluated; a mesh has them once a modifier was applied."""
+"""Attributes that should exist only during evaluation; a mesh has them after a modifier was applied."""
 
 _seen: dict[str, tuple] = {}
-"""The counts after the last sweep, and by name what each PBD object wore."""
+"""The counts after the last sweep, and the output state of each PBD object, with its name."""
 
 
 def look(depsgraph: Depsgraph) -> None:
-    """Sweep if something may have lost its owner since the last time; else this costs a few microseconds.
+    """Sweep if something may have lost its owner since the last time; otherwise this costs a few microseconds.
 
-    Whatever joins, converts, copies or deletes changes the number of objects, meshes or Key data-blocks, or a PBD
-    object, or what that shows its simulation with.
+    Joining, converting, copying and deleting change the number of objects, meshes or Key data-blocks, or the output
+    state of a PBD object.
     """
     if depsgraph.mode == "RENDER":
         return
@@ -38,12 +38,12 @@ def look(depsgraph: Depsgraph) -> None:
 
 
 def forget() -> None:
-    """Look at everything the next time."""
+    """Make the next `look` sweep."""
     _seen.clear()
 
 
 def sweep() -> None:
-    """Take away what is ours and has no owner; meshes that are being edited or sculpted have to wait."""
+    """Remove data of ours that has no owner; meshes that are being edited or sculpted are skipped."""
     wearers: dict[int, list] = {}
     for obj in bpy.data.objects:
         if obj.type == "MESH":
@@ -67,14 +67,14 @@ def sweep() -> None:
 
 
 def _counts() -> tuple:
-    """Numbers of objects, meshes and Key data-blocks, and the mode that may have kept a mesh from being swept."""
+    """Numbers of objects, meshes and Key data-blocks, and the mode, because Edit Mode may have prevented a sweep."""
     return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.shape_keys), bpy.context.mode
 
 
 def _dress(name: str) -> tuple:
-    """What a PBD object shows its simulation with: mesh, keys with the mark of their reference, modifiers; else ().
+    """The output state of a PBD object: mesh, keys and the mark of their reference, modifiers; () if it is not PBD.
 
-    Our node group has one more user where our modifier was copied to another object.
+    Copying our modifier to another object adds a user to our node group.
     """
     obj: Any = bpy.data.objects.get(name)
     if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
@@ -86,7 +86,7 @@ def _dress(name: str) -> tuple:
 
 
 def _remove_homeless_keys() -> None:
-    """Undo can bring back the keys of a mesh that has none: Blender would keep them, and complain of them."""
+    """Remove our keys without a mesh, which undo can bring back: Blender would keep them and print warnings."""
     every: Any = bpy.data.shape_keys
     lost = [keys for keys in every if keys.user is None or keys.user.shape_keys != keys]
     kinds = marks.LIVE, marks.BAKED, marks.BASIS
@@ -97,7 +97,7 @@ def _remove_homeless_keys() -> None:
 
 
 def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
-    """Take away live keys that nobody writes and baked keys that nothing plays; give up what a user has taken over."""
+    """Remove live keys that nothing writes and baked keys that nothing plays; unmark those that a user has copied."""
     keys = mesh.shape_keys
     if keys is None:
         return
@@ -109,7 +109,7 @@ def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
         written = shape_keys.live_key(live)
         for block in lost:
             if block != written:
-                marks.give_up(block)  # A user has made a copy of it.
+                marks.give_up(block)  # A copy that the user has made.
         name = "" if written is None else written.name
         if live.pbd.live_key != name:
             live.pbd.live_key = name
@@ -133,7 +133,7 @@ def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
 
 
 def _played(keys: Keys) -> set[str]:
-    """Names of the keys that animation may show."""
+    """Names of the keys whose values are animated."""
     data = keys.animation_data
     curves = [] if data is None else [*(animation.curves(keys) or ()), *data.drivers]
     paths = {curve.data_path for curve in curves}
@@ -144,7 +144,7 @@ def _played(keys: Keys) -> set[str]:
 
 @contextlib.contextmanager
 def _some_object(mesh: Mesh, worn_by: list[Object]) -> Iterator[Object]:
-    """An object that wears a mesh: shape keys can be removed only through one."""
+    """An object with that mesh, temporary if there is none: shape keys can be removed only through an object."""
     if worn_by:
         yield worn_by[0]
         return
@@ -159,7 +159,7 @@ def _some_object(mesh: Mesh, worn_by: list[Object]) -> Iterator[Object]:
 
 
 def _sweep_attributes(mesh: Mesh, worn_by: list[Object]) -> None:
-    """Take away attributes of ours that nothing reads."""
+    """Remove attributes of ours that nothing reads."""
     bodies = [obj for obj in worn_by if is_body(obj)]
     has_output = any(output_modifier.find(obj) is not None for obj in bodies)
     is_colored = any(not obj.pbd.baked for obj in bodies) and any(
@@ -177,7 +177,7 @@ def _sweep_attributes(mesh: Mesh, worn_by: list[Object]) -> None:
 
 
 def _sweep_object(obj: Object) -> None:
-    """Take away modifiers of ours, and what a bake has noted, from an object that is none of ours any more."""
+    """Remove our modifiers and the notes of a bake from an object that is no longer PBD, or no longer baked."""
     body = is_body(obj)
     ours = [one for one in obj.modifiers if one.type == "NODES" and output_modifier.is_ours(one)]
     for modifier in ours[1:] if body else ours:
@@ -190,7 +190,7 @@ def _sweep_object(obj: Object) -> None:
 
 
 def _is_useless_bake(obj: Object, modifier: Modifier) -> bool:
-    """Whether this is the modifier of a bake whose file is of another mesh; one without a file may find it again."""
+    """Whether this is a bake's modifier whose file belongs to another mesh; a missing file may be found again."""
     if not modifier.name.startswith(marks.BAKE_MODIFIER) or not modifier.filepath.endswith(marks.BAKE_SUFFIX):
         return False
     with contextlib.suppress(OSError, ValueError), open(bpy.path.abspath(modifier.filepath), "rb") as file:

@@ -1,4 +1,4 @@
-"""What the doctor finds in a mesh itself: each check takes a `Patient`, and returns a sentence or ""."""
+"""Checks of the mesh itself: each takes a `Patient` and returns a sentence or ""."""
 
 import bmesh
 import numpy as np
@@ -8,10 +8,10 @@ from ..timeline.intersections import intersecting_faces
 from .patient import Patient, count_in
 
 SAME_PLACE = 1e-4
-"""Vertices closer than this share of the usual edge are doubles."""
+"""Vertices closer than this fraction of the median edge length are doubles."""
 
 NO_AREA = 1e-10
-"""A face without area has less than this share of its girth squared."""
+"""A face with less than this fraction of its squared perimeter counts as having no area."""
 
 
 def shared(patient: Patient) -> str:
@@ -29,12 +29,12 @@ def absolute_keys(patient: Patient) -> str:
 
 
 def no_faces(patient: Patient) -> str:
-    """There must be something to simulate."""
+    """Without faces there is nothing to simulate."""
     return "" if len(patient.polygons.starts) > 1 else iface("The mesh has no faces: there is nothing to simulate")
 
 
 def doubles(patient: Patient) -> str:
-    """Vertices in the same place: the cloth is cut open there."""
+    """Vertices in the same place are not connected, so the cloth is cut open there."""
     geometry = bmesh.new()
     geometry.from_mesh(patient.obj.data)
     count = len(double_targets(geometry))
@@ -47,7 +47,7 @@ def doubles(patient: Patient) -> str:
 
 
 def double_targets(geometry: bmesh.types.BMesh) -> dict:
-    """Which vertices of a BMesh to merge into which, as Blender's own Merge by Distance has it."""
+    """Which vertices of a BMesh to merge into which, by Blender's Merge by Distance."""
     lengths = [edge.calc_length() for edge in geometry.edges]
     if not lengths:
         return {}
@@ -56,7 +56,7 @@ def double_targets(geometry: bmesh.types.BMesh) -> dict:
 
 
 def areas(patient: Patient) -> tuple[np.ndarray, np.ndarray]:
-    """Areas (f,) [m²] and girths (f,) [m] of the faces."""
+    """Areas (f,) [m²] and perimeters (f,) [m] of the faces."""
     corners, starts = patient.polygons
     sizes = np.diff(starts)
     following = np.arange(len(corners)) + 1
@@ -68,7 +68,7 @@ def areas(patient: Patient) -> tuple[np.ndarray, np.ndarray]:
 
 
 def no_area(patient: Patient) -> str:
-    """Faces that are lines or points are left out."""
+    """Faces that are lines or points are not simulated."""
     if len(patient.polygons.starts) < 2 or patient.is_flat:
         return ""
     area, girth = areas(patient)
@@ -110,7 +110,7 @@ def crowded_edges(patient: Patient) -> str:
 
 
 def opposed_normals(patient: Patient) -> str:
-    """Pressure pushes along the normals: neighbors must agree on them."""
+    """Pressure pushes along the normals, so neighbors must agree on them."""
     if patient.obj.pbd.pressure_mode == "OFF":
         return ""
     corners, starts = patient.polygons
@@ -126,7 +126,7 @@ def opposed_normals(patient: Patient) -> str:
 
 
 def intersections(patient: Patient) -> str:
-    """Contact cannot pull apart what goes through itself at the start."""
+    """Contact cannot separate faces that intersect at the start."""
     if patient.body is None:
         return ""
     count = len(intersecting_faces([patient.body])[0])
