@@ -54,6 +54,8 @@ def line(context: Context) -> tuple[str, str, bool]:
         return iface("Esc cancels, frames stay"), "INFO", False
     if linked.problem(context.object) or (running is not None and running.message):
         return iface("Does not run: see below"), "ERROR", True
+    if running is not None and running.report is not None and running.report.no_room:
+        return iface("Colliders leave cloth no room"), "ERROR", False
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(running) else "TIME", False
@@ -144,6 +146,9 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
     )
     draw_sentence(layout, context, said, "TIME")
     draw_convergence(layout, context, report)
+    if report.no_room:
+        said = iface("Colliders leave cloth no room: it goes through them until they part")
+        draw_sentence(layout, context, said, "ERROR")
     for count, icon, sentence in (
         (report.contacts, "MOD_PHYSICS", iface("{count} vertices touch obstacles")),
         (report.self_contacts, "MOD_CLOTH", iface("{count} vertices touch cloth")),

@@ -64,6 +64,8 @@ class State:
         pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool;
             all as long as nothing is known.
         skin: What skins under pressure carry over, see `PressurizedSkin.remember`; (0,) where there are none.
+        penetrated: Which colliders are around or through which bodies, see `ContactConstraints.penetrated`,
+            (bodies, colliders) bool.
         pace: How the last frame was stepped, for frames that choose their substeps.
     """
 
@@ -76,13 +78,15 @@ class State:
     prediction_error: np.ndarray
     pushed: np.ndarray
     skin: np.ndarray
+    penetrated: np.ndarray
     pace: Pace
 
     def copy(self) -> State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(), self.pace,
+            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
+            self.penetrated.copy(), self.pace,
         )  # fmt: skip
 
 
@@ -219,7 +223,8 @@ class Model(Layout):
         bodies = len(self.bodies)
         return State(
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
-            np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0), Pace(),
+            np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
+            np.zeros((bodies, len(colliders)), bool), Pace(),
         )  # fmt: skip
 
     def pushed(self) -> np.ndarray:

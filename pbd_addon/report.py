@@ -50,6 +50,7 @@ class StepReport:
         residuals: Share of the deformation of each elastic kind, by name, that no force stands for, in [0, 1]: 0 is
             converged, and at 0.5 cloth is about half as stiff as its material says (`Constraints.residual`).
         advice: What is short so that it shows, and what helps; or None.
+        no_room: Whether closed colliders left cloth no place in the frame, or go through it.
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile, the next higher of an edge.
         strain_max: Its maximum.
@@ -71,6 +72,7 @@ class StepReport:
     reason: str = "settings"
     residuals: dict[str, float] = dataclasses.field(default_factory=dict)
     advice: Advice | None = None
+    no_room: bool = False
 
 
 def advise(found: Sequence[tuple[Constraints, Residual]], substeps: int) -> Advice | None:
@@ -112,5 +114,5 @@ def make_report(
     residuals = {constraints.name: residual.short for constraints, residual in found}
     return StepReport(
         seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds),
-        reason, residuals, advise(found, substeps),
+        reason, residuals, advise(found, substeps), contact.has_no_room,
     )  # fmt: skip

@@ -347,8 +347,11 @@ class Simulation:
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
         for state in (self._state, *self.frames.states()):
-            stood = dict(zip(known, state.colliders))
+            stood, went = dict(zip(known, state.colliders)), dict(zip(known, state.penetrated.T))
             state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
+            nothing = np.zeros(len(state.penetrated), bool)
+            columns = [went.get(one, nothing) for one in surfaces]
+            state.penetrated = np.array(columns, bool).reshape(len(surfaces), len(nothing)).T
         asked = dict(zip(known, self._targets.colliders))
         self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
         self._model = build.with_colliders(self._model, surfaces)

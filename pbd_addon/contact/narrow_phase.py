@@ -34,6 +34,7 @@ class Contacts:
     Attributes:
         rows: The candidates.
         multipliers: Lagrange multipliers, (m,); earlier: those of earlier rounds of the substep, which friction counts.
+        withheld: What they carry besides: the pull of springs at what is held, (m,) [kg m].
         gap_before: Gap along the normal before the substep, (m,) [m].
         depenetration: How far an overlap that was there before may open, (m,) [m].
         target_gap: Gap to reach, (m,) [m].
@@ -42,7 +43,7 @@ class Contacts:
 
     def __init__(self, rows: Candidates) -> None:
         self.rows = rows
-        self.multipliers, self.earlier = np.zeros(rows.size), np.zeros(rows.size)
+        self.multipliers, self.earlier, self.withheld = np.zeros((3, rows.size))
         self.gap_before = self.depenetration = self.target_gap = self.approach = np.zeros(rows.size)
 
     @staticmethod

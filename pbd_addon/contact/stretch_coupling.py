@@ -61,8 +61,10 @@ def project_together(
         share = np.where(held, HELD_SHARE, 1.0)
         if share.min() == 1.0:
             return
+        before = p.copy()
         for kind in springs:
             kind.project_around(kernels, p, x, share)
+        contact.withhold(kernels, np.where(held, p - before, 0.0), HELD_SHARE)
         contact.project_again(kernels, p)
 
 

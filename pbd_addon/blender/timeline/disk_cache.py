@@ -86,11 +86,14 @@ class DiskCache:
             known[uid].world().T if uid in known else one.collider.vertices.T
             for uid, one in self.record.scene_sim.colliders.items()
         ]
+        penetrated = rest.get("penetrated", np.zeros(0, bool))
+        if penetrated.shape != (len(rest["strain"]), len(places)):  # colliders were others then
+            penetrated = np.zeros((len(rest["strain"]), len(places)), bool)
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
-            skin=rest.get("skin", np.zeros(0)), pace=Pace(*rest["pace"].tolist()),
+            skin=rest.get("skin", np.zeros(0)), penetrated=penetrated, pace=Pace(*rest["pace"].tolist()),
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -103,6 +106,7 @@ class DiskCache:
             "straying": state.prediction_error,
             "pushed": state.pushed,
             "skin": state.skin.astype(np.float32),
+            "penetrated": state.penetrated,
             "pace": np.array(state.pace),
         }
         stood = {

@@ -385,6 +385,8 @@ TEXTS = {
     "Add": "Hinzufügen",
     "Press Space to simulate": "Leertaste drücken, um zu simulieren",
     "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it": "Beginnt von Hand geformt: Zurücksetzen vergisst es, Anwenden als Basis behält es",
+    "Colliders leave cloth no room": "Kollisionsobjekte lassen dem Gewebe keinen Platz",
+    "Colliders leave cloth no room: it goes through them until they part": "Kollisionsobjekte lassen dem Gewebe keinen Platz: Es geht durch sie, bis sie sich trennen",
     "Baked, frames {first} to {last}": "Gebacken, Einzelbilder {first} bis {last}",
     "{steps} steps a frame, because of: {why}": "{steps} Schritte pro Einzelbild, wegen: {why}",
     "{kind} {share:.0f} % short: {steps} Quality Steps would do": "{kind} {share:.0f} % zu schwach: {steps} Teilschritte genügen",

@@ -385,6 +385,8 @@ TEXTS = {
     "Add": "Añadir",
     "Press Space to simulate": "Pulsar Espacio para simular",
     "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it": "Empieza con la forma dada a mano: Restablecer la olvida, Aplicar como Base la conserva",
+    "Colliders leave cloth no room": "Los colisionadores no dejan sitio a la tela",
+    "Colliders leave cloth no room: it goes through them until they part": "Los colisionadores no dejan sitio a la tela: los atraviesa hasta que se separen",
     "Baked, frames {first} to {last}": "Capturado, fotogramas {first} a {last}",
     "{steps} steps a frame, because of: {why}": "{steps} intervalos por fotograma, debido a: {why}",
     "{kind} {share:.0f} % short: {steps} Quality Steps would do": "{kind}: falta un {share:.0f} %; bastarían {steps} intervalos de calidad",

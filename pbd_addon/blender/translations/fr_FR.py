@@ -385,6 +385,8 @@ TEXTS = {
     "Add": "Ajouter",
     "Press Space to simulate": "Appuyez sur Espace pour simuler",
     "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it": "Commence dans la forme donnée à la main : Réinitialiser l’oublie, Appliquer comme Base la garde",
+    "Colliders leave cloth no room": "Les collisionneurs ne laissent pas de place au tissu",
+    "Colliders leave cloth no room: it goes through them until they part": "Les collisionneurs ne laissent pas de place au tissu : il les traverse jusqu’à ce qu’ils s’écartent",
     "Baked, frames {first} to {last}": "Précalculé, frames {first} à {last}",
     "{steps} steps a frame, because of: {why}": "{steps} étapes par frame, à cause de : {why}",
     "{kind} {share:.0f} % short: {steps} Quality Steps would do": "{kind} : il manque {share:.0f} % ; {steps} étapes de qualité suffiraient",

@@ -385,6 +385,8 @@ TEXTS = {
     "Add": "追加",
     "Press Space to simulate": "スペースキーでシミュレート",
     "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it": "手で整えた形状から始まります: 「リセット」で破棄、「ベース」として適用で保持します",
+    "Colliders leave cloth no room": "コライダーの間に布の余地がありません",
+    "Colliders leave cloth no room: it goes through them until they part": "コライダーの間に布の余地がありません: 離れるまで布は通り抜けます",
     "Baked, frames {first} to {last}": "ベイク済み、フレーム {first} から {last}",
     "{steps} steps a frame, because of: {why}": "1フレーム {steps} ステップ、理由: {why}",
     "{kind} {share:.0f} % short: {steps} Quality Steps would do": "{kind} が {share:.0f} % 不足: 品質ステップ {steps} で足ります",

@@ -385,6 +385,8 @@ TEXTS = {
     "Add": "添加",
     "Press Space to simulate": "按空格键模拟",
     "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it": "以手动塑造的形状开始: 重置会忘记它, 应用为“基础”则保留",
+    "Colliders leave cloth no room": "碰撞体没有给布料留出空间",
+    "Colliders leave cloth no room: it goes through them until they part": "碰撞体没有给布料留出空间：在它们分开之前布料会穿过它们",
     "Baked, frames {first} to {last}": "已烘焙, 第 {first} 到 {last} 帧",
     "{steps} steps a frame, because of: {why}": "每帧 {steps} 步，原因：{why}",
     "{kind} {share:.0f} % short: {steps} Quality Steps would do": "{kind} 不足 {share:.0f} %：{steps} 个质量步数即可",
