@@ -70,8 +70,8 @@ class Job:
     def look(self) -> bool:
         """Read the progress; returns whether the process has ended."""
         with contextlib.suppress(OSError, ValueError):
-            said = json.loads((self.folder / command_line.PROGRESS).read_text(encoding="utf-8"))
-            progress = BakeProgress(**said)
+            values = json.loads((self.folder / command_line.PROGRESS).read_text(encoding="utf-8"))
+            progress = BakeProgress(**values)
             self.share, self.text = progress.share, progress.describe()
         return self.process.poll() is not None
 
@@ -81,8 +81,8 @@ class Job:
             return ""
         lines = (self.folder / "errors.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         start = f"{command_line.COMMAND}: "
-        said = [line.removeprefix(start) for line in lines if line.startswith(start)]
-        return f"Background bake: {said[-1]}" if said else f"{ENDED} (code {self.process.returncode})"
+        problems = [line.removeprefix(start) for line in lines if line.startswith(start)]
+        return f"Background bake: {problems[-1]}" if problems else f"{ENDED} (code {self.process.returncode})"
 
     def recordings(self) -> dict[int, Recording]:
         """The result of the process, recordings by uid; raises `PBDError`."""
@@ -106,7 +106,7 @@ class Job:
 _jobs: list[Job] = []
 """The running job, if any."""
 
-_said: list[str] = []
+_problems: list[str] = []
 """Why the last job failed, if it did."""
 
 
@@ -117,7 +117,7 @@ def job() -> Job | None:
 
 def message() -> str:
     """Why the last background bake failed, one sentence, or ""."""
-    return _said[-1] if _said else ""
+    return _problems[-1] if _problems else ""
 
 
 def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> None:
@@ -137,7 +137,7 @@ def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, fram
     running = session.get(scene)
     if running is not None and running.shaped:
         raise PBDError("A second Blender does not know what a hand has shaped: use Bake, or Apply Shape as Base first")
-    _said.clear()
+    _problems.clear()
     begun = Job(scene, objects, mode, frame_start, frame_end)
     try:
         begun.begin()
@@ -152,14 +152,14 @@ def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, fram
 
 def cancel() -> None:
     """Cancel the background bake and remove its files."""
-    _let_go()
+    _remove_callbacks()
     if bpy.app.timers.is_registered(watch):
         bpy.app.timers.unregister(watch)
     while _jobs:
         _jobs.pop().end()
 
 
-def _let_go() -> None:
+def _remove_callbacks() -> None:
     """Remove the callbacks that cancel a job when Blender quits or loads another file."""
     atexit.unregister(cancel)
     if before_load in bpy.app.handlers.load_pre:
@@ -177,24 +177,24 @@ def watch() -> float | None:
     for running in list(_jobs):
         if not running.look():
             continue
-        said = running.problem()
-        if not said:
+        problem = running.problem()
+        if not problem:
             running.share, running.text = 1.0, waits_for()
             if running.text:
                 continue
             try:
-                take_in(running)
+                apply_result(running)
             except PBDError as error:
-                said = str(error)
+                problem = str(error)
         _jobs.remove(running)
         running.end()
-        _said[:] = [said] if said else []
+        _problems[:] = [problem] if problem else []
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
     if _jobs:
         return INTERVAL
-    _let_go()
+    _remove_callbacks()
     return None
 
 
@@ -207,7 +207,7 @@ def waits_for() -> str:
     return ""
 
 
-def take_in(finished: Job) -> None:
+def apply_result(finished: Job) -> None:
     """Write the result into the objects, as one undo step; on a `PBDError` nothing has changed."""
     scene = find_scene(finished.scene_uid)
     objects = [find(scene, uid, name) for uid, name in finished.names.items()]
@@ -232,4 +232,4 @@ def register() -> None:
 def unregister() -> None:
     """Cancel the running job."""
     cancel()
-    _said.clear()
+    _problems.clear()

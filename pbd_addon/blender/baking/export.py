@@ -20,7 +20,7 @@ from ..read import mesh_io
 from ..scene import user_keys
 from ..scene.simulated_range import timeline_frames
 from ..timeline.session import BakeProgress
-from . import bake, baked_keys, mesh_cache, recording, whole_files
+from . import atomic_files, bake, baked_keys, mesh_cache, recording
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
 FORMAT_NAMES = {"ALEMBIC": "Alembic", "USD": "USD", "GLTF": "glTF"}
@@ -118,17 +118,17 @@ def _run(
                 if obj.session_uid in kept:
                     reduction = bake.reduce(obj, kept[obj.session_uid])
                     undo.enter_context(_unskinned(obj))
-                    undo.enter_context(_stand_in(obj, frames, reduction))
+                    undo.enter_context(_proxy_mesh(obj, frames, reduction))
         else:
             undo.enter_context(recording.at_the_users_frame(scene))
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             if file_format != "GLTF":
-                whole_files.check_room(path, objects, shown[1] - shown[0] + 1)
-            with whole_files.replacing(path) as unfinished:
+                atomic_files.check_room(path, objects, shown[1] - shown[0] + 1)
+            with atomic_files.replacing(path) as unfinished:
                 WRITERS[file_format](unfinished, *shown)
         except (RuntimeError, OSError) as error:
-            why = whole_files.reason(error)
+            why = atomic_files.reason(error)
             raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
 
 
@@ -229,28 +229,28 @@ def _unskinned(obj: Object) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stand_in(obj: Object, frames: range, reduction: Reduction) -> Iterator[None]:
+def _proxy_mesh(obj: Object, frames: range, reduction: Reduction) -> Iterator[None]:
     """Temporarily give the object a copy of its mesh with reduced keys."""
     mesh, active, name = obj.data, obj.active_shape_key_index, obj.data.name
     basis = user_keys.basis_shape(obj)
-    worn = mesh.copy()
+    proxy = mesh.copy()
     action = None
     try:
-        obj.data = worn
-        if worn.shape_keys is not None:
-            worn.shape_keys.animation_data_clear()
+        obj.data = proxy
+        if proxy.shape_keys is not None:
+            proxy.shape_keys.animation_data_clear()
             shape_keys.clear(obj)
-        worn.attributes["position"].data.foreach_set("vector", basis.ravel())
+        proxy.attributes["position"].data.foreach_set("vector", basis.ravel())
         obj.shape_key_add(name="Basis", from_mix=False)
         names = baked_keys.add_reduced_keys(obj, reduction)
-        curves = baked_keys.ensure_curves(worn.shape_keys, f"PBD {obj.name}")
-        action = worn.shape_keys.animation_data.action
+        curves = baked_keys.ensure_curves(proxy.shape_keys, f"PBD {obj.name}")
+        action = proxy.shape_keys.animation_data.action
         baked_keys.animate_reduced_keys(curves, names, frames, reduction)
-        mesh.name, worn.name = f"{name} ", name
+        mesh.name, proxy.name = f"{name} ", name
         yield
     finally:
         obj.data = mesh
-        bpy.data.meshes.remove(worn)
+        bpy.data.meshes.remove(proxy)
         if action is not None:
             bpy.data.actions.remove(action)
         mesh.name = name

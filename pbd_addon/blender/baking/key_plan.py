@@ -19,7 +19,7 @@ class KeyPlan(NamedTuple):
 
     total: int  # shape keys
     error: float  # largest, in world space [m]
-    asked: tuple  # of `_asked`
+    inputs: tuple  # of `_inputs`
     snapshot: object  # of the last frame
 
 
@@ -46,19 +46,19 @@ def _run(scene: Scene, names: dict[int, str], frame_start: int, frame_end: int) 
         for obj in (find(scene, uid, name) for uid, name in names.items()):
             if obj is not None:
                 found = bake.reduce(obj, kept[obj.session_uid])
-                asked = _asked(scene, obj)
-                _plans[obj.session_uid] = KeyPlan(found.total, found.error, asked, _last_snapshot(scene))
+                inputs = _inputs(scene, obj)
+                _plans[obj.session_uid] = KeyPlan(found.total, found.error, inputs, _last_snapshot(scene))
 
 
 def get(scene: Scene, obj: Object) -> KeyPlan | None:
     """The plan of an object if it is still valid, else None."""
     plan = _plans.get(obj.session_uid)
-    if plan is None or plan.asked != _asked(scene, obj) or plan.snapshot is not _last_snapshot(scene):
+    if plan is None or plan.inputs != _inputs(scene, obj) or plan.snapshot is not _last_snapshot(scene):
         return None
     return plan
 
 
-def _asked(scene: Scene, obj: Object) -> tuple:
+def _inputs(scene: Scene, obj: Object) -> tuple:
     """All inputs of the plan except the simulation."""
     settings = obj.pbd
     limit = settings.reduce_count if settings.reduce_by == "COUNT" else settings.reduce_error

@@ -1,4 +1,4 @@
-"""The doctor: finds problems before a run. `remedies` fixes them."""
+"""The doctor: finds problems before a run. `fixes` repairs them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from ..kinds import Scene
 from ..scene import linked
 from ..scene.scene_objects import live_bodies
 from . import mesh_findings, misplaced, setup_findings
-from .patient import Patient, examine
+from .mesh_exam import MeshExam, examine
 
 
 class Finding(NamedTuple):
@@ -23,7 +23,7 @@ class Finding(NamedTuple):
 
 FIX, SHOW, NONE = "Fix", "Show", ""
 
-CHECKS: dict[str, tuple[Callable[[Patient], str], str]] = {
+CHECKS: dict[str, tuple[Callable[[MeshExam], str], str]] = {
     check.__name__: (check, action)
     for check, action in (
         (mesh_findings.shared, FIX),
@@ -66,8 +66,8 @@ def check(scene: Scene) -> list[Finding]:
     for obj in live_bodies(scene):
         if obj.mode == "EDIT" or linked.problem(obj):
             continue
-        patient = examine(obj, beginning)
-        sentences = ((name, function(patient), action) for name, (function, action) in CHECKS.items())
+        exam = examine(obj, beginning)
+        sentences = ((name, function(exam), action) for name, (function, action) in CHECKS.items())
         found += [Finding(name, obj.name, sentence, action) for name, sentence, action in sentences if sentence]
     if live_bodies(scene) and not scene.render.use_lock_interface:
         sentence = iface("Lock Interface is off: rendering while cloth is simulated can crash Blender")

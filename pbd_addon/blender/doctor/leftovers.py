@@ -21,7 +21,7 @@ from ..timeline import heat_map
 IN_PASSING = {output_modifier.INPUT, output_modifier.INDEX}
 """Attributes that should exist only during evaluation; a mesh has them after a modifier was applied."""
 
-_seen: dict[str, tuple] = {}
+_swept: dict[str, tuple] = {}
 """The counts after the last sweep, and the output state of each PBD object, with its name."""
 
 
@@ -33,28 +33,28 @@ def look(depsgraph: Depsgraph) -> None:
     """
     if depsgraph.mode == "RENDER":
         return
-    if _counts() != _seen.get("counts") or any(_dress(name) != dress for name, dress in _seen["bodies"]):
+    if _counts() != _swept.get("counts") or any(_output_state(name) != state for name, state in _swept["bodies"]):
         sweep()
 
 
 def forget() -> None:
     """Make the next `look` sweep."""
-    _seen.clear()
+    _swept.clear()
 
 
 def sweep() -> None:
     """Remove data of ours that has no owner; meshes that are being edited or sculpted are skipped."""
-    wearers: dict[int, list] = {}
+    users_of: dict[int, list] = {}
     for obj in bpy.data.objects:
         if obj.type == "MESH":
-            wearers.setdefault(obj.data.session_uid, []).append(obj)
+            users_of.setdefault(obj.data.session_uid, []).append(obj)
     _remove_homeless_keys()
     for mesh in list(bpy.data.meshes):
-        worn_by = wearers.get(mesh.session_uid, [])
-        edited = mesh.is_editmode or any(obj.mode in {"EDIT", "SCULPT"} for obj in worn_by)
+        users = users_of.get(mesh.session_uid, [])
+        edited = mesh.is_editmode or any(obj.mode in {"EDIT", "SCULPT"} for obj in users)
         if not edited and mesh.library is None and mesh.override_library is None:
-            _sweep_keys(mesh, worn_by)
-            _sweep_attributes(mesh, worn_by)
+            _sweep_keys(mesh, users)
+            _sweep_attributes(mesh, users)
     for obj in bpy.data.objects:
         if obj.library is None and obj.override_library is None:
             _sweep_object(obj)
@@ -62,8 +62,8 @@ def sweep() -> None:
     for tree in [tree for tree in groups if output_modifier.MARK in tree]:
         if tree.users == 0 and tree.library is None:
             groups.remove(tree)
-    _seen["counts"] = _counts()
-    _seen["bodies"] = tuple((obj.name, _dress(obj.name)) for obj in bpy.data.objects if is_body(obj))
+    _swept["counts"] = _counts()
+    _swept["bodies"] = tuple((obj.name, _output_state(obj.name)) for obj in bpy.data.objects if is_body(obj))
 
 
 def _counts() -> tuple:
@@ -71,7 +71,7 @@ def _counts() -> tuple:
     return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.shape_keys), bpy.context.mode
 
 
-def _dress(name: str) -> tuple:
+def _output_state(name: str) -> tuple:
     """The output state of a PBD object: mesh, keys and the mark of their reference, modifiers; () if it is not PBD.
 
     Copying our modifier to another object adds a user to our node group.
@@ -80,9 +80,9 @@ def _dress(name: str) -> tuple:
     if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
         return ()
     keys = obj.data.shape_keys
-    worn = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
-    users = [one.node_group.users for one in obj.modifiers if one.type == "NODES" and one.node_group]
-    return obj.session_uid, obj.data.session_uid, worn, len(obj.modifiers), users, obj.pbd.baked
+    key_state = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
+    group_users = [one.node_group.users for one in obj.modifiers if one.type == "NODES" and one.node_group]
+    return obj.session_uid, obj.data.session_uid, key_state, len(obj.modifiers), group_users, obj.pbd.baked
 
 
 def _remove_homeless_keys() -> None:
@@ -96,13 +96,13 @@ def _remove_homeless_keys() -> None:
 # ------------------------------------------------------------------------------------------ shape keys
 
 
-def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
+def _sweep_keys(mesh: Mesh, users: list[Object]) -> None:
     """Remove live keys that nothing writes and baked keys that nothing plays; unmark those that a user has copied."""
     keys = mesh.shape_keys
     if keys is None:
         return
     shape_keys.give_up_reference(keys)
-    bodies = [obj for obj in worn_by if is_body(obj)]
+    bodies = [obj for obj in users if is_body(obj)]
     live = next((obj for obj in bodies if not obj.pbd.baked), None)
     lost = marks.marked(keys, marks.LIVE)
     if live is not None:
@@ -125,7 +125,7 @@ def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
         marks.give_up(block)
     is_left = not bodies and marks.is_marked(keys.reference_key, marks.BASIS)
     if lost or is_left:
-        with _some_object(mesh, worn_by) as obj:
+        with _some_object(mesh, users) as obj:
             shape_keys.remove_keys(obj, lost)
             if is_left:
                 shape_keys.remove_own_basis(obj)
@@ -143,24 +143,24 @@ def _played(keys: Keys) -> set[str]:
 
 
 @contextlib.contextmanager
-def _some_object(mesh: Mesh, worn_by: list[Object]) -> Iterator[Object]:
+def _some_object(mesh: Mesh, users: list[Object]) -> Iterator[Object]:
     """An object with that mesh, temporary if there is none: shape keys can be removed only through an object."""
-    if worn_by:
-        yield worn_by[0]
+    if users:
+        yield users[0]
         return
-    stand_in = bpy.data.objects.new("PBD", mesh)
+    temporary = bpy.data.objects.new("PBD", mesh)
     try:
-        yield stand_in
+        yield temporary
     finally:
-        bpy.data.objects.remove(stand_in)
+        bpy.data.objects.remove(temporary)
 
 
 # ------------------------------------------------------------------------------------------ attributes and modifiers
 
 
-def _sweep_attributes(mesh: Mesh, worn_by: list[Object]) -> None:
+def _sweep_attributes(mesh: Mesh, users: list[Object]) -> None:
     """Remove attributes of ours that nothing reads."""
-    bodies = [obj for obj in worn_by if is_body(obj)]
+    bodies = [obj for obj in users if is_body(obj)]
     has_output = any(output_modifier.find(obj) is not None for obj in bodies)
     is_colored = any(not obj.pbd.baked for obj in bodies) and any(
         scene.pbd.heat_map != "OFF" for scene in bpy.data.scenes

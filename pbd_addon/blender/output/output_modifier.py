@@ -137,31 +137,31 @@ def remove(obj: Object) -> bool:
 def write(obj: Object, shape: np.ndarray) -> None:
     """Show a shape (n, 3) float32, object space [m]."""
     attributes = obj.data.attributes
-    held = attributes.get(POSITION)
-    if held is not None and (held.data_type, held.domain) != ("FLOAT_VECTOR", "POINT"):
-        attributes.remove(held)
-        held = None
-    if held is None:
-        held = attributes.new(POSITION, "FLOAT_VECTOR", "POINT")
-    held.data.foreach_set("vector", np.ascontiguousarray(shape, np.float32).ravel())
+    attribute = attributes.get(POSITION)
+    if attribute is not None and (attribute.data_type, attribute.domain) != ("FLOAT_VECTOR", "POINT"):
+        attributes.remove(attribute)
+        attribute = None
+    if attribute is None:
+        attribute = attributes.new(POSITION, "FLOAT_VECTOR", "POINT")
+    attribute.data.foreach_set("vector", np.ascontiguousarray(shape, np.float32).ravel())
     obj.data.update()
 
 
 def read(obj: Object) -> np.ndarray | None:
     """The shown shape (n, 3) float32, object space [m], or None."""
-    held = obj.data.attributes.get(POSITION)
-    if held is None or find(obj) is None:
+    attribute = obj.data.attributes.get(POSITION)
+    if attribute is None or find(obj) is None:
         return None
     shape = np.empty((len(obj.data.vertices), 3), np.float32)
-    held.data.foreach_get("vector", shape.ravel())
+    attribute.data.foreach_get("vector", shape.ravel())
     return shape
 
 
 def show_input(obj: Object) -> None:
     """Show the input of our modifier, by removing the attribute `POSITION`."""
-    held = obj.data.attributes.get(POSITION)
-    if held is not None:
-        obj.data.attributes.remove(held)
+    attribute = obj.data.attributes.get(POSITION)
+    if attribute is not None:
+        obj.data.attributes.remove(attribute)
         obj.data.update()
 
 
@@ -199,10 +199,10 @@ def switch_off_overwritten(obj: Object) -> None:
 
 def _switch_off(obj: Object, earlier: list[Modifier], with_parent: bool = True) -> None:
     """Switch off our modifier, `earlier` ones, and deformation by the parent; noted on ``Object.pbd``."""
-    held = [*earlier, find(obj)]
-    notes = [f"{modifier.show_viewport:d}{modifier.show_render:d}{modifier.name}" for modifier in held]
+    modifiers = [*earlier, find(obj)]
+    notes = [f"{modifier.show_viewport:d}{modifier.show_render:d}{modifier.name}" for modifier in modifiers]
     obj.pbd.bake_switched_off = "\n".join(notes)
-    for modifier in held:
+    for modifier in modifiers:
         modifier.show_viewport = modifier.show_render = False
     if with_parent and is_bound_to_parent(obj):
         obj.pbd.bake_parent_type = obj.parent_type
@@ -248,9 +248,9 @@ def make_group() -> Any:
         links.new(left.outputs[0], right.inputs[0])
         left.location.x, right.location.x = 220.0 * at, 220.0 * (at + 1)
     _, keep, count, move, _ = chain
-    held = nodes.new("GeometryNodeInputNamedAttribute")
-    held.data_type = "FLOAT_VECTOR"
-    held.inputs["Name"].default_value = POSITION
+    named = nodes.new("GeometryNodeInputNamedAttribute")
+    named.data_type = "FLOAT_VECTOR"
+    named.inputs["Name"].default_value = POSITION
     for store, kind, name, source in (
         (keep, "FLOAT_VECTOR", INPUT, nodes.new("GeometryNodeInputPosition")),
         (count, "INT", INDEX, nodes.new("GeometryNodeInputIndex")),
@@ -259,9 +259,9 @@ def make_group() -> Any:
         store.inputs["Name"].default_value = name
         links.new(source.outputs[0], socket(store.inputs, "Value"))
         source.location = (store.location.x - 220.0, -220.0)
-    links.new(socket(held.outputs, "Attribute"), move.inputs["Position"])
-    links.new(held.outputs["Exists"], move.inputs["Selection"])
-    held.location = (move.location.x - 220.0, -220.0)
+    links.new(socket(named.outputs, "Attribute"), move.inputs["Position"])
+    links.new(named.outputs["Exists"], move.inputs["Selection"])
+    named.location = (move.location.x - 220.0, -220.0)
     return tree
 
 

@@ -137,8 +137,8 @@ def reason(error: Exception) -> str:
     """Why an exporter failed, in one line, from its error message or the traceback of a script."""
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    said = str(error).removeprefix("Error: ")
-    if "Traceback" in said:
-        known = re.findall(r"\[Errno \d+\] ([^:\n]+)", said)
+    text = str(error).removeprefix("Error: ")
+    if "Traceback" in text:
+        known = re.findall(r"\[Errno \d+\] ([^:\n]+)", text)
         return known[-1] if known else "the exporter failed: see the system console"
-    return " ".join(said.split())
+    return " ".join(text.split())

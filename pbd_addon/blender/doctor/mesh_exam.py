@@ -12,11 +12,11 @@ from ..read.snapshot import SceneSnapshot
 from ..scene import poses
 
 
-class Patient(NamedTuple):
+class MeshExam(NamedTuple):
     """Data of an object for the checks."""
 
     obj: Any
-    world: np.ndarray  # (n, 3) float64, world positions of the user's shape [m]
+    positions: np.ndarray  # (n, 3) float64, world positions of the user's shape [m]
     edges: np.ndarray  # (e, 2) int32
     polygons: Any
     body: Body | None  # None if the mesh cannot be simulated
@@ -25,7 +25,7 @@ class Patient(NamedTuple):
     @property
     def usual_edge(self) -> float:
         """Median edge length [m]; 0 without edges."""
-        return median_edge(self.world, self.edges)
+        return median_edge(self.positions, self.edges)
 
     @property
     def is_flat(self) -> bool:
@@ -54,13 +54,13 @@ def _edges(mesh: Mesh) -> np.ndarray:
     return edges
 
 
-def examine(obj: Object, beginning: SceneSnapshot | None = None) -> Patient:
+def examine(obj: Object, beginning: SceneSnapshot | None = None) -> MeshExam:
     """Read an object in Object Mode; without a snapshot its surroundings are not checked."""
     try:
         body = mesh_io.read_body(obj)
     except PBDError:
         body = None
-    return Patient(obj, _world(obj), _edges(obj.data), mesh_io.read_polygons(obj.data), body, beginning)
+    return MeshExam(obj, _world(obj), _edges(obj.data), mesh_io.read_polygons(obj.data), body, beginning)
 
 
 def count_in(count: int, one: str, many: str) -> str:

@@ -12,7 +12,7 @@ from ..kinds import Object
 from ..output import shape_keys
 from ..scene import user_keys
 from . import mesh_findings, setup_findings
-from .patient import examine
+from .mesh_exam import examine
 
 HALF = 0.5
 """Fraction of the median edge length that a distance is set to."""
@@ -174,8 +174,8 @@ def added_geometry(obj: Object) -> None:
 
 
 BY_NAME = {
-    remedy.__name__: remedy
-    for remedy in (
+    fix.__name__: fix
+    for fix in (
         shared,
         too_coarse,
         absolute_keys,
