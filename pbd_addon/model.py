@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .air import AirSurface, Surroundings
 from .body import Body
 from .constraints import (
     AttachmentConstraints,
@@ -66,6 +67,8 @@ class State:
         penetrated: Which colliders are around or through which bodies, see `ContactConstraints.penetrated`,
             (bodies, colliders) bool.
         pace: How the last frame was stepped, for frames that choose their substeps.
+        air: Time, wind and gusts, see `air.Memory`.
+        inside: Of each closed piece, what was pumped into it [Pa m³], and whether it has burst (0 or 1), (2, pieces).
     """
 
     x: np.ndarray
@@ -79,13 +82,15 @@ class State:
     skin: np.ndarray
     penetrated: np.ndarray
     pace: Pace
+    air: np.ndarray
+    inside: np.ndarray
 
     def copy(self) -> State:
         """A copy whose arrays can change without changing this one, except those of colliders, which are shared."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
-            self.penetrated.copy(), self.pace,
+            self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
         )  # fmt: skip
 
 
@@ -160,6 +165,8 @@ class Model(Layout):
         damping_masses: Mass of each particle in the rigid motion that damping keeps, (n,) [kg]: its inertia or, if
             firmly pinned, its part of `build.PIN_SHARE` times the inertia of all free particles of its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
+        surface: The triangles that feel air.
+        around: What acts from outside.
         further: Kinds that nothing asks for by name, in this order, and those that were added.
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
@@ -179,6 +186,7 @@ class Model(Layout):
     damping: np.ndarray
     damping_masses: np.ndarray
     damping_island_masses: np.ndarray
+    surface: AirSurface
 
     attachment: AttachmentConstraints
     grabs: GrabConstraints
@@ -193,6 +201,7 @@ class Model(Layout):
     further: tuple[Constraints, ...]
     plane_constraints: tuple[PlaneConstraints, ...]
     contact: ContactConstraints
+    around: Surroundings = dataclasses.field(default_factory=Surroundings)
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
 
@@ -223,6 +232,7 @@ class Model(Layout):
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
             np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
             np.zeros((bodies, len(colliders)), bool), Pace(),
+            np.zeros(0), np.zeros((2, len(self.volume.pieces))),
         )  # fmt: skip
 
     def pushed(self) -> np.ndarray:
