@@ -1,21 +1,23 @@
-"""PBD cloth and balloons: what the add-on does.
+"""The engine of PBD Cloth & Balloons.
 
-`operators` are the verbs that a user can press, `panels` are where they stand. Everything in here runs without
-Blender and needs NumPy alone, except the sub-package `blender`, the bridge, which is not imported here.
-Start reading at `solver`.
+Everything here runs without Blender and needs only NumPy, except the sub-package `blender`, the bridge, which is not
+imported here. Start reading at `solver`.
 """
 
 from .body import Body
 from .constraints import Plane
 from .contact import Collider
+from .force_functions import AirVelocity
 from .mesh import Polygons
 from .report import StepReport
 from .settings import PRESETS, Material, SolverSettings
 from .simulation import FrameInputs, Simulation
 from .solver import UnstableError
+from .wind import Wind
 
 __all__ = [
     "PRESETS",
+    "AirVelocity",
     "Body",
     "Collider",
     "FrameInputs",
@@ -26,4 +28,5 @@ __all__ = [
     "SolverSettings",
     "StepReport",
     "UnstableError",
+    "Wind",
 ]

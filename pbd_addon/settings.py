@@ -1,7 +1,7 @@
-"""What a user can set: materials and solver settings, with units and ranges.
+"""Materials and solver settings, with units and ranges.
 
-Every field carries the label, unit, range and sentence that the panels show, so that the word a student
-reads here is the word an artist reads in Blender. The figures of materials by name are in `presets`.
+Every field has the label, unit, range and tooltip that the panels show, so the words are the same here and in Blender.
+The data of materials by name are in `presets`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ BEND_MODELS = ("AUTO", "ISOMETRIC", "DIHEDRAL")
 PRESSURE_MODES = ("OFF", "VOLUME", "OVERPRESSURE", "GAS")
 
 ATMOSPHERE = 101_325.0
-"""Standard air pressure outside of every balloon [Pa]."""
+"""Standard air pressure outside every balloon [Pa]."""
 
 
 AIR_DENSITY = 1.2
-"""Mass of the air in and around a balloon [kg/m³]."""
+"""Density of air at 20 °C and `ATMOSPHERE` [kg/m³]."""
 
 
 def setting(
@@ -36,11 +36,11 @@ def setting(
     soft_high: float | None = None,
     choices: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field with what a user interface and a validator need to know about it.
+    """A dataclass field with metadata for a user interface and a validator.
 
     Args:
-        default: Value when nothing is said.
-        label: The field's name on a panel, without unit.
+        default: Default value.
+        label: Label in a panel, without unit.
         description: One sentence for the tooltip, with a typical value.
         unit: SI unit, "" for pure numbers.
         low: Smallest legal value.
@@ -61,7 +61,7 @@ def setting(
 
 
 class _Checked:
-    """Refuses values of another type or outside of a field's range when a settings object is made."""
+    """Refuses values of another type or out of range."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
@@ -83,13 +83,12 @@ class _Checked:
 
 @dataclasses.dataclass(frozen=True)
 class Material(_Checked):
-    """What a cloth or balloon is made of. SI units; immutable; a stiffness of 0 removes the constraint.
+    """The material of a cloth or balloon. SI units; immutable; a stiffness of 0 removes the constraint.
 
-    With the method "XPBD" the stiffnesses [N/m, N·m] count; with "PBD" the pure numbers ``k_*`` of
-    Müller et al. 2007.
+    The method "XPBD" uses the stiffnesses [N/m, N·m], "PBD" the pure numbers ``k_*`` of Müller et al. 2007.
 
     Raises:
-        ValueError: A value is outside of its range.
+        ValueError: A value is out of range.
     """
 
     density: float = setting(
@@ -171,6 +170,20 @@ class Material(_Checked):
         low=0.0,
         soft_high=20.0,
     )
+    air_normal: float = setting(
+        0.0,
+        "Air Across",
+        "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind",
+        low=0.0,
+        soft_high=2.0,
+    )
+    air_tangent: float = setting(
+        0.0,
+        "Air Along",
+        "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02",
+        low=0.0,
+        soft_high=0.2,
+    )
     tethers: bool = setting(
         True,
         "Tethers",
@@ -207,6 +220,38 @@ class Material(_Checked):
         unit="Pa",
         low=-ATMOSPHERE,
         soft_high=10_000.0,
+    )
+    gas_density: float = setting(
+        0.0,
+        "Gas Density",
+        "Mass of a cubic meter of what is inside, which lifts it. Helium 0.17, hydrogen 0.084, hot air 0.95, "
+        "water 1000 kg/m³. 0: the same as outside",
+        unit="kg/m³",
+        low=0.0,
+        soft_high=2.0,
+    )
+    pump: float = setting(
+        0.0,
+        "Pump",
+        "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out",
+        unit="l/s",
+        low=-1e6,
+        soft_high=10.0,
+    )
+    burst_pressure: float = setting(
+        0.0,
+        "Burst Pressure",
+        "Overpressure at which it bursts: the pressure is gone, the skin stays whole. Party balloon 5000 Pa, 0 never",
+        unit="Pa",
+        low=0.0,
+        soft_high=20_000.0,
+    )
+    burst_strain: float = setting(
+        0.0,
+        "Burst Strain",
+        "Mean lengthening of the skin at which it bursts. 0.5 is half as long again, 0 never",
+        low=0.0,
+        soft_high=5.0,
     )
     thickness: float = setting(
         0.002,
@@ -278,7 +323,7 @@ class Material(_Checked):
         """The material of that name in `PRESETS`.
 
         Raises:
-            ValueError: There is none; the sentence lists those that there are.
+            ValueError: There is none; the sentence lists the names.
         """
         return PRESETS[arguments.choice("a preset's name", name, PRESETS)]
 
@@ -288,7 +333,7 @@ class SolverSettings(_Checked):
     """How a scene is stepped. Immutable.
 
     Raises:
-        ValueError: A value is outside of its range.
+        ValueError: A value is out of range.
     """
 
     method: str = setting(
@@ -326,6 +371,14 @@ class SolverSettings(_Checked):
         "Fast: only vertex against vertex, for cloth that barely touches itself. Off: not at all. "
         "Obstacles are always accurate",
         choices=COLLISIONS,
+    )
+    air_density: float = setting(
+        AIR_DENSITY,
+        "Air Density",
+        "Mass of a cubic meter of what is around the cloth. Air 1.2, vacuum 0, water 1000 kg/m³",
+        unit="kg/m³",
+        low=0.0,
+        soft_high=2.0,
     )
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 
