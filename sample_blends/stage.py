@@ -21,7 +21,7 @@ def build(backdrop: tuple[float, float, float], warmth: float = 1.0, scale: floa
         warmth: 1 for afternoon light, 0 for white.
         scale: How many times as far the lamps are as for a subject of two meters; they are as bright there.
     """
-    sweep = new_object("Backdrop", sweep_mesh(width=40.0, front=-14.0, back=6.0, radius=4.0, height=16.0))
+    sweep = new_object("Backdrop", sweep_mesh(width=90.0, front=-14.0, back=6.0, radius=4.0, height=16.0))
     sweep.data.materials.append(matte("Backdrop", backdrop))
     warm = (1.0, 1.0 - 0.16 * warmth, 1.0 - 0.36 * warmth)
     cool = (0.70, 0.84, 1.0)
