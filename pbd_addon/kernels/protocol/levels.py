@@ -19,7 +19,7 @@ class Levels(Protocol):
         reach: np.ndarray,
         multipliers: np.ndarray,
     ) -> None:
-        """C = reach - |q1 - q2| >= 0, rigid. q (3, c) is changed; indices (2, m); weights (2, m); reach (m,) [m]."""
+        """C = reach - |q1 - q2| >= 0, rigid. Changes q (3, c); indices (2, m); weights (2, m); reach (m,) [m]."""
 
     def follow(
         self, p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray
