@@ -40,6 +40,7 @@ SENTENCES = {
     "Frame {frame} is not simulated: go to frame {first}, or play": "",
     "Frame {frame} is not simulated: play up to it": "",
     "Simulated up to frame {frame} of {last} in {seconds} s: go on from there": "",
+    "{count} vertices take about {seconds} s to prepare": "",
     "Frame {frame} takes more than {seconds} s: it is simulated in slices": "",
     "The cache is full: frames {first} to {last} take the {limit} MB that it may have. "
     "Raise Memory Limit, or switch on Disk Cache": "",

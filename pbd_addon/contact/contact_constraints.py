@@ -245,12 +245,14 @@ class ContactConstraints(Constraints):
             p[:] = self._p[:, : self.n]
 
     def project_again(self, kernels: Kernels, p: np.ndarray) -> None:
-        """Find the contacts at p (3, n) anew and project them; in place."""
+        """Find the contacts at p (3, n) anew, among the same candidates, and project them; in place.
+
+        What is no candidate is left to the crossing guard: a query in each round would take most of the time.
+        """
         self._p[:, : self.n] = p
-        self._update_candidates(kernels, False)
         before = self._contacts
         self._find(kernels)
-        self._contacts.follow(before)
+        self._contacts.follow(before, self._candidates.size)
         self._rounds.append(before)
         if self._contacts.rows.size:
             self._push(kernels)

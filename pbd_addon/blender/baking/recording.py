@@ -15,7 +15,7 @@ from ..scene import marks, poses, user_keys
 from ..scene.poses import Pose
 from ..scene.scene_objects import find
 from ..scene.simulated_range import go_to
-from ..timeline import follow, session, step, validity
+from ..timeline import cost_estimate, follow, session, step, validity
 from ..timeline.record import Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
@@ -178,6 +178,13 @@ def _settle(scene_uid: int, begin: int, frame_end: int) -> Generator[BakeProgres
     """Build the simulation at its first frame if needed, and settle it; yields the progress."""
     scene = find_scene(scene_uid)
     go_to(scene, begin)
+    running, count = session.of(scene), cost_estimate.count_vertices(scene)
+    seconds = cost_estimate.seconds_to_prepare(count)
+    if running.scene_sim is None and seconds > SLICE:
+        step.note(running, bake=BakeProgress(begin, begin, frame_end, seconds, to_prepare=count))
+        yield running.bake
+        scene = find_scene(scene_uid)
+        go_to(scene, begin)
     running = session.ensure(scene, bpy.context.evaluated_depsgraph_get())
     to_settle, began, before = step.frames_to_settle(running, scene), time.monotonic(), running.settled
     for settled in range(before + 1, to_settle + 1):
