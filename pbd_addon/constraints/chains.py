@@ -64,7 +64,7 @@ def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
     return [_join(members) for members in kept[:MAX_FAMILIES]]
 
 
-def only(family: Family, chosen: np.ndarray) -> Family:
+def filter_chains(family: Family, chosen: np.ndarray) -> Family:
     """The chains of a family whose edges are in `chosen`, (m,) bool over all rows, which has all of a chain or none."""
     taken = chosen[family.rows]
     links = family.links[taken]
@@ -75,7 +75,7 @@ def only(family: Family, chosen: np.ndarray) -> Family:
     return Family(family.vertices[kept], place[links], family.rows[taken], family.levels, place[rings])
 
 
-def runs_straight(pairs: np.ndarray, rest: np.ndarray) -> bool:
+def is_structured(pairs: np.ndarray, rest: np.ndarray) -> bool:
     """Whether most edges (m, 2) continue straight, as in grids; rest (n, 3) [m]."""
     following = _continuations(pairs, rest)
     edge, end = np.nonzero(following >= 0)

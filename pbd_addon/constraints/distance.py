@@ -21,7 +21,7 @@ from .base import (
     residual_of,
     sort_rows,
 )  # fmt: skip
-from .chains import Family, find_families, only
+from .chains import Family, filter_chains, find_families
 
 BLOWN_UP = 1.1
 """A skin whose volume exceeds this multiple of its rest volume counts as inflated."""
@@ -195,7 +195,7 @@ class DistanceConstraints(Constraints):
             self.swept = np.flatnonzero(~back)
             starts = np.searchsorted(self.swept, starts)
             layouts = find_layouts(self.rows.indices[:, self.swept], starts)
-        families = [only(chained.family, back) for chained in self.chains if self.sizes is None]
+        families = [filter_chains(chained.family, back) for chained in self.chains if self.sizes is None]
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
         gamma = self.gamma[self.swept] if len(self.gamma) else self.gamma
         self.sweep = (

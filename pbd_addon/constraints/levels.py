@@ -18,7 +18,7 @@ from ..settings import Material, SolverSettings
 from .base import Constraints
 from .coarsening import find_levels
 from .surface_graph import distances_along
-from .tether import MARGIN, least_strain, way_through
+from .tether import MARGIN, least_strain, worst_case_factors
 
 
 class LevelConstraints(Constraints):
@@ -78,7 +78,7 @@ class LevelConstraints(Constraints):
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """As for tethers, the longest and softest path through a body determines the slack."""
-        longer, self.softer = way_through(maps, self.members, self.body_of_members, len(self.sizes))
+        longer, self.softer = worst_case_factors(maps, self.members, self.body_of_members, len(self.sizes))
         self.lengths = self.unmapped * longer[self.body]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -114,9 +114,9 @@ class LevelConstraints(Constraints):
         before = q.copy()
         last = len(self.levels) - 1
         for number, (level, (rows, starts), weights) in enumerate(zip(self.levels, self.rows, self.weights)):
-            kernels.pull_together(q, level.edges, starts, weights, self.reach[rows], self.multipliers[rows])
+            kernels.project_upper_bound(q, level.edges, starts, weights, self.reach[rows], self.multipliers[rows])
             moved = q[:, : level.size] - before[:, : level.size]
-            kernels.follow(q if number < last else p, level.followers, moved, level.parents, level.shares)
+            kernels.prolongate(q if number < last else p, level.followers, moved, level.parents, level.shares)
         for axis in range(3):
             p[axis][self.particles] = q[axis]
 

@@ -105,7 +105,7 @@ class TetherConstraints(Constraints):
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """Tethers are at least as long and as slack as the longest and softest path through their body."""
         particles, body = np.concatenate([self.particles, self.anchors]), np.tile(self.body, 2)
-        longer, self.softer = way_through(maps, particles, body, self.bodies)
+        longer, self.softer = worst_case_factors(maps, particles, body, self.bodies)
         self.lengths = self.unmapped * longer[self.body]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -167,7 +167,7 @@ def least_strain(materials: Sequence[Material], settings: SolverSettings, length
     return np.asarray(DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300))
 
 
-def way_through(
+def worst_case_factors(
     maps: Mapping[str, np.ndarray], particles: np.ndarray, body: np.ndarray, bodies: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Worst-case factors of maps in each body, on lengths and on the strain under its own weight.
