@@ -57,7 +57,7 @@ def ensure(scene: Scene, depsgraph: Depsgraph) -> Record:
 def reset(scene: Scene, depsgraph: Depsgraph) -> None:
     """Restart at the current frame from the meshes as they are; raises `PBDError`.
 
-    A first frame that a window would stand still for is left to playback, which tells it first.
+    If building the first frame would block the window, it is left to playback, which warns first.
     """
     drop(scene)
     try:
