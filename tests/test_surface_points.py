@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import meshes
-from pbd_addon.contact.surface_points import SurfacePoints, closest_weights, nearest_points
+from pbd_addon.surface_points import SurfacePoints, closest_weights, nearest_points
 
 
 def rotation(axis, angle):
