@@ -55,7 +55,6 @@ class Floor(BodyPanel):
     name = "floor"
     parent = "object_collisions"
     bl_label = "Floor"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.scene.pbd, "use_floor", text="")

@@ -134,13 +134,13 @@ def test_a_bake_settles_with_progress(extension, session, monkeypatch, before):
 def count_rests(extension, monkeypatch):
     """A list that grows by one with every frame that is settled."""
     shaping, steps = extension.bridge("timeline.step"), []
-    rest = shaping.rest
+    rest = shaping.step_in_place
 
     def counted(running, scene):
         steps.append(scene.frame_current)
         rest(running, scene)
 
-    monkeypatch.setattr(shaping, "rest", counted)
+    monkeypatch.setattr(shaping, "step_in_place", counted)
     return steps
 
 

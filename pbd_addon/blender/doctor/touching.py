@@ -1,4 +1,4 @@
-"""Cloth that begins on the surface of a collider or of other cloth, where contact cannot tell the sides."""
+"""Cloth that begins on the surface of a collider or of other cloth, where contact cannot tell the sides apart."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from ..scene.scene_objects import live_bodies
 from . import misplaced
 
 TOUCH = 1e-4
-"""What is this close to a surface is on it, in usual edges: contact measures from there to either side."""
+"""Points closer to a surface than this fraction of the median edge length are on it."""
 
 
 class Touching(NamedTuple):
@@ -26,10 +26,7 @@ class Touching(NamedTuple):
 
 
 def find(obj: Object, usual_edge: float, snapshot: SceneSnapshot) -> Touching | None:
-    """Free vertices of an object that are on a surface at a snapshot, as `Touching`, or None.
-
-    Of several surfaces it is the one with the most of them.
-    """
+    """Free vertices of an object on a surface, of the one with the most of them, or None."""
     rows = np.flatnonzero(misplaced.free_vertices(obj))
     points = misplaced.start_shape(obj, snapshot)[rows]
     found = []
@@ -44,7 +41,7 @@ def find(obj: Object, usual_edge: float, snapshot: SceneSnapshot) -> Touching | 
 
 
 def _others(obj: Object, snapshot: SceneSnapshot) -> Iterator[tuple[str, np.ndarray, Polygons]]:
-    """Name, places (n, 3) [m] and faces of the colliders and of all other cloth."""
+    """Name, world positions (n, 3) [m] and faces of the colliders and of all other cloth."""
     for uid in snapshot.collider_uids:
         surface = snapshot.surfaces[uid]
         yield surface.name, surface.world(), surface.faces

@@ -102,10 +102,10 @@ def _evaluated_mesh(obj: Object, depsgraph: Depsgraph) -> Any:
 @contextlib.contextmanager
 def _switched_off(obj: Object, depsgraph: Depsgraph) -> Iterator[None]:
     """Switch our modifier and those after it off temporarily."""
-    held = list(obj.modifiers)[output_modifier.place(obj) :]
-    switches = [(modifier, modifier.show_viewport, modifier.show_render) for modifier in held]
+    modifiers = list(obj.modifiers)[output_modifier.place(obj) :]
+    switches = [(modifier, modifier.show_viewport, modifier.show_render) for modifier in modifiers]
     try:
-        for modifier in held:
+        for modifier in modifiers:
             modifier.show_viewport = modifier.show_render = False
         _tag(obj, depsgraph)
         yield

@@ -34,7 +34,7 @@ def sentence(scene: Scene, objects: Iterable[Object] = ()) -> str:
 
     A rough estimate for one core, with the kernels that the scene will use.
     """
-    count = sum(len(obj.data.vertices) for obj in {*live_bodies(scene), *objects})
+    count = count_vertices(scene, objects)
     each = seconds_of_frame(scene, count)
     if each < LONG:
         return ""
@@ -42,8 +42,18 @@ def sentence(scene: Scene, objects: Iterable[Object] = ()) -> str:
         "{count} vertices: the first frame takes about {first} s and {memory:.1f} GB of memory, "
         "each one after it {each} s or more"
     )
-    first = BUILD * count + BUILD_MORE * count**2 + each
+    first = seconds_to_prepare(count) + each
     return line.format(count=f"{count:,}", first=rounded(first), memory=MEMORY * count / 1e9, each=rounded(each))
+
+
+def count_vertices(scene: Scene, objects: Iterable[Object] = ()) -> int:
+    """How many vertices the live cloth of a scene has, with objects that are to join it."""
+    return sum(len(obj.data.vertices) for obj in {*live_bodies(scene), *objects})
+
+
+def seconds_to_prepare(count: int) -> float:
+    """How long the first frame of so many vertices takes to be built [s]."""
+    return BUILD * count + BUILD_MORE * count**2
 
 
 def seconds_of_frame(scene: Scene, count: int) -> float:

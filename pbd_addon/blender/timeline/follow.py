@@ -156,13 +156,29 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
             here = whole_snapshot(record, scene, depsgraph)
             step.clear(record, here)
             if here.settings[scene.session_uid].settle and not record.bake:
+                _tell_before_building(scene, depsgraph)
                 _build(record, scene, depsgraph, first, here)
         if target == first:
             return
         if not (kept and record.bake):
+            if not record.bake:
+                _tell_before_building(scene, depsgraph)
             begin(record, scene, depsgraph, first)
     if record.first_frame <= target and target > record.last_frame:
         _step_to(record, scene, depsgraph, now, target)
+
+
+def _tell_before_building(scene: Scene, depsgraph: Depsgraph) -> None:
+    """Raise a `LateError` where a window would stand still for a first frame that is built."""
+    if patience_of(depsgraph) < math.inf and is_heavy(scene):
+        count = cost_estimate.count_vertices(scene)
+        seconds = cost_estimate.rounded(cost_estimate.seconds_to_prepare(count))
+        raise LateError(f"{count} vertices take about {seconds} s to prepare")
+
+
+def is_heavy(scene: Scene) -> bool:
+    """Whether a window would stand still for a first frame that is built."""
+    return PATIENCE < math.inf and cost_estimate.seconds_to_prepare(cost_estimate.count_vertices(scene)) > LONG
 
 
 def whole_snapshot(

@@ -27,6 +27,7 @@ class BakeProgress(NamedTuple):
     eta_seconds: float
     settled: int = 0  # frames of settling done
     to_settle: int = 0  # frames of settling in all; 0 once frames are stepped
+    to_prepare: int = 0  # vertices of the first frame, which is built next, in one go
 
     @property
     def share(self) -> float:
@@ -37,6 +38,8 @@ class BakeProgress(NamedTuple):
 
     def describe(self) -> str:
         """Progress in a few words."""
+        if self.to_prepare:
+            return iface("Prepares {count} vertices").format(count=f"{self.to_prepare:,}")
         minutes, seconds = divmod(round(self.eta_seconds), 60)
         left = f"{minutes}:{seconds:02d}"
         if self.to_settle:

@@ -55,10 +55,14 @@ def ensure(scene: Scene, depsgraph: Depsgraph) -> Record:
 
 
 def reset(scene: Scene, depsgraph: Depsgraph) -> None:
-    """Restart at the current frame from the meshes as they are; raises `PBDError`."""
+    """Restart at the current frame from the meshes as they are; raises `PBDError`.
+
+    A first frame that a window would stand still for is left to playback, which tells it first.
+    """
     drop(scene)
     try:
-        ensure(scene, depsgraph)
+        if not follow.is_heavy(scene):
+            ensure(scene, depsgraph)
     except PBDError as error:
         step.set_message(of(scene), str(error))
         raise
