@@ -8,14 +8,17 @@ Start reading at `solver`.
 from .body import Body
 from .constraints import Plane
 from .contact import Collider
+from .force_functions import AirVelocity
 from .mesh import Polygons
 from .report import StepReport
 from .settings import PRESETS, Material, SolverSettings
 from .simulation import FrameInputs, Simulation
 from .solver import UnstableError
+from .wind import Wind
 
 __all__ = [
     "PRESETS",
+    "AirVelocity",
     "Body",
     "Collider",
     "FrameInputs",
@@ -26,4 +29,5 @@ __all__ = [
     "SolverSettings",
     "StepReport",
     "UnstableError",
+    "Wind",
 ]

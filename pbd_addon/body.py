@@ -82,16 +82,18 @@ class Body:
             return self.own_masses
         return self._material(material).density * self._area_of_vertices
 
-    def air_masses(self, material: Material | None = None) -> np.ndarray:
+    def air_masses(self, material: Material | None = None, air_density: float = AIR_DENSITY) -> np.ndarray:
         """Mass of the air that moves with every vertex of a balloon, (n,) float64 [kg]; it has inertia and no weight.
 
-        The air inside must be moved along, and so must half as much outside (the added mass of a ball in a fluid). It
-        outweighs a thin skin many times. Each vertex gets its share by area; nothing without pressure, or where masses
-        were given.
+        The gas inside must be moved along, and so must half as much of the air outside, of `air_density` [kg/m³] (the
+        added mass of a ball in a fluid). It outweighs a thin skin many times. Each vertex gets its share by area;
+        nothing without pressure or gas, or where masses were given.
         """
-        if self.own_masses is not None or self._material(material).pressure_mode == "OFF":
+        material = self._material(material)
+        if self.own_masses is not None or (material.pressure_mode == "OFF" and not material.gas_density):
             return np.zeros(len(self.vertices))
-        air = 1.5 * AIR_DENSITY * abs(self.volume(self.rest_vertices))
+        inside = material.gas_density or air_density
+        air = (inside + 0.5 * air_density) * abs(self.volume(self.rest_vertices))
         return air * self._area_of_vertices / self._area_of_vertices.sum()
 
     def edge_strain(self, x: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .air import build_surface
 from .body import ROPE_WIDTH, Body
 from .constraints import (
     AttachmentConstraints,
@@ -64,7 +65,7 @@ def build_model(
     """The model of bodies with the materials and maps that they were made with, and of what they meet."""
     layout = _lay_out(bodies)
     materials, maps = tuple(body.material for body in bodies), tuple(body.maps for body in bodies)
-    inertia = _inertia(layout, materials, maps)
+    inertia = _inertia(layout, materials, maps, settings)
     w = inertia["w"]
     owner = np.repeat(np.arange(len(bodies)), [len(body.vertices) for body in bodies])
     soft = layout.pins[layout.soft_pins]
@@ -107,7 +108,7 @@ def with_materials(
     settings: SolverSettings,
 ) -> Model:
     """A model with other masses and compliances; only another bending model takes new rows."""
-    inertia = _inertia(model, materials, maps)
+    inertia = _inertia(model, materials, maps, settings)
     bends, bend_models = model.bends, [material.bend_model for material in materials]
     if bend_models != [material.bend_model for material in model.materials]:
         bends = _build_bends(model, inertia["w"], bend_models)
@@ -187,14 +188,20 @@ def _maps_of_particles(layout: Layout, maps: Sequence[Mapping[str, np.ndarray]])
     return {kind: factors for kind, factors in found.items() if factors is not None}
 
 
-def _inertia(layout: Layout, materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]]) -> dict[str, Any]:
-    """The masses and rates of a `Model`, arrays by name."""
+def _inertia(
+    layout: Layout,
+    materials: Sequence[Material],
+    maps: Sequence[Mapping[str, np.ndarray]],
+    settings: SolverSettings,
+) -> dict[str, Any]:
+    """The masses and rates of a `Model`, arrays by name, and what feels air."""
     bodies, free, pinned, islands = layout.bodies, layout.free, layout.pinned, layout.islands
     counts = [len(body.vertices) for body in bodies]
     weighing = np.concatenate([body.masses(m) for body, m in zip(bodies, materials)])
     own = np.repeat([body.own_masses is not None for body in bodies], counts)
     weighing *= np.where(own, 1.0, _maps_of_particles(layout, maps).get("density", 1.0))
-    masses = weighing + np.concatenate([body.air_masses(m) for body, m in zip(bodies, materials)])
+    density = settings.air_density
+    masses = weighing + np.concatenate([body.air_masses(m, density) for body, m in zip(bodies, materials)])
     gravity_fraction, w = np.zeros_like(masses), np.zeros_like(masses)
     gravity_fraction[free], w[free] = weighing[free] / masses[free], 1.0 / masses[free]
     count = len(layout.body_of_island)
@@ -211,6 +218,7 @@ def _inertia(layout: Layout, materials: Sequence[Material], maps: Sequence[Mappi
         "damping": np.array([m.damping for m in materials], float)[layout.body_of_island],
         "damping_masses": damping_masses,
         "damping_island_masses": np.bincount(islands, damping_masses),
+        "surface": build_surface(bodies, [part.start for part in layout.slices], materials, masses, density),
     }
 
 

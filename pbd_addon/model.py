@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .air import AirSurface, Surroundings
 from .body import Body
 from .constraints import (
     AttachmentConstraints,
@@ -65,6 +66,8 @@ class State:
             all as long as nothing is known.
         skin: What skins under pressure carry over, see `PressurizedSkin.remember`; (0,) where there are none.
         pace: How the last frame was stepped, for frames that choose their substeps.
+        air: Time, wind and gusts, see `air.Memory`.
+        inside: Of each closed piece, what was pumped into it [Pa m³], and whether it has burst (0 or 1), (2, pieces).
     """
 
     x: np.ndarray
@@ -77,12 +80,15 @@ class State:
     pushed: np.ndarray
     skin: np.ndarray
     pace: Pace
+    air: np.ndarray
+    inside: np.ndarray
 
     def copy(self) -> State:
         """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(), self.pace,
+            self.air.copy(), self.inside.copy(),
         )  # fmt: skip
 
 
@@ -158,6 +164,8 @@ class Model(Layout):
         damping_masses: What each particle counts for in the rigid motion that damping keeps, (n,) [kg]: its inertia,
             where it is firmly pinned, its part of `build.PIN_SHARE` times that of all that is free in its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
+        surface: The triangles that feel air.
+        around: What acts from outside.
         further: Kinds that nothing asks for by name, in this order, and those that were added.
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
@@ -177,6 +185,7 @@ class Model(Layout):
     damping: np.ndarray
     damping_masses: np.ndarray
     damping_island_masses: np.ndarray
+    surface: AirSurface
 
     attachment: AttachmentConstraints
     grabs: GrabConstraints
@@ -191,6 +200,7 @@ class Model(Layout):
     further: tuple[Constraints, ...]
     plane_constraints: tuple[PlaneConstraints, ...]
     contact: ContactConstraints
+    around: Surroundings = dataclasses.field(default_factory=Surroundings)
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
 
@@ -220,6 +230,7 @@ class Model(Layout):
         return State(
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
             np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0), Pace(),
+            np.zeros(0), np.zeros((2, len(self.volume.pieces))),
         )  # fmt: skip
 
     def pushed(self) -> np.ndarray:

@@ -22,7 +22,7 @@ ATMOSPHERE = 101_325.0
 
 
 AIR_DENSITY = 1.2
-"""Mass of the air in and around a balloon [kg/m³]."""
+"""Density of air at 20 °C and `ATMOSPHERE` [kg/m³]."""
 
 
 def setting(
@@ -171,6 +171,20 @@ class Material(_Checked):
         low=0.0,
         soft_high=20.0,
     )
+    air_normal: float = setting(
+        0.0,
+        "Air Across",
+        "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind",
+        low=0.0,
+        soft_high=2.0,
+    )
+    air_tangent: float = setting(
+        0.0,
+        "Air Along",
+        "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02",
+        low=0.0,
+        soft_high=0.2,
+    )
     tethers: bool = setting(
         True,
         "Tethers",
@@ -207,6 +221,38 @@ class Material(_Checked):
         unit="Pa",
         low=-ATMOSPHERE,
         soft_high=10_000.0,
+    )
+    gas_density: float = setting(
+        0.0,
+        "Gas Density",
+        "Mass of a cubic meter of what is inside, which lifts it. Helium 0.17, hydrogen 0.084, hot air 0.95, "
+        "water 1000 kg/m³. 0: the same as outside",
+        unit="kg/m³",
+        low=0.0,
+        soft_high=2.0,
+    )
+    pump: float = setting(
+        0.0,
+        "Pump",
+        "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out",
+        unit="l/s",
+        low=-1e6,
+        soft_high=10.0,
+    )
+    burst_pressure: float = setting(
+        0.0,
+        "Burst Pressure",
+        "Overpressure at which it bursts: the pressure is gone, the skin stays whole. Party balloon 5000 Pa, 0 never",
+        unit="Pa",
+        low=0.0,
+        soft_high=20_000.0,
+    )
+    burst_strain: float = setting(
+        0.0,
+        "Burst Strain",
+        "Mean lengthening of the skin at which it bursts. 0.5 is half as long again, 0 never",
+        low=0.0,
+        soft_high=5.0,
     )
     thickness: float = setting(
         0.002,
@@ -326,6 +372,14 @@ class SolverSettings(_Checked):
         "Fast: only vertex against vertex, for cloth that barely touches itself. Off: not at all. "
         "Obstacles are always accurate",
         choices=COLLISIONS,
+    )
+    air_density: float = setting(
+        AIR_DENSITY,
+        "Air Density",
+        "Mass of a cubic meter of what is around the cloth. Air 1.2, vacuum 0, water 1000 kg/m³",
+        unit="kg/m³",
+        low=0.0,
+        soft_high=2.0,
     )
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 

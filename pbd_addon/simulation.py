@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +14,15 @@ from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
 from .constraints.plane import checked_place
 from .contact import Collider
+from .force_functions import Function as Force, checked_forces
 from .frame_cache import FrameCache, Store
 from .maps import checked_maps
 from .model import State, Targets
 from .obstacles import planes_and_surfaces
 from .report import StepReport, make_report
-from .settings import Material, SolverSettings
+from .settings import AIR_DENSITY, Material, SolverSettings
 from .stopwatch import Stopwatch
+from .wind import Wind
 
 LONGEST_FRAME = arguments.FARTHEST / solver.RUNAWAY_SPEED
 """In a longer frame, what moves at the highest speed of a sound simulation leaves the range of coordinates [s]."""
@@ -60,6 +63,9 @@ class Simulation:
         self_collision: Whether cloth meets itself and other cloth: True (accurate), "FAST" (vertices only) or False.
         kernels: "auto" or the name of a backend.
         automatic: Whether each frame takes the substeps that motion and residuals ask for, see `adaptive`.
+        forces: Functions f(x, v, t) of what acts on all particles, see `set_forces`.
+        wind: Wind of the scene, or None; surfaces feel it where their material has coefficients.
+        air_density: Of what is around the bodies [kg/m³].
 
     Attributes:
         constraints: The kinds of constraints at work; see `constraints.Constraints`.
@@ -83,6 +89,9 @@ class Simulation:
         self_collision: bool | str = True,
         kernels: str = "auto",
         automatic: bool = False,
+        forces: Sequence[Force] = (),
+        wind: Wind | None = None,
+        air_density: float = AIR_DENSITY,
     ) -> None:
         if not isinstance(self_collision, bool) and not (isinstance(self_collision, str) and self_collision == "FAST"):
             arguments.refuse("self_collision", 'True, False or "FAST"', self_collision)
@@ -95,11 +104,14 @@ class Simulation:
             iterations=iterations,
             automatic=automatic,
             collisions="FAST" if self_collision == "FAST" else "ACCURATE" if self_collision else "OFF",
+            air_density=air_density,
             gravity=gravity,  # type: ignore[arg-type]  # checked and made a tuple there
         )
         self.use_kernels(kernels)
         planes, surfaces = planes_and_surfaces(colliders)
         self._model = build.build_model(self.bodies, planes, surfaces, settings)
+        self.set_forces(forces)
+        self.set_wind(wind)
         self._number = {body: number for number, body in enumerate(self.bodies)}
         self._plane_number = {plane: number for number, plane in enumerate(planes)}
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
@@ -385,6 +397,54 @@ class Simulation:
         self, materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]], settings: SolverSettings
     ) -> None:
         self._model = build.with_materials(self._model, materials, maps, settings)
+
+    def set_forces(self, forces: Sequence[Force]) -> None:
+        """Let these functions act, and no others, from the next step on.
+
+        A function is called as f(x, v, t) with positions [m] and velocities [m/s] of all particles, (n, 3) float64
+        each and not to be written to, and the time since the first frame [s]. It returns accelerations, (n, 3) [m/s²];
+        wrapped as `AirVelocity(f)`, velocities of the air, (n, 3) [m/s]. It must depend on nothing else, or the same
+        frame comes out different the next time. It is asked once a substep, or once a frame if it has an attribute
+        `every` that is "FRAME". `particles` tells which rows are of which body.
+
+        Raises:
+            ValueError: Something is not callable; also from a later step, if a function fails there or does not return
+                finite numbers of that shape.
+        """
+        self._surround(forces=checked_forces(forces))
+
+    def set_wind(self, wind: Wind | None) -> None:
+        """Have this wind at the end of the next frame and from then on.
+
+        In that frame, velocity and turbulence go there steadily from those of the frame before; the gusts travel on.
+        """
+        self._surround(wind=None if wind is None else arguments.instance("wind", wind, Wind))
+
+    def set_shade(self, body: Body, factors: Sequence[float] | np.ndarray | None) -> None:
+        """Say how much of wind and moving air reaches a body from the next step on.
+
+        Args:
+            body: Whose surface.
+            factors: 0 (sheltered) to 1 (open) of each of its `mesh.triangles`, (t,); None: 1.
+
+        Raises:
+            ValueError: The shape is wrong, or a factor is not from 0 to 1.
+        """
+        number, where = self._number[self._body("body", body)], f"factors of {body.name}"
+        shade = {other: known for other, known in self._model.around.shade.items() if other != number}
+        if factors is not None:
+            shade[number] = arguments.per_vertex(where, factors, len(body.mesh.triangles), low=0.0)
+            if shade[number].max(initial=0.0) > 1.0:
+                raise ValueError(f"{where} must be at most 1, not {shade[number].max():g}")
+        self._surround(shade=shade)
+
+    def _surround(self, **changes: Any) -> None:
+        around = dataclasses.replace(self._model.around, **changes)
+        self._model = dataclasses.replace(self._model, around=around)
+
+    def particles(self, body: Body) -> slice:
+        """Which of all particles, in the order of `bodies`, are the vertices of a body."""
+        return self._part(self._body("body", body))
 
     def use_kernels(self, name: str) -> None:
         """Compute with the backend of that name, or "auto", from the next step on.

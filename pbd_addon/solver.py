@@ -15,6 +15,7 @@ from collections.abc import Generator
 import numpy as np
 
 from . import forces
+from .air import AirOfFrame
 from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
 from .model import Model, State, Targets
@@ -102,6 +103,7 @@ class Stepper:
     targets: Targets
     kernels: Kernels
     watch: Stopwatch
+    air: AirOfFrame = dataclasses.field(init=False)
     _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
     _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
 
@@ -111,6 +113,8 @@ class Stepper:
         x, v = state.x.copy(), state.v.copy()
         left, taken = self._decay(h)
         forces.damp(model, x, v, taken, kernels)  #                                  (6)
+        if self.air.active:
+            self.air.blow(kernels, x, v, model.w, h, fraction)  #                    (5)
         forces.accelerate(model, v, self.settings.gravity, h, left)  #               (5)
         p = x + h * v  #                                                             (7)
         p[:, model.pinned] = self._pinned(fraction)
@@ -141,6 +145,7 @@ class Stepper:
     def begin(self, dt: float) -> None:
         """Tell everything that moves by itself where it goes in a frame of dt seconds."""
         model, state, targets = self.model, self.state, self.targets
+        self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         path = np.stack([state.pin_targets, targets.pins])
         model.attachment.path, self._firm_path = path[:, :, model.soft_pins], path[:, :, model.firm_pins]
         for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
@@ -156,6 +161,7 @@ class Stepper:
         state, targets = self.state, self.targets
         state.pin_targets, state.planes, state.colliders = targets.pins, targets.planes, targets.colliders
         state.prediction_error = self.model.contact.prediction_error
+        state.air = self.air.memory()
         return state
 
     def advance(self, start: float, stop: float, h: float, retries: int = RETRIES, together: bool = True) -> None:

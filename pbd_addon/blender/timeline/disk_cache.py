@@ -91,6 +91,7 @@ class DiskCache:
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
             skin=rest.get("skin", np.zeros(0)), pace=Pace(*rest["pace"].tolist()),
+            air=rest.get("air", np.zeros(0)), inside=rest.get("inside", np.zeros((2, 0))),
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -104,6 +105,8 @@ class DiskCache:
             "pushed": state.pushed,
             "skin": state.skin.astype(np.float32),
             "pace": np.array(state.pace),
+            "air": state.air,
+            "inside": state.inside,
         }
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()

@@ -5,6 +5,7 @@ from ..numpy import (
     inflate as inflate,
     solve_blocks as solve_blocks,
 )
+from .air import *
 from .bvh import *
 from .chains import *
 from .cones import *

@@ -1,5 +1,6 @@
 """Kernels in NumPy: the reference, and the backend that runs everywhere."""
 
+from .air import *
 from .blocks import *
 from .bvh import *
 from .chains import *

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from .air import Air
 from .blocks import Blocks
 from .bvh import Hierarchies
 from .chains import Chains
@@ -15,7 +16,7 @@ from .motion import Motion
 from .projections import Projections
 
 
-class Kernels(Blocks, Hierarchies, Chains, Cones, Contacts, Inflation, Levels, Motion, Projections, Protocol):
+class Kernels(Air, Blocks, Hierarchies, Chains, Cones, Contacts, Inflation, Levels, Motion, Projections, Protocol):
     """All kernels of a backend, which is a module."""
 
     __name__: str

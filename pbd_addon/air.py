@@ -1,0 +1,212 @@
+"""Air: what wind and still air do to surfaces, and what a caller's fields do to everything.
+
+A triangle of area A and normal n, past which the air flows at u, is pushed by
+
+    F = rho / 2 A (C_n |u| (u . n) n + C_t |u| (u - (u . n) n))
+
+C_n is what it takes to block the flow, C_t to slide along it. Lift needs no term of its own: it is the part of the
+first one that is across the flow. A third of h F goes to each corner.
+
+One explicit step would throw a light sheet back beyond the air's own velocity, and have it rattle long before. With
+s = rho / 2 C A |u| h / m, the share of the flow that a step takes of a triangle of mass m, no more is taken than
+
+    s for s < 1/2,  1 - 1 / (4 s) beyond:
+
+the largest force, exact as long as it can be, with which a step after the other never overshoots where something else
+pulls too: d(share u)/du stays within 1. What a triangle moves of its corners is shared out so that no vertex is moved
+by more than the mean of what its triangles want.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .body import Body
+from .force_functions import ForcesOfFrame, Function
+from .kernels import Kernels
+from .settings import Material
+from .wind import MODES, Wind
+
+GUSTS = 4
+"""How often a frame asks for the gusts at each triangle. At 12 m/s and 24 frames a second, the air is 12 cm farther."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What acts from outside, until something else is said.
+
+    Attributes:
+        forces: Functions, see `force_functions`.
+        wind: The wind at the end of the next frame, or None.
+        shade: Share of the wind that reaches each of a body's `mesh.triangles`, (t,), by the body's number.
+    """
+
+    forces: tuple[Function, ...] = ()
+    wind: Wind | None = None
+    shade: Mapping[int, np.ndarray] = dataclasses.field(default_factory=dict)
+
+
+class AirSurface(NamedTuple):
+    """The triangles that feel air.
+
+    Attributes:
+        triangles: Particles of each, (3, t) int64.
+        masses: What each moves of its corners, (t,) [kg].
+        normal, tangent: Half the density of the air times the coefficients across and along, (t,) [kg/m³].
+        parts: Where the triangles of each body are that has any, by its number.
+    """
+
+    triangles: np.ndarray
+    masses: np.ndarray
+    normal: np.ndarray
+    tangent: np.ndarray
+    parts: Mapping[int, slice]
+
+
+def build_surface(
+    bodies: Sequence[Body], starts: Sequence[int], materials: Sequence[Material], inertia: np.ndarray, density: float
+) -> AirSurface:
+    """The surface of bodies whose particles begin at `starts`, of inertia (n,) [kg], in air of a density [kg/m³]."""
+    triangles, masses = [np.zeros((3, 0), np.int64)], [np.zeros(0)]
+    normal, tangent = [np.zeros(0)], [np.zeros(0)]
+    parts: dict[int, slice] = {}
+    at = 0
+    for number, (body, start, material) in enumerate(zip(bodies, starts, materials)):
+        own, count = body.mesh.triangles.T, len(body.mesh.triangles)
+        if not count or not density or not max(material.air_normal, material.air_tangent):
+            continue
+        corners = body.rest_vertices[own]
+        areas = 0.5 * np.linalg.norm(np.cross(corners[1] - corners[0], corners[2] - corners[0]), axis=1)
+        around = np.bincount(own.ravel(), np.tile(areas, 3), len(body.vertices))
+        per_area = inertia[start : start + len(body.vertices)] / np.maximum(around, 1e-300)
+        masses.append(3.0 * areas * per_area[own].min(axis=0))
+        triangles.append(own.astype(np.int64) + start)
+        normal.append(np.full(count, 0.5 * density * material.air_normal))
+        tangent.append(np.full(count, 0.5 * density * material.air_tangent))
+        parts[number] = slice(at, at + count)
+        at += count
+    return AirSurface(
+        np.ascontiguousarray(np.concatenate(triangles, axis=1)),
+        np.concatenate(masses), np.concatenate(normal), np.concatenate(tangent), parts,
+    )  # fmt: skip
+
+
+class Memory(NamedTuple):
+    """What a frame has to know of those before it.
+
+    Attributes:
+        time: Since the first frame [s].
+        velocity: Of the wind at the end of the last frame, (3,) [m/s].
+        turbulence: Of that wind.
+        lags: How far each wave of the gusts has travelled, (MODES,) [rad].
+    """
+
+    time: float
+    velocity: np.ndarray
+    turbulence: float
+    lags: np.ndarray
+
+    @staticmethod
+    def of(packed: np.ndarray) -> Memory:
+        """From an array: the time alone where there was no wind, nothing at the first frame."""
+        time = float(packed[0]) if len(packed) else 0.0
+        if len(packed) < 5 + MODES:
+            return Memory(time, np.zeros(3), 0.0, np.zeros(MODES))
+        return Memory(time, packed[1:4], float(packed[4]), packed[5:])
+
+    def pack(self) -> np.ndarray:
+        """All of it in one array, (5 + MODES,) float64; without wind the time alone, (1,)."""
+        if not self.velocity.any():
+            return np.array([self.time])
+        return np.concatenate([[self.time], self.velocity, [self.turbulence], self.lags])
+
+
+class AirOfFrame:
+    """Air and fields in one frame of dt seconds.
+
+    Args:
+        surface: What feels air.
+        around: What acts.
+        memory: What the last frame left, see `Memory`.
+        dt: Length of the frame [s].
+    """
+
+    def __init__(self, surface: AirSurface, around: Surroundings, memory: np.ndarray, dt: float) -> None:
+        self.surface, self.around, self.dt = surface, around, dt
+        self.before = Memory.of(memory)
+        self.asked = ForcesOfFrame(around.forces)
+        self.feels = bool(len(surface.masses))
+        self.active = self.feels or bool(around.forces)
+        wind = around.wind
+        self.end = np.array(wind.velocity) if wind else np.zeros(3)
+        # Wind that is there from the first frame on does not begin with a lull.
+        known = self.before.time > 0.0
+        self.start = self.before.velocity if known else self.end
+        self.turbulence = (self.before.turbulence if known else self._turbulence, self._turbulence)
+        self.rates = wind.frequencies(0.5 * (self.start + self.end)) if wind else np.zeros(MODES)
+        self._gusts: tuple[int, np.ndarray] | None = None
+        self._shade = self._shades()
+
+    @property
+    def _turbulence(self) -> float:
+        return self.around.wind.turbulence if self.around.wind else 0.0
+
+    def memory(self) -> np.ndarray:
+        """What the next frame has to know."""
+        before = self.before
+        lags = np.remainder(before.lags + self.rates * self.dt, 2.0 * math.pi)
+        return Memory(before.time + self.dt, self.end, self._turbulence, lags).pack()
+
+    def blow(self, kernels: Kernels, x: np.ndarray, v: np.ndarray, w: np.ndarray, h: float, fraction: float) -> None:
+        """Let wind, still air and fields act on velocities (3, n), in place, in the h seconds up to `fraction`.
+
+        Raises:
+            ValueError: A function fails, or returns what it must not.
+        """
+        begin = fraction - h / self.dt
+        acceleration, moving = self.asked.ask(x, v, self.before.time + begin * self.dt)
+        if self.feels:
+            air = self._air(kernels, x, begin, fraction)
+            if moving is not None:
+                air = air + moving.take(self.surface.triangles, axis=1).mean(axis=1)
+            triangles, masses, normal, tangent, _ = self.surface
+            kernels.push_by_air(v, x, air, triangles, masses, normal, tangent, w, h)
+        if acceleration is not None:
+            v += np.where(w > 0.0, h, 0.0) * acceleration
+
+    def _air(self, kernels: Kernels, x: np.ndarray, begin: float, fraction: float) -> np.ndarray:
+        """Velocity of the air at each triangle, (3, t), or everywhere, (3, 1) [m/s]."""
+        mean = self.start + fraction * (self.end - self.start)
+        air = mean[:, None]
+        intensity = self.turbulence[0] + fraction * (self.turbulence[1] - self.turbulence[0])
+        strength = intensity * float(np.linalg.norm(mean))
+        if strength and self.around.wind:
+            air = air + strength * self._gusts_at(kernels, x, begin)
+        return air if self._shade is None else air * self._shade
+
+    def _gusts_at(self, kernels: Kernels, x: np.ndarray, begin: float) -> np.ndarray:
+        """Gusts at each triangle for a strength of 1, (3, t), anew for each quarter of the frame."""
+        quarter = int(begin * GUSTS + 1e-9)
+        if self._gusts is None or self._gusts[0] != quarter:
+            assert self.around.wind is not None
+            waves = self.around.wind.waves
+            centers = x.take(self.surface.triangles, axis=1).mean(axis=1)
+            # Halfway to the next time they are asked for.
+            phases = waves.phases - self.before.lags - self.rates * self.dt * (quarter + 0.5) / GUSTS
+            self._gusts = quarter, kernels.gusts(centers, waves.vectors, waves.amplitudes, phases)
+        return self._gusts[1]
+
+    def _shades(self) -> np.ndarray | None:
+        """Share of the wind that reaches each triangle, (t,), or None."""
+        if not any(number in self.surface.parts for number in self.around.shade):
+            return None
+        shade = np.ones(len(self.surface.masses))
+        for number, part in self.surface.parts.items():
+            if number in self.around.shade:
+                shade[part] = self.around.shade[number]
+        return shade

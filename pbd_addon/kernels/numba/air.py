@@ -1,0 +1,98 @@
+"""What air and gas do to a surface, compiled by Numba."""
+
+from __future__ import annotations
+
+from math import cos, sqrt
+
+import numpy as np
+
+from .compile import helper, kernel
+
+
+@helper
+def _taken(rate: float) -> float:
+    return rate if rate < 0.5 else 1.0 - 0.25 / rate
+
+
+@kernel("void(f8[:,::1], f8[:,::1], f8[:,:], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
+def push_by_air(
+    v: np.ndarray,
+    x: np.ndarray,
+    air: np.ndarray,
+    triangles: np.ndarray,
+    masses: np.ndarray,
+    normal: np.ndarray,
+    tangent: np.ndarray,
+    w: np.ndarray,
+    h: float,
+) -> None:
+    impulses = np.zeros(v.shape)
+    step = 1 if air.shape[1] > 1 else 0
+    for t in range(triangles.shape[1]):
+        i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
+        ax, ay, az = x[0, i], x[1, i], x[2, i]
+        bx, by, bz = x[0, j] - ax, x[1, j] - ay, x[2, j] - az
+        cx, cy, cz = x[0, k] - ax, x[1, k] - ay, x[2, k] - az
+        nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
+        s = t * step
+        ux = air[0, s] - (v[0, i] + v[0, j] + v[0, k]) / 3.0
+        uy = air[1, s] - (v[1, i] + v[1, j] + v[1, k]) / 3.0
+        uz = air[2, s] - (v[2, i] + v[2, j] + v[2, k]) / 3.0
+        square = max(nx * nx + ny * ny + nz * nz, 1e-300)
+        across = (ux * nx + uy * ny + uz * nz) / square
+        rate = sqrt((ux * ux + uy * uy + uz * uz) * square) * (0.5 * h / masses[t])
+        along, third = _taken(rate * tangent[t]), masses[t] / 3.0
+        through = third * (_taken(rate * normal[t]) - along) * across
+        along *= third
+        ux, uy, uz = along * ux + through * nx, along * uy + through * ny, along * uz + through * nz
+        for m in range(3):
+            corner = triangles[m, t]
+            impulses[0, corner] += ux
+            impulses[1, corner] += uy
+            impulses[2, corner] += uz
+    for axis in range(3):
+        for p in range(len(w)):
+            v[axis, p] += w[p] * impulses[axis, p]
+
+
+@kernel("void(f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8)")
+def push_by_gas(
+    v: np.ndarray,
+    x: np.ndarray,
+    potential: np.ndarray,
+    triangles: np.ndarray,
+    lightness: np.ndarray,
+    w: np.ndarray,
+    h: float,
+) -> None:
+    impulses = np.zeros(v.shape)
+    for t in range(triangles.shape[1]):
+        i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
+        ax, ay, az = x[0, i], x[1, i], x[2, i]
+        bx, by, bz = x[0, j] - ax, x[1, j] - ay, x[2, j] - az
+        cx, cy, cz = x[0, k] - ax, x[1, k] - ay, x[2, k] - az
+        nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
+        total = potential[i] + potential[j] + potential[k]
+        for m in range(3):
+            corner = triangles[m, t]
+            push = -h / 24.0 * lightness[t] * (total + potential[corner])
+            impulses[0, corner] += push * nx
+            impulses[1, corner] += push * ny
+            impulses[2, corner] += push * nz
+    for axis in range(3):
+        for p in range(len(w)):
+            v[axis, p] += w[p] * impulses[axis, p]
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
+def gusts(points: np.ndarray, vectors: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray) -> np.ndarray:
+    found = np.zeros(points.shape)
+    for k in range(len(phases)):
+        kx, ky, kz, phase = vectors[0, k], vectors[1, k], vectors[2, k], phases[k]
+        ax, ay, az = amplitudes[0, k], amplitudes[1, k], amplitudes[2, k]
+        for i in range(points.shape[1]):
+            wave = cos(kx * points[0, i] + ky * points[1, i] + kz * points[2, i] + phase)
+            found[0, i] += ax * wave
+            found[1, i] += ay * wave
+            found[2, i] += az * wave
+    return found

@@ -1,0 +1,77 @@
+"""What air and gas do to a surface, in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def push_by_air(
+    v: np.ndarray,
+    x: np.ndarray,
+    air: np.ndarray,
+    triangles: np.ndarray,
+    masses: np.ndarray,
+    normal: np.ndarray,
+    tangent: np.ndarray,
+    w: np.ndarray,
+    h: float,
+) -> None:
+    area = _doubled_areas(x, triangles)
+    relative = air - v.take(triangles, axis=1).sum(axis=1) / 3.0
+    square = np.maximum(_dot(area, area), 1e-300)
+    across = _dot(relative, area) / square
+    rate = np.sqrt(_dot(relative, relative) * square) * (0.5 * h / masses)
+    along, through = _taken(rate * tangent), _taken(rate * normal)
+    third = masses / 3.0
+    relative *= third * along
+    area *= third * (through - along) * across
+    relative += area
+    _add(v, np.concatenate([relative] * 3, axis=1), triangles, w)
+
+
+def push_by_gas(
+    v: np.ndarray,
+    x: np.ndarray,
+    potential: np.ndarray,
+    triangles: np.ndarray,
+    lightness: np.ndarray,
+    w: np.ndarray,
+    h: float,
+) -> None:
+    # Linear pressure over a triangle gives its corner i the force A / 12 (p_1 + p_2 + p_3 + p_i) along the normal.
+    area = _doubled_areas(x, triangles)
+    pressure = potential.take(triangles)
+    pressure += pressure.sum(axis=0)
+    pressure *= lightness * (-h / 24.0)
+    _add(v, (area[:, None] * pressure).reshape(3, -1), triangles, w)
+
+
+def gusts(points: np.ndarray, vectors: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray) -> np.ndarray:
+    # einsum, and not the product of matrices, which adds up in threads.
+    angles = np.einsum("ik,im->km", vectors, points)
+    angles += phases[:, None]
+    return np.einsum("ik,km->im", amplitudes, np.cos(angles, out=angles))
+
+
+def _taken(rate: np.ndarray) -> np.ndarray:
+    """Share of the relative velocity that air takes in a substep, of what an explicit step would: see `air`."""
+    return np.where(rate < 0.5, rate, 1.0 - 0.25 / np.maximum(rate, 0.5))
+
+
+def _doubled_areas(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Normals of twice the area, (3, t) [m²]."""
+    a, b, c = x.take(triangles, axis=1).swapaxes(0, 1)
+    b, c = b - a, c - a
+    return np.stack([b[i] * c[j] - b[j] * c[i] for i, j in ((1, 2), (2, 0), (0, 1))])
+
+
+def _add(v: np.ndarray, impulses: np.ndarray, triangles: np.ndarray, w: np.ndarray) -> None:
+    """Add impulses (3, 3 t) [N s] on the corners to velocities."""
+    corners = triangles.ravel()
+    for row, impulse in zip(v, impulses):
+        row += w * np.bincount(corners, impulse, len(w))
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Dot products of the columns of two (3, m) arrays."""
+    return np.einsum("ij,ij->j", a, b)

@@ -1,0 +1,51 @@
+"""What air and gas do to a surface; see `air` and `lift`.
+
+Common arguments: x (3, n) [m]; v (3, n) [m/s]; triangles (3, t) int; w (n,) [1/kg]; h [s].
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Air(Protocol):
+    """Air and gas."""
+
+    def push_by_air(
+        self,
+        v: np.ndarray,
+        x: np.ndarray,
+        air: np.ndarray,
+        triangles: np.ndarray,
+        masses: np.ndarray,
+        normal: np.ndarray,
+        tangent: np.ndarray,
+        w: np.ndarray,
+        h: float,
+    ) -> None:
+        """Let air of the velocities `air` (3, t), or (3, 1) for all triangles, push them for h, in place on v.
+
+        masses (t,) [kg]: what each triangle moves of its corners; normal and tangent (t,) [kg/m³]: half the density of
+        air times the coefficient for flow across and along the surface.
+        """
+
+    def push_by_gas(
+        self,
+        v: np.ndarray,
+        x: np.ndarray,
+        potential: np.ndarray,
+        triangles: np.ndarray,
+        lightness: np.ndarray,
+        w: np.ndarray,
+        h: float,
+    ) -> None:
+        """Let gas push a skin out, in place on v, by the pressure -lightness potential, linear in each triangle.
+
+        potential (n,) [m²/s²]: of gravity, g . x; lightness (t,) [kg/m³]: how much lighter than the air outside the gas
+        inside is, with the opposite sign where normals point inwards.
+        """
+
+    def gusts(self, points: np.ndarray, vectors: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray) -> np.ndarray:
+        """Sum of amplitudes (3, k) cos(vectors (3, k) . points (3, m) + phases (k,)), (3, m)."""
