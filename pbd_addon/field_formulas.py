@@ -100,6 +100,7 @@ class Batch:
         """Accelerations (n, 3) of all fields together: the share of the wind factors, and the rest."""
         pressing, pulling = np.zeros_like(x), np.zeros_like(x)
         share = self._numbers["wind_factor"][:, :, None]
+        pieces: list[Any]
         if self._points is None:
             pieces = [(None, None)] if self.one.shape not in ("SURFACE", "POINTS") else []
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from typing import Any
@@ -134,8 +135,24 @@ def _nearest(tree: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _texture(name: str, at: np.ndarray) -> tuple[np.ndarray, bool]:
     """The colors of a texture at places, and whether it has any; Blender is asked once a frame for each point."""
-    texture = bpy.data.textures.get(name)
+    texture: Any = bpy.data.textures.get(name)
     if texture is None:
         return np.zeros((len(at), 4)), False
     is_colored = texture.use_color_ramp or COLORED.get(texture.type, lambda _texture: False)(texture)
     return np.array([texture.evaluate(p) for p in at.tolist()]).reshape(-1, 4), is_colored
+
+
+def nearest_of(field: Field, x: np.ndarray) -> np.ndarray:
+    """The point of a field that is nearest to each of x (n, 3), (n, 3) [m]; the object's origin if it is a mesh."""
+    origin, n = np.array(field.origin), np.array(field.axis)
+    along = ((x - origin) @ n)[:, None] * n
+    if field.shape == "PLANE" and field.kind != "VORTEX":
+        return x - along
+    if field.shape in ("LINE", "PLANE"):
+        return origin + along
+    return np.broadcast_to(origin, x.shape)
+
+
+def with_flow(field: Field, flow: float) -> Field:
+    """The same field with another flow."""
+    return dataclasses.replace(field, flow=flow)

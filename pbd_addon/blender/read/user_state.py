@@ -11,14 +11,14 @@ import numpy as np
 from ..errors import PBDError
 from ..kinds import Depsgraph, Object, Scene
 from ..output import output_choice
-from ..scene import animation, poses, surfaces, user_keys
+from ..scene import animation, fields, poses, surfaces, user_keys
 from ..scene.animation import Curves
 from ..scene.poses import Pose
-from ..scene.scene_objects import bodies, find, is_body, objects_of
+from ..scene.scene_objects import bodies, find, is_body, layer_of, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Key, as_collider
+from ..settings.raw_settings import Key, as_collider, as_field
 from . import mesh_io
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -31,6 +31,7 @@ class Watched(NamedTuple):
     pinned: frozenset[int] = frozenset()  # of these, those whose place matters
     targets: dict[int, str] = {}  # names of what cloth is attached to
     obstacles: dict[int, str] = {}  # names of the colliders
+    fields: dict[int, str] = {}  # names of the force fields
 
 
 class Place(NamedTuple):
@@ -71,6 +72,7 @@ class Heard(NamedTuple):
     cast: bool = False  # an object may have become a collider or stopped being one
     surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is no surface
     carried: dict[int, Any] = {}  # transforms of what parents and constraints have put elsewhere, by uid
+    fields: bool = False  # an object may have become a force field or stopped being one
 
 
 class UserState(NamedTuple):
@@ -89,6 +91,8 @@ class UserState(NamedTuple):
     hand_count: int  # how often a hand was used
     heard: Heard  # what Blender has told since the last frame was shown
     curves: Curves | None = None  # the animation; None while nobody has edited it
+    fields: dict[int, Place] = {}  # where force fields are put, by uid
+    blowing: frozenset[int] | None = None  # uids of all force fields; None while nobody has edited that
 
 
 def read(
@@ -101,6 +105,7 @@ def read(
     """
     members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
     obstacles, frame, first = objects_of(scene, watched.obstacles), shown_frame(scene), frame_range(scene)[0]
+    blowing = [obj for obj in objects_of(scene, watched.fields) if _blows(obj, scene)] if watched.fields else []
     found = bodies(scene) if math.floor(frame) == first else []  # To look at all objects takes long in large scenes.
     holders = [obj for obj in members if obj.session_uid in watched.pinned and not obj.pbd.baked]
     holders += objects_of(scene, watched.targets)
@@ -113,12 +118,19 @@ def read(
         if obj != scene
     }
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
-    names = {obj.session_uid: obj.name for obj in (*members, *obstacles)}
+    names = {obj.session_uid: obj.name for obj in (*members, *obstacles, *blowing)}
+    for obj in blowing:
+        owners[as_field(obj.session_uid)] = obj
+        settings[as_field(obj.session_uid)] = raw_settings.raw_field(obj.field)
+    vane = [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
+    animated = {key: animation.beginnings(owner) for key, owner in owners.items()}
+    if vane and animated[scene.session_uid] is not None and not place(vane[0]).is_free:
+        animated[scene.session_uid] += ("pbd.wind_direction",)
     return UserState(
         frame=frame,
         first=first,
         settings=settings,
-        animated={key: animation.beginnings(owner) for key, owner in owners.items()},
+        animated=animated,
         names={**names, scene.session_uid: ""},
         colliders={obj.session_uid: place(obj) for obj in obstacles},
         holders={obj.session_uid: place(obj) for obj in holders},
@@ -127,10 +139,24 @@ def read(
         cast=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if heard.cast else None,
         hand_count=scene.pbd.hand_count,
         heard=heard,
-        curves=animation.read(scene, members, [*holders, *obstacles], frames, known)
+        curves=animation.read(scene, members, [*holders, *obstacles, *blowing, *vane], frames, known)
         if frames and (heard.curves or bpy.app.background)
         else None,
+        fields={obj.session_uid: place(obj) for obj in blowing},
+        blowing=all_blowing(scene) if heard.fields or bpy.app.background else None,
     )
+
+
+def all_blowing(scene: Scene) -> frozenset[int]:
+    """Uids of the force fields of a scene that are switched on."""
+    return frozenset(obj.session_uid for obj in scene.objects if fields.is_field(obj) and _blows(obj, scene))
+
+
+def _blows(obj: Object, scene: Scene) -> bool:
+    """Whether an object is a force field that is not hidden, or whose hiding is animated."""
+    if not fields.is_field(obj) or obj.hide_get(view_layer=layer_of(scene)):
+        return False
+    return not obj.hide_viewport or ("hide_viewport", 0) in animation.channels(obj)
 
 
 def place(obj: Object) -> Place:
@@ -206,8 +232,10 @@ def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, kno
     animation_data = [getattr(update.id, "animation_data", None) for update in depsgraph.updates]
     has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
     curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # These may be what was edited.
+    edited: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_transform]
+    blows = heard.fields or any(isinstance(one, bpy.types.Object) and fields.is_field(one) for one in edited)
     if known is None or shown_frame(scene) != known.frame:
-        return heard._replace(curves=heard.curves or curves_edited)
+        return heard._replace(curves=heard.curves or curves_edited, fields=blows)
     around = {**watched.obstacles, **watched.targets}
     shapes = dict(heard.surfaces)
     reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
@@ -218,10 +246,10 @@ def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, kno
                 shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
             except PBDError:
                 shapes[obj.session_uid] = None
-    stood = {**known.colliders, **known.holders}
+    stood = {**known.colliders, **known.holders, **known.fields}
     carried = {
         obj.session_uid: obj.matrix_world.copy()
         for obj in objects_of(scene, {uid: place.name for uid, place in stood.items()})
         if (obj.parent is not None or obj.constraints) and obj.matrix_world != stood[obj.session_uid].carried
     }
-    return Heard(heard.curves or curves_edited, heard.cast, shapes, carried)
+    return Heard(heard.curves or curves_edited, heard.cast, shapes, carried, blows)

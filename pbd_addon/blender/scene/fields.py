@@ -54,26 +54,23 @@ def read_place(obj: Object, depsgraph: Depsgraph, known: FieldPlace | None = Non
     evaluated = obj.evaluated_get(depsgraph)
     found = FieldPlace(obj.name, np.array(evaluated.matrix_world), *_NO_MESH)
     if obj.field.shape in ON_MESH and obj.type in surfaces.SURFACE_TYPES:
-        found = found._replace(**_read_mesh(evaluated))
+        found = FieldPlace(found.name, found.matrix, *_read_mesh(evaluated))
     return known if known is not None and known.name == found.name and known.stands_like(found) else found
 
 
 _NO_MESH = np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)
 
 
-def _read_mesh(evaluated: Any) -> dict[str, np.ndarray]:
+def _read_mesh(evaluated: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points, normals and triangles of an evaluated object's mesh."""
     mesh = evaluated.to_mesh()
     try:
         if mesh is None:
-            return {}
+            return _NO_MESH
         count = len(mesh.vertices)
         normals, corners = np.empty(3 * count, np.float32), np.empty(3 * len(mesh.loop_triangles), np.int32)
         mesh.vertex_normals.foreach_get("vector", normals)
         mesh.loop_triangles.foreach_get("vertices", corners)
-        return {
-            "points": user_keys.read_vertices(mesh),
-            "normals": normals.reshape(-1, 3),
-            "triangles": corners.reshape(-1, 3),
-        }
+        return user_keys.read_vertices(mesh), normals.reshape(-1, 3), corners.reshape(-1, 3)
     finally:
         evaluated.to_mesh_clear()

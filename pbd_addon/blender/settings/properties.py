@@ -11,7 +11,7 @@ from bpy.props import IntProperty, PointerProperty, StringProperty
 
 from ...settings import Material, SolverSettings
 from ..kinds import Object
-from . import borrowed, maps, shown_units, wind
+from . import borrowed, gases, maps, shown_units, wind
 from .field_properties import (
     OVERRIDABLE,
     Choice,
@@ -326,7 +326,7 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
 for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
     group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
 
-PBD_PG_object.__annotations__.update(shown_units.properties() | maps.properties())
+PBD_PG_object.__annotations__.update(shown_units.properties() | maps.properties() | gases.properties())
 PBD_PG_scene.__annotations__.update(borrowed.properties() | wind.properties())
 
 register_classes, unregister_classes = bpy.utils.register_classes_factory(

@@ -39,7 +39,6 @@ OF_SCENE = {name: ((f"pbd.{name}",), "") for name in SOLVER_FIELDS} | {
     "floor": (("pbd.use_floor", "pbd.floor_height", "pbd.floor_friction"), "Floor"),
     "frame_seconds": (("pbd.speed", "render.fps", "render.fps_base"), "Speed or frame rate"),
     "wind": (("pbd.wind_",), "Wind"),
-    "air_density": (("pbd.air_density",), ""),
     "field_reading": (("pbd.field_reading",), ""),
 }
 OF_COLLIDER = {name: ((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS}
@@ -117,9 +116,14 @@ _weights = operator.attrgetter(*field_weights.NAMES)
 
 def raw_material(pbd: Any) -> Record:
     """The settings of material, maps and field weights of an ``Object.pbd``."""
-    weights, of = _weights(pbd.field_weights), pbd.field_weights.collection
-    names = None if of is None else tuple(sorted(obj.name for obj in of.all_objects if fields.is_field(obj)))
-    return ObjectSettings(*_object_values(pbd), weights, names)
+    return ObjectSettings(*_object_values(pbd), _weights(pbd.field_weights), fields_of(pbd.field_weights.collection))
+
+
+def fields_of(collection: Any) -> tuple[str, ...] | None:
+    """The names of the force fields in a collection; None for no collection."""
+    if collection is None:
+        return None
+    return tuple(sorted(obj.name for obj in collection.all_objects if fields.is_field(obj)))
 
 
 def raw_field(field: Any) -> Record:
@@ -150,7 +154,6 @@ def raw_scene(scene: Scene) -> Record:
         floor=Floor(pbd.use_floor, pbd.floor_height, pbd.floor_friction),
         frame_seconds=clean(pbd.speed) * clean(render.fps_base) / render.fps,
         wind=wind.raw_wind(scene),
-        air_density=pbd.air_density,
         field_reading=pbd.field_reading,
     )
 

@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 from bpy.props import FloatVectorProperty
 
-from ...settings import AIR_DENSITY
 from ..kinds import Scene
 from .field_properties import OVERRIDABLE, Choice, Link, Real, Whole
 
@@ -77,15 +76,6 @@ def properties() -> dict[str, Any]:
             default=0,
             min=0,
             soft_max=500,
-        ),
-        "air_density": Real(
-            name="Air Density",
-            description="Mass of a cubic meter of what surrounds the cloth, in kg/m³. Air 1.2, vacuum 0, water 1000",
-            default=AIR_DENSITY,
-            min=0.0,
-            soft_max=1000.0,
-            step=10,
-            precision=3,
         ),
         "field_reading": Choice(
             name="Force Fields",

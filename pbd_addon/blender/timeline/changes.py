@@ -17,6 +17,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Beginning, Place, UserState
 from ..scene import poses
+from ..scene.fields import FieldPlace
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
@@ -34,7 +35,7 @@ PUT_ELSEWHERE = 1e-4
 class Change(NamedTuple):
     """Something that frames were made with is not as it was."""
 
-    what: str  # SETTING, PLACE, COLLIDERS or COLLIDERS_BACK, ANIMATION, HAND, or one of `AT_FIRST`
+    what: str  # SETTING, PLACE, COLLIDERS or COLLIDERS_BACK, FIELDS, ANIMATION, HAND, or one of `AT_FIRST`
     first_frame: int  # that depends on it
     why: str  # the end of a sentence: "Tension of 'Flag' changed"
     uid: int = 0  # of the object with pins that was moved
@@ -63,6 +64,7 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
                 *setting_changes(record, known, user),
                 *_places(record, known, user),
                 *_colliders(record, known, user),
+                *_fields(record, known, user),
             ]
         found += [*_animation(record, user), *_here(record, now)]
     return sorted(found, key=lambda one: one.first_frame)
@@ -249,7 +251,24 @@ def _colliders(record: Record, known: UserState, user: UserState) -> list[Change
     return found
 
 
-def _stands_at(surface: Surface | None, matrix: np.ndarray) -> bool:
+def _fields(record: Record, known: UserState, user: UserState) -> list[Change]:
+    """Force fields that a hand has moved, or that are others."""
+    found = []
+    others = user.blowing is not None and known.blowing is not None and user.blowing != known.blowing
+    if others or not user.fields.keys() >= known.fields.keys():
+        blowing = user.fields.keys() if user.blowing is None else user.blowing
+        fitting = [at for at, one in record.snapshots.items() if one.fields.keys() == blowing]
+        found.append(Change("FIELDS", _after_shown(record, known, fitting), iface("there are other force fields")))
+    for uid, place in user.fields.items():
+        if _moved(known.fields.get(uid), place, known.frame == user.frame, user.heard.carried.get(uid)):
+            stood = record.snapshots.items() if place.is_free else ()
+            fitting = [at for at, one in stood if _stands_at(one.fields.get(uid), place.matrix)]
+            why = iface("'{name}' was put back") if fitting else iface("'{name}' was moved")
+            found.append(Change("FIELDS", _after_shown(record, known, fitting), why.format(name=place.name)))
+    return found
+
+
+def _stands_at(surface: Surface | FieldPlace | None, matrix: np.ndarray) -> bool:
     """Whether a surface, or None, has this transform (4, 4)."""
     return surface is not None and np.allclose(surface.matrix, matrix, rtol=0.0, atol=1e-6)
 

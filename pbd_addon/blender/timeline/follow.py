@@ -65,6 +65,7 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
 def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
     """Look, reach and write."""
     world, obstacles = record.world, record.world.obstacles if record.world else {}
+    fields = record.world.fields if record.world else {}
     now = look(record, scene, depsgraph, objects)
     frame = now.user.frame
     found: list = []
@@ -82,8 +83,10 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
             except PBDError as error:
                 step.say(record, str(error), isinstance(error, LateError))
         write(record, scene, now, depsgraph.mode == "RENDER")
-    same = record.world is world and (world is None or world.obstacles is obstacles)
-    seen = now.user if same else step.read_user(record, scene)._replace(cast=now.user.cast)
+    same = record.world is world and (world is None or (world.obstacles is obstacles and world.fields is fields))
+    seen = now.user
+    if not same:
+        seen = step.read_user(record, scene)._replace(cast=now.user.cast, blowing=now.user.blowing)
     step.remember(record, seen)
     if record.world is not None and not found and not record.untouched:
         replay.note(record, scene, depsgraph, now)

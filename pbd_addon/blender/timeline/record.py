@@ -176,4 +176,5 @@ class Record:
             frozenset(one.uid for one in members if len(one.body.pin_ids)),
             {one.uid: one.surface.name for one in bound if one.uid not in obstacles},
             {uid: one.surface.name for uid, one in obstacles.items()},
+            self.world.fields,
         )

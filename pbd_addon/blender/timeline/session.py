@@ -108,7 +108,7 @@ def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
 def notice_undo() -> None:
     """After undo: what Blender does not tell by itself may be back as it was."""
     for found in _records.values():
-        step.note(found, heard=found.heard._replace(curves=True, cast=True))
+        step.note(found, heard=found.heard._replace(curves=True, cast=True, fields=True))
 
 
 def valid_frames(scene: Scene) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from ..read.user_state import Heard, UserState
 from ..scene.scene_objects import live_bodies
 from ..scene.simulated_range import last_live_frame
 from ..scene.surfaces import Surface
-from . import backends, changes
+from . import air, backends, changes
 from .changes import Change
 from .record import BakeProgress, InvalidRange, Record, Seen, UndoState
 from .scene_simulation import SceneSimulation
@@ -88,8 +88,14 @@ def remember(record: Record, user: UserState) -> None:
         user = user._replace(cast=known.cast)
     if user.cast is None and record.world is not None:
         user = user._replace(cast=frozenset(record.world.obstacles))
+    if user.blowing is None and record.world is not None:
+        user = user._replace(blowing=known.blowing if known and known.blowing is not None else _all_blowing(record))
     record.known = user._replace(heard=Heard(), curves=None)
     record.heard = Heard()
+
+
+def _all_blowing(record: Record) -> frozenset[int]:
+    return frozenset(record.world.fields)
 
 
 def note_seen(record: Record, frame: float, seen: Seen) -> None:
@@ -179,12 +185,15 @@ def advancing(
         if world.obstacles.keys() != cast and record.first_disturbed is None:
             record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
     world.apply(scene, snapshot.settings)
+    if world.fields.keys() != snapshot.fields.keys():
+        record.seen, world.fields = {}, {uid: place.name for uid, place in snapshot.fields.items()}
     record.notes = {**world.notes(), **world.newcomers(scene)}
     simulation.use_kernels(backends.choose(scene))
     snapshot = world.held(snapshot)._replace(user=None, begins={})
     seconds = snapshot.settings[scene.session_uid].frame_seconds
     try:
         simulation.take_inputs(world.inputs(scene, snapshot))
+        air.surround(world, scene, record.snapshots.get(frame - 1, snapshot), snapshot)
         report = yield from simulation.slices(seconds)
     except UnstableError as error:
         record.blocked = f"{error}; frame {frame - 1} is kept"
@@ -297,6 +306,7 @@ def rest(record: Record, scene: Scene) -> None:
     simulation.use_kernels(backends.choose(scene))
     try:
         simulation.take_inputs(record.world.inputs(scene, snapshot))
+        air.surround(record.world, scene, snapshot, snapshot)
         record.report = simulation.step(snapshot.settings[scene.session_uid].frame_seconds, in_place=True)
     except UnstableError as error:
         raise PBDError(str(error)) from error
