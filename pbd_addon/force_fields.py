@@ -121,7 +121,7 @@ class FieldForces:
         self._batches = [
             Batch([before[i] for i in ids], [after[i] for i in ids], [weights[i] for i in ids], outside) for ids in cut
         ]
-        self._seconds, self._began = seconds, math.nan
+        self._seconds, self._began, self._is_costly = seconds, math.nan, False
         self._kept: dict[Batch, tuple[np.ndarray, np.ndarray]] = {}
 
     def __call__(self, x: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
@@ -141,6 +141,7 @@ class FieldForces:
             self._began = t
             for batch in self._batches:
                 batch.begin(x, x + v * self._seconds)
+            self._is_costly = sum(batch.pairs(x) for batch in self._batches) > MOST_PAIRS
         share = min(max((t - self._began) / self._seconds, 0.0), 1.0)
         pressing, pulling = np.zeros_like(x), np.zeros_like(x)
         for batch in self._batches:
@@ -148,7 +149,7 @@ class FieldForces:
             if found is None:
                 batch.place(share, t)
                 found = batch.parts(x, v)
-                if batch.pairs(x) > MOST_PAIRS:
+                if self._is_costly:
                     self._kept[batch] = found
             scale = texture if batch.one.kind == "TEXTURE" else 1.0
             pressing += scale * found[0]

@@ -18,7 +18,7 @@ SIDEBAR_ONLY = {"add"}
 OWNERS = {
     "context.object.pbd": lambda: bpy.types.Object.bl_rna.properties["pbd"].fixed_type,
     "context.object.pbd_collider": lambda: bpy.types.Object.bl_rna.properties["pbd_collider"].fixed_type,
-    "context.object.pbd.field_weights": lambda: bpy.types.PBD_PG_field_weights.bl_rna,
+    "context.object.pbd.field_weights": lambda: OWNERS["context.object.pbd"]().properties["field_weights"].fixed_type,
     "context.scene.pbd": lambda: bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
     "context.scene": lambda: bpy.types.Scene.bl_rna,
     "context.scene.render": lambda: bpy.types.RenderSettings.bl_rna,

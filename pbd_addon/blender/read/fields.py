@@ -35,11 +35,8 @@ def field_from(uid: int, raw: Any, place: FieldPlace) -> Field | None:
     """
     if raw.type not in KINDS or not raw.apply_to_location or not is_finite(raw, place):
         return None
-    moves = raw.type == "DRAG" or (raw.type == "VORTEX" and raw.shape != "POINT")
-    if raw.strength == 0.0 and raw.noise == 0.0 and raw.flow == 0.0 and not moves:
-        return None
     axis = place.matrix[:3, 2]
-    field = Field(
+    return Field(
         kind=raw.type,
         origin=tuple(place.matrix[:3, 3].tolist()),
         axis=tuple((axis / max(float(np.linalg.norm(axis)), 1e-300)).tolist()),
@@ -72,7 +69,12 @@ def field_from(uid: int, raw: Any, place: FieldPlace) -> Field | None:
         to_object=_inverse(place.matrix) if raw.use_object_coords else (),
         uid=uid,
     )
-    return field
+
+
+def acts(field: Field) -> bool:
+    """Whether a field does anything with its present strength."""
+    always = field.kind == "DRAG" or (field.kind == "VORTEX" and field.shape != "POINT")
+    return always or bool(field.strength or field.noise or field.flow)
 
 
 def is_finite(raw: Any, place: FieldPlace) -> bool:

@@ -52,7 +52,7 @@ def acting(scene: Scene, depsgraph: Depsgraph) -> list[Object]:
 def read_place(obj: Object, depsgraph: Depsgraph, known: FieldPlace | None = None) -> FieldPlace:
     """Where a field stands as evaluated; what has not changed since it was `known` is shared."""
     evaluated = obj.evaluated_get(depsgraph)
-    found = FieldPlace(obj.name, np.array(evaluated.matrix_world), *_NO_MESH)
+    found = FieldPlace(obj.name, np.array(evaluated.matrix_world, float), *_NO_MESH)
     if obj.field.shape in ON_MESH and obj.type in surfaces.SURFACE_TYPES:
         found = FieldPlace(found.name, found.matrix, *_read_mesh(evaluated))
     return known if known is not None and known.name == found.name and known.stands_like(found) else found

@@ -160,7 +160,12 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         min=1,
         soft_max=256,
     )
-    field_weights: PointerProperty(type=PBD_PG_field_weights, override=OVERRIDABLE)
+    field_weights: PointerProperty(
+        name="Field Weights",
+        description="How much of each type of force field, and of gravity, this object feels",
+        type=PBD_PG_field_weights,
+        override=OVERRIDABLE,
+    )
     delete_file: Switch(
         name="Delete File Too",
         description="Delete Bake removes the PC2 file from the disk as well; undo does not bring it back",

@@ -42,7 +42,7 @@ def properties() -> dict[str, Any]:
         ),
         "wind_direction": FloatVectorProperty(
             name="Direction",
-            description="Where the wind blows to. Its length does not count",
+            description="Where the wind blows to: (1, 0, 0) is along X. Its length does not count",
             default=(1.0, 0.0, 0.0),
             size=3,
             subtype="XYZ",
@@ -61,7 +61,7 @@ def properties() -> dict[str, Any]:
         ),
         "wind_eddy": Real(
             name="Eddy Size",
-            description="Length of the strongest gusts. About as long as the cloth is, it moves it most",
+            description="Length of the strongest gusts. About as long as the cloth, they move it most: a flag 1 m, a sail 5 m",
             default=1.0,
             min=0.001,
             soft_max=20.0,

@@ -101,7 +101,9 @@ def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Any:
         begin = None
         if uid in before.fields and as_field(uid) in before.settings:
             begin = fields.field_from(uid, before.settings[as_field(uid)], before.fields[uid])
-        yield (begin if begin is not None and begin.like == end.like else end), end
+        begin = begin if begin is not None and begin.like == end.like else end
+        if fields.acts(begin) or fields.acts(end):
+            yield begin, end
 
 
 def _acting(said: list[tuple[Field, Field, Any]], seconds: float, outside: Any) -> FieldForces:
