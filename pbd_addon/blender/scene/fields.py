@@ -22,7 +22,7 @@ class FieldPlace(NamedTuple):
     normals: np.ndarray  # (m, 3) float32
     triangles: np.ndarray  # (k, 3) int32
 
-    def stands_like(self, other: FieldPlace) -> bool:
+    def is_like(self, other: FieldPlace) -> bool:
         """Whether both are in the same place and shape."""
         return all(map(np.array_equal, self[1:], other[1:]))
 
@@ -55,7 +55,7 @@ def read_place(obj: Object, depsgraph: Depsgraph, known: FieldPlace | None = Non
     found = FieldPlace(obj.name, np.array(evaluated.matrix_world, float), *_NO_MESH)
     if obj.field.shape in ON_MESH and obj.type in surfaces.SURFACE_TYPES:
         found = FieldPlace(found.name, found.matrix, *_read_mesh(evaluated))
-    return known if known is not None and known.name == found.name and known.stands_like(found) else found
+    return known if known is not None and known.name == found.name and known.is_like(found) else found
 
 
 _NO_MESH = np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)

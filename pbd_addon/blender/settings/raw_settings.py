@@ -1,4 +1,4 @@
-"""Raw settings: records of values as Blender stores them, quick to read and to compare; and what they stand for."""
+"""Raw settings: tuples of values as Blender stores them, quick to read and compare, and their conversion."""
 
 import operator
 from collections import namedtuple
@@ -16,11 +16,11 @@ from .field_properties import shown_fields
 from .properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 
 Key = int | tuple[str, int]
-"""Whose settings: the uid of a simulated object or of the scene; `as_collider` or `as_field` of the uid of another."""
+"""The owner of settings: the uid of a simulated object or of the scene, or `as_collider` of a collider's uid."""
 
 
 def as_collider(uid: int) -> Key:
-    """The key of an object's settings as a collider; it may have others as a cloth."""
+    """The key of an object's settings as a collider; a PBD object also has its own."""
     return ("collider", uid)
 
 
@@ -52,7 +52,7 @@ SHARED = {
     "harmonic_damping": ("quadratic_drag",),
     "flow": ("inflow",),
 }
-"""Settings of a force field that Blender keeps in one place with others, which have other names for other types."""
+"""Settings of a force field that Blender stores in one place with others, which have other names for other types."""
 
 FIELD_FIELDS = (
     *("type", "shape", "falloff_type", "z_direction", "strength", "flow", "noise", "seed", "wind_factor"),
@@ -64,10 +64,10 @@ FIELD_FIELDS = (
 OF_FIELD = {name: (tuple(f"field.{each}" for each in (name, *SHARED.get(name, ()))), "") for name in FIELD_FIELDS} | {
     "texture": (("field.texture",), "")
 }
-"""Of each field of a record: the paths that make its value, and its name if it is not that of its property."""
+"""For each field: the data paths that make its value, and its name if it differs from that of the property."""
 
 Record = Any
-"""One of the four below: mypy knows no fields that are made from a table."""
+"""One of the four below: mypy cannot see fields that are made from a table."""
 
 _record: Any = namedtuple
 SceneSettings = _record("SceneSettings", tuple(OF_SCENE))
@@ -91,12 +91,12 @@ class Floor(NamedTuple):
 
 
 def paths_of(record: Record, field: str) -> tuple[str, ...]:
-    """Beginnings of the data paths that a field of a record is made of."""
+    """Prefixes of the data paths that make the value of a field."""
     return RECORDS[type(record)][0][field][0]
 
 
 def label_of(record: Record, field: str) -> str:
-    """What a field of a record is called in the panels."""
+    """The label of a field in the panels."""
     fields, group = RECORDS[type(record)]
     paths, name = fields[field]
     known: Any = group.bl_rna.properties
@@ -104,7 +104,7 @@ def label_of(record: Record, field: str) -> str:
 
 
 def differences(before: Record, now: Record) -> list[str]:
-    """Fields in which two records of one kind differ."""
+    """The fields in which two records of the same kind differ."""
     return [] if before == now else [name for name, a, b in zip(now._fields, before, now, strict=True) if a != b]
 
 
@@ -115,7 +115,7 @@ _weights = operator.attrgetter(*field_weights.NAMES)
 
 
 def raw_material(pbd: Any) -> Record:
-    """The settings of material, maps and field weights of an ``Object.pbd``."""
+    """The material, maps and field weights of an ``Object.pbd``."""
     return ObjectSettings(*_object_values(pbd), _weights(pbd.field_weights), fields_of(pbd.field_weights.collection))
 
 
@@ -127,7 +127,7 @@ def fields_of(collection: Any) -> tuple[str, ...] | None:
 
 
 def raw_field(field: Any) -> Record:
-    """The settings of a force field of Blender's."""
+    """The settings of one of Blender's force fields."""
     texture = field.texture
     return FieldSettings(*_field_values(field), "" if texture is None else texture.name)
 
@@ -138,13 +138,13 @@ def raw_collider(pbd_collider: Any) -> Record:
 
 
 def default_collider() -> Record:
-    """The settings of a collider that is not marked as one, as from `raw_collider`."""
+    """The settings of a collider that is not marked as one: the defaults."""
     known: Any = PBD_PG_collider.bl_rna.properties
     return ColliderSettings._make(known[name].default for name in COLLIDER_FIELDS)
 
 
 def raw_scene(scene: Scene) -> Record:
-    """Everything of a scene that steers the solver."""
+    """All settings of a scene that affect the solver."""
     pbd = scene.pbd
     render = scene.render
     return SceneSettings(
@@ -159,7 +159,7 @@ def raw_scene(scene: Scene) -> Record:
 
 
 def clean(value: Any) -> Any:
-    """A setting as it was typed: Blender stores 0.15 as 0.15000000596, and a lower limit a hair below itself."""
+    """A setting as it was typed: in 32 bits 0.15 becomes 0.15000000596, and a lower limit may fall below itself."""
     return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
@@ -167,7 +167,7 @@ def material_from(raw: Record, name: str) -> Material:
     """The material of a record from `raw_material`.
 
     Raises:
-        PBDError: A value is outside of its range; the sentence names the object and the setting.
+        PBDError: A value is out of range; the sentence names the object and the setting.
     """
     try:
         return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=False)))
@@ -176,13 +176,13 @@ def material_from(raw: Record, name: str) -> Material:
 
 
 def maps_from(raw: Record) -> dict[str, maps.WeightMap]:
-    """What a record from `raw_material` says of each map."""
+    """The settings of each map in a record from `raw_material`."""
     values = [clean(getattr(raw, name)) for name in maps.FIELDS]
     return {kind: maps.WeightMap(*values[3 * at : 3 * at + 3]) for at, kind in enumerate(MAPS)}
 
 
 def collider_from(raw: Record) -> dict[str, Any]:
-    """The settings of a record from `raw_collider` by the names that `Collider` gives them."""
+    """The settings of a record from `raw_collider`, by argument of `Collider`."""
     values = dict(zip(COLLIDER_FIELDS, map(clean, raw), strict=True))
     values["static_friction"] = max(values["static_friction"], values["friction"])
     return values
@@ -192,7 +192,7 @@ def settings_from(raw: Record, name: str) -> SolverSettings:
     """The solver settings, with gravity [m/s²], of a record from `raw_scene`.
 
     Raises:
-        PBDError: A value is outside of its range; the sentence names the scene and the setting.
+        PBDError: A value is out of range; the sentence names the scene and the setting.
     """
     values = dict(zip(SOLVER_FIELDS, map(clean, raw), strict=False))
     try:

@@ -61,7 +61,7 @@ def properties() -> dict[str, Any]:
         ),
         "wind_eddy": Real(
             name="Eddy Size",
-            description="Length of the strongest gusts. About as long as the cloth, they move it most: a flag 1 m, a sail 5 m",
+            description="Length of the strongest gusts. As long as the cloth they move it most: flag 1 m, sail 5 m",
             default=1.0,
             min=0.001,
             soft_max=20.0,

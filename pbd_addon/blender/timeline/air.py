@@ -25,18 +25,18 @@ Part = tuple[slice, Callable[[np.ndarray, np.ndarray, float], np.ndarray]]
 """Which particles, and what acts on them, as a function of their positions, velocities and the time."""
 
 
-def surround(world: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> None:
+def surround(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> None:
     """Let wind and fields act in the next frame, at whose ends the scene stands as in these snapshots.
 
     Raises:
         PBDError: The wind has a value that it cannot have.
     """
     raw = now.settings[scene.session_uid]
-    wind, forces = wind_of(raw, scene.name), _forces(world, scene, before, now)
-    if wind is not None or forces or world.is_blown:
-        world.simulation.set_wind(wind)
-        world.simulation.set_forces(forces)
-    world.is_blown = wind is not None or bool(forces)
+    wind, forces = wind_of(raw, scene.name), _forces(scene_sim, scene, before, now)
+    if wind is not None or forces or scene_sim.is_blown:
+        scene_sim.simulation.set_wind(wind)
+        scene_sim.simulation.set_forces(forces)
+    scene_sim.is_blown = wind is not None or bool(forces)
 
 
 def wind_of(raw: Any, name: str) -> Wind | None:
@@ -56,18 +56,18 @@ def wind_of(raw: Any, name: str) -> Wind | None:
         raise PBDError(f"{name}: {error}") from error
 
 
-def _forces(world: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> list[Any]:
+def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> list[Any]:
     """Functions of all particles for what acts, few or none."""
     raw, pairs = now.settings[scene.session_uid], list(_pairs(before, now))
     fps = scene.render.fps / clean(scene.render.fps_base)
     pulls: list[Part] = []
     blows: list[Part] = []
-    for member in world.members:
+    for member in scene_sim.members:
         material = now.settings[member.uid]
         weights = dict(zip(NAMES, map(clean, material.field_weights), strict=True))
-        part = world.simulation.particles(member.body)
+        part = scene_sim.simulation.particles(member.body)
         if weights["gravity"] != 1.0:
-            pulls.append((part, _less_gravity(world, member, weights["gravity"] - 1.0)))
+            pulls.append((part, _less_gravity(scene_sim, member, weights["gravity"] - 1.0)))
         felt = [
             (a, b)
             for a, b in pairs
@@ -75,13 +75,13 @@ def _forces(world: SceneSimulation, scene: Scene, before: SceneSnapshot, now: Sc
         ]
         if not felt:
             continue
-        x = world.simulation.positions(member.body)
+        x = scene_sim.simulation.positions(member.body)
         shares = [weights["all"] * weights[BLENDERS_NAME[b.kind]] * _seen(b, x, now) for _, b in felt]
         outside = fields.outside(before.fields | {uid: now.fields[uid] for uid in now.fields.keys() - before.fields})
         said = [(a, b, share) for (a, b), share in zip(felt, shares, strict=True) if np.any(share)]
         if raw.field_reading == "CLOTH":
             acting = _acting(said, raw.frame_seconds, outside)
-            pulls.append((part, _as_blenders_cloth(world, member, acting, fps)))
+            pulls.append((part, _as_blenders_cloth(scene_sim, member, acting, fps)))
             continue
         winds = [(_without_flow(a), _without_flow(b), share) for a, b, share in said if b.kind == "WIND"]
         others = [one for one in said if one[1].kind != "WIND"]
@@ -127,23 +127,23 @@ def _together(parts: list[Part]) -> Any:
     return fields_of_scene
 
 
-def _inertia(world: SceneSimulation, member: SimulatedObject) -> tuple[np.ndarray, np.ndarray]:
+def _inertia(scene_sim: SceneSimulation, member: SimulatedObject) -> tuple[np.ndarray, np.ndarray]:
     """What has weight and what has inertia of a member's particles, (n,) each [kg]."""
-    material = raw_settings.material_from(world.applied[member.uid], member.name)
+    material = raw_settings.material_from(scene_sim.applied[member.uid], member.name)
     masses = member.body.masses(material)
     return masses, masses + member.body.air_masses(material)
 
 
-def _less_gravity(world: SceneSimulation, member: SimulatedObject, share: float) -> Any:
+def _less_gravity(scene_sim: SceneSimulation, member: SimulatedObject, share: float) -> Any:
     """A function that adds this share of gravity to that of a member: it pulls at what has weight."""
-    weight, inertia = _inertia(world, member)
-    pull = share * (weight / inertia)[:, None] * np.array(world.simulation.settings.gravity)
+    weight, inertia = _inertia(scene_sim, member)
+    pull = share * (weight / inertia)[:, None] * np.array(scene_sim.simulation.settings.gravity)
     return lambda _x, _v, _t: pull
 
 
-def _as_blenders_cloth(world: SceneSimulation, member: SimulatedObject, acting: FieldForces, fps: float) -> Any:
+def _as_blenders_cloth(scene_sim: SceneSimulation, member: SimulatedObject, acting: FieldForces, fps: float) -> Any:
     """A function with what Blender's own cloth would feel."""
-    triangles, (_weight, inertia) = member.body.mesh.triangles, _inertia(world, member)
+    triangles, (_weight, inertia) = member.body.mesh.triangles, _inertia(scene_sim, member)
     return lambda x, v, t: as_blenders_cloth(acting, x, v, t, fps, triangles, inertia)
 
 
