@@ -134,6 +134,9 @@ class AirOfFrame:
         around: What acts.
         memory: What the last frame left, see `Memory`.
         dt: Length of the frame [s].
+
+    Attributes:
+        active: Whether anything acts.
     """
 
     def __init__(self, surface: AirSurface, around: Surroundings, memory: np.ndarray, dt: float) -> None:

@@ -28,6 +28,7 @@ from .constraints import (
     VolumeConstraints,
 )
 from .contact import Collider, ContactConstraints
+from .lift import Lift
 from .settings import Material, SolverSettings
 
 Place = tuple[np.ndarray, np.ndarray]
@@ -165,6 +166,7 @@ class Model(Layout):
             where it is firmly pinned, its part of `build.PIN_SHARE` times that of all that is free in its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
         surface: The triangles that feel air.
+        lift: Gas and water in closed pieces.
         around: What acts from outside.
         further: Kinds that nothing asks for by name, in this order, and those that were added.
         constraints: The kinds that do something, in the order of projection, contact last.
@@ -186,6 +188,7 @@ class Model(Layout):
     damping_masses: np.ndarray
     damping_island_masses: np.ndarray
     surface: AirSurface
+    lift: Lift
 
     attachment: AttachmentConstraints
     grabs: GrabConstraints
