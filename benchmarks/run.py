@@ -4,6 +4,7 @@
     make bench ARGS=--quick          small scenes once, about three minutes; writes nothing
     make bench ARGS="--only curtain"
     make bench ARGS="--only truth"   whether the physics is true at the default settings
+    make bench ARGS="--only truth --subjects damping sheets --backends numba"    a part of that; writes nothing
     make bench ARGS="--only contact --full"    some more minutes: finer sheets, Blender's own self distance
     make bench ARGS="--sizes 50 --rounds 5 --output /tmp/results"
 
@@ -61,6 +62,8 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--patience", type=float, default=PATIENCE, metavar="S", help="longest time of a run's frames (%(default)g s)")
     add("--substeps", type=int, nargs="+", default=[], metavar="N", help="curtain: ours with these too")
     add("--output", type=Path, metavar="FOLDER", help="for the results, instead of benchmarks/results")
+    add("--subjects", nargs="+", choices=TRUTHS, default=list(TRUTHS), help="truth: only these")
+    add("--backends", nargs="+", choices=available(), default=available(), help="truth: only with these kernels")
     add("--pypbd", type=Path, metavar="PYTHON", help="a Python that has pyPBD")
     options = parser.parse_args(words)
     if min(options.sizes or [3]) < 3:
@@ -94,7 +97,9 @@ def main() -> None:
         said = "\n".join(f"- {name}: {value}" for name, value in environment.items())
         text = text.replace(ENVIRONMENT, f"Written by `make bench`.\n\n{said}")
         say(f"\n{text}\n")
-        partial = options.quick or options.sizes or options.frames or len(options.solvers) < len(SOLVERS)
+        fewer = len(options.solvers) < len(SOLVERS) or len(options.subjects) < len(TRUTHS)
+        fewer = fewer or len(options.backends) < len(available())
+        partial = options.quick or options.sizes or options.frames or fewer
         folder = options.output or (None if partial else RESULTS)
         if folder:
             save(folder, part, text, {"environment": environment, "stated": stated, **everything})
@@ -204,8 +209,8 @@ TRUTHS: tuple[str, ...] = ("balloons", "bending", "sheets", "damping", "price")
 def tell_truth(options: argparse.Namespace, processes: Processes, stated: dict[str, Any]) -> Part:
     """The physics at the default settings, subject by subject, in both backends, with fixed and automatic substeps."""
     parts, found = ["# Truth of the physics at the default settings", ENVIRONMENT], []
-    for subject in TRUTHS:
-        for kernels in available():
+    for subject in options.subjects:
+        for kernels in options.backends:
             for automatic in (False, True):
                 started = time.perf_counter()
                 job: Job = {
@@ -214,9 +219,10 @@ def tell_truth(options: argparse.Namespace, processes: Processes, stated: dict[s
                 }  # fmt: skip
                 result = processes.run(job, limit=LONGEST_TRUTH)
                 setting = f"{subject}, {kernels}, {'automatic' if automatic else 'default'} substeps"
-                say(f"  {setting}: {time.perf_counter() - started:.0f} s")
                 checks = [Check(**check) for check in result.get("checks", [])]
-                parts += [f"## {setting.capitalize()}", table(checks) if checks else str(result.get("trouble"))]
+                held = table(checks) if checks else str(result.get("trouble"))
+                say(f"  {setting}: {time.perf_counter() - started:.0f} s; {held.splitlines()[0]}")
+                parts += [f"## {setting.capitalize()}", held]
                 found.append({"setting": setting, **result})
     return "\n\n".join(parts), {"truth": found}
 

@@ -38,6 +38,7 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
     def done(self, context: Context) -> str:
         if self._played and not bpy.app.background:
             bpy.ops.screen.animation_play()
+            return ""  # It plays on, which needs no words, and soon would say so again.
         return f"Simulated up to frame {session.last_shown(context.scene)}"
 
 

@@ -6,26 +6,26 @@ import bpy
 import numpy as np
 
 from ..pbd_addon.blender import error_sentences
-from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, remedies, touching
-from ..pbd_addon.blender.doctor.patient import Patient, count_in, examine
+from ..pbd_addon.blender.doctor import doctor, fixes, mesh_findings, misplaced, touching
+from ..pbd_addon.blender.doctor.mesh_exam import MeshExam, count_in, examine
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.timeline import session
 from . import checks, tangles
 
 
-def show(context: Context, finding: str, patient: Patient) -> None:
+def show(context: Context, finding: str, exam: MeshExam) -> None:
     """Select what was found in Edit Mode."""
-    obj = patient.obj
+    obj = exam.obj
     context.view_layer.objects.active = obj
     if finding == "intersections":
         tangles.select(context, obj, "FACE", tangles.intersecting(context.scene, obj))
     elif finding == "wrong_side":
-        tangles.select(context, obj, "VERT", misplaced.find(obj, patient.beginning).ids)
+        tangles.select(context, obj, "VERT", misplaced.find(obj, exam.beginning).ids)
     elif finding == "on_a_surface":
-        tangles.select(context, obj, "VERT", touching.find(obj, patient.usual_edge, patient.beginning).ids)
+        tangles.select(context, obj, "VERT", touching.find(obj, exam.usual_edge, exam.beginning).ids)
     else:
-        tangles.select(context, obj, "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(patient) > 2))
+        tangles.select(context, obj, "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(exam) > 2))
 
 
 class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
@@ -72,17 +72,17 @@ class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
             return {"CANCELLED"}
         find, action = doctor.CHECKS[self.check]
         try:
-            patient = examine(obj, misplaced.beginning(scene))
-            sentence = find(patient)
+            exam = examine(obj, misplaced.beginning(scene))
+            sentence = find(exam)
             if not sentence:
                 self.report({"INFO"}, "It is mended already")
             elif action == doctor.NONE:
                 raise PBDError(f"'{obj.name}': {sentence}")
             elif action == doctor.SHOW:
-                show(context, self.check, patient)
+                show(context, self.check, exam)
                 return {"FINISHED"}
             else:
-                remedies.BY_NAME[self.check](obj)
+                fixes.BY_NAME[self.check](obj)
                 session.clear_cache(scene)
         except PBDError as error:
             self.report({"ERROR"}, error_sentences.in_users_language(str(error)))

@@ -12,7 +12,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
-from ..pbd_addon.blender.timeline import session
+from ..pbd_addon.blender.timeline import cost_estimate, session
 
 TICK_SECONDS = 0.05
 """Longest work between two redraws of the window; a longer single frame is not cut."""
@@ -53,7 +53,7 @@ class FrameByFrame:
         raise NotImplementedError
 
     def done(self, context: bpy.types.Context) -> str:
-        """Finish, and say what was done, one sentence."""
+        """Finish, and say what was done, one sentence, or "" where that is seen."""
         raise NotImplementedError
 
     def give_up(self, _context: bpy.types.Context) -> set[str]:
@@ -65,6 +65,10 @@ class FrameByFrame:
         work = iface(self._verb)
         if progress is None:
             return iface("PBD {work} starts, Esc cancels").format(work=work)
+        if progress.to_prepare:
+            line = iface("PBD prepares {count} vertices, about {seconds} s, Esc cancels")
+            seconds = cost_estimate.rounded(progress.eta_seconds)
+            return line.format(count=f"{progress.to_prepare:,}", seconds=seconds)
         if progress.to_settle:
             line = iface("PBD settles: {done} of {frames} frames, Esc cancels")
             return line.format(done=progress.settled, frames=progress.to_settle)
@@ -116,6 +120,8 @@ class FrameByFrame:
         try:
             while time.perf_counter() < stop:
                 progress = next(self._run)
+                if getattr(progress, "to_prepare", 0):
+                    break  # What comes next cannot be cut: it is told first.
         except StopIteration:
             self.cancel(context)
             return self._finish(context)
@@ -139,7 +145,9 @@ class FrameByFrame:
         redraw(context)
 
     def _finish(self, context: Context) -> Result:
-        self.report({"INFO"}, self.done(context))
+        said = self.done(context)
+        if said:
+            self.report({"INFO"}, said)
         return {"FINISHED"}
 
     def _fail(self, context: Context, error: PBDError) -> Result:

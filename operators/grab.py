@@ -11,7 +11,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..pbd_addon.blender import error_sentences, gpu_drawing
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
-from ..pbd_addon.blender.timeline.grab import Hand
+from ..pbd_addon.blender.timeline.grab import GrabSession
 from . import checks
 from .frame_by_frame import is_free
 
@@ -91,7 +91,7 @@ def draw_patch(tool: OBJECT_OT_pbd_grab) -> None:
         gpu_drawing.draw_points(held_places(tool.hand), HELD)
 
 
-def held_places(hand: Hand) -> np.ndarray:
+def held_places(hand: GrabSession) -> np.ndarray:
     """Where the vertices are that a hand holds firmly enough to be seen, (m, 3) float32 [m]."""
     hit, _normal, _grab, ids, weights = hand.held
     return hand.simulation.positions(hit.member.body)[ids[weights > SEEN]].astype(np.float32)
@@ -116,7 +116,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         precision=4,
     )
 
-    hand: Hand | None = None
+    hand: GrabSession | None = None
     circle = None
     _timer = _drawing = _patch = None
     _pinned = 0
@@ -134,12 +134,12 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         if bpy.app.background or not any(area.type == "VIEW_3D" for area in context.screen.areas):
             return self.execute(context)
         try:
-            self.hand = Hand(context.scene, context.evaluated_depsgraph_get())
+            self.hand = GrabSession(context.scene, context.evaluated_depsgraph_get())
         except PBDError as error:
             self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         if not self.radius:
-            sizes = [float(np.ptp(member.body.vertices, axis=0).max()) for member in self.hand.record.world.members]
+            sizes = [float(np.ptp(member.body.vertices, axis=0).max()) for member in self.hand.record.scene_sim.members]
             self.radius = RADIUS * min(sizes)
         render = context.scene.render
         manager = context.window_manager

@@ -48,7 +48,7 @@ class OBJECT_OT_pbd_heat_map(bpy.types.Operator):
             if self.kind == "OFF" and obj.type == "MESH":
                 heat_map.remove(obj)
         running = session.get(scene)
-        if running is not None and running.world is not None:
+        if running is not None and running.scene_sim is not None:
             heat_map.color(running, scene)
         for view in views(context):
             if self.kind != "OFF":

@@ -1,12 +1,20 @@
-"""Key a setting that the panel shows in another unit: Blender's own dot knows the shown one only."""
+"""Key a setting that the panel shows in another unit: Blender's own dot, key and menu know the shown one only."""
 
 from __future__ import annotations
 
-import bpy
+from typing import Any
 
-from ..pbd_addon.blender.kinds import Context, Result
+import bpy
+from bpy.app.translations import pgettext_iface as iface
+
+from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.settings import shown_units
 from . import checks
+
+# Neither operator is one to redo or to search for, as Blender's own for keys of fields are not.
+
+FIELDS = "User Interface"
+"""Blender's keymap of fields, whatever the editor."""
 
 
 class OBJECT_OT_pbd_key_setting(bpy.types.Operator):
@@ -14,7 +22,7 @@ class OBJECT_OT_pbd_key_setting(bpy.types.Operator):
 
     bl_idname = "object.pbd_key_setting"
     bl_label = "Key Setting"
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"UNDO", "INTERNAL"}
 
     setting: bpy.props.EnumProperty(
         name="Setting",
@@ -35,4 +43,83 @@ class OBJECT_OT_pbd_key_setting(bpy.types.Operator):
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_key_setting,))
+class OBJECT_OT_pbd_key_field(bpy.types.Operator):
+    """Insert a key for the setting under the mouse, or delete it: what I and Alt I do over other fields"""
+
+    bl_idname = "object.pbd_key_field"
+    bl_label = "Key Field"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    delete: bpy.props.BoolProperty(
+        name="Delete", description="Delete the key at this frame instead", options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return field_under_mouse(context) is not None  # Else Blender's own operator has the key.
+
+    def execute(self, context: Context) -> Result:
+        found = field_under_mouse(context)
+        if found is None:
+            return {"CANCELLED"}
+        obj, name = found
+        if self.delete:
+            if shown_units.key_icon(obj, name, context.scene.frame_current) == shown_units.KEYED_HERE:
+                obj.keyframe_delete(f"pbd.{name}")
+        else:
+            obj.keyframe_insert(f"pbd.{name}")
+        for area in context.screen.areas:
+            area.tag_redraw()
+        return {"FINISHED"}
+
+
+def field_under_mouse(context: Context) -> tuple[Object, str] | None:
+    """The object and the stored setting whose shown twin the mouse is over, or None."""
+    found = getattr(context, "property", None)
+    if found is None or not isinstance(found[0], bpy.types.Object):
+        return None
+    last = found[1].rpartition(".")[2]  # Before Blender 5.0 the path begins at the group, not at the object.
+    name = next((name for name, shown in shown_units.SHOWN_AS.items() if last == shown.name), None)
+    return None if name is None else (found[0], name)
+
+
+def draw_context_menu(self: Any, context: Context) -> None:
+    """In the menu of a right click on such a field: what Blender offers for others."""
+    prop = getattr(context, "button_prop", None)
+    name = next((name for name, shown in shown_units.SHOWN_AS.items() if prop and prop.identifier == shown.name), None)
+    if name is None or context.object is None:
+        return
+    self.layout.separator()
+    keyed = shown_units.key_icon(context.object, name, context.scene.frame_current) == shown_units.KEYED_HERE
+    text = iface("Delete Keyframe", "Operator") if keyed else iface("Insert Keyframe", "Operator")
+    entry = self.layout.operator("object.pbd_key_setting", text=text, icon="KEY_HLT", translate=False)
+    entry.setting = name
+
+
+_keys: list[Any] = []
+"""Of our keymap: pairs of a keymap and an item."""
+
+
+def register() -> None:
+    """Give fields in other units the keys that Blender gives to all others."""
+    bpy.utils.register_class(OBJECT_OT_pbd_key_setting)
+    bpy.utils.register_class(OBJECT_OT_pbd_key_field)
+    bpy.types.UI_MT_button_context_menu.append(draw_context_menu)
+    ours = bpy.context.window_manager.keyconfigs.addon
+    if ours is None:  # Without a window there are no keys.
+        return
+    fields = ours.keymaps.new(name=FIELDS)
+    for delete in (False, True):
+        item = fields.keymap_items.new("object.pbd_key_field", "I", "PRESS", alt=delete)
+        item.properties.delete = delete
+        _keys.append((fields, item))
+
+
+def unregister() -> None:
+    """Undo `register`."""
+    for fields, item in _keys:
+        fields.keymap_items.remove(item)
+    _keys.clear()
+    bpy.types.UI_MT_button_context_menu.remove(draw_context_menu)
+    bpy.utils.unregister_class(OBJECT_OT_pbd_key_field)
+    bpy.utils.unregister_class(OBJECT_OT_pbd_key_setting)

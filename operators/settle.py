@@ -74,7 +74,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         session.clear_cache(scene)
         with handlers.asleep():
             scene.frame_set(frame, subframe=subframe)
-        if earlier is not None and earlier.world is not None:
+        if earlier is not None and earlier.scene_sim is not None:
             session.put_back(scene, earlier)
         return {"CANCELLED"}
 

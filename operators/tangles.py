@@ -16,7 +16,7 @@ from . import checks
 def intersecting(scene: Scene, obj: Object) -> np.ndarray:
     """Faces of a PBD object that something goes through where the simulation starts, (k,) int; raises `PBDError`."""
     running = session.get(scene)
-    members = running.world.members if running is not None and running.world is not None else ()
+    members = running.scene_sim.members if running is not None and running.scene_sim is not None else ()
     uids = [member.uid for member in members]
     if obj.session_uid in uids and mesh_io.counts(obj.data) == members[uids.index(obj.session_uid)].fingerprint[0]:
         bodies = [member.body for member in members]
@@ -24,7 +24,7 @@ def intersecting(scene: Scene, obj: Object) -> np.ndarray:
         others = [other for other in session.live_bodies(scene) if other != obj and not checks.mesh_problem(other)]
         uids = [other.session_uid for other in (obj, *others)]
         bodies = [mesh_io.read_body(other) for other in (obj, *others)]
-    found = intersections.tangled_faces(bodies)[uids.index(obj.session_uid)]
+    found = intersections.intersecting_faces(bodies)[uids.index(obj.session_uid)]
     return intersections.kept_faces(mesh_io.read_polygons(obj.data))[found]
 
 

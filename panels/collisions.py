@@ -55,7 +55,6 @@ class Floor(BodyPanel):
     name = "floor"
     parent = "object_collisions"
     bl_label = "Floor"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.scene.pbd, "use_floor", text="")
@@ -89,7 +88,7 @@ class SelfCollisions(BodyPanel):
         if obj.pbd.self_distance == 0.0:
             draw_sentence(col, context, setup_findings.automatic_distance(obj), "INFO")
         running = session.get(context.scene)
-        count = 0 if running is None else running.tangled.get(obj.session_uid, 0)
+        count = 0 if running is None else running.intersecting.get(obj.session_uid, 0)
         if count:
             line = "{count} faces intersect at the start" if count > 1 else "1 face intersects at the start"
             draw_sentence(col, context, iface(line).format(count=count), "ERROR")

@@ -35,12 +35,12 @@ class Pressure(BodyPanel):
 def draw_measured(context: Context, layout: Layout) -> None:
     """Pressure after the last step, in a line that is always there."""
     running, measured = session.get(context.scene), []
-    if running is not None and running.world is not None and running.last_frame > running.first_frame:
+    if running is not None and running.scene_sim is not None and running.last_frame > running.first_frame:
         measured = [
             f"{pascals:.0f}"
-            for member in running.world.members
+            for member in running.scene_sim.members
             if member.uid == context.object.session_uid
-            for pascals in running.world.simulation.pressure(member.body)
+            for pascals in running.scene_sim.simulation.pressure(member.body)
         ]
     line = iface("Not measured yet")
     if measured:

@@ -11,6 +11,7 @@ from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
 from .convergence import draw_convergence
+from .costs import draw_costs, in_contact, is_mainly_contact
 from .places import BodyPanel, in_both_places
 from .rows import ICON, draw_sentence, file_size, row_width, text_width
 
@@ -35,12 +36,16 @@ class Details(BodyPanel):
         if running is None or context.object.pbd.baked:
             draw_sentence(self.layout, context, "Nothing is simulated yet" if running is None else "Baked", "INFO")
             return
-        draw_report(context, self.layout, running)
+        notes = running.notes.get(context.object.session_uid, ())
+        if is_newcomer(context, running):
+            notes = running.scene_sim.newcomers(context.scene).get(context.object.session_uid, ())
+        else:
+            draw_report(context, self.layout, running)
         draw_frames(context, self.layout, running)
         if running.shaped:
             sentence = "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it"
             draw_sentence(self.layout, context, sentence, "VIEW_PAN")
-        for note in running.notes.get(context.object.session_uid, ()):
+        for note in notes:
             draw_sentence(self.layout, context, note, "INFO")
 
 
@@ -54,28 +59,46 @@ def line(context: Context) -> tuple[str, str, bool]:
         return iface("Esc cancels, frames stay"), "INFO", False
     if linked.problem(context.object) or (running is not None and running.message):
         return iface("Does not run: see below"), "ERROR", True
+    if running is not None and is_newcomer(context, running):
+        first = session.frame_range(context.scene)[0]
+        if session.last_shown(context.scene) == first:
+            return iface("Joins when you press Reset"), "INFO", False
+        return iface("Joins at frame {frame}, or on Reset").format(frame=first), "INFO", False
+    if running is not None and running.report is not None and running.report.no_room:
+        return iface("Colliders leave cloth no room"), "ERROR", False
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(running) else "TIME", False
-    live = [obj for obj in session.bodies(context.scene) if not obj.pbd.baked]
-    count = sum(len(obj.data.vertices) for obj in live)
-    seconds = cost_estimate.seconds_of_frame(context.scene, count)
+    seconds = cost_estimate.seconds_of_frame(context.scene, cost_estimate.count_vertices(context.scene))
     if seconds < cost_estimate.LONG:
         return iface("Press Space to simulate"), "INFO", False
     takes = iface("Press Space: {seconds} s a frame").format(seconds=cost_estimate.rounded(seconds))
     return takes, "TIME", False
 
 
+def simulated(context: Context, running: session.Record) -> set[int]:
+    """The uids of the objects that a simulation goes on with; where all are deleted, the next frame begins anew."""
+    return set() if running.scene_sim is None else {one.uid for one, _obj in running.scene_sim.objects(context.scene)}
+
+
+def is_newcomer(context: Context, running: session.Record) -> bool:
+    """Whether the active object became PBD after the simulation was built, which goes on without it."""
+    going = simulated(context, running)
+    return bool(going) and context.object.session_uid not in going
+
+
 def summary(context: Context, running: session.Record | None) -> str:
     """Time and stretch of the last frame, and the frames that hold; what is zero is left out, "" if all is."""
-    if running is None or running.world is None:
+    if running is None or not simulated(context, running):
         return ""
     parts, report = [], running.report
     if report is not None and report.seconds >= 1.0:
         parts.append(iface("{time} s").format(time=f"{report.seconds:.1f}"))
+        if is_mainly_contact(report):
+            parts.append(iface("{contact} of them contact").format(contact=f"{in_contact(report):.1f}"))
     elif report is not None and report.seconds >= 0.0005:
         parts.append(iface("{time} ms").format(time=f"{1000.0 * report.seconds:.0f}"))
-    if report is not None and report.strain_p95 >= 0.0005:
+    if report is not None and report.strain_p95 >= 0.0005 and len(parts) < 2:
         parts.append(iface("{strain} % stretched").format(strain=f"{100.0 * report.strain_p95:.1f}"))
     first, last = session.valid_frames(context.scene)
     if last > first:
@@ -109,6 +132,8 @@ def draw_problems(context: Context, layout: Layout) -> None:
         draw_problem(context, layout, foreign)
     elif running is not None and running.message and running.bake is None:
         draw_problem(context, layout, running.message, is_late=running.is_late)
+        if running.is_late:
+            draw_costs(layout, context, running.report)
     coarse = setup_findings.coarse_sentence(obj)
     if coarse and not foreign and obj.data.polygons:
         col = layout.column(align=True)
@@ -143,7 +168,11 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
         time=f"{1000.0 * report.seconds:.0f}", steps=report.substeps, strain=f"{100.0 * report.strain_p95:.1f}"
     )
     draw_sentence(layout, context, said, "TIME")
+    draw_costs(layout, context, report)
     draw_convergence(layout, context, report)
+    if report.no_room:
+        said = iface("Colliders leave cloth no room: it goes through them until they part")
+        draw_sentence(layout, context, said, "ERROR")
     for count, icon, sentence in (
         (report.contacts, "MOD_PHYSICS", iface("{count} vertices touch obstacles")),
         (report.self_contacts, "MOD_CLOTH", iface("{count} vertices touch cloth")),
@@ -155,11 +184,11 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
 def draw_frames(context: Context, layout: Layout, running: session.Record) -> None:
     """Which frames are there, where they are kept, and why others do not hold."""
     first, last = session.valid_frames(context.scene)
-    if running.world is not None and first <= last:
+    if running.scene_sim is not None and first <= last:
         said = iface("Frames {first} to {last} simulated, {size} in memory")
         said = said.format(first=first, last=last, size=file_size(running.cache_bytes))
         draw_sentence(layout, context, said, "FILE_CACHE")
-    lost = session.lost_frames(context.scene)
+    lost = session.invalidated_frames(context.scene)
     if lost is not None:
         said = iface("From frame {first} on: {why}").format(first=lost.first, why=lost.why)
         draw_sentence(layout, context, said, "INFO")

@@ -25,10 +25,10 @@ OUTDATED: Color = (0.9, 0.35, 0.2, 0.5)
 def spans(scene: Scene) -> list[tuple[int, int, Color]]:
     """What is to be drawn: first frame, last frame and color of each part of the strip."""
     running = session.get(scene)
-    if running is None or running.untouched:
+    if running is None or running.is_pristine:
         return []
     first, last = session.valid_frames(scene)
-    lost = session.lost_frames(scene)
+    lost = session.invalidated_frames(scene)
     parts = [(first, last, SIMULATED)] if first <= last else []
     return parts if lost is None else [*parts, (lost.first, lost.last, OUTDATED)]
 

@@ -1,8 +1,7 @@
-"""PBD cloth and balloons: what the add-on does.
+"""The engine of PBD Cloth & Balloons.
 
-`operators` are the verbs that a user can press, `panels` are where they stand. Everything in here runs without
-Blender and needs NumPy alone, except the sub-package `blender`, the bridge, which is not imported here.
-Start reading at `solver`.
+Everything here runs without Blender and needs only NumPy, except the sub-package `blender`, the bridge, which is not
+imported here. Start reading at `solver`.
 """
 
 from .body import Body

@@ -1,4 +1,4 @@
-"""Adaptive substeps: into how many substeps a frame is cut."""
+"""Adaptive substeps: how many substeps a frame takes."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from .model import REASONS, Model, Pace, Place, State, Targets
 from .settings import SolverSettings
 
 SHORT = 0.1
-"""Share of a kind's deformation that may be left, where its error shows, see `constraints.base.Residual`."""
+"""Largest accepted residual, a fraction of the deformation, where its error shows; see `constraints.base.Residual`."""
 
 FASTER, SLOWER = 2.0, 0.85
-"""Such a frame takes at most and at least so many times the substeps of the last one, if it does not move quickly."""
+"""Largest and smallest ratio of the substeps of a frame to those of the last one, unless it moves quickly."""
 
 TURN = 0.015
-"""How far a body is to turn or bend in one of its substeps at most [rad]."""
+"""Largest rotation or bending of a body in one substep [rad]."""
 
 MOST, LEAST = 4.0, 0.25
-"""Multiples of the quality steps between which its substeps lie."""
+"""Largest and smallest number of automatic substeps, as multiples of the quality steps."""
 
 LIVELY = 3.0
-"""Multiple of the quality steps that pressure takes at most. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
+"""Largest multiple of the quality steps that pressure takes. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
 rises to 0.09, 0.22, 0.30 m at 20, 40, 60 steps, and to 0.40 m when converged."""
 
 STILL = 0.03
-"""Share of its size that a skin under pressure moves in a frame at most if it is at rest."""
+"""A skin under pressure is at rest if it moves by less than this fraction of its size in a frame."""
 
 MOST_SUBSTEPS = 200
-"""More substeps than this neither pressure nor soft cloth nor what cloth meets makes."""
+"""Upper limit of the substeps that pressure, soft cloth and colliders ask for."""
 
 EDGES = 1.75
-"""How many edges a wave of tension crosses in a substep of soft cloth at most.
+"""Largest number of edges that a tension wave crosses in a substep of soft cloth.
 
 Sheets of 100 N/m hang 1.0 % (on four corners) to 2.7 % (on two) too deep at 1.72 edges, 4.8 and 12.5 % at 3.44.
 """
@@ -49,13 +49,13 @@ def substeps(
     settings: SolverSettings,
     dt: float,
 ) -> tuple[int, str]:
-    """Substeps of the frame of dt seconds that goes from `state` to `targets`, and why, one of `REASONS`.
+    """The number of substeps for the frame of dt seconds from `state` to `targets`, and why, one of `REASONS`.
 
-    As many as the settings say, or as motion and residuals ask for if they leave that to the solver; and never fewer
-    than are needed for neither pressure nor a load on soft cloth nor what the cloth meets to outrun it.
+    It is that of the settings or, if automatic, what motion and residuals ask for; and at least what pressure, loads on
+    soft cloth and moving colliders need.
     """
     count, reason = float(settings.substeps), "settings"
-    if settings.automatic and settings.method == "XPBD":  # with PBD, they are a part of the stiffness
+    if settings.automatic and settings.method == "XPBD":  # With PBD the stiffness depends on them.
         count, reason = _chosen(model, state, targets, settings, dt)
     for least, why in (
         (_for_pressure(model, state, settings.substeps, dt), "pressure"),
@@ -68,15 +68,15 @@ def substeps(
 
 
 def measure(model: Model, state: State) -> list[tuple[Constraints, Residual]]:
-    """What each kind of constraint has left at the end of the frame that has just ended in `state`."""
+    """The residual of each kind of constraint at the end of a frame, in `state`."""
     return [(constraints, constraints.residual(state.x)) for constraints in model.constraints if constraints.cause]
 
 
 def factor(constraints: Constraints, residual: Residual) -> float:
-    """By how much more substeps would leave as much of a kind as may be left; below 1 where fewer would do.
+    """The factor on the number of substeps that makes the residual of a kind acceptable; below 1 if fewer would do.
 
-    That is where either its error does not show or its short share is `SHORT`. A row with the effective stiffness
-    k' = k / (1 + c h²) is c h² / (1 + c h²) short, so that short / (1 - short) grows with h².
+    A residual is acceptable if its error does not show or it is at most `SHORT`. A row with the effective stiffness
+    k' = k / (1 + c h²) is c h² / (1 + c h²) short, so short / (1 - short) grows with h².
     """
     enough = SHORT
     if not constraints.order:
@@ -88,12 +88,12 @@ def factor(constraints: Constraints, residual: Residual) -> float:
 
 
 def _odds(share: float) -> float:
-    """Share / (1 - share), at most 1e12."""
+    """The odds share / (1 - share), at most 1e12."""
     return share / max(1.0 - share, 1e-12)
 
 
 def remember(found: Sequence[tuple[Constraints, Residual]], count: int) -> Pace:
-    """What the next frame is to know of one of `count` substeps that has left these residuals."""
+    """The `Pace` of a frame with `count` substeps and these residuals, for the next frame."""
     wanted = [(count * factor(constraints, residual), constraints.cause) for constraints, residual in found]
     most, cause = max(wanted, default=(0.0, "settings"))
     return Pace(count, most, REASONS.index(cause))
@@ -106,7 +106,7 @@ def _chosen(
     settings: SolverSettings,
     dt: float,
 ) -> tuple[float, str]:
-    """Substeps by what the last frame has left, and by how quickly bodies move in themselves."""
+    """The automatic number of substeps, from the residuals of the last frame and the inner motion of bodies."""
     last, count, reason = state.pace, float(settings.substeps), "settings"
     if last.substeps:
         count = min(max(last.wanted, SLOWER * last.substeps), FASTER * last.substeps)
@@ -122,9 +122,9 @@ def _chosen(
 
 
 def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:
-    """How far the quickest body will turn or bend in dt seconds [rad]: its motion in itself over its size.
+    """The largest rotation or bending of a body in dt seconds [rad]: its inner motion over its size.
 
-    Both are root mean squares about the center of mass. Pins count with where they are asked to be.
+    Both are root mean squares about the center of mass. Pins count by their targets.
     """
     most = 0.0
     for part, pins in zip(model.slices, model.pin_slices):
@@ -141,10 +141,10 @@ def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:
 
 
 def _for_pressure(model: Model, state: State, quality: int, dt: float) -> float:
-    """Those that a skin under pressure needs to bounce and to wave with its true mass, see `PressurizedSkin`.
+    """Substeps that a skin under pressure needs to bounce and oscillate with its true mass, see `PressurizedSkin`.
 
-    At rest its effective mass does as well, so only what moves takes more than the quality steps, and a few times as
-    many at most.
+    At rest its effective mass is good enough, so only moving skins take more than the quality steps, and at most a few
+    times as many.
     """
     needs, most = model.skin.substeps(state.skin, dt), 1.0
     for part in model.slices:
@@ -157,9 +157,9 @@ def _for_pressure(model: Model, state: State, quality: int, dt: float) -> float:
 
 
 def _for_soft_cloth(model: Model, settings: SolverSettings, dt: float) -> float:
-    """Those in which a wave of tension, at sqrt(stretch / density), crosses `EDGES` edges of soft cloth.
+    """Substeps in which a tension wave of speed sqrt(stretch / density) crosses at most `EDGES` edges of soft cloth.
 
-    Further than that, a substep does not know of the load, and the cloth hangs too deep.
+    With fewer a load does not spread far enough in a substep, and the cloth hangs too deep.
     """
     most = 1.0
     for number in np.flatnonzero(is_soft(model.materials, settings, model.sizes)):
@@ -172,9 +172,9 @@ def _for_soft_cloth(model: Model, settings: SolverSettings, dt: float) -> float:
 
 
 def _for_meetings(model: Model, state: State, targets: Targets, dt: float) -> float:
-    """Those in which bodies and colliders that may meet move no farther than an edge relative to each other.
+    """Substeps in which bodies and colliders that may meet move by at most an edge relative to each other.
 
-    What a collider turns or deforms counts twice, as planes between it and cloth only follow straight ways.
+    Rotation and deformation of a collider count twice, because contact planes follow straight paths only.
     """
     bodies = []
     for surface, part in zip(model.contact.surfaces, model.slices):
@@ -198,6 +198,6 @@ def _for_meetings(model: Model, state: State, targets: Targets, dt: float) -> fl
 
 
 def _meet(one: Place, other: Place, margin: float) -> bool:
-    """Whether the boxes around two ways, each from (3, k) to (3, k), come as close as a margin [m]."""
+    """Whether the bounding boxes of two motions, each from (3, k) to (3, k), come closer than a margin [m]."""
     low, high = np.minimum(*one).min(axis=1) - margin, np.maximum(*one).max(axis=1) + margin
     return bool((np.minimum(*other).min(axis=1) <= high).all() and (np.maximum(*other).max(axis=1) >= low).all())

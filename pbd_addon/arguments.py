@@ -1,8 +1,8 @@
-"""Arguments of the public API: turned into the solver's types, or refused in one sentence.
+"""Validation of the public API's arguments: converted to the solver's types, or refused in one sentence.
 
-`where` is the argument as the caller knows it, "Flag: pins". Nothing is rounded, cut off, wrapped or guessed: a bool is
-neither a number nor a vertex, 2.0 is no count, and -1 is not the last of anything. Each function raises `ValueError`
-with a sentence that names the argument and what it got.
+`where` names the argument for the caller, as "Flag: pins". Nothing is rounded, truncated, wrapped or guessed: a bool is
+neither a number nor a vertex, 2.0 is not a count, and -1 is not the last index. Each function raises `ValueError` with
+a sentence that names the argument and what it got.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import numpy as np
 T = TypeVar("T")
 
 FARTHEST = 1e-3 * 2.0**52
-"""Largest coordinate [m]. float64 has 52 binary digits after the first: farther out, places a millimeter apart, the
-distance that thin cloth keeps, become one. Cubes and squares of what is nearer are far from overflowing."""
+"""Largest coordinate [m]. float64 has 52 binary digits after the first: farther out, points a millimeter apart, the
+distance of thin cloth, become equal. Squares and cubes of smaller coordinates cannot overflow."""
 
 LEAST, MOST = 2.0**-100, 2.0**100
-"""Sizes of all other numbers that are not 0. A product or quotient of ten of them is within the range of float64,
-2**-1022 to 2**1024."""
+"""Smallest and largest magnitude of all other numbers that are not 0. A product or quotient of ten of them is within
+the range of float64, 2**-1022 to 2**1024."""
 
 TINY = 2.0**-500
-"""A coordinate nearer to 0 counts as 0 [m]: its square would vanish, and lengths with it."""
+"""A coordinate of smaller magnitude counts as 0 [m]: its square would underflow."""
 
 
 def refuse(where: str, wanted: str, value: object) -> NoReturn:
-    """Raise the sentence; a long value is cut, of an array its type and shape are told."""
+    """Raise the `ValueError`; a long value is truncated, an array is described by its type and shape."""
     if isinstance(value, np.ndarray) and value.size > 4:
         got = f"{value.dtype} of shape {value.shape}"
     else:
@@ -38,12 +38,12 @@ def refuse(where: str, wanted: str, value: object) -> NoReturn:
 
 
 def instance(where: str, value: object, kind: type[T]) -> T:
-    """An object of that class."""
+    """An object of a class."""
     return value if isinstance(value, kind) else refuse(where, f"a {kind.__name__}", value)
 
 
 def different(where: str, values: object, *kinds: type) -> list[Any]:
-    """A list of objects of these classes, none of them twice."""
+    """A list of different objects of these classes."""
     found = sequence(where, values)
     for number, value in enumerate(found):
         if not isinstance(value, kinds):
@@ -54,18 +54,18 @@ def different(where: str, values: object, *kinds: type) -> list[Any]:
 
 
 def member(where: str, value: T, known: Collection[Any]) -> T:
-    """One of the bodies, planes or colliders of a simulation, which are themselves alone."""
+    """One of the bodies, planes or colliders of a simulation, compared by identity."""
     if not any(value is one for one in known):
         refuse(where, "one of this simulation", getattr(value, "name", value))
     return value
 
 
 def sequence(where: str, values: object) -> list[Any]:
-    """A list of what can be walked through."""
+    """A list of the items of an iterable."""
     if not isinstance(values, str | Mapping):
         try:
             return list(values)  # type: ignore[call-overload]
-        except TypeError:  # cannot be walked through, or is an array without an axis
+        except TypeError:  # It is not iterable, or is a 0-dimensional array.
             pass
     refuse(where, "a list", values)
 
@@ -76,7 +76,7 @@ def switch(where: str, value: object) -> bool:
 
 
 def choice(where: str, value: object, choices: Collection[str]) -> str:
-    """One of some words."""
+    """One of the strings `choices`."""
     return (
         value if isinstance(value, str) and value in choices else refuse(where, f"one of {', '.join(choices)}", value)
     )
@@ -112,7 +112,7 @@ def number(
 
 
 def whole(where: str, value: object, low: float | None = None, high: float | None = None) -> int:
-    """A whole number of an integer's type."""
+    """An integer."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         refuse(where, "a whole number", value)
     number(where, value, low, high)
@@ -120,14 +120,14 @@ def whole(where: str, value: object, low: float | None = None, high: float | Non
 
 
 def real_array(where: str, values: object) -> np.ndarray:
-    """Numbers of any shape, a new float64 array."""
+    """A new float64 array of any shape."""
     try:
         found = np.asarray(values)
     except (TypeError, ValueError):  # rows of different lengths
         refuse(where, "an array of numbers", values)
     if found.dtype.kind not in "iuf":
         refuse(where, "real numbers", values)
-    with np.errstate(over="ignore"):  # a longer float that ends as infinity is refused as such
+    with np.errstate(over="ignore"):  # A long double that becomes infinite is refused as such.
         return np.array(found, float)
 
 
@@ -172,7 +172,7 @@ def per_vertex(
 
 
 def ids(where: str, values: object, count: int, width: int | None = None) -> np.ndarray:
-    """Numbers of some of `count` vertices, (k,) int64, or (k, width)."""
+    """Ids of some of `count` vertices, (k,) int64, or (k, width)."""
     found = integers(where, values, width)
     for worst in (found.min(), found.max()) if found.size else ():
         if not 0 <= worst < count:
@@ -181,7 +181,7 @@ def ids(where: str, values: object, count: int, width: int | None = None) -> np.
 
 
 def integers(where: str, values: object, width: int | None = None) -> np.ndarray:
-    """Whole numbers, (k,) or (k, width), of an integer's type."""
+    """Integers, (k,) or (k, width)."""
     if not isinstance(values, np.ndarray):
         values = sequence(where, values)
         if any(isinstance(value, bool) for value in values):

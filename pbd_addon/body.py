@@ -1,4 +1,4 @@
-"""Body: one piece of cloth, balloon or rope, as the user hands it over."""
+"""Body: a cloth, balloon or rope, as given by the user."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Body:
     Args:
         vertices: Positions at the start, (n, 3) [m], world space.
         faces: (t, 3) or (t, 4) int array, a list of polygons, or `mesh.Polygons`.
-        material: What it is made of.
-        pins: Vertices that are held: ids, or {id: weight in (0, 1]}; a weight below 1 holds softly.
-        rest_vertices: Where lengths, angles and volume are measured, (n, 3) [m]; default: `vertices`.
-        edges: Edges beside those of the faces, (e, 2) int: ropes, seams.
+        material: Its material.
+        pins: Pinned vertices: ids, or {id: weight in (0, 1]}; a weight below 1 is a soft pin.
+        rest_vertices: Positions in which rest lengths, angles and volume are measured, (n, 3) [m]; default: `vertices`.
+        edges: Edges in addition to those of the faces, (e, 2) int: ropes, seams.
         masses: Masses of all vertices, (n,) [kg]; default: from the material's density.
         compliances: Compliance of every row of `edges`, (e,) [m/N]; default: from the material.
         name: Used in messages.
-        maps: Factors on the material by the names in `maps.MAPS`, each (n,) [1]. "stretch" counts for tension,
-            compression and shear, "shrink" for rest lengths; "density" does nothing where masses were given.
+        maps: Factors on the material by the names in `maps.MAPS`, each (n,) [1]. "stretch" applies to tension,
+            compression and shear, "shrink" to rest lengths; "density" does nothing where masses are given.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
         pin_ids: Pinned vertices in ascending order, (k,) int; `pin_weights` beside them, (k,).
-        notes: Sentences about what was mended or left out.
+        notes: Sentences about what was repaired or left out.
 
     Raises:
         ValueError: One sentence that names the argument and the number it got.
@@ -97,13 +97,13 @@ class Body:
         return air * self._area_of_vertices / self._area_of_vertices.sum()
 
     def edge_strain(self, x: np.ndarray) -> np.ndarray:
-        """Lengthening of `mesh.edges` over their rest lengths at positions x (n, 3), (e,) [1]."""
+        """Strain of `mesh.edges`, length / rest length - 1, at positions x (n, 3), (e,) [1]."""
         rest = np.maximum(self.rest_lengths, 1e-300)
         x = arguments.vectors("x", x, len(self.vertices))
         return np.asarray(self.mesh.edge_lengths(x) / rest - 1.0)
 
     def volume(self, x: np.ndarray) -> float:
-        """Volume that positions x (n, 3) enclose, openings closed by caps [m³]; negative if normals point inwards."""
+        """Volume enclosed at positions x (n, 3), openings closed by caps [m³]; negative if normals point inward."""
         x = arguments.vectors("x", x, len(self.vertices))
         return enclosed_volume(x, self.mesh.triangles, self.mesh.boundary_loops)
 
@@ -123,7 +123,7 @@ class Body:
         return ids, values
 
     def _own_compliances(self, loose: np.ndarray, values: np.ndarray | Sequence[float] | None) -> np.ndarray:
-        """Given compliance of every mesh edge, (e,), NaN where there is none."""
+        """The given compliance of every mesh edge, (e,); NaN where none is given."""
         result = np.full(len(self.mesh.edges), np.nan)
         if values is None:
             return result
@@ -136,7 +136,7 @@ class Body:
         return result
 
     def _weighed_areas(self) -> np.ndarray:
-        """Area of each vertex, (n,) [m²]; those without any get the mean, so that none is weightless."""
+        """Area of each vertex, (n,) [m²]; those without any get the mean, so that none has mass zero."""
         area = self.mesh.corner_areas.copy()
         ropes = self.mesh.edge_areas == 0.0
         ends, lengths = self.mesh.edges[ropes], self.rest_lengths[ropes]

@@ -1,7 +1,7 @@
-"""Building a `Model`: bodies and obstacles become arrays and kinds of constraints.
+"""Building a `Model`: bodies and colliders become arrays and kinds of constraints.
 
-A model never changes. `with_materials` and its like make another one of it that shares what stays the same; the kinds
-of constraints go over to it, and the old model must not be stepped any more.
+A model never changes. `with_materials` and its like return another one that shares what stays the same; it takes over
+the kinds of constraints, so the old model must no longer be stepped.
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ from .model import Layout, Model
 from .settings import Material, SolverSettings
 
 PIN_SHARE = 1e3
-"""Mass of an island's firm pins in the rigid motion that damping keeps, over that of all that is free in it.
+"""Ratio of the mass of an island's firm pins to that of its free particles, for the rigid motion that damping keeps.
 
-Pins do not give way: their mass is infinite. This takes 0.1 % of the damping to a swing about a lone pin, and lets the
-free particles say how an island turns about pins that lie within 3 % of its size to a line, not what is left of them.
+Real pins have infinite mass. With this value only 0.1 % of the damping acts on a swing about a single pin, and where
+pins lie on a line to within 3 % of the island's size, the free particles decide how it turns about them.
 """
 
 SOFT_ROUNDS = 2
-"""How often shear and stretch are solved in turn where cloth is soft, multipliers carried on.
+"""Number of rounds in which shear and stretch of soft cloth are solved in turn; multipliers carry over.
 
-Top sag of a sheet of 100 N/m on two corners, 33 vertices a side, 20 substeps: 10.7, 2.7, 1.0 % off with 1, 2, 3; the
-second costs less than the 1.7 times as many substeps that would do as much."""
+Error of the top sag of a sheet of 100 N/m on two corners, 33 vertices a side, 20 substeps: 10.7, 2.7, 1.0 % with 1, 2,
+3 rounds; the second costs less than the 1.7 times as many substeps that would do as much."""
 
 
 def build_model(
     bodies: Sequence[Body], planes: Sequence[Plane], colliders: Sequence[Collider], settings: SolverSettings
 ) -> Model:
-    """The model of bodies with the materials and maps that they were made with, and of what they meet."""
+    """The model of bodies, with their own materials and maps, and of colliders."""
     layout = _lay_out(bodies)
     materials, maps = tuple(body.material for body in bodies), tuple(body.maps for body in bodies)
     volume = VolumeConstraints(_closed_pieces(layout), len(layout.islands))
@@ -109,7 +109,7 @@ def with_materials(
     settings: SolverSettings,
     burst: np.ndarray | None = None,
 ) -> Model:
-    """A model with other masses and compliances; only another bending model takes new rows.
+    """The model with other masses and compliances; only another bending model needs new rows.
 
     burst: Which closed pieces have burst, (pieces,) bool; default: those of before.
     """
@@ -133,18 +133,18 @@ def with_materials(
 
 
 def with_constraints(model: Model, added: Constraints) -> Model:
-    """A model with a further kind of constraint, before planes and contact."""
+    """The model with one more kind of constraint, before planes and contact."""
     return _renewed(dataclasses.replace(model, further=(*model.further, added)))
 
 
 def with_colliders(model: Model, colliders: Sequence[Collider]) -> Model:
-    """A model that meets other colliders."""
+    """The model with other colliders."""
     contact = _build_contact(model, colliders, model.plane_constraints)
     return _renewed(dataclasses.replace(model, colliders=tuple(colliders), contact=contact))
 
 
 def with_grabs(model: Model, grabs: Sequence[Grab]) -> Model:
-    """A model of which hands hold these, and nothing else."""
+    """The model with exactly these grabs."""
     model.grabs.grabs, model.grabs.active = list(grabs), bool(grabs)
     return _in_order(model)
 
@@ -154,7 +154,7 @@ def _renewed(model: Model) -> Model:
 
 
 def _in_order(model: Model) -> Model:
-    """The model with the kinds that do something; for soft cloth, an iteration solves shear and stretch in turn."""
+    """The model with the active kinds in order; for soft cloth, an iteration solves shear and stretch in turn."""
     constraints = tuple(kind for kind in model.kinds if kind.active)
     pair = tuple(kind for kind in constraints if kind in (model.shear, model.stretch))
     sequence = constraints
@@ -236,7 +236,7 @@ def _inertia(
 def _build_contact(
     layout: Layout, colliders: Sequence[Collider], planes: Sequence[PlaneConstraints]
 ) -> ContactConstraints:
-    """Surfaces of all bodies and colliders; the particles of colliders come after those of bodies."""
+    """Contact of the surfaces of all bodies and colliders; particles of colliders come after those of bodies."""
     rest = np.concatenate([body.rest_vertices for body in layout.bodies])
     surfaces = [
         Surface(body.mesh, body.rest_vertices, part.start) if len(body.mesh.triangles) else None
@@ -261,7 +261,7 @@ def _build_stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     area = np.concatenate([b.mesh.edge_areas for b in layout.bodies])
     own = np.concatenate([b.edge_compliances for b in layout.bodies])
     rest = np.concatenate([b.rest_vertices for b in layout.bodies])
-    # Van Gelder 1998: the same sheet is as stiff in a fine mesh as in a coarse one.
+    # Van Gelder 1998: the stiffness of a sheet does not depend on the resolution of its mesh.
     geometry = np.where(area > 0.0, area / np.maximum(lengths, 1e-300), ROPE_WIDTH) / np.maximum(lengths, 1e-300)
     usable = lengths > 0.0
     return DistanceConstraints(
@@ -316,10 +316,10 @@ def _build_tethers(layout: Layout) -> TetherConstraints:
 
 
 def _build_levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
-    """Levels for triangle meshes whose chains are crooked; on grids, chains alone do better.
+    """Levels for triangle meshes whose chains are not straight; on grids, chains alone do better.
 
-    None where pins are soft: a level moves whole neighborhoods, and a spring at one vertex cannot answer that. And
-    none where there are quads, which may turn into diamonds: levels would hold the lengths of their diagonals.
+    Meshes with soft pins have none: a level moves whole neighborhoods, which a spring at one vertex cannot resist.
+    Neither have meshes with quads, which may shear into diamonds: levels would keep the lengths of their diagonals.
     """
     crooked = [
         (number, part.start, body.mesh)
@@ -350,7 +350,7 @@ def _closed_pieces(layout: Layout) -> list[Piece]:
 
 
 def _is_usual(body: Body) -> bool:
-    """Whether its stretch under its weight is known beforehand: without masses or compliances of its own."""
+    """Whether neither masses nor compliances are given, so that its stretch under its own weight can be predicted."""
     return body.own_masses is None and bool(np.isnan(body.edge_compliances).all())
 
 

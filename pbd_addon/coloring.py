@@ -1,7 +1,7 @@
 """Graph coloring: groups of constraints that share no particle.
 
-Inside of one color, constraints can be projected at once with whole arrays and the result is still that of
-Gauss–Seidel: no row reads what another row of its color writes.
+All constraints of one color can be projected at once with whole arrays, and the result is still that of Gauss–Seidel:
+no row reads what another row of its color writes.
 """
 
 from __future__ import annotations

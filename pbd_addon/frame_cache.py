@@ -1,6 +1,6 @@
-"""Frames that were simulated: what scrubbing reads, and where a run can be taken up again.
+"""The cache of simulated frames: it is read by scrubbing, and a run can continue from any of them.
 
-Frames that a `Store` holds too, on a disk, need no memory here.
+Frames that a `Store` also has, such as one on disk, need not be in memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .model import State
 
 
 class Store(Protocol):
-    """Another place for frames."""
+    """Another storage of frames."""
 
     def positions(self, frame: int) -> np.ndarray:
         """Positions at a frame, (3, n) float32 [m]."""
@@ -25,11 +25,11 @@ class Store(Protocol):
 
 
 class FrameCache:
-    """States of a gapless range of frames: 28 bytes per vertex and frame, in float32, and 12 more under pressure.
+    """States of consecutive frames: 28 bytes per vertex and frame, in float32, and 12 more under pressure.
 
     Attributes:
-        first: First frame that is held.
-        store: Where frames are that are not in memory, or None.
+        first: First cached frame.
+        store: Storage of the frames that are not in memory, or None.
     """
 
     def __init__(self, frame: int, state: State) -> None:
@@ -41,19 +41,19 @@ class FrameCache:
 
     @classmethod
     def of(cls, store: Store, first: int, last: int) -> FrameCache:
-        """All frames from `first` to `last` are in a store."""
+        """A cache of the frames `first` to `last`, all in a store."""
         cache = cls.__new__(cls)
         cache.first, cache.store, cache._states, cache._exact = first, store, [None] * (last - first + 1), None
         return cache
 
     @property
     def last(self) -> int:
-        """Last frame that is held."""
+        """Last cached frame."""
         return self.first + len(self._states) - 1
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether all frames are in memory, so that they need no store."""
+        """Whether all frames are in memory."""
         return None not in self._states
 
     @property
@@ -65,39 +65,39 @@ class FrameCache:
 
     @property
     def frame_bytes(self) -> int:
-        """Memory that one more frame will take, without colliders [bytes]."""
+        """Memory that another frame will take, without colliders [bytes]."""
         return sum(map(_bytes, self.states()[-1:]))
 
     def states(self) -> list[State]:
-        """The states that are in memory, as they are held."""
+        """The states in memory, not copied."""
         return [state for state in self._states if state is not None]
 
     def release(self) -> None:
-        """Let all frames but the last go from memory: the store has them."""
+        """Free the memory of all frames but the last; the store must have them."""
         self._states[:-1] = [None] * (len(self._states) - 1)
 
     def append(self, state: State) -> None:
-        """Hold the state as the frame after the last: a copy, and until the next one itself, not to be changed."""
+        """Append a frame: a copy of the state and, until the next frame, the state itself, which must not change."""
         kept, self._exact = state.copy(), state
         kept.x, kept.v = kept.x.astype(np.float32), kept.v.astype(np.float32)
         kept.skin = kept.skin.astype(np.float32)
         self._states.append(kept)
 
     def replace_last(self, state: State) -> None:
-        """Hold the state in place of the last frame's."""
+        """Replace the state of the last frame."""
         self._states.pop()
         self.append(state)
 
     def holds(self, frame: float) -> bool:
-        """Whether a frame can be read; of a sub-frame, whether both neighbors can."""
+        """Whether a frame can be read; for a subframe, whether both neighbors can."""
         frame = arguments.number("frame", frame)
         return self.first <= math.floor(frame) and math.ceil(frame) <= self.last
 
     def positions(self, frame: float) -> np.ndarray:
-        """Positions at a frame, linear between two, (3, n) float32 [m]. Not to be written to.
+        """Positions at a frame, interpolated linearly, (3, n) float32 [m]; read-only.
 
         Raises:
-            ValueError: The frame is not held.
+            ValueError: The frame is not cached.
         """
         self._check(arguments.number("frame", frame))
         before = math.floor(frame)
@@ -108,15 +108,15 @@ class FrameCache:
         return x + share * (self._positions(before + 1) - x)
 
     def in_memory(self, frame: int) -> np.ndarray | None:
-        """Positions at a held frame as they are held, (3, n) float32 [m], not to be written to; None in a store."""
+        """Positions at a cached frame, (3, n) float32 [m], not copied, read-only; None if it is only in the store."""
         held = self._states[frame - self.first]
         return None if held is None else held.x
 
     def state(self, frame: int) -> State:
-        """A copy of the state of a frame, to go on from, float64; the last frame's is exact.
+        """A float64 copy of the state of a frame, to continue from; that of the last frame is exact.
 
         Raises:
-            ValueError: The frame is not held.
+            ValueError: The frame is not cached.
         """
         self._check(arguments.whole("frame", frame))
         if self._exact is not None and frame == self.last:

@@ -1,4 +1,4 @@
-"""Maps: factors per vertex on what a body's material says, as painted by hand."""
+"""Maps: factors per vertex on a body's material, such as painted weights."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from . import arguments
 
 MAPS = ("stretch", "bend", "shrink", "density", "pressure", "friction")
-"""What can differ over a body: stiffness in the plane, bending stiffness, rest lengths, density, pressure, friction."""
+"""What can vary over a body: in-plane stiffness, bending stiffness, rest lengths, density, pressure, friction."""
 
 ABOVE_ZERO = ("shrink", "density")
-"""Maps whose factors must be above 0; the others may be 0."""
+"""Maps whose factors must be positive; the others may be 0."""
 
 
 def checked_maps(maps: Mapping[str, np.ndarray | Sequence[float]] | None, n: int, name: str) -> dict[str, np.ndarray]:
-    """Maps of a body called `name` with n vertices as arrays (n,) float64; a single number counts for all vertices.
+    """Maps of a body called `name` with n vertices, as arrays (n,) float64; a single number applies to all vertices.
 
     Raises:
         ValueError: There is no such map, its shape is wrong, or a factor is not finite or too small.
@@ -32,7 +32,7 @@ def checked_maps(maps: Mapping[str, np.ndarray | Sequence[float]] | None, n: int
 
 
 def of_particles(kind: str, maps: Sequence[Mapping[str, np.ndarray]], counts: Sequence[int]) -> np.ndarray | None:
-    """One map of all bodies, (n,), 1 where a body has none; None if no body has it. counts: Vertices of each body."""
+    """One map for all bodies, (n,), 1 where a body has none; None if no body has it. counts: vertices of each body."""
     if not any(kind in own for own in maps):
         return None
     return np.concatenate([own.get(kind, np.ones(count)) for own, count in zip(maps, counts)])

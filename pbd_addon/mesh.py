@@ -1,6 +1,6 @@
-"""Topology of a polygon mesh: what constraints are built from.
+"""Topology of a polygon mesh, from which constraints are built.
 
-Everything here is computed once, when a body is made. Arrays of indices are int32, positions float64 in meters.
+Everything here is computed once per body. Index arrays are int32, positions float64 in meters.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 from . import arguments
 
 AREA_EPSILON = 1e-12
-"""A triangle is degenerate if its area is below this share of its longest edge squared."""
+"""A triangle is degenerate if its area is below this fraction of its longest edge squared."""
 
 EMPTY = 1e-9
-"""A surface encloses nothing if its volume is below this share of its area to the power of 3/2."""
+"""A surface encloses no volume if that is below this fraction of its area to the power of 3/2."""
 
 
 class Polygons(NamedTuple):
-    """Faces of any size in two flat arrays, as Blender keeps them.
+    """Faces of any size in two flat arrays, as in Blender.
 
     Attributes:
-        corners: Vertex of every face corner, face after face, (c,) int.
-        starts: Where the corners of face f begin, (f + 1,) int; the last entry is c.
+        corners: Vertex of every face corner, face by face, (c,) int.
+        starts: Index of each face's first corner, (f + 1,) int; the last entry is c.
     """
 
     corners: np.ndarray
@@ -35,12 +35,12 @@ def as_polygons(where: str, faces: object, count: int) -> Polygons:
     """Faces as `Polygons`, from a (t, k) array of equal faces, a list of faces, or `Polygons`.
 
     Args:
-        where: The argument as the caller knows it.
-        faces: What came.
+        where: The argument's name, for messages.
+        faces: The argument.
         count: Number of vertices.
 
     Raises:
-        ValueError: A face has fewer than three corners, names no vertex, or the input is no list of faces.
+        ValueError: A face has fewer than three corners or an unknown vertex, or `faces` is not a list of faces.
     """
     if isinstance(faces, Polygons):
         corners = arguments.ids(f"{where}.corners", faces.corners, count)
@@ -63,29 +63,28 @@ def as_polygons(where: str, faces: object, count: int) -> Polygons:
 
 
 class TriMesh:
-    """Triangles, edges and hinges of a polygon mesh, and its measures.
+    """Triangles, edges and hinges of a polygon mesh, and their measures.
 
-    Quads are cut along the shorter diagonal (of equal ones, the one at the smallest vertex number), so that the
-    result does not depend on the corner a quad starts with. Larger faces are cut by ear clipping. Degenerate
-    (zero-area) triangles and faces given twice are left out and counted.
+    Quads are split along the shorter diagonal (if equal, the one at the smallest vertex id), so the result does not
+    depend on a quad's first corner. Larger faces are triangulated by ear clipping. Degenerate (zero-area) triangles
+    and duplicate faces are left out and counted.
 
     Args:
         x: Rest positions, (n, 3) float64 [m].
         polygons: Faces.
-        loose_edges: Further edges that belong to no face, (e, 2) int.
+        loose_edges: Edges without faces, (e, 2) int.
 
     Attributes:
         triangles: (t, 3) int32.
-        triangle_faces: Face that each triangle was cut from, (t,) int32.
-        edges: Unique edges of the faces and the loose ones, without the cuts inside of faces, (e, 2) int32.
-        diagonals: Both diagonals of every quad; of larger faces the cuts and the lines across them, (d, 2) int32.
-        diagonal_areas: Area of the face part that a diagonal keeps in shape, (d,) float64 [m²].
-        edge_areas: Area of the triangles beside each edge, (e,) float64 [m²]; 0 for loose edges.
+        triangle_faces: The face of each triangle, (t,) int32.
+        edges: Unique edges of the faces and the loose ones, without cuts inside faces, (e, 2) int32.
+        diagonals: Both diagonals of every quad; for larger faces the cuts and the lines across them, (d, 2) int32.
+        diagonal_areas: Area of the part of a face that a diagonal stabilizes, (d,) float64 [m²].
+        edge_areas: Area of the triangles at each edge, (e,) float64 [m²]; 0 for loose edges.
         hinges: Inner triangle edges as (edge start, edge end, left tip, right tip), (h, 4) int32.
         islands: Number of the connected component of each vertex, (n,) int32.
         boundary_loops: Vertices of each opening, in the order of its triangles' edges, list of (k,) int32.
-        corner_areas: Share of every vertex in the faces around it (a third of each triangle, a quarter of each
-            quad), (n,) float64 [m²].
+        corner_areas: Area of each vertex (a third of each of its triangles, a quarter of each quad), (n,) float64 [m²].
         non_manifold_edges: Number of edges with more than two triangles.
         zero_area_faces: Number of triangles left out for having no area.
         duplicate_faces: Number of faces left out because they were given twice.
@@ -110,7 +109,7 @@ class TriMesh:
 
         face_areas = np.bincount(self.triangle_faces, areas, len(sizes))
         share = np.repeat(face_areas / np.maximum(sizes, 1), sizes)
-        self.corner_areas = np.bincount(corners, share, n).astype(float)  # of nothing, bincount makes integers
+        self.corner_areas = np.bincount(corners, share, n).astype(float)  # without input, bincount returns integers
 
         following = np.arange(len(corners)) + 1
         following[starts[1:][sizes > 0] - 1] = starts[:-1][sizes > 0]
@@ -164,7 +163,7 @@ def pair_keys(pairs: np.ndarray, n: int) -> np.ndarray:
 
 
 def half_edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Directed edges of triangles (t, 3) and the third corner of each, (3 t, 2) and (3 t,)."""
+    """Directed edges of triangles (t, 3), and the corner opposite each, (3 t, 2) and (3 t,)."""
     half = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
     return half, np.roll(triangles, -2, axis=1).reshape(-1)
 
@@ -191,13 +190,13 @@ def connected_components(pairs: np.ndarray, n: int) -> np.ndarray:
 
 
 def _unique_pairs(pairs: np.ndarray, n: int) -> np.ndarray:
-    """Pairs without repetition and without (a, a), each with the smaller vertex first, sorted."""
+    """Sorted unique pairs without (a, a), each with the smaller vertex first."""
     keys = np.unique(pair_keys(pairs[pairs[:, 0] != pairs[:, 1]], n))
     return np.stack([keys // max(n, 1), keys % max(n, 1)], axis=1).astype(np.int32)
 
 
 def _without_duplicates(polygons: Polygons, n: int) -> tuple[Polygons, int]:
-    """Polygons without those that have the same set of corners as an earlier one, and how many there were."""
+    """Polygons without those that have the corners of an earlier one, and the number of those."""
     corners, starts = polygons
     sizes = np.diff(starts)
     keep = np.ones(len(sizes), bool)
@@ -215,7 +214,7 @@ def _without_duplicates(polygons: Polygons, n: int) -> tuple[Polygons, int]:
 
 
 def _triangulate(x: np.ndarray, polygons: Polygons) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Triangles (t, 3), the face of each (t,), and the cuts inside of faces with more than four corners (c, 2)."""
+    """Triangles (t, 3), the face of each (t,), and the cuts inside faces with more than four corners (c, 2)."""
     corners, starts = polygons
     sizes = np.diff(starts)
     triangles, faces, cuts = [], [], [np.zeros((0, 2), np.int32)]
@@ -225,7 +224,7 @@ def _triangulate(x: np.ndarray, polygons: Polygons) -> tuple[np.ndarray, np.ndar
     rows = np.flatnonzero(sizes == 4)
     quads = corners[starts[rows][:, None] + np.arange(4)]
     second = _cuts_second_diagonal(x, quads)
-    # Two quads with the same diagonal, as in the corners of a cushion, must not both be cut along it.
+    # Two quads with the same diagonal, as in the corners of a cushion, must not both be split along it.
     diagonal = pair_keys(np.where(second[:, None], quads[:, [1, 3]], quads[:, [0, 2]]), len(x))
     repeated = np.ones(len(quads), bool)
     repeated[np.unique(diagonal, return_index=True)[1]] = False
@@ -246,13 +245,13 @@ def _triangulate(x: np.ndarray, polygons: Polygons) -> tuple[np.ndarray, np.ndar
 
 
 def _cuts_second_diagonal(x: np.ndarray, quads: np.ndarray) -> np.ndarray:
-    """Whether quads (q, 4) are cut from corner 1 to 3 instead of 0 to 2, (q,) bool."""
+    """Whether quads (q, 4) are split from corner 1 to 3 instead of 0 to 2, (q,) bool."""
     a, b, c, d = (x[quads[:, k]] for k in range(4))
     first, second = np.linalg.norm(c - a, axis=1), np.linalg.norm(d - b, axis=1)
     equal = np.abs(first - second) <= 1e-4 * (first + second)
     smallest_at_second = (quads.argmin(axis=1) % 2).astype(bool)
     choice = np.where(equal, smallest_at_second, second < first)
-    # A cut outside of a concave quad turns one of its triangles over.
+    # A cut outside a concave quad would flip one of its triangles.
     upside = np.einsum("ij,ij->i", np.cross(b - a, c - a), np.cross(c - a, d - a))
     upside_second = np.einsum("ij,ij->i", np.cross(c - b, d - b), np.cross(d - b, a - b))
     choice = np.where((upside < 0) & (upside_second > 0), True, choice)
@@ -285,9 +284,9 @@ def _clip_ears(x: np.ndarray, polygon: np.ndarray) -> np.ndarray:
 
 
 def _hinges(half: np.ndarray, tips: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Hinges (h, 4) between pairs of triangles, the key of each hinge's edge (h,), and the non-manifold edges' number.
+    """Hinges (h, 4) between pairs of triangles, the keys of their edges (h,), and the number of non-manifold edges.
 
-    Where more than two triangles meet, the first is hinged to each of the others.
+    Where more than two triangles share an edge, the first has a hinge with each of the others.
     """
     order = np.argsort(keys, kind="stable")
     sorted_keys = keys[order]
@@ -309,7 +308,7 @@ def _diagonals(
     face_areas: np.ndarray,
     n: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lines that keep faces in shape (d, 2), and the area that each stands for (d,) [m²]."""
+    """Lines that stabilize faces (d, 2), and the area of each (d,) [m²]."""
     corners, starts = polygons
     rows = np.flatnonzero(np.diff(starts) == 4)
     quads = corners[starts[rows][:, None] + np.arange(4)]
@@ -327,7 +326,7 @@ def _diagonals(
 
 
 def _boundary_loops(half: np.ndarray, keys: np.ndarray) -> list[np.ndarray]:
-    """Openings of a triangle mesh as closed loops of vertices, in the direction of their triangles."""
+    """Openings of a triangle mesh as loops of vertices, in the direction of their triangles."""
     _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
     border = half[counts[inverse.reshape(-1)] == 1]
     following: dict[int, list[int]] = {}

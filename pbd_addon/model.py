@@ -1,7 +1,7 @@
-"""The scene as arrays: `Model` never changes, `State` is all that does. `build` makes the model.
+"""The scene as arrays: `Model` never changes, `State` is everything that does. `build` makes the model.
 
-All bodies of a scene are one set of n particles, one body after the other. Arrays of vectors are component-major,
-(3, n); see `kernels`.
+All bodies of a scene form one set of n particles, body by body. Arrays of vectors are component-major, (3, n); see
+`kernels`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from .settings import Material, SolverSettings
 Place = tuple[np.ndarray, np.ndarray]
 
 REASONS = ("settings", "motion", "stretch", "shear", "bend", "volume", "pressure", "colliders")
-"""Why a frame takes as many substeps as it does."""
+"""What determines the number of substeps of a frame."""
 
 
 class Pace(NamedTuple):
-    """How a frame was stepped.
+    """The substeps of a frame.
 
     Attributes:
-        substeps: Into how many substeps it was cut; 0 before the first frame.
-        wanted: How many would have left as much error as is to be left.
-        cause: What asked for most of them, a place in `REASONS`.
+        substeps: Their number; 0 before the first frame.
+        wanted: The number that would have given an acceptable error.
+        cause: What asked for the most of them, an index into `REASONS`.
     """
 
     substeps: float = 0.0
@@ -53,19 +53,20 @@ class Pace(NamedTuple):
 
 @dataclasses.dataclass
 class State:
-    """What changes in a step.
+    """Everything that changes in a step.
 
     Attributes:
         x: Positions, (3, n) float64 [m].
         v: Velocities, (3, n) float64 [m/s].
-        pin_targets: Where the pins were asked to be at the end of the last frame, (3, k) [m].
-        planes: Where the planes were then, (point, unit normal) of each.
-        colliders: Where the vertices of each collider were then, (3, m) [m] of each.
+        pin_targets: Targets of the pins at the end of the last frame, (3, k) [m].
+        planes: The planes then, (point, unit normal) of each.
+        colliders: Vertices of each collider then, (3, m) [m] each.
         strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
-        prediction_error: What contact observed of each particle, see `ContactConstraints.prediction_error`.
-        pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool;
-            all as long as nothing is known.
-        skin: What skins under pressure carry over, see `PressurizedSkin.remember`; (0,) where there are none.
+        prediction_error: Of each particle, see `ContactConstraints.prediction_error`.
+        pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool; all if unknown.
+        skin: Data that skins under pressure carry over, see `PressurizedSkin.remember`; (0,) without any.
+        penetrated: Which colliders are around or through which bodies, see `ContactConstraints.penetrated`,
+            (bodies, colliders) bool.
         pace: How the last frame was stepped, for frames that choose their substeps.
         air: Time, wind and gusts, see `air.Memory`.
         inside: Of each closed piece, what was pumped into it [Pa m³], and whether it has burst (0 or 1), (2, pieces).
@@ -80,22 +81,23 @@ class State:
     prediction_error: np.ndarray
     pushed: np.ndarray
     skin: np.ndarray
+    penetrated: np.ndarray
     pace: Pace
     air: np.ndarray
     inside: np.ndarray
 
     def copy(self) -> State:
-        """A state whose arrays can be replaced and changed without changing this one; colliders are only replaced."""
+        """A copy whose arrays can change without changing this one, except those of colliders, which are shared."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(), self.pace,
-            self.air.copy(), self.inside.copy(),
+            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
+            self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
         )  # fmt: skip
 
 
 @dataclasses.dataclass
 class Targets:
-    """Where the moving parts of a scene stand at the end of a frame.
+    """Positions of pins, planes and colliders at the end of a frame.
 
     Attributes:
         pins: (3, k) [m].
@@ -109,23 +111,23 @@ class Targets:
 
     @staticmethod
     def of(state: State) -> Targets:
-        """Everything stays where it is in a state."""
+        """The targets at which everything stays as in a state."""
         return Targets(state.pin_targets.copy(), list(state.planes), list(state.colliders))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the particles of bodies are, and how they hang together.
+    """The particles of bodies, their pins and islands.
 
     Attributes:
         bodies: Simulated meshes.
-        slices: Where each body's particles are.
-        pins: Pinned particles of all bodies, (k,) int; `pin_slices` says which are of which body.
-        firm_pins: Numbers in `pins` of those that hold firmly, (f,) int; `soft_pins` are the others.
+        slices: The range of each body's particles.
+        pins: Pinned particles of all bodies, (k,) int; `pin_slices` are the ranges of each body's pins.
+        firm_pins: Indices into `pins` of those with weight 1, (f,) int; `soft_pins` are the others.
         pinned: Particles with firm pins, (f,) int.
         free: Particles that can move, (m,) int: neither firmly pinned nor isolated.
         islands: Connected component of every particle, (n,) int.
-        body_of_island: Number of the body of each island, (islands,) int.
+        body_of_island: Index of each island's body, (islands,) int.
         extents: Largest extent of each body at rest, the diagonal of its box, (bodies,) [m].
     """
 
@@ -144,26 +146,25 @@ class Layout:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Model(Layout):
-    """Particles and constraints of a scene; another material, collider or hand makes another model, see `build`.
+    """Particles and constraints of a scene; another material, collider or grab makes another model, see `build`.
 
-    The kinds of constraints are what a substep computes with: they hold its multipliers, and compliances for its
-    length.
+    The kinds of constraints hold the multipliers of a substep, and compliances for its length.
 
     Attributes:
         planes: Floors and walls.
-        colliders: Surfaces to meet.
+        colliders: Surfaces.
         materials: Of each body.
         maps: Of each body, factors (n,) float64 by the names in `maps.MAPS`.
-        settings: What the compliances are for.
-        sizes: `extents` times what its maps add to a body's strain under its own weight, (bodies,) [m].
+        settings: The settings that the compliances are for.
+        sizes: `extents` times the factor by which maps raise a body's strain under its own weight, (bodies,) [m].
         masses: Inertia of every particle, (n,) [kg].
         w: Inverse masses, (n,) [1/kg]; 0 where firmly pinned or isolated.
-        gravity_fraction: Share of each particle's inertia that has weight, (n,); the rest is air. 0 where nothing can
-            fall.
+        gravity_fraction: Fraction of each particle's inertia that has weight, (n,); the rest is air. 0 for particles
+            that cannot move.
         drag: Rate of every particle's body, (n,) [1/s].
         damping: Rate of every island's body, (islands,) [1/s].
-        damping_masses: What each particle counts for in the rigid motion that damping keeps, (n,) [kg]: its inertia,
-            where it is firmly pinned, its part of `build.PIN_SHARE` times that of all that is free in its island.
+        damping_masses: Mass of each particle in the rigid motion that damping keeps, (n,) [kg]: its inertia or, if
+            firmly pinned, its part of `build.PIN_SHARE` times the inertia of all free particles of its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
         surface: The triangles that feel air.
         lift: Gas and water in closed pieces.
@@ -221,23 +222,24 @@ class Model(Layout):
 
     @property
     def meets_alone(self) -> bool:
-        """Whether no piece can meet another one, only obstacles."""
+        """Whether pieces cannot meet each other, only colliders."""
         return len(self.body_of_island) == 1 or not self.contact.active
 
     def initial_state(self) -> State:
-        """The bodies at rest where they were made."""
+        """The bodies at rest, at their initial positions."""
         x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
         planes = [(plane.point, plane.normal) for plane in self.planes]
         colliders = [collider.vertices.T.copy() for collider in self.colliders]
         bodies = len(self.bodies)
         return State(
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
-            np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0), Pace(),
+            np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
+            np.zeros((bodies, len(colliders)), bool), Pace(),
             np.zeros(0), np.zeros((2, len(self.volume.pieces))),
         )  # fmt: skip
 
     def pushed(self) -> np.ndarray:
-        """Which bodies volume, planes or contact pushed after stretch was solved in the last substep, (bodies,)."""
+        """Which bodies were pushed by volume, planes or contact after stretch in the last substep, (bodies,) bool."""
         found = np.zeros(len(self.bodies), bool)
         pushing = [ids for constraints in self.constraints if len(ids := constraints.pushing())]
         if pushing:

@@ -1,4 +1,4 @@
-"""Obstacles: planes and surfaces that bodies meet and never push."""
+"""Planes and surfaces, which bodies collide with and cannot push."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .contact import Collider
 
 
 def planes_and_surfaces(colliders: Sequence[Plane | Collider]) -> tuple[list[Plane], list[Collider]]:
-    """Planes and surfaces apart.
+    """Planes and surfaces as separate lists.
 
     Raises:
-        ValueError: Something is neither, or is there twice.
+        ValueError: An item is neither, or occurs twice.
     """
     obstacles = arguments.different("colliders", colliders, Collider, Plane)
     planes = [obstacle for obstacle in obstacles if isinstance(obstacle, Plane)]

@@ -1,11 +1,11 @@
-"""Figures of materials by name. Where each one comes from, and which are estimates: ``docs/materials.md``."""
+"""Material data by name. Sources, and which values are estimates: ``docs/materials.md``."""
 
 from __future__ import annotations
 
 from typing import Any
 
 Figures = dict[str, Any]
-"""Fields of a `settings.Material` and their values; what is not named has its default."""
+"""Fields of a `settings.Material` and their values; the others have their defaults."""
 
 
 def sheet(
@@ -19,9 +19,9 @@ def sheet(
     thickness: float,
     **more: Any,
 ) -> Figures:
-    """Figures of a material that resists compression in its plane as it resists tension. Units as in `Material`.
+    """Data of a material that resists compression as much as tension. Units as in `Material`.
 
-    Air acts by its coefficients and not by a rate besides, which would slow the same motion down twice.
+    Air acts by its coefficients alone: a rate besides would slow the same motion down twice.
     """
     return dict(
         density=density,
@@ -88,4 +88,4 @@ ABOUT: dict[str, str] = {
     "Air Mattress": "Tight heavy vinyl with air locked in: pushes back when squeezed",
     "Cushion": "A cover of heavy cloth under a little pressure: soft, dents easily",
 }
-"""What each material is for, one sentence for its tooltip."""
+"""What each material is for, as a tooltip."""

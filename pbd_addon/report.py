@@ -1,4 +1,4 @@
-"""Report: what a frame took and how well it came out."""
+"""Report: the cost and quality of a frame."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .model import Model, State
 from .stopwatch import Stopwatch
 
 MATTERS = 0.2
-"""Share that is told: a strip bends by that much too far. Cotton at 1.6 cm is 7 to 16 % short while it swings."""
+"""Residual that is reported: a strip bends that much too far. Cotton at 1.6 cm is 7 to 16 % short while it swings."""
 
 MOST_STEPS = 200
-"""More quality steps than this are no advice: a frame would take ten times as long as usual."""
+"""More quality steps than this are not advised: a frame would take ten times as long as usual."""
 
 
 class Advice(NamedTuple):
-    """What is short, and what helps.
+    """A residual that shows, and what helps.
 
     Attributes:
         kind: "stretch", "shear", "bend" or "volume".
-        short: Share of its deformation that no force stands for, above `MATTERS`.
-        substeps: Quality steps with which it would not be; 0 if that takes more than `MOST_STEPS`.
-        softer: Share of the material's stiffness that the present steps can hold.
+        short: Fraction of its deformation that no force accounts for, above `MATTERS`.
+        substeps: Quality steps that would fix it; 0 if it takes more than `MOST_STEPS`.
+        softer: Fraction of the material's stiffness that the current steps can resolve.
     """
 
     kind: str
@@ -44,19 +44,20 @@ class StepReport:
 
     Attributes:
         seconds: Wall time [s].
-        substeps: Number of substeps: as set or chosen, or more where a pressure, a fine soft cloth or a fast collider
-            needs them.
-        reason: Why so many, one of `model.REASONS`; "settings" where they are as set.
-        residuals: Share of the deformation of each elastic kind, by name, that no force stands for, in [0, 1]: 0 is
-            converged, and at 0.5 cloth is about half as stiff as its material says (`Constraints.residual`).
-        advice: What is short so that it shows, and what helps; or None.
+        substeps: Number of substeps: that of the settings or automatic, or more where pressure, fine soft cloth or a
+            fast collider needs them.
+        reason: Why that many, one of `model.REASONS`.
+        residuals: Fraction of the deformation of each elastic kind, by name, that no force accounts for, in [0, 1]: 0
+            is converged; at 0.5 cloth is about half as stiff as its material (`Constraints.residual`).
+        advice: The worst residual that shows, and what helps; or None.
+        no_room: Whether closed colliders left cloth no place in the frame, or go through it.
         strain_mean: Mean of |length / rest length - 1| over the edges.
-        strain_p95: Its 95th percentile, the next higher of an edge.
+        strain_p95: Its 95th percentile, rounded up to the strain of an edge.
         strain_max: Its maximum.
-        contacts: Number of particles that touched an obstacle: a surface in the frame, a plane at its end.
+        contacts: Number of particles that touched a collider: a surface during the frame, a plane at its end.
         self_contacts: Number of particles that touched cloth.
-        crossings: Edges that go through faces since the beginning; the solver makes none.
-        times: Where the wall time went [s]: "prediction", each kind of constraint by name, "contact search", "report".
+        crossings: Number of edges that intersect faces, all since the beginning; the solver makes none.
+        times: Wall time [s] by name: "prediction", each kind of constraint, "contact search", "report".
     """
 
     seconds: float
@@ -71,12 +72,13 @@ class StepReport:
     reason: str = "settings"
     residuals: dict[str, float] = dataclasses.field(default_factory=dict)
     advice: Advice | None = None
+    no_room: bool = False
 
 
 def advise(found: Sequence[tuple[Constraints, Residual]], substeps: int) -> Advice | None:
-    """What a frame of so many substeps leaves short, the worst if it shows."""
+    """Advice on the worst residual of a frame with that many substeps, or None if none shows."""
     worst = None
-    # Twice the error that Automatic leaves, or the line would come and go with it.
+    # Twice the error that Automatic accepts, or the advice would flicker with it.
     for constraints, residual in found:
         shows = residual.short > MATTERS and residual.error > 2.0 * constraints.tolerance
         if shows and (worst is None or residual.short > worst.short):
@@ -95,7 +97,7 @@ def make_report(
     found: Sequence[tuple[Constraints, Residual]],
     watch: Stopwatch,
 ) -> StepReport:
-    """The report of the frame that has just ended in `state`, with what the watch has booked for it."""
+    """The report of the frame that has just ended in `state`, with the times of the watch."""
     strain = model.stretch.strains(state.x)
     mean, p95, largest = 0.0, 0.0, 0.0
     if len(strain):
@@ -112,5 +114,5 @@ def make_report(
     residuals = {constraints.name: residual.short for constraints, residual in found}
     return StepReport(
         seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds),
-        reason, residuals, advise(found, substeps),
+        reason, residuals, advise(found, substeps), contact.has_no_room,
     )  # fmt: skip

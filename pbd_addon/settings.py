@@ -1,7 +1,7 @@
-"""What a user can set: materials and solver settings, with units and ranges.
+"""Materials and solver settings, with units and ranges.
 
-Every field carries the label, unit, range and sentence that the panels show, so that the word a student
-reads here is the word an artist reads in Blender. The figures of materials by name are in `presets`.
+Every field has the label, unit, range and tooltip that the panels show, so the words are the same here and in Blender.
+The data of materials by name are in `presets`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BEND_MODELS = ("AUTO", "ISOMETRIC", "DIHEDRAL")
 PRESSURE_MODES = ("OFF", "VOLUME", "OVERPRESSURE", "GAS")
 
 ATMOSPHERE = 101_325.0
-"""Standard air pressure outside of every balloon [Pa]."""
+"""Standard air pressure outside every balloon [Pa]."""
 
 
 AIR_DENSITY = 1.2
@@ -36,11 +36,11 @@ def setting(
     soft_high: float | None = None,
     choices: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field with what a user interface and a validator need to know about it.
+    """A dataclass field with metadata for a user interface and a validator.
 
     Args:
-        default: Value when nothing is said.
-        label: The field's name on a panel, without unit.
+        default: Default value.
+        label: Label in a panel, without unit.
         description: One sentence for the tooltip, with a typical value.
         unit: SI unit, "" for pure numbers.
         low: Smallest legal value.
@@ -61,7 +61,7 @@ def setting(
 
 
 class _Checked:
-    """Refuses values of another type or outside of a field's range when a settings object is made."""
+    """Refuses values of another type or out of range."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
@@ -83,13 +83,12 @@ class _Checked:
 
 @dataclasses.dataclass(frozen=True)
 class Material(_Checked):
-    """What a cloth or balloon is made of. SI units; immutable; a stiffness of 0 removes the constraint.
+    """The material of a cloth or balloon. SI units; immutable; a stiffness of 0 removes the constraint.
 
-    With the method "XPBD" the stiffnesses [N/m, N·m] count; with "PBD" the pure numbers ``k_*`` of
-    Müller et al. 2007.
+    The method "XPBD" uses the stiffnesses [N/m, N·m], "PBD" the pure numbers ``k_*`` of Müller et al. 2007.
 
     Raises:
-        ValueError: A value is outside of its range.
+        ValueError: A value is out of range.
     """
 
     density: float = setting(
@@ -324,7 +323,7 @@ class Material(_Checked):
         """The material of that name in `PRESETS`.
 
         Raises:
-            ValueError: There is none; the sentence lists those that there are.
+            ValueError: There is none; the sentence lists the names.
         """
         return PRESETS[arguments.choice("a preset's name", name, PRESETS)]
 
@@ -334,7 +333,7 @@ class SolverSettings(_Checked):
     """How a scene is stepped. Immutable.
 
     Raises:
-        ValueError: A value is outside of its range.
+        ValueError: A value is out of range.
     """
 
     method: str = setting(

@@ -1,4 +1,4 @@
-"""Simulation: bodies, obstacles and settings, stepped a frame at a time, with every frame kept."""
+"""Simulation: bodies, colliders and settings, stepped a frame at a time, with all frames cached."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from .stopwatch import Stopwatch
 from .wind import Wind
 
 LONGEST_FRAME = arguments.FARTHEST / solver.RUNAWAY_SPEED
-"""In a longer frame, what moves at the highest speed of a sound simulation leaves the range of coordinates [s]."""
+"""In a longer frame [s] a particle of the highest valid speed could leave the range of coordinates."""
 
 SHORTEST_FRAME = 2.0**-52 / solver.RUNAWAY_SPEED
-"""In a shorter frame, what moves at that speed does not change the last digit of a meter [s]."""
+"""In a shorter frame [s] motion at that speed does not change the last digit of a meter."""
 
 
 @dataclasses.dataclass(frozen=True)
 class FrameInputs:
-    """Where the moving parts of a scene stand at the end of a frame; what is not named stays where it was.
+    """Targets of pins, planes and colliders at the end of a frame; those not named stay where they are.
 
     Attributes:
         pin_targets: Targets of a body's pins, in the order of `Body.pin_ids`, (k, 3) [m].
@@ -54,25 +54,26 @@ class Simulation:
     """A scene of cloth, balloons and ropes.
 
     Args:
-        bodies: What is simulated.
-        colliders: Obstacles: surfaces, floors and walls.
+        bodies: The simulated bodies.
+        colliders: Surfaces, floors and walls.
         gravity: (x, y, z) [m/s²].
         method: "XPBD", or "PBD" (Müller et al. 2007).
-        substeps: Substeps of a frame; what its number is measured by where `automatic` is set.
+        substeps: Substeps per frame; with `automatic`, the reference for their number.
         iterations: Solver passes in a substep.
-        self_collision: Whether cloth meets itself and other cloth: True (accurate), "FAST" (vertices only) or False.
+        self_collision: Whether cloth collides with itself and other cloth: True (accurate), "FAST" (vertices only) or
+            False.
         kernels: "auto" or the name of a backend.
-        automatic: Whether each frame takes the substeps that motion and residuals ask for, see `adaptive`.
+        automatic: Whether motion and residuals decide the substeps of each frame, see `adaptive`.
         forces: Functions f(x, v, t) of what acts on all particles, see `set_forces`.
         wind: Wind of the scene, or None; surfaces feel it where their material has coefficients.
         air_density: Of what is around the bodies [kg/m³].
 
     Attributes:
-        constraints: The kinds of constraints at work; see `constraints.Constraints`.
-        bodies: As given.
-        kernels_name: Name of the backend that computes.
-        frames: The frames that were simulated; nothing but `Simulation` appends to it or truncates it.
-        reports: Report of every frame that was stepped, by frame.
+        constraints: The active kinds of constraints; see `constraints.Constraints`.
+        bodies: The simulated bodies.
+        kernels_name: Name of the backend in use.
+        frames: The cache of simulated frames; only `Simulation` appends to it or truncates it.
+        reports: Reports of all frames that were stepped, by frame.
 
     Raises:
         ValueError: One sentence that names the argument.
@@ -122,12 +123,12 @@ class Simulation:
 
     @property
     def constraints(self) -> list[Constraints]:
-        """The kinds of constraints that do something with the present materials."""
+        """The kinds of constraints that are active with the current materials."""
         return list(self._model.constraints)
 
     @property
     def settings(self) -> SolverSettings:
-        """The present settings; `set_settings` changes them."""
+        """The current settings; `set_settings` changes them."""
         return self._model.settings
 
     def add_constraints(
@@ -140,10 +141,10 @@ class Simulation:
         one_sided: bool = False,
         name: str = "custom",
     ) -> CustomConstraints:
-        """Add a kind of constraint of your own, from the next step on; it stays until the simulation goes.
+        """Add your own kind of constraint, permanently, from the next step on.
 
         It is solved after those of cloth and pressure and before planes and contact. With XPBD it stores the energy
-        C² / (2 compliance); with PBD, k takes the place of the compliance.
+        C² / (2 compliance); with PBD, k replaces the compliance.
 
         Args:
             bodies: Whose vertices: one body, or a sequence with the body of each column of `vertices`.
@@ -154,15 +155,15 @@ class Simulation:
                 else.
             compliance: Inverse stiffness of all rows or of each one, (m,) [unit of C, squared, per joule], which is m/N
                 where C is a length; 0 is rigid.
-            k: Share of the error that PBD corrects in a substep, in [0, 1], of all rows or of each one, (m,).
-            one_sided: Whether C >= 0 is allowed, so that a row only ever pushes.
-            name: What reports call it.
+            k: Fraction of the error that PBD corrects in a substep, in [0, 1], of all rows or of each one, (m,).
+            one_sided: Whether C >= 0 is allowed, so that a row only pushes.
+            name: Its name in reports.
 
         Returns:
             The kind, with `.values(x)`, `.multipliers` and `.forces()` in the order of the rows.
 
         Raises:
-            ValueError: One sentence that names the argument; also from a later step, if the function fails there.
+            ValueError: One sentence that names the argument; also in a later step, if the function fails there.
         """
         if not callable(function):
             raise ValueError(f"function must be callable, not {function!r}")
@@ -174,7 +175,7 @@ class Simulation:
         shares = checked_number("k", k, len(particles), 1.0)
         one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)
         made = CustomConstraints(name, particles, function, compliances, shares, one_sided, self._model.w)
-        made.gradients(self._state.x.T)  # What is wrong is said here, not in a step.
+        made.gradients(self._state.x.T)  # Raises now if the function is wrong, not in a step.
         self._model = build.with_constraints(self._model, made)
         return made
 
@@ -184,8 +185,8 @@ class Simulation:
         """Keep vertices[i] of `one` at least `distance` [m] from other_vertices[i] of `other`, for every i.
 
         Raises:
-            ValueError: A body or a vertex is unknown, the lists differ in length, a vertex is to keep apart from
-                itself, or the distance is not above 0.
+            ValueError: A body or a vertex is unknown, the lists differ in length, a vertex is paired with itself, or
+                the distance is not above 0.
         """
         first = arguments.ids("vertices", vertices, len(self._body("one", one).vertices))
         second = arguments.ids("other_vertices", other_vertices, len(self._body("other", other).vertices))
@@ -198,19 +199,19 @@ class Simulation:
     def grab(
         self, body: Body, vertices: Sequence[int], weights: Sequence[float] | None = None, compliance: float = GRIP
     ) -> Grab:
-        """Take vertices of a body into a hand, from the next step on; nothing is built anew.
+        """Grab vertices of a body, from the next step on; nothing is rebuilt.
 
         Args:
-            body: Whose vertices.
-            vertices: (m,) int, each once.
-            weights: How firmly each is held, relative to the others; default: all alike.
-            compliance: How far the whole grip gives way [m/N]; 0 holds every vertex firmly.
+            body: The body.
+            vertices: (m,) int, all different.
+            weights: Relative stiffness of each vertex's spring, (m,); default: all equal.
+            compliance: Compliance of the whole grip [m/N]; 0 holds every vertex firmly.
 
         Returns:
-            The handle to move the hand and to let go. It stays valid until `reset` and when frames are truncated.
+            A handle to move and release the vertices; valid until `reset`, even if frames are truncated.
 
         Raises:
-            ValueError: A vertex is not there or twice, a weight is not above 0, or the compliance is below 0.
+            ValueError: A vertex is unknown or occurs twice, a weight is not above 0, or the compliance is below 0.
         """
         ids = arguments.ids("vertices", vertices, len(self._body("body", body).vertices))
         if not len(ids) or len(np.unique(ids)) < len(ids):
@@ -232,7 +233,7 @@ class Simulation:
 
     @property
     def is_held(self) -> bool:
-        """Whether a hand holds anything."""
+        """Whether anything is grabbed."""
         return self._model.grabs.active
 
     def step(self, dt: float, in_place: bool = False) -> StepReport:
@@ -240,10 +241,10 @@ class Simulation:
 
         Args:
             dt: Length of the frame [s].
-            in_place: Whether the result takes the place of the last cached frame instead of following it.
+            in_place: Whether the result replaces the last cached frame instead of following it.
 
         Raises:
-            UnstableError: No sound result could be found; the state is that of the last good frame.
+            UnstableError: The step failed even with smaller substeps; the state is that of the last good frame.
             ValueError: dt is not above 0.
         """
         run = self.slices(dt, in_place)
@@ -254,12 +255,12 @@ class Simulation:
                 return end.value
 
     def slices(self, dt: float, in_place: bool = False) -> Generator[float, None, StepReport]:
-        """As `step`, but in slices, so that a window can stay alive meanwhile: the report is what it returns.
+        """Like `step`, but in slices, so that a window stays responsive; the generator returns the report.
 
-        Closed early, it has changed nothing. Until it has ended, nothing else may change the simulation.
+        Closed early, it changes nothing. Until it ends, nothing else may change the simulation.
 
         Yields:
-            The share of the frame that is done, in (0, 1).
+            The fraction of the frame that is done, in (0, 1).
 
         Raises:
             UnstableError, ValueError: As `step`; or the simulation was changed meanwhile.
@@ -295,15 +296,15 @@ class Simulation:
         return report
 
     def positions(self, body: Body) -> np.ndarray:
-        """Present positions of a body, a view (n, 3) float64 [m]."""
+        """Current positions of a body, a view (n, 3) float64 [m]."""
         return self._state.x[:, self._part(body)].T
 
     def velocities(self, body: Body) -> np.ndarray:
-        """Present velocities of a body, a view (n, 3) float64 [m/s]."""
+        """Current velocities of a body, a view (n, 3) float64 [m/s]."""
         return self._state.v[:, self._part(body)].T
 
     def touching(self, body: Body) -> np.ndarray:
-        """Vertices of a body that touched an obstacle or cloth in the last frame, a plane at its end; (k,) int."""
+        """Vertices of a body that touched a collider or cloth in the last frame, or a plane at its end; (k,) int."""
         part, contact = self._part(body), self._model.contact
         planes = (plane.touching() for plane in self._model.plane_constraints)
         met = [contact.touching(True), contact.touching(False), *planes]
@@ -323,7 +324,7 @@ class Simulation:
         )
 
     def set_pin_targets(self, body: Body, targets: np.ndarray) -> None:
-        """Say where a body's pins stand at the end of the next frame: (k, 3) [m], in the order of `Body.pin_ids`.
+        """Set the targets of a body's pins at the end of the next frame, (k, 3) [m], in the order of `Body.pin_ids`.
 
         Raises:
             ValueError: The shape is wrong or a number is not finite.
@@ -332,12 +333,12 @@ class Simulation:
         self._targets.pins[:, pins] = arguments.vectors(f"targets of {body.name}", targets, len(body.pin_ids)).T
 
     def move_plane(self, plane: Plane, point: Sequence[float], normal: Sequence[float]) -> None:
-        """Say where a plane stands at the end of the next frame: `point` and `normal` as in `Plane`."""
+        """Set where a plane is at the end of the next frame; `point` and `normal` as in `Plane`."""
         number = self._plane_number[arguments.member("plane", plane, self._plane_number)]
         self._targets.planes[number] = checked_place(point, normal)
 
     def move_collider(self, collider: Collider, vertices: np.ndarray) -> None:
-        """Say where a collider's vertices stand at the end of the next frame: (m, 3) [m]; they go there straight.
+        """Set where a collider's vertices are at the end of the next frame, (m, 3) [m]; they move there in a line.
 
         Raises:
             ValueError: The shape is wrong or a number is not finite.
@@ -348,34 +349,37 @@ class Simulation:
             self._targets.colliders[number] = wanted.T
 
     def set_colliders(self, colliders: Sequence[Plane | Collider]) -> None:
-        """Meet these obstacles from the next step on; state and cached frames stay.
+        """Use these colliders from the next step on; state and cached frames stay.
 
-        Planes must be those of the beginning. A collider that is new stands where its vertices are.
+        Planes must be those of the beginning. A new collider is where its vertices are.
 
         Raises:
-            ValueError: Something is no obstacle, is there twice, or is a plane that was not there before.
+            ValueError: An item is not a collider, occurs twice, or is a plane that was not there before.
         """
         planes, surfaces = planes_and_surfaces(colliders)
         if planes != list(self._model.planes):
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
         for state in (self._state, *self.frames.states()):
-            stood = dict(zip(known, state.colliders))
+            stood, went = dict(zip(known, state.colliders)), dict(zip(known, state.penetrated.T))
             state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
+            nothing = np.zeros(len(state.penetrated), bool)
+            columns = [went.get(one, nothing) for one in surfaces]
+            state.penetrated = np.array(columns, bool).reshape(len(surfaces), len(nothing)).T
         asked = dict(zip(known, self._targets.colliders))
         self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
         self._model = build.with_colliders(self._model, surfaces)
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
 
     def set_material(self, body: Body, material: Material) -> None:
-        """Give a body another material, from the next step on."""
+        """Change the material of a body, from the next step on."""
         number = self._number[self._body("body", body)]
         materials = list(self._model.materials)
         materials[number] = arguments.instance("material", material, Material)
         self._rebuild(materials, self._model.maps, self.settings)
 
     def set_maps(self, body: Body, maps: Mapping[str, np.ndarray | Sequence[float]]) -> None:
-        """Give a body other maps, all of them as in `Body`, from the next step on.
+        """Replace all maps of a body, given as in `Body`, from the next step on.
 
         Raises:
             ValueError: There is no such map, its shape is wrong, or a factor is out of range.
@@ -386,11 +390,11 @@ class Simulation:
         self._rebuild(self._model.materials, all_maps, self.settings)
 
     def maps(self, body: Body) -> dict[str, np.ndarray]:
-        """The maps that a body has now, (n,) float64 each."""
+        """The current maps of a body, (n,) float64 each."""
         return dict(self._model.maps[self._number[self._body("body", body)]])
 
     def set_settings(self, settings: SolverSettings) -> None:
-        """Take other solver settings, from the next step on."""
+        """Change the solver settings, from the next step on."""
         settings = arguments.instance("settings", settings, SolverSettings)
         self._rebuild(self._model.materials, self._model.maps, settings)
 
@@ -455,7 +459,7 @@ class Simulation:
             self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
 
     def use_kernels(self, name: str) -> None:
-        """Compute with the backend of that name, or "auto", from the next step on.
+        """Use the backend of that name, or "auto", from the next step on.
 
         Raises:
             ValueError: There is no such backend.
@@ -465,19 +469,19 @@ class Simulation:
         self.kernels_name = self._kernels.__name__.rsplit(".", 1)[-1]
 
     def reset(self) -> None:
-        """Back to where the bodies were made, with an empty cache and nothing in a hand."""
+        """Return to the initial state, with an empty cache and nothing grabbed."""
         self._hold([])
         self.begin(self.frames.first)
 
     def begin(self, frame: int) -> None:
-        """Call the initial state frame `frame`; forget all others."""
+        """Start at frame `frame` with the initial state; forget all other frames."""
         frame = arguments.whole("frame", frame)
         self._place(self._model.initial_state())
         self.frames = FrameCache(frame, self._state)
         self.reports = {}
 
     def cached_positions(self, body: Body, frame: float) -> np.ndarray:
-        """Positions of a body at a cached frame, linear between two, (n, 3) float32 [m].
+        """Positions of a body at a cached frame, interpolated linearly, (n, 3) float32 [m].
 
         Raises:
             ValueError: The frame is not cached.
@@ -485,7 +489,7 @@ class Simulation:
         return np.ascontiguousarray(self.frames.positions(frame)[:, self._part(body)].T)
 
     def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
-        """Positions of a body a short time after the last frame, if nothing acted on it, (n, 3) float32 [m]."""
+        """Positions of a body extrapolated from the last frame by its velocities, (n, 3) float32 [m]."""
         part, state = self._part(body), self._state
         seconds = arguments.number("seconds", seconds, -LONGEST_FRAME, LONGEST_FRAME, "s")
         return np.ascontiguousarray((state.x[:, part] + seconds * state.v[:, part]).T, np.float32)
@@ -495,7 +499,7 @@ class Simulation:
 
         Args:
             frame: Frame to reach; nothing happens if it is cached.
-            read_inputs: Called with each missing frame, in order; says where pins and obstacles stand at its end.
+            read_inputs: Called with each missing frame, in order; returns the targets at its end.
             dt: Length of a frame [s].
 
         Returns:
@@ -513,7 +517,7 @@ class Simulation:
         return report
 
     def take_inputs(self, inputs: FrameInputs) -> None:
-        """Say where everything that moves by itself stands at the end of the next frame."""
+        """Set the targets of the next frame."""
         arguments.instance("inputs", inputs, FrameInputs)
         for body, targets in inputs.pin_targets.items():
             self.set_pin_targets(body, targets)
@@ -525,14 +529,14 @@ class Simulation:
             self.move_collider(collider, vertices)
 
     def restore(self, frame: int, state: State, grabs: Sequence[Grab] = ()) -> None:
-        """Forget all frames after a cached one, and let this be the state there; hands let go, but for these."""
+        """Forget all frames after a cached one, and set its state; everything is released except `grabs`."""
         self.truncate(frame)
         self._hold(grabs)
         self._place(state.copy())
         self.frames.replace_last(self._state)
 
     def truncate(self, frame: int) -> None:
-        """Forget all frames after `frame`, and go on from there."""
+        """Forget all frames after `frame`, and continue from there."""
         if arguments.whole("frame", frame, low=self.frames.first) < self.frames.last:
             state = self.frames.state(frame)
             self.frames.truncate(frame)
@@ -540,7 +544,7 @@ class Simulation:
             self.reports = {at: report for at, report in self.reports.items() if at <= frame}
 
     def take_up(self, store: Store, first: int, last: int) -> None:
-        """Have the frames from `first` to `last` that a store holds, and go on from the last one."""
+        """Take over the frames `first` to `last` of a store, and continue from the last one."""
         self.frames = FrameCache.of(store, first, last)
         self._place(self.frames.state(last))
         self.reports = {}
@@ -549,7 +553,7 @@ class Simulation:
         return arguments.member(where, body, self._number)
 
     def _part(self, body: Body) -> slice:
-        """Where the particles of a body are."""
+        """The range of a body's particles."""
         return self._model.slices[self._number[self._body("body", body)]]
 
     def _place(self, state: State) -> None:

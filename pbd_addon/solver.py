@@ -164,7 +164,7 @@ class Stepper:
             plane.lay_path(start, end, dt)
         model.contact.lay_path(state.colliders, targets.colliders)
         model.tethers.strain = model.levels.strain = state.strain
-        model.contact.begin_frame(self.kernels, state.x, state.prediction_error)
+        model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
         self.watch.lap(model.contact.name)
         model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
 
@@ -173,6 +173,7 @@ class Stepper:
         state, targets = self.state, self.targets
         state.pin_targets, state.planes, state.colliders = targets.pins, targets.planes, targets.colliders
         state.prediction_error = self.model.contact.prediction_error
+        state.penetrated = self.model.contact.penetrated
         state.air = self.air.memory()
         state.inside = gas.at_end(self.model, state)
         return state

@@ -1,4 +1,4 @@
-"""Stopwatch: where the time of a frame goes."""
+"""A stopwatch for the parts of a frame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Stopwatch:
     """Adds up wall time by name.
 
     Attributes:
-        seconds: Of each name, in the order of their first lap [s].
+        seconds: Time by name, in the order of the first laps [s].
     """
 
     def __init__(self) -> None:
@@ -17,17 +17,17 @@ class Stopwatch:
         self._last = time.perf_counter()
 
     def lap(self, name: str) -> None:
-        """Book the time since the last lap, or since the beginning, under a name; about 0.3 µs."""
+        """Add the time since the last lap, or since the beginning, to a name; takes about 0.3 µs."""
         now = time.perf_counter()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
         self._last = now
 
     def resume(self) -> None:
-        """Book the time since the last lap nowhere: something else was done."""
+        """Discard the time since the last lap, which was spent on something else."""
         self._last = time.perf_counter()
 
     def rebook(self, seconds: float, source: str, target: str) -> None:
-        """Book some of the time of one name under another; nothing if the source has none."""
+        """Move some time from one name to another; does nothing if the source has none."""
         if source in self.seconds:
             self.seconds[source] -= seconds
             self.seconds[target] = self.seconds.get(target, 0.0) + seconds

@@ -59,7 +59,16 @@ PANELS_MAY_IMPORT = (
     ),
     *("pbd_addon.blender.baking.background_bake", "pbd_addon.blender.baking.key_plan"),
 )
-PANELS_MAY_CALL = {"get", "bodies", "frame_range", "listeners", "lost_frames", "valid_frames", "Record", "BakeProgress"}
+PANELS_MAY_CALL = {
+    "get",
+    "bodies",
+    "frame_range",
+    "listeners",
+    "invalidated_frames",
+    "valid_frames",
+    "Record",
+    "BakeProgress",
+}
 """What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 
 
@@ -298,7 +307,7 @@ def test_the_order_of_the_timeline_names_all_that_is_there():
 
 def test_only_the_writer_changes_a_record():
     fields = record_fields(ROOT)
-    assert {"world", "snapshots", "known", "first_disturbed", "bake"} < fields
+    assert {"scene_sim", "snapshots", "known", "first_disturbed", "bake"} < fields
     found = []
     for folder in ("operators", "panels", "pbd_addon/blender"):
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -311,14 +320,14 @@ def test_only_the_writer_changes_a_record():
     "line",
     [
         "record.settled = 1",
-        "running.held.append(pin)",
+        "running.grab_pins.append(pin)",
         "found.snapshots[3] = one",
         "del self.record.bake",
-        "record.world.x = 1",
+        "record.scene_sim.x = 1",
     ],
 )
 def test_a_change_of_a_record_is_seen(line):
-    assert bool(writes(line, {"settled", "held", "snapshots", "bake", "world"})) == ("world" not in line)
+    assert bool(writes(line, {"settled", "grab_pins", "snapshots", "bake", "scene_sim"})) == ("scene_sim" not in line)
 
 
 def test_no_package_files_in_tests():

@@ -38,6 +38,7 @@ def balloon(preset: str, mesh, floor: bool = False, **settings) -> tuple[Body, S
         ("Foil Balloon", icosphere(3, 0.12), 1.02, False),
         ("Foil Balloon", icosphere(2, 0.3), 1.2, True),
         ("Beach Ball", uv_sphere(32, 20, 0.3), 1.2, False),
+        ("Beach Ball", uv_sphere(48, 24, 0.3), 1.2, True),
         ("Beach Ball", animal(2, 0.5), 1.2, False),
         ("Foil Balloon", animal(2, 0.5), 1.02, False),
         ("Party Balloon", (lumpy(icosphere(3, 0.12)[0], 0.3), icosphere(3, 0.12)[1]), 1.3, True),

@@ -179,7 +179,8 @@ def test_a_lone_contact_is_the_step_of_the_paper(seed):
     simulation, before, x = crossed_edges(seed)
     contact = find(simulation, "contact")
     model = simulation._model
-    contact.begin_frame(numpy_kernels, before.T.copy(), simulation._state.prediction_error)
+    state = simulation._state
+    contact.begin_frame(numpy_kernels, before.T.copy(), state.prediction_error, state.penetrated)
     contact.begin_substep(1 / 10, 1.0)
     p = x.T.copy()
     contact.project(numpy_kernels, p, before.T.copy())

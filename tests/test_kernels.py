@@ -36,8 +36,9 @@ def test_without_numba_one_sentence_says_so(monkeypatch):
         kernels.load("numba")
 
 
-def test_nothing_is_imported_unasked():
+def test_nothing_is_imported_unasked(monkeypatch):
     """Neither a simulation nor a look at what is available imports Numba."""
+    monkeypatch.delenv("PBD_KERNELS", raising=False)
     program = """
 import sys
 import numpy as np

@@ -1,4 +1,4 @@
-"""What falls through still air ends as its drag says, balloons too: the air that they move has inertia and no weight."""
+"""What falls through still air ends as its drag says; air that a balloon moves has inertia and no weight."""
 
 import dataclasses
 import math

@@ -6,8 +6,10 @@ The first part is what to run while working: with the newest Blender, Python and
 marked slow, with the oldest what tells versions apart. The rest is the slow ones with the newest, all others with the
 oldest, and in the Blenders between them what most people do. All is both.
 
-The physics tests need no Blender. They never share a process with those in tests/blender: there the add-on is an
-installed extension, here `pbd_addon` is a plain package, and Blender objects to seeing both.
+The physics tests need no Blender. Those that leave the choice of kernels open compute with Numba beside the newest
+Blender, in half the time, and with NumPy beside the oldest; PBD_KERNELS chooses otherwise. They never share a process
+with the tests in tests/blender: there the add-on is an installed extension, here `pbd_addon` is a plain package, and
+Blender objects to seeing both.
 
 The last line printed is "N passed, N failed". The exit code is not 0 when a test failed, when none ran,
 and when a Blender could not be run. One whose Python is not on this machine is left out, unless the
@@ -65,6 +67,8 @@ class Suite:
     name: str
     python: Path
     arguments: list[str]
+    kernels: str = ""
+    """Those of tests that leave it open, where not the usual ones."""
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -125,7 +129,11 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
                 chosen.append(("backends", [*within, *([] if marked else ["-m", "slow"]), *paths_of(["backends"])]))
         elif part != "first":
             chosen.append(("blender", [*within, *quick, *common]))
-        suites += [Suite(blender, name, python, selection) for name, selection in chosen]
+        compiled = blender is environments[-1][0]
+        suites += [
+            Suite(blender, name, python, selection, "numba" if compiled and name == "physics" else "")
+            for name, selection in chosen
+        ]
     # The longest begins first, or the other core waits for it at the end.
     return sorted(suites, key=lambda suite: suite.blender is not environments[-1][0])
 
@@ -179,6 +187,8 @@ def execute(suite: Suite, live: bool) -> Suite:
         resources.mkdir()
         # An empty profile: no test may depend on, or touch, what the person at this machine has set up.
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(resources), "PYTHONDONTWRITEBYTECODE": "1"}
+        if suite.kernels:
+            environment.setdefault("PBD_KERNELS", suite.kernels)
         command = [suite.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
         with log.open("wb") as sink:
             process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The bridge: everything of the add-on that talks to Blender, but for operators and panels."""
+"""The bridge: all of the add-on that talks to Blender, except operators and panels."""
 
 from . import handlers, translations
 from .baking import background_bake, command_line

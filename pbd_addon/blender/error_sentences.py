@@ -1,7 +1,7 @@
-"""The sentences of errors: which check of the doctor mends what they say, and how they are said in another language.
+"""Templates of error sentences: for translation, and for the check of the doctor that can fix each error.
 
-An error is raised, logged and tested in English, with its values put in. Here it is recognized by its words, so that a
-panel or a message can say it in the user's language, with a button that helps. What is not here is shown in English.
+Errors are raised, logged and tested in English, with their values filled in. Here they are recognized by their text, so
+that panels can show them in the user's language with a button to fix them. Others are shown in English.
 """
 
 import functools
@@ -10,7 +10,7 @@ import re
 from bpy.app.translations import pgettext_iface as iface
 
 RESET = "reset"
-"""What helps is to start again."""
+"""A restart fixes the error."""
 
 SENTENCES = {
     "Mesh '{mesh}' of '{name}' is shared by {count} objects: make it single user "
@@ -40,6 +40,7 @@ SENTENCES = {
     "Frame {frame} is not simulated: go to frame {first}, or play": "",
     "Frame {frame} is not simulated: play up to it": "",
     "Simulated up to frame {frame} of {last} in {seconds} s: go on from there": "",
+    "{count} vertices take about {seconds} s to prepare": "",
     "Frame {frame} takes more than {seconds} s: it is simulated in slices": "",
     "The cache is full: frames {first} to {last} take the {limit} MB that it may have. "
     "Raise Memory Limit, or switch on Disk Cache": "",
@@ -55,24 +56,24 @@ SENTENCES = {
     "No PBD cloth under the pointer": "",
     "The simulation began anew, without what was done by hand": "",
 }
-"""Templates of errors, and by what each is mended: the name of a check of the doctor, `RESET`, or "" for nothing."""
+"""Templates of errors, and what fixes each: the name of a check of the doctor, `RESET`, or "" for nothing."""
 
 
 def remedy(sentence: str) -> tuple[str, str]:
-    """Which check of the doctor mends what an error says, or `RESET`, or "", and the name of the object."""
+    """What fixes an error, the name of a check of the doctor, `RESET` or "", and the name of the object."""
     template, values = _recognize(sentence)
     return SENTENCES.get(template, ""), values.get("name", "")
 
 
 def in_users_language(sentence: str) -> str:
-    """An error as the user's language says it, or as it is."""
+    """An error in the user's language, or unchanged if it is not in `SENTENCES`."""
     template, values = _recognize(sentence)
     return iface(template).format(**values) if template else sentence
 
 
 @functools.lru_cache(maxsize=64)  # Panels ask at every redraw.
 def _recognize(sentence: str) -> tuple[str, dict[str, str]]:
-    """The template of a sentence with the values that are put in, or "" and none."""
+    """The template of a sentence and its values, or "" and none."""
     for template, pattern in _patterns().items():
         found = pattern.fullmatch(sentence)
         if found:
@@ -82,7 +83,7 @@ def _recognize(sentence: str) -> tuple[str, dict[str, str]]:
 
 @functools.cache
 def _patterns() -> dict[str, re.Pattern]:
-    """What the sentences of each template look like."""
+    """A regular expression for the sentences of each template."""
     return {
         template: re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(template)), re.DOTALL)
         for template in SENTENCES

@@ -1,19 +1,19 @@
-"""The one error that the bridge shows to users."""
+"""The errors that the bridge shows to users."""
 
 
 class PBDError(Exception):
-    """Something a user can put right: one sentence that names the object and says what to do."""
+    """An error that the user can fix: one sentence that names the object and says what to do."""
 
 
 class LateError(PBDError):
-    """A frame takes longer than a window may wait; what is done so far stays."""
+    """A frame takes too long for a window to wait; what is done so far stays."""
 
 
 class DamagedFrame(PBDError):
-    """A cached frame on disk is not what was written there.
+    """A cached frame on disk is not what was written.
 
     Attributes:
-        frame: Its number.
+        frame: The frame's number.
     """
 
     def __init__(self, frame: int, sentence: str) -> None:

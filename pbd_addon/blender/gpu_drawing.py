@@ -1,15 +1,15 @@
-"""Points and lines of one color, for drawing handlers of a 3D View. The module `gpu` needs a window: imported late."""
+"""Drawing points and lines of one color in a 3D View. The module `gpu` needs a window, so it is imported late."""
 
 from typing import Any
 
 import numpy as np
 
 POINT_SIZE = 7.0
-"""Diameter of a point [pixels at the interface scale 1]: a little more than that of a vertex in Edit Mode."""
+"""Diameter of a point [pixels at interface scale 1]: slightly larger than a vertex in Edit Mode."""
 
 
 def draw_points(places: np.ndarray, color: tuple[float, float, float, float]) -> None:
-    """Draw points (n, 3) float32 in world space, before everything else so that cloth does not hide them."""
+    """Draw points (n, 3) float32 in world space, in front of everything so that cloth does not hide them."""
     if not len(places):
         return
     import bpy
@@ -20,13 +20,13 @@ def draw_points(places: np.ndarray, color: tuple[float, float, float, float]) ->
 
 
 def draw_lines(places: np.ndarray, color: tuple[float, float, float, float]) -> None:
-    """Draw lines between each two of the places (2 n, 3) float32 in world space, behind what stands before them."""
+    """Draw lines between consecutive pairs of points (2 n, 3) float32 in world space; objects may hide them."""
     if len(places):
         _draw("LINES", _shader("UNIFORM_COLOR"), places, color, depth_test="LESS_EQUAL")
 
 
 def _shader(name: str) -> Any:
-    """A shader of Blender's; for points there is one of its own since Blender 4.4."""
+    """A builtin shader; the one for points exists since Blender 4.4."""
     import gpu
 
     try:

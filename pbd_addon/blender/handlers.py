@@ -15,35 +15,35 @@ from .settings import properties
 from .timeline import session
 
 Handler = tuple[list, Callable]
-"""A list of Blender's handlers, and what is to stand in it."""
+"""A list of Blender's handlers, and a function for it."""
 
 ON_LOAD = bpy.app.handlers.load_post
 
 
 @persistent
 def on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
-    """The scene is evaluated at its new frame: simulate or read the cache, and show it."""
-    if session.visits(scene):  # A frame change of our own, on the way to another frame.
+    """After a frame change: simulate or read the cache, and show the frame."""
+    if session.is_visiting(scene):  # We change frames ourselves.
         return
     shown = session.replay(scene, depsgraph) or session.show(scene, depsgraph)
     leftovers.look(depsgraph)
     session.tell(scene)
     if shown or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
-        return  # Without a window no timer runs, and one that waits can crash Blender when it ends.
-    bpy.app.timers.register(arm_if_needed)  # not here: the handler after one that goes is passed over
+        return  # Without a window timers do not run, and a pending one can crash Blender when it quits.
+    bpy.app.timers.register(arm_if_needed)  # By timer, because removing a handler now would skip the next one.
 
 
 @persistent
 def on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
-    """Something was edited, and no frame changed."""
+    """After an edit without a frame change."""
     session.notice_edits(scene, depsgraph)
-    leftovers.look(depsgraph)  # After what reads the depsgraph, which may know data that goes.
+    leftovers.look(depsgraph)  # Last, because it may remove data that the depsgraph refers to.
     session.tell(scene)
 
 
 @persistent
 def on_undo(_scene: Scene, _depsgraph: Depsgraph | None = None) -> None:
-    """After undo and redo: objects may have become PBD or stopped being it, and settings may be back."""
+    """After undo and redo: objects may have become PBD or stopped being it, and settings may have changed."""
     session.notice_undo()
     doctor.forget()
     leftovers.forget()
@@ -52,26 +52,26 @@ def on_undo(_scene: Scene, _depsgraph: Depsgraph | None = None) -> None:
 
 @persistent
 def before_load(*_: Any) -> None:
-    """Another file is about to be loaded: nothing of this one will fit it."""
+    """Before another file is loaded: forget everything about this one."""
     session.drop_all()
 
 
 @persistent
 def before_save(*_: Any) -> None:
-    """The file is about to be saved."""
+    """Before the file is saved."""
     leftovers.sweep()
     session.before_save()
 
 
 @persistent
 def on_save(*_: Any) -> None:
-    """The file was saved: its cache on disk belongs beside it."""
+    """After the file was saved: its cache on disk belongs beside it."""
     session.after_save()
 
 
 @persistent
 def on_load(*_: Any) -> None:
-    """A file has been loaded; frames of it may be on disk."""
+    """After a file was loaded: its frames may be on disk."""
     doctor.forget()
     leftovers.sweep()
     arm_if_needed()
@@ -81,18 +81,18 @@ def on_load(*_: Any) -> None:
 
 @persistent
 def on_import(*_: Any) -> None:
-    """Something was linked or appended: cloth perhaps."""
+    """After linking or appending, perhaps of cloth."""
     leftovers.forget()
     arm_if_needed()
 
 
 _newest = [0]
-"""The highest `session_uid` of an object that was looked at while nothing was armed: new objects have higher ones."""
+"""The highest `session_uid` of an object seen while disarmed: new objects have higher ones."""
 
 
 @persistent
 def on_maybe_import(*_: Any) -> None:
-    """Something was edited, or a frame is about to change, in a Blender that does not tell of imports."""
+    """After an edit or before a frame change, in a Blender without import handlers: look for new objects."""
     if on_frame_change in bpy.app.handlers.frame_change_post:
         return
     uids = np.zeros(len(bpy.data.objects), np.int32)
@@ -113,7 +113,7 @@ ON_IMPORT = (
         (bpy.app.handlers.frame_change_pre, on_maybe_import),
     )
 )
-"""Since Blender 4.5 there is one for this alone."""
+"""Blender has a handler for imports since 4.5; earlier versions look for new objects."""
 
 ARMED = (
     (bpy.app.handlers.frame_change_post, on_frame_change),
@@ -126,22 +126,22 @@ KEPT = (
     (bpy.app.handlers.save_pre, before_save),
     (bpy.app.handlers.save_post, on_save),
 )
-"""Once armed, these stay until the extension is switched off: undo may bring back what disarmed the others."""
+"""Once added, these stay until the extension is switched off, because undo may bring PBD objects back."""
 
 
 def arm() -> None:
-    """Register the handlers; a second time does nothing."""
+    """Add the handlers, if they are not there."""
     _add((*ARMED, *KEPT))
 
 
 def disarm() -> None:
-    """Take away the handlers that cost something at each frame."""
+    """Remove the handlers that cost time at each frame."""
     _remove(ARMED)
 
 
 @contextlib.contextmanager
 def asleep() -> Iterator[None]:
-    """Nothing is simulated meanwhile, whatever comes into the file."""
+    """Temporarily simulate nothing, whatever is added to the file."""
     _remove((*ARMED, *ON_IMPORT))
     try:
         yield
@@ -167,7 +167,7 @@ def arm_if_needed() -> None:
 
 
 def on_enabled() -> None:
-    """An object became PBD, or stopped being it."""
+    """After an object became PBD or stopped being it."""
     leftovers.forget()
     arm_if_needed()
 
@@ -185,15 +185,15 @@ def _remove(pairs: Iterable[Handler]) -> None:
 
 
 def register() -> None:
-    """Watch for files with PBD objects; the present one may have some too."""
+    """Watch for files with PBD objects; the current one may have some too."""
     ON_LOAD.append(on_load)
     for handlers, function in ON_IMPORT:
         handlers.append(function)
     properties.enabled_listeners.append(on_enabled)
     properties.collider_listeners.append(session.notice_colliders)
-    # While extensions are enabled at start-up Blender restricts access to its data; loading the first file follows.
+    # At start-up Blender restricts access to its data while extensions are enabled; it loads the first file later.
     if hasattr(bpy.data, "objects"):
-        leftovers.sweep()  # Of what happened while the extension was off.
+        leftovers.sweep()  # Objects may have been joined or copied while the extension was off.
         arm_if_needed()
 
 

@@ -1,6 +1,6 @@
-"""Names for Blender's own types in signatures.
+"""Names for Blender's types in signatures.
 
-Its stubs know nothing of the properties that we add to objects and scenes, nor which modifier or data a thing has.
+The stubs do not know the properties that we add to objects and scenes, or the type of a modifier or of object data.
 """
 
 from typing import Any
@@ -17,9 +17,9 @@ Modifier = Any
 Depsgraph = bpy.types.Depsgraph
 
 Context = Any
-"""Its stubs call a scene and a window optional, which operators always have."""
+"""In the stubs its scene and window are optional, but operators always have both."""
 
 Layout = Any
 Event = bpy.types.Event
 Result = set[Any]
-"""What an operator returns."""
+"""The return value of an operator."""

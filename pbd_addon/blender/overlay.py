@@ -75,11 +75,11 @@ def _read_held(obj: Object, key: tuple) -> Held:
 def shown_places(scene: Scene, obj: Object) -> np.ndarray:
     """Where the vertices of an object are shown, (n, 3) float32."""
     running = session.get(scene)
-    if running is not None and running.world is not None:
+    if running is not None and running.scene_sim is not None:
         frame = min(max(session.last_shown(scene), running.first_frame), running.last_frame)
-        for member in running.world.members:
+        for member in running.scene_sim.members:
             if member.uid == obj.session_uid and len(member.body.vertices) == len(obj.data.vertices):
-                return running.world.simulation.cached_positions(member.body, frame).astype(np.float32)
+                return running.scene_sim.simulation.cached_positions(member.body, frame).astype(np.float32)
     live = shape_keys.live_key(obj)
     shape = output_modifier.read(obj) if live is None else user_keys.read_points(live)
     if shape is None:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..incidence import by_owner, entries
 from .plate_elements import PlateElements
 
 LEAST = 32
@@ -169,14 +170,13 @@ def levels_of(rest: np.ndarray, triangles: np.ndarray, islands: np.ndarray) -> n
     np.minimum.at(lowest, island, height)
     side = np.linalg.norm(centered[corners[:, 0]] - centered[corners[:, 1]], axis=1).mean()
     found = np.where(height <= lowest[island] + 0.25 * side, 0, -1)
-    current = 0
-    while True:
-        at_front = corners[(found[corners] == current).any(axis=1)]
-        fresh = at_front[found[at_front] < 0]
-        if not len(fresh):
-            break
+    order, starts = by_owner(corners.ravel(), len(used))
+    current, front = 0, np.flatnonzero(found == 0)
+    while len(front):
+        beside = corners[order[entries(starts, front)[0]] // 3]
+        front = np.unique(beside[found[beside] < 0])
         current += 1
-        found[fresh] = current
+        found[front] = current
     depth = np.zeros(len(lowest), np.int64)
     np.maximum.at(depth, island, found)
     found += (np.cumsum(depth + 1) - depth - 1)[island]

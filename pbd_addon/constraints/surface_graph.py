@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..incidence import by_owner, entries
 from ..mesh import TriMesh, pair_keys
 
 CROOKED = 1.15
@@ -33,21 +34,25 @@ class SurfaceGraph:
         self.pairs, self.ways, self.n = pairs, lengths, n
         # Every vertex is its own neighbor, so that none has an empty list.
         to = np.concatenate([pairs[:, 0], pairs[:, 1], np.arange(n)])
-        order = np.argsort(to, kind="stable")
+        order, self.starts = by_owner(to, n)
         self.neighbors = np.concatenate([pairs[:, 1], pairs[:, 0], np.arange(n)])[order]
         self.lengths = np.concatenate([lengths, lengths, np.zeros(n)])[order]
-        self.starts = np.searchsorted(to[order], np.arange(n))
         self.owners = to[order]
 
     def distances(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Way from the nearest of `sources` to every vertex, (n,) [m], inf where there is none, and that source."""
         distance = np.full(self.n, np.inf)
         distance[sources] = 0.0
-        while True:
-            reached = np.minimum.reduceat(distance[self.neighbors] + self.lengths, self.starts)
-            if np.array_equal(reached, distance):
-                break
-            distance = reached
+        changed = np.asarray(sources)
+        while len(changed):
+            beside = np.zeros(self.n, bool)
+            beside[self.neighbors[entries(self.starts, changed)[0]]] = True
+            beside = np.flatnonzero(beside)
+            rows, begins = entries(self.starts, beside)
+            reached = np.minimum.reduceat(distance[self.neighbors[rows]] + self.lengths[rows], begins)
+            shorter = reached < distance[beside]
+            changed = beside[shorter]
+            distance[changed] = reached[shorter]
         through = distance[self.neighbors] + self.lengths == distance[self.owners]
         through &= (self.neighbors != self.owners) & np.isfinite(distance[self.owners])
         origin = np.arange(self.n)

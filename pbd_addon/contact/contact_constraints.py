@@ -11,7 +11,7 @@ from ..constraints import Constraints
 from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 from .broad_phase import SMOOTH_SHARE, SurfacePair
-from .candidates import concatenate, no_candidates
+from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
 from .crossing_guard import find_rigid_groups, guard_crossings
 from .friction import apply_friction_and_restitution, read_coefficients
@@ -96,8 +96,10 @@ class ContactConstraints(Constraints):
         self._invalidate()
         self.penetration.reset()
         self.is_crossing_free = True
+        self._was_pinched = False
         self._touched = np.zeros((2, self.n), bool)
         self._candidates, self._contacts = no_candidates(), Contacts.none()
+        self._rounds: list[Contacts] = []
         self.h = 0.0
 
     def rewind(self, fraction: float) -> None:
@@ -169,7 +171,25 @@ class ContactConstraints(Constraints):
                 errors[self.n + number] = surface.prediction_error[-1]
         return errors
 
-    def begin_frame(self, kernels: Kernels, x: np.ndarray, prediction_error: np.ndarray) -> None:
+    @property
+    def penetrated(self) -> np.ndarray:
+        """Which closed colliders are around or through which bodies, or left them no place, (bodies, colliders) bool.
+
+        Besides the places, detection depends on nothing else: what a collider went through must not meet it.
+        """
+        found = np.zeros((len(self.surfaces), len(self.colliders)), bool)
+        for pair in self._solid_pairs() if self.penetration.is_squeezed else self.penetration.penetrated:
+            found[self._place_of(pair)] = True
+        return found
+
+    @property
+    def has_no_room(self) -> bool:
+        """Whether closed colliders left cloth no place in the frame, go through it, or overlap around it."""
+        return self._was_pinched or self.is_pinched or self.penetration.has_no_way_out
+
+    def begin_frame(
+        self, kernels: Kernels, x: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
+    ) -> None:
         """Invalidate the bounds of bodies that move, so that a frame depends on its state alone.
 
         Then detect intersections and penetrations, if there are any or nothing is known.
@@ -178,6 +198,7 @@ class ContactConstraints(Constraints):
             kernels: Module of kernels.
             x: Positions, (3, n) [m].
             prediction_error: At the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
+            penetrated: At the end of the last frame, (bodies, colliders) bool.
         """
         for number, surface in enumerate(self.surfaces):
             if surface is not None and not surface.motion_bound.is_static:
@@ -187,9 +208,11 @@ class ContactConstraints(Constraints):
         self.query_seconds = 0.0
         self._read_colliders()
         self._touched = np.zeros((2, self.n), bool)
+        self._was_pinched = False
         if self.penetration.is_due:
             self._x[:, : self.n] = x
-            self.penetration.detect(kernels, self._x, self._w, self.pairs)
+            may_hook = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
+            self.penetration.detect(kernels, self._x, self._w, self.pairs, may_hook)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
@@ -201,6 +224,7 @@ class ContactConstraints(Constraints):
         self.is_crossing_free = True
         self.unprojected = None
         self._is_first_pass, self._is_far = True, False
+        self._contacts, self._rounds = Contacts.none(), []
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():
@@ -208,8 +232,10 @@ class ContactConstraints(Constraints):
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._is_far = False
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
-            self.penetration.detect(kernels, self._x, self._w, self.pairs)
+            self._was_pinched = True
+            self.penetration.detect(kernels, self._x, self._w, self.pairs, self._solid_pairs())
         if self._update_candidates(kernels, False) or self._is_first_pass:
+            self._rounds.append(self._contacts)
             self._find(kernels)
             self._is_first_pass = False
             self._is_far = not self._contacts.rows.size
@@ -219,12 +245,15 @@ class ContactConstraints(Constraints):
             p[:] = self._p[:, : self.n]
 
     def project_again(self, kernels: Kernels, p: np.ndarray) -> None:
-        """Find the contacts at p (3, n) anew and project them; in place."""
+        """Find the contacts at p (3, n) anew, among the same candidates, and project them; in place.
+
+        What is no candidate is left to the crossing guard: a query in each round would take most of the time.
+        """
         self._p[:, : self.n] = p
-        self._update_candidates(kernels, False)
         before = self._contacts
         self._find(kernels)
-        self._contacts.follow(before)
+        self._contacts.follow(before, self._candidates.size)
+        self._rounds.append(before)
         if self._contacts.rows.size:
             self._push(kernels)
             p[:] = self._p[:, : self.n]
@@ -281,6 +310,24 @@ class ContactConstraints(Constraints):
         opening = np.einsum("jm,jm->m", rows.weights, kernels.heights(way, rows.particles, rows.normals))
         return -float(opening.min(initial=0.0)) / self._edge
 
+    def withhold(self, kernels: Kernels, moved: np.ndarray, share: float) -> None:
+        """Count the pull of springs at held particles as a load on the contacts that hold them.
+
+        Args:
+            kernels: Module of kernels.
+            moved: By how much springs moved them, (3, n) [m]; 0 for all others.
+            share: Share of their inverse masses that they were moved with.
+        """
+        contacts, pushing = self._contacts, self._contacts.pushing
+        rows, pull = contacts.rows.take(pushing), np.zeros_like(self._p)
+        mass = np.divide(1.0, self._w[: self.n], out=np.zeros(self.n), where=self._w[: self.n] > 0.0)
+        pull[:, : self.n] = (1.0 / share - 1.0) * mass * moved
+        weights = np.abs(rows.weights)
+        all_weights = np.bincount(rows.particles.ravel(), weights.ravel(), pull.shape[1])
+        along = np.sign(rows.weights) * kernels.heights(pull, rows.particles, rows.normals)
+        shares = weights / np.maximum(all_weights[rows.particles], 1e-300)
+        contacts.withheld[pushing] -= (shares * along).sum(axis=0)
+
     def held(self) -> np.ndarray:
         """Particles that colliders pushed to one side in the last projection, (n,) bool."""
         return self._contacts.pushed_one_way(self.n, self._p.shape[1])[: self.n]
@@ -295,22 +342,26 @@ class ContactConstraints(Constraints):
 
     @property
     def multipliers(self) -> np.ndarray:  # type: ignore[override]
-        """Of the contacts of the last substep, (m,)."""
-        return self._contacts.multipliers
+        """Of the contacts of the last substep, of all its rounds one after the other, (m,)."""
+        return np.concatenate([found.multipliers + found.withheld for found in (*self._rounds, self._contacts)])
+
+    @property
+    def _rows(self) -> Candidates:
+        return concatenate([found.rows for found in (*self._rounds, self._contacts)])
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        rows, positions = self._contacts.rows, np.concatenate([x, self._p[:, self.n :].T])
+        rows, positions = self._rows, np.concatenate([x, self._p[:, self.n :].T])
         gap = np.einsum("jm,mji,im->m", rows.weights, positions[rows.particles.T], rows.normals)
         return np.asarray(gap - rows.min_distance)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._contacts.rows
+        rows = self._rows
         return rows.particles.T, np.einsum("jm,im->mji", rows.weights, rows.normals)
 
     def forces(self) -> np.ndarray:
         if not self.h:
             return np.zeros_like(self.multipliers)
-        rows = self._contacts.rows
+        rows = self._rows
         true, counted = (
             np.einsum("jm,jm->m", rows.weights**2, w.take(rows.particles)) for w in (self._w, self._counted)
         )
@@ -343,7 +394,7 @@ class ContactConstraints(Constraints):
     @property
     def is_pinched(self) -> bool:
         """Whether closed colliders left cloth no place."""
-        return self.penetration.is_squeezed and any(pair.is_solid for pair in self.pairs)
+        return self.penetration.is_squeezed and bool(self._solid_pairs())
 
     def _note_touches(self) -> None:
         hit = self._contacts.rows.particles[:, self._contacts.pushing]
@@ -375,6 +426,13 @@ class ContactConstraints(Constraints):
         else:
             self.is_crossing_free = False
         self.penetration.is_squeezed |= not self.is_crossing_free
+
+    def _solid_pairs(self) -> list[SurfacePair]:
+        return [pair for pair in self.pairs if pair.is_solid]
+
+    def _place_of(self, pair: SurfacePair) -> tuple[int, int]:
+        """Numbers of the body and of the collider of a pair."""
+        return self.surfaces.index(pair.one), self.obstacles.index(pair.other)
 
     def _all_surfaces(self) -> list[Surface]:
         return [surface for surface in (*self.surfaces, *self.obstacles) if surface is not None]

@@ -33,22 +33,24 @@ class Contacts:
 
     Attributes:
         rows: The candidates.
+        number: Their numbers among those that they were found in, (m,) int.
         multipliers: Lagrange multipliers, (m,); earlier: those of earlier rounds of the substep, which friction counts.
+        withheld: What they carry besides: the pull of springs at what is held, (m,) [kg m].
         gap_before: Gap along the normal before the substep, (m,) [m].
         depenetration: How far an overlap that was there before may open, (m,) [m].
         target_gap: Gap to reach, (m,) [m].
         approach: Change of the gap by the predicted motion, (m,) [m].
     """
 
-    def __init__(self, rows: Candidates) -> None:
-        self.rows = rows
-        self.multipliers, self.earlier = np.zeros(rows.size), np.zeros(rows.size)
+    def __init__(self, rows: Candidates, number: np.ndarray) -> None:
+        self.rows, self.number = rows, number
+        self.multipliers, self.earlier, self.withheld = np.zeros((3, rows.size))
         self.gap_before = self.depenetration = self.target_gap = self.approach = np.zeros(rows.size)
 
     @staticmethod
     def none() -> Contacts:
         """No contact at all."""
-        return Contacts(no_candidates())
+        return Contacts(no_candidates(), np.zeros(0, int))
 
     @staticmethod
     def find(
@@ -58,7 +60,8 @@ class Contacts:
 
         is_stuck: Particles whose overlaps must not open, (N,) bool, or (0,) for none.
         """
-        near = candidates.take(active(kernels, candidates, p))
+        number = active(kernels, candidates, p)
+        near = candidates.take(number)
         close, weights, normals = kernels.separating_planes(
             p, x, near.particles, near.kind, near.normals, (1.0 + ROUNDING) * near.min_distance, near.is_exit
         )
@@ -66,7 +69,7 @@ class Contacts:
         if rows.is_exit.any():  # these keep the way that they were given
             weights = np.where(rows.is_exit, rows.weights, weights)
             normals = np.where(rows.is_exit, rows.normals, normals)
-        contacts = Contacts(rows._replace(weights=weights, normals=normals))
+        contacts = Contacts(rows._replace(weights=weights, normals=normals), number[close])
         rows = contacts.rows
         contacts.gap_before = contacts.gaps(kernels, x)
         overlap = np.maximum(rows.min_distance - contacts.gap_before, 0.0)
@@ -78,14 +81,11 @@ class Contacts:
         contacts.approach = contacts.gaps(kernels, p) - contacts.gap_before
         return contacts
 
-    def follow(self, before: Contacts) -> None:
-        """Take over what was pushed in the rounds before, where the same particles were in contact."""
-        both = np.concatenate([before.rows.particles, self.rows.particles], axis=1)
-        if both.shape[1]:
-            label = np.asarray(np.unique(both, axis=1, return_inverse=True)[1]).reshape(-1)
-            count = before.rows.size
-            pushed = np.bincount(label[:count], np.maximum(before.multipliers, before.earlier), label.max() + 1)
-            self.earlier = np.asarray(pushed, float)[label[count:]]
+    def follow(self, before: Contacts, count: int) -> None:
+        """Take over what was pushed in the rounds before; both are found among the same `count` candidates."""
+        pushed = np.zeros(count)
+        pushed[before.number] = np.maximum(before.multipliers, before.earlier)
+        self.earlier = pushed.take(self.number)
 
     @property
     def pushing(self) -> np.ndarray:

@@ -37,6 +37,7 @@ class Penetration:
         self._penetrating: dict[SurfacePair, np.ndarray] = {}
         self._hooked: dict[SurfacePair, np.ndarray] = {}
         self._exit_contacts = no_candidates()
+        self._is_opposed = False
 
     @property
     def is_due(self) -> bool:
@@ -45,7 +46,19 @@ class Penetration:
             return True
         return bool(self._penetrating or self._hooked)
 
-    def detect(self, kernels: Kernels, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair]) -> None:
+    @property
+    def penetrated(self) -> list[SurfacePair]:
+        """Pairs whose surfaces are inside of each other or go through each other."""
+        return [*self._penetrating, *self._hooked]
+
+    @property
+    def has_no_way_out(self) -> bool:
+        """Whether a collider goes through cloth, or some overlap around it."""
+        return bool(self._hooked) or self._is_opposed
+
+    def detect(
+        self, kernels: Kernels, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair], may_hook: list[SurfacePair]
+    ) -> None:
         """Detect what intersects and what penetrates, and invalidate all pairs.
 
         Args:
@@ -53,27 +66,28 @@ class Penetration:
             x: Positions, (3, N) [m].
             w: Inverse masses, (N,) [1/kg].
             pairs: All pairs of surfaces.
+            may_hook: Those of them whose collider may have gone through the cloth: the others' candidates all count.
         """
         # An intersection with a closed collider is undone by pushing the cloth out.
         soft = [pair for pair in pairs if not pair.is_solid and not pair.points_only]
         marked, self.crossings = intersecting(kernels, x, soft)
         self.intersecting = marked | (w == 0.0) & marked.any()
-        before, self._penetrating, parts = self._penetrating, {}, [no_candidates()]
-        hooked_before, self._hooked = self._hooked, {}
-        known = self.is_known and not self.is_squeezed
+        self._penetrating, self._hooked, parts = {}, {}, [no_candidates()]
         for pair in pairs:
             pair.invalidate()
             if not pair.is_solid:
                 continue
-            vertices = penetrating(x, pair, before.get(pair, np.zeros(0, int)) if known else pair.one.vertices)
+            vertices = penetrating(x, pair, pair.one.vertices)
             if len(vertices):
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
-            if self.is_squeezed or pair in before or pair in hooked_before:
+            if pair in may_hook:
                 particles = hooked(x, pair, vertices)
                 if len(particles):
                     self._hooked[pair] = particles
-        self._exit_contacts = without_opposed(concatenate(parts))
+        exits = concatenate(parts)
+        self._exit_contacts = without_opposed(exits)
+        self._is_opposed = self._exit_contacts.size < exits.size
         self.is_known, self.is_squeezed = True, False
 
     @property

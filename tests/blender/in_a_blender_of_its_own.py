@@ -66,8 +66,8 @@ def run(kernels):
     for frame in range(2, LAST + 1):
         scenes.go(frame)
         names.add(running().kernels_name)
-    world = running().world
-    return sorted(names), world.simulation.positions(world.members[0].body).copy()
+    scene_sim = running().scene_sim
+    return sorted(names), scene_sim.simulation.positions(scene_sim.members[0].body).copy()
 
 
 def install_and_play(archive):

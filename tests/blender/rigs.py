@@ -74,8 +74,8 @@ def simulated(session, obj, frame=None):
     """What the solver says, (n, 3) world space [m]."""
     running = session.get(bpy.context.scene)
     assert not running.message, running.message
-    member = next(member for member in running.world.members if member.name == obj.name)
-    simulation = running.world.simulation
+    member = next(member for member in running.scene_sim.members if member.name == obj.name)
+    simulation = running.scene_sim.simulation
     return simulation.cached_positions(member.body, simulation.frames.last if frame is None else frame)
 
 

@@ -69,7 +69,7 @@ def play(objects, start, end):
 def count_steps(running):
     """The frames that are stepped from now on; wraps the one method that steps."""
     steps = []
-    simulation = running.world.simulation
+    simulation = running.scene_sim.simulation
     slices = simulation.slices
 
     def counted(dt):

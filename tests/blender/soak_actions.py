@@ -193,7 +193,7 @@ def grab(rng):
     obj = choose(rng, bodies())
     scene = bpy.context.scene
     try:
-        hand = bridge("timeline.grab").Hand(scene, bpy.context.evaluated_depsgraph_get())
+        hand = bridge("timeline.grab").GrabSession(scene, bpy.context.evaluated_depsgraph_get())
         place = np.array(obj.matrix_world) @ (*rng.choice(scenes.shown(obj)), 1.0)
         origin, down = place[:3] + np.array((0.001, 0.001, 1.0)), (0.0, 0.0, -1.0)
         if not hand.take(scene, origin, down, rng.uniform(0.05, 0.5)):

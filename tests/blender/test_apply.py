@@ -23,7 +23,7 @@ def cloth(extension):
     play([obj], 1, 4)
     bpy.ops.object.pbd_heat_map(kind="STRAIN")
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    hand = extension.bridge("timeline.grab").Hand(scene, depsgraph)
+    hand = extension.bridge("timeline.grab").GrabSession(scene, depsgraph)
     place = shown(obj)[8].astype(float)
     origin, direction = place + np.array([0.0, -1.0, 0.3]), np.array([0.0, 1.0, -0.3])
     assert hand.take(scene, origin, direction, 0.12)

@@ -140,7 +140,7 @@ def test_attached_wins_over_pinned(session):
     scenes.animate_location(body, 1, 12, (0.0, -0.3, 0.0))
     play([obj], 2, 12)
     assert np.abs(shown(obj)[15:] - start[15:] - (0.0, -0.3, 0.0)).max() < 2e-6
-    (member,) = running(session).world.members
+    (member,) = running(session).scene_sim.members
     weights = dict(zip(member.body.pin_ids.tolist(), member.body.pin_weights.tolist(), strict=True))
     assert {weights[row] for row in range(15, 20)} == {1.0}
     assert {weights[row] for row in range(10, 15)} == {0.5}
@@ -183,7 +183,7 @@ def test_the_surface_is_the_evaluated_one(session):
     displace.keyframe_insert("strength", frame=10)
     play([obj], 2, 10)
     assert np.abs(shown(obj)[15:] - start - (0.0, -0.3, 0.0)).max() < 1e-5
-    assert len(running(session).world.members[0].attachment.surface.points) == 81
+    assert len(running(session).scene_sim.members[0].attachment.surface.points) == 81
 
 
 def test_a_body_can_be_a_collider_and_a_baked_cloth(extension, session):

@@ -203,7 +203,7 @@ def test_an_unstable_step_keeps_the_last_good_frame(extension, session):
     obj = scenes.add_grid()
     seen = play([obj], 1, 4)
     running = session.get(bpy.context.scene)
-    simulation = running.world.simulation
+    simulation = running.scene_sim.simulation
     calls = []
 
     def explode(_dt):
@@ -238,7 +238,7 @@ def test_a_first_step_that_fails_is_tried_once(extension, session):
 
     def explode(*_arguments, **_options):
         calls.append(1)
-        raise solver.UnstableError(running.world.members[0].body, 3)
+        raise solver.UnstableError(running.scene_sim.members[0].body, 3)
 
     solver.step = explode
     try:

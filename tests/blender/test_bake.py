@@ -160,11 +160,11 @@ def test_a_bake_reads_the_cache(bake, session):
     obj = flag()
     seen = play([obj], FIRST, LAST)
     running = session.get(bpy.context.scene)
-    simulation = running.world.simulation
+    simulation = running.scene_sim.simulation
     go(6)
     run(bake, [obj], "ABSOLUTE")
     assert bpy.context.scene.frame_current == 6
-    assert session.get(bpy.context.scene).world.simulation is simulation
+    assert session.get(bpy.context.scene).scene_sim.simulation is simulation
     go(9)
     assert np.abs(shown(obj) - seen[9][0]).max() < 1e-5
 

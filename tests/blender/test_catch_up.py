@@ -127,6 +127,32 @@ def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
     assert np.array_equal(shown(obj), want[4][0])
 
 
+def test_a_large_first_frame_is_told_before_it_is_built(extension, session, monkeypatch):
+    """Nothing can cut it, so a window says what comes and is drawn; Reset leaves it to playback."""
+    flag()
+    scene = bpy.context.scene
+    follow, estimate = extension.bridge("timeline.follow"), extension.bridge("timeline.cost_estimate")
+    go(1)
+    monkeypatch.setattr(follow, "PATIENCE", 1.0)
+    monkeypatch.setattr(estimate, "BUILD", 0.2)
+    bpy.ops.object.pbd_reset()
+    record = session.get(scene)
+    assert record is None or (record.scene_sim is None and record.message == "")
+    go(2)
+    record = session.get(scene)
+    assert (record.scene_sim, record.is_late) == (None, True)
+    assert record.message.endswith(" vertices take about 4 s to prepare")
+    work = extension.bridge("baking.recording").catching_up(scene)
+    told = next(work)
+    assert (told.to_prepare, record.scene_sim) == (20, None)
+    assert told.describe() == "Prepares 20 vertices"
+    operator = extension.module("operators.frame_by_frame").FrameByFrame()
+    assert operator.status(told) == "PBD prepares 20 vertices, about 4 s, Esc cancels"
+    assert (next(work).frame, session.get(scene).last_frame) == (2, 2)
+    work.close()  # Esc
+    assert (session.get(scene).bake, session.get(scene).message) == (None, "")
+
+
 def test_the_operator_without_a_window(session):
     flag()
     go(5)

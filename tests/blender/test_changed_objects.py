@@ -52,7 +52,7 @@ def test_a_cloth_that_became_a_curve_can_be_a_collider(extension):
     go(3), go(4)
     running = extension.bridge("timeline.session").get(bpy.context.scene)
     assert not running.message
-    assert [found.surface.name for found in running.world.obstacles.values()] == ["One"]
+    assert [found.surface.name for found in running.scene_sim.colliders.values()] == ["One"]
 
 
 def test_the_only_cloth_becomes_a_curve(extension, capfd):

@@ -197,7 +197,7 @@ def test_undo_is_a_change_like_others(stage, edit):
     bpy.context.view_layer.update()
     go(SHOWN + 1)
     record = session.get(bpy.context.scene)
-    assert (record.lost.first, record.last_frame) == (SHOWN + 1, SHOWN + 1)
+    assert (record.invalidated.first, record.last_frame) == (SHOWN + 1, SHOWN + 1)
 
 
 AT_FIRST = [
@@ -214,10 +214,10 @@ def test_at_the_first_frame_all_begins_anew(stage, edit, what):
     record = stage.bridge("timeline.session").get(scene)
     edit()
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    now = follow.look(record, scene, depsgraph, [obj for _, obj in record.world.objects(scene)])
+    now = follow.look(record, scene, depsgraph, [obj for _, obj in record.scene_sim.objects(scene)])
     assert (what, 1) in [(one.what, one.first_frame) for one in changes.changes(record, now)]
     go(1)
-    assert record.untouched
+    assert record.is_pristine
     assert np.isfinite(scenes.shown(objects("Flag")[0])).all()
 
 

@@ -112,7 +112,7 @@ def test_mirrored_faces_look_outward(session):
     box = add_box()
     box.scale.x = -1.0
     go(1), go(2)
-    (one,) = running(session).world.obstacles.values()
+    (one,) = running(session).scene_sim.colliders.values()
     a, b, c = (one.collider.vertices[one.collider.mesh.triangles[:, k]] for k in range(3))
     assert (np.cross(a, b) * c).sum() / 6.0 == pytest.approx(1.6 * 1.6 * 0.2, rel=1e-5)
 
@@ -281,7 +281,7 @@ def test_modifiers_of_a_collider_count(session):
     displace.strength, displace.direction, displace.mid_level = 0.3, "Z", 0.0
     obj.location.z = 0.35
     play([obj], 1, 20)
-    (one,) = running(session).world.obstacles.values()
+    (one,) = running(session).scene_sim.colliders.values()
     assert len(one.collider.vertices) > 90
     assert lies_at(obj, 0.3)
 
@@ -294,7 +294,7 @@ def test_another_number_of_vertices_in_the_middle(session):
     subdivision.levels, subdivision.subdivision_type = 1, "SIMPLE"
     play([obj], 11, 20)
     assert running(session).message == ""
-    (one,) = running(session).world.obstacles.values()
+    (one,) = running(session).scene_sim.colliders.values()
     assert len(one.collider.vertices) == 26
     assert lies_at(obj, 0.0)
     go(7)
@@ -306,7 +306,7 @@ def test_a_mirror_in_the_middle_keeps_the_outside_outside(session):
     play([obj], 1, 6)
     box.scale.x = -1.0
     play([obj], 7, 16)
-    (one,) = running(session).world.obstacles.values()
+    (one,) = running(session).scene_sim.colliders.values()
     a, b, c = (one.collider.vertices[one.collider.mesh.triangles[:, k]] for k in range(3))
     assert (np.cross(a, b) * c).sum() > 0.0
     assert lies_at(obj, 0.0)
@@ -364,7 +364,7 @@ def test_cloth_and_lights_in_the_collection_are_no_colliders(session):
     add_collection(obj, box, light, empty_mesh)
     play([obj], 1, 20)
     assert running(session).message == ""
-    assert [one.surface.name for one in running(session).world.obstacles.values()] == ["Table"]
+    assert [one.surface.name for one in running(session).scene_sim.colliders.values()] == ["Table"]
     assert lies_at(obj, 0.0)
 
 
@@ -381,7 +381,7 @@ def test_an_unmarked_object_of_the_collection_has_the_defaults(session):
     box.pbd_collider.thickness = 0.3
     add_collection(box)
     go(1), go(2)
-    (one,) = running(session).world.obstacles.values()
+    (one,) = running(session).scene_sim.colliders.values()
     assert one.collider.thickness == 0.002
 
 
@@ -414,7 +414,7 @@ def test_simulated_cloth_is_no_collider_even_if_it_is_marked(session):
     obj, other = add_cloth(), add_cloth("Other", height=1.0)
     other.pbd_collider.enabled = True
     play([obj], 1, 10)
-    assert not running(session).world.obstacles
+    assert not running(session).scene_sim.colliders
     assert running(session).message == ""
 
 
@@ -427,7 +427,7 @@ def test_a_baked_cloth_that_is_marked_is_a_collider(extension, session):
     rug.pbd_collider.enabled = True
     obj = add_cloth(height=0.1, width=0.4)
     play([obj], 1, 25)
-    assert [one.surface.name for one in running(session).world.obstacles.values()] == ["Rug"]
+    assert [one.surface.name for one in running(session).scene_sim.colliders.values()] == ["Rug"]
     assert shown(obj)[:, 2].min() > shown(rug)[:, 2].min() + 1e-3
 
 
@@ -442,7 +442,7 @@ def test_text_and_curves_collide_too(session):
     ring.pbd_collider.enabled = True
     add_cloth(height=1.0)
     go(1), go(2)
-    assert {one.surface.name for one in running(session).world.obstacles.values()} == {text.name, ring.name}
+    assert {one.surface.name for one in running(session).scene_sim.colliders.values()} == {text.name, ring.name}
     assert running(session).message == ""
 
 
@@ -474,7 +474,7 @@ def test_a_duplicate_is_a_collider_of_its_own(session):
     other = add_cloth("Other")
     other.location.x = 3.0
     play([obj, other], 1, 20)
-    assert len(running(session).world.obstacles) == 2
+    assert len(running(session).scene_sim.colliders) == 2
     assert lies_at(obj, 0.0)
     assert lies_at(other, 0.0)
 
@@ -488,7 +488,7 @@ def test_removed_while_running(session):
     bpy.data.objects.remove(box)
     play([obj], 11, 25)
     assert running(session).message == ""
-    assert not running(session).world.obstacles
+    assert not running(session).scene_sim.colliders
     assert fell(obj)
     for frame in (10, 4, 1):
         go(frame)
@@ -567,7 +567,7 @@ def test_switching_to_inside_in_the_middle(session):
     play([obj], 1, 5)
     box.pbd_collider.inside = True
     go(6)
-    (one,) = running(session).world.obstacles.values()
+    (one,) = running(session).scene_sim.colliders.values()
     assert one.collider.inside
     assert running(session).message == ""
 

@@ -208,16 +208,16 @@ def test_the_panel_is_told_how_many_faces_intersect(extension, session):
     clean.location.x = 5.0
     play([obj], 1, 3)
     running = session.get(bpy.context.scene)
-    assert running.tangled.keys() == {obj.session_uid}
+    assert running.intersecting.keys() == {obj.session_uid}
     select(obj)
     bpy.ops.object.pbd_select_intersections()
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert running.tangled[obj.session_uid] == sum(polygon.select for polygon in obj.data.polygons)
+    assert running.intersecting[obj.session_uid] == sum(polygon.select for polygon in obj.data.polygons)
     session.clear_cache(bpy.context.scene)
     clean.location.x = 6.0
     bpy.data.objects.remove(obj)
     play([clean], 1, 3)
-    assert session.get(bpy.context.scene).tangled == {}
+    assert session.get(bpy.context.scene).intersecting == {}
 
 
 def test_faces_given_twice_do_not_shift_the_selection(extension):

@@ -293,7 +293,7 @@ def test_a_cache_of_another_scene_is_not_shown(extension, session, stage, change
     load(stage)
     found = running(session)
     if sentence:
-        assert found.world is None
+        assert found.scene_sim is None
         assert found.disk_note == f"The cache on disk does not fit: {sentence}"
     else:
         assert found is None
@@ -339,7 +339,7 @@ def test_a_damaged_frame_is_simulated_again(session, stage):
     found = running(session)
     assert np.allclose(shown(flag()), seen[5][0], atol=1e-5)
     assert found.last_frame == 5
-    assert found.lost.why == "the cache on disk is damaged"
+    assert found.invalidated.why == "the cache on disk is damaged"
 
 
 def test_a_damaged_state_gives_the_frames_before(session, stage):
@@ -583,7 +583,7 @@ def take_hold(extension):
 
     def take(ticks=8):
         scene, depsgraph = bpy.context.scene, bpy.context.evaluated_depsgraph_get
-        hand = extension.bridge("timeline.grab").Hand(scene, depsgraph())
+        hand = extension.bridge("timeline.grab").GrabSession(scene, depsgraph())
         origin = shown(flag())[-1] + (-0.01, -0.01, 2.0)
         assert hand.take(scene, origin, DOWN, 0.3)
         for tick in range(ticks):
@@ -640,7 +640,7 @@ def test_what_a_hand_has_shaped_is_there_again(session, stage, take_hold):
     load(stage)
     found = running(session)
     assert (found.last_frame, found.disk_note) == (5, "")
-    assert (found.first_disturbed, found.disturbed_by, found.world.rested) == (5, "HAND", 8)
+    assert (found.first_disturbed, found.disturbed_by, found.scene_sim.in_place_steps) == (5, "HAND", 8)
     go(4), go(5)
     assert np.allclose(shown(flag()), shaped, atol=1e-6)
     assert not session.fits(bpy.context.scene)
@@ -688,7 +688,9 @@ def test_nothing_is_written_while_a_hand_holds(session, stage, take_hold):
     hand.finish(bpy.context.scene)
     go(6)
     assert found.disk.files.last == 6
-    assert all(np.array_equal(found.disk.positions(at), found.world.simulation.frames.positions(at)) for at in (3, 6))
+    assert all(
+        np.array_equal(found.disk.positions(at), found.scene_sim.simulation.frames.positions(at)) for at in (3, 6)
+    )
 
 
 def test_a_run_that_a_hand_has_pinned_stays_in_memory(session, stage, take_hold):

@@ -44,7 +44,7 @@ def strip_of(obj):
 
 
 def loss(extension):
-    return extension.bridge("timeline.session").get(bpy.context.scene).lost
+    return extension.bridge("timeline.session").get(bpy.context.scene).invalidated
 
 
 def change_expression(driver, _far):
@@ -83,7 +83,7 @@ def test_a_driver_is_changed(extension, flag, change, why):
     change(driver, far)
     flag.update_tag()  # As the editor of drivers does.
     bpy.context.view_layer.update()
-    assert running.heard.curves
+    assert running.edits.curves
     go(12)
     assert tuple(loss(extension)) == (2, 12, why)
     assert shown(flag)[0, 0] == pytest.approx(-0.5 + flag.matrix_world.translation.x, abs=1e-5)

@@ -76,7 +76,7 @@ def test_cloth_follows_while_the_frame_stands_still(hand, session):
     obj = curtain()
     go(1)
     before = shown(obj)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.3), ticks=20)
     for _ in range(20):
         worker.rest(bpy.context.scene, depsgraph())
@@ -95,7 +95,7 @@ def test_the_mesh_itself_stays_as_it_is(hand):
     obj = curtain()
     go(1)
     before = np.array([vertex.co for vertex in obj.data.vertices])
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.3, 0.0, 0.3))
     worker.finish(bpy.context.scene)
     assert np.array_equal([vertex.co for vertex in obj.data.vertices], before)
@@ -106,7 +106,7 @@ def test_put_back_gives_the_cloth_and_the_cache_back(hand, session):
     bpy.context.scene.gravity = (0.0, 0.0, -9.81)
     seen = play([obj], 1, 6)
     go(4)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.2, 0.0, 0.3))
     assert np.abs(shown(obj) - seen[4][0]).max() > 0.02
     worker.let_go(bpy.context.scene, pin=True)
@@ -123,7 +123,7 @@ def test_frames_after_a_touched_one_are_made_anew(hand, session):
     obj = curtain()
     play([obj], 1, 8)
     go(5)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.4))
     worker.finish(bpy.context.scene)
     running = session.get(bpy.context.scene)
@@ -139,7 +139,7 @@ def test_it_works_while_frames_play(hand, session):
     obj = curtain()
     go(1)
     go(2)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     scene = bpy.context.scene
     origin = np.array([0.0, -0.3, 2.0])
     assert worker.take(scene, origin, DOWN, 0.15)
@@ -158,7 +158,7 @@ def test_a_simulation_that_begins_after_the_tool_is_taken_hold_of(hand, extensio
     curtain()
     scene = bpy.context.scene
     go(1)
-    worker = hand.Hand(scene, depsgraph())
+    worker = hand.GrabSession(scene, depsgraph())
     assert worker.renewed(scene, depsgraph()) is worker
     go(2)  # As nothing was stepped yet, it was built anew.
     assert not worker.is_valid
@@ -173,7 +173,7 @@ def test_pins_stay_where_the_hand_left_them(hand, session, extension):
     obj = curtain()
     go(1)
     scene = bpy.context.scene
-    worker = hand.Hand(scene, depsgraph())
+    worker = hand.GrabSession(scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.4), ticks=20)
     count = worker.let_go(scene, pin=True)
     worker.finish(scene)
@@ -197,7 +197,7 @@ def test_pins_left_by_a_hand_go_to_their_place_no_faster_than_walking(hand):
     obj = curtain()
     go(1)
     scene = bpy.context.scene
-    worker = hand.Hand(scene, depsgraph())
+    worker = hand.GrabSession(scene, depsgraph())
     drag(worker, (0.0, 0.0, 1.2), ticks=30)
     worker.let_go(scene, pin=True)
     worker.finish(scene)
@@ -215,7 +215,7 @@ def test_pins_left_by_a_hand_go_to_their_place_no_faster_than_walking(hand):
 def test_pinning_in_edit_mode_forgets_where_a_hand_was(hand, extension):
     obj = curtain()
     go(1)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.4))
     worker.let_go(bpy.context.scene, pin=True)
     worker.finish(bpy.context.scene)
@@ -232,7 +232,7 @@ def test_undo_takes_cloth_and_pins_back_in_one_step(hand, session, extension):
     seen = play([obj], 1, 4)
     go(3)
     bpy.ops.ed.undo_push(message="Before")
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.4))
     worker.let_go(bpy.context.scene, pin=True)
     worker.finish(bpy.context.scene)
@@ -250,7 +250,7 @@ def test_a_first_frame_shaped_by_hand_is_baked_as_it_is(hand):
     obj = curtain()
     bpy.context.scene.frame_end = 4
     go(1)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.5), ticks=20)
     worker.finish(bpy.context.scene)
     left = shown(obj)
@@ -263,7 +263,7 @@ def test_a_first_frame_shaped_by_hand_is_baked_as_it_is(hand):
 def test_a_bake_in_another_blender_is_refused_for_what_a_hand_has_shaped(hand, extension):
     obj = curtain()
     go(1)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.5))
     worker.finish(bpy.context.scene)
     with pytest.raises(extension.bridge("errors").PBDError, match="use Bake, or Apply Shape as Base first"):
@@ -275,26 +275,26 @@ def test_undoing_the_second_use_leaves_what_the_first_has_pinned(hand, session):
     curtain()
     go(1)
     scene = bpy.context.scene
-    worker = hand.Hand(scene, depsgraph())
+    worker = hand.GrabSession(scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.4))
     count = worker.let_go(scene, pin=True)
     worker.finish(scene)
     bpy.ops.ed.undo_push(message="First")
-    worker = hand.Hand(scene, depsgraph())
+    worker = hand.GrabSession(scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.2), at=(0.3, 0.0))
     worker.finish(scene)
     bpy.ops.ed.undo_push(message="Second")
     bpy.ops.ed.undo()
     go(2)
     running = session.get(bpy.context.scene)
-    assert [len(grab.particles) for _frame, grab in running.held] == [count]
-    assert running.world.simulation.is_held
+    assert [len(grab.particles) for _frame, grab in running.grab_pins] == [count]
+    assert running.scene_sim.simulation.is_held
 
 
 def test_apply_as_base_keeps_what_a_hand_has_shaped(hand, session):
     obj = curtain()
     go(1)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.5), ticks=20)
     worker.finish(bpy.context.scene)
     left = shown(obj)
@@ -310,17 +310,17 @@ def test_frames_that_are_not_there_are_refused(hand, session, extension):
     go(7)
     go(6, 0.5)
     with pytest.raises(errors.PBDError, match="Frame 6 is not simulated: play up to it"):
-        hand.Hand(bpy.context.scene, depsgraph())
+        hand.GrabSession(bpy.context.scene, depsgraph())
     go(7)
     session.drop(bpy.context.scene)
     with pytest.raises(errors.PBDError, match="Frame 7 is not simulated: go to frame 1, or play"):
-        hand.Hand(bpy.context.scene, depsgraph())
+        hand.GrabSession(bpy.context.scene, depsgraph())
 
 
 def test_beside_the_cloth_is_nothing(hand):
     curtain()
     go(1)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     assert not worker.take(bpy.context.scene, (5.0, 5.0, 5.0), DOWN, 0.2)
     worker.finish(bpy.context.scene)
     assert bpy.context.scene.pbd.hand_count == 0
@@ -335,7 +335,7 @@ def test_the_tool_needs_a_window(extension):
 def test_removing_pbd_leaves_no_places_behind(hand):
     obj = curtain()
     go(1)
-    worker = hand.Hand(bpy.context.scene, depsgraph())
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
     drag(worker, (0.0, 0.0, 0.4))
     worker.let_go(bpy.context.scene, pin=True)
     obj.select_set(True)

@@ -258,8 +258,8 @@ def test_first_balloon(extension):
 
     def measured():
         session = running.get(bpy.context.scene)
-        (member,) = session.world.members
-        return float(session.world.simulation.pressure(member.body)[0])
+        (member,) = session.scene_sim.members
+        return float(session.scene_sim.simulation.pressure(member.body)[0])
 
     def lies_on_the_floor(page):
         held = page.number("Drop a ball", r"holds (\d+) litres")

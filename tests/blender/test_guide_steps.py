@@ -108,7 +108,7 @@ def test_a_garment_on_a_character(extension, tmp_path):
         if frame == 1:
             assert np.abs(seen[1][0][:count] - shown(twin)).max() < SHARED
     running = extension.bridge("timeline.session").get(scene)
-    assert running.message == "" and list(running.world.obstacles) == [body.session_uid]
+    assert running.message == "" and list(running.scene_sim.colliders) == [body.session_uid]
     assert np.abs(seen[LAST][0][:count] - shown(twin)).max() > 0.02
 
     steps.reads("Bake", "PBD Output", "Delete Bake", "PBD Output")

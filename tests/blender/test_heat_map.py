@@ -35,7 +35,7 @@ def test_red_is_where_it_is_stretched(extension):
     assert colors(obj) is None
     switch("STRAIN")
     seen = colors(obj)
-    body = extension.bridge("timeline.session").get(bpy.context.scene).world.members[0].body
+    body = extension.bridge("timeline.session").get(bpy.context.scene).scene_sim.members[0].body
     strain = np.abs(body.edge_strain(scenes.shown(obj)))
     edges = body.mesh.edges
     worst = edges[strain.argmax()]

@@ -177,7 +177,7 @@ def test_duplicates_are_their_own(session):
     assert np.array_equal(shown(copy), before)
     assert "joins the simulation at frame 1" in running.notes[copy.session_uid][0]
     seen = play([obj, copy], 1, 6)
-    assert len(session.get(bpy.context.scene).world.members) == 2
+    assert len(session.get(bpy.context.scene).scene_sim.members) == 2
     assert np.array_equal(seen[6][0], seen[6][1])
     assert seen[6][1][:, 2].mean() < -0.1
     assert copy.data.shape_keys is not obj.data.shape_keys

@@ -117,11 +117,11 @@ def test_a_changed_factor_acts_while_it_plays_and_rebuilds_nothing(extension):
     obj.pbd.density_group = "All"
     play([obj], 1, 5)
     running = extension.bridge("timeline.session").get(bpy.context.scene)
-    built, w = running.world, running.world.simulation.constraints
+    built, w = running.scene_sim, running.scene_sim.simulation.constraints
     go(5)
     obj.pbd.density_high = 4.0
     go(6)
-    assert running.world is built
+    assert running.scene_sim is built
     assert {kind.name for kind in w} == {kind.name for kind in built.simulation.constraints}
     assert running.first_frame == 1
     factors = built.simulation.maps(built.members[0].body)
@@ -137,7 +137,7 @@ def test_another_group_acts_at_once_and_new_paint_at_the_restart(extension):
     running = extension.bridge("timeline.session").get(bpy.context.scene)
 
     def factor():
-        return running.world.simulation.maps(running.world.members[0].body)["bend"].mean()
+        return running.scene_sim.simulation.maps(running.scene_sim.members[0].body)["bend"].mean()
 
     obj.pbd.bend_group = none.name
     go(5)

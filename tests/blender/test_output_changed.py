@@ -19,7 +19,7 @@ def session(extension):
 
 def lost(session):
     """First frame that does not hold, and why, as the panel says it."""
-    loss = session.lost_frames(bpy.context.scene)
+    loss = session.invalidated_frames(bpy.context.scene)
     return None if loss is None else (loss.first, loss.why)
 
 

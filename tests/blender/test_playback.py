@@ -236,7 +236,7 @@ def test_two_cloths_are_one_simulation(session):
     one, two = scenes.add_grid("One", **FREE), scenes.add_grid("Two", rx=3, **FREE)
     two.location.z = 5.0
     play([one, two], 1, 6)
-    assert len(session.get(bpy.context.scene).world.members) == 2
+    assert len(session.get(bpy.context.scene).scene_sim.members) == 2
     assert depth(two) - depth(one) == pytest.approx(5.0, abs=1e-5)
 
 
@@ -365,7 +365,7 @@ def test_a_sub_frame_is_the_exact_mean(session, share):
     scenes.pin(obj, [0])
     play([obj], 1, 6)
     found = running_of(session)
-    before, after = (found.world.simulation.cached_positions(found.world.members[0].body, at) for at in (4, 5))
+    before, after = (found.scene_sim.simulation.cached_positions(found.scene_sim.members[0].body, at) for at in (4, 5))
     go(4, share)
     assert np.array_equal(shown(obj), before + np.float32(share) * (after - before))
 
@@ -405,7 +405,7 @@ def test_an_edited_key_takes_the_frames_from_where_it_differs(session):
     go(5)
     found = running_of(session)
     assert found.last_frame == 10
-    assert found.lost == (11, 20, "animation of 'Flag' changed")
+    assert found.invalidated == (11, 20, "animation of 'Flag' changed")
     go(17)
     assert not np.allclose(shown(obj), seen[17][0], atol=1e-4)
     for frame in range(1, 11):
@@ -440,7 +440,7 @@ def test_a_setting_beside_an_animated_one(session):
     obj.pbd.density = 3.0
     go(12)
     found = running_of(session)
-    assert (found.last_frame, found.lost) == (12, (7, 20, "Density of 'Flag' changed"))
+    assert (found.last_frame, found.invalidated) == (12, (7, 20, "Density of 'Flag' changed"))
     go(6)
     assert np.array_equal(shown(obj), seen[6][0])
 
@@ -467,7 +467,7 @@ def test_moving_a_pinned_object_by_hand(session):
     obj.location.x = 1.0
     go(9)
     found = running_of(session)
-    assert (found.last_frame, found.lost) == (9, (9, 15, "'Flag' was moved"))
+    assert (found.last_frame, found.invalidated) == (9, (9, 15, "'Flag' was moved"))
     assert shown(obj)[0, 0] == pytest.approx(0.5)
     for frame in range(2, 9):
         go(frame)
@@ -495,7 +495,7 @@ def test_edited_animation_of_a_pinned_object(session):
     key(obj, (obj, "location"), {20: (5.0, 0, 0)})
     go(15)
     found = running_of(session)
-    assert found.lost == (11, 20, "animation of 'Flag' changed")
+    assert found.invalidated == (11, 20, "animation of 'Flag' changed")
     assert shown(obj)[0, 0] == pytest.approx(-0.5 + obj.matrix_world.translation.x, abs=1e-5)
 
 
@@ -511,7 +511,11 @@ def test_edited_animation_of_a_parent_and_of_a_collider(session):
         go(3)
         key(moved, (moved, "scale"), {20: (2, 2, 2)})
         go(4)
-        assert running_of(session).lost == (10, 20, f"animation of '{'Flag' if name == 'Pole' else name}' changed")
+        assert running_of(session).invalidated == (
+            10,
+            20,
+            f"animation of '{'Flag' if name == 'Pole' else name}' changed",
+        )
 
 
 def test_a_driver_that_calls_a_script_is_seen_where_it_is_looked_at(session):
@@ -524,7 +528,7 @@ def test_a_driver_that_calls_a_script_is_seen_where_it_is_looked_at(session):
     functions["along"] = lambda frame: frame * 0.05
     go(7)
     found = running_of(session)
-    assert (found.last_frame, found.lost.first) == (7, 7)
+    assert (found.last_frame, found.invalidated.first) == (7, 7)
     assert shown(obj)[0, 0] == pytest.approx(-0.5 + 0.35, abs=1e-5)
 
 
@@ -538,7 +542,7 @@ def test_editing_keys_in_a_window_is_noticed(extension, session, monkeypatch):
     go(4)
     key(obj, (obj.pbd, "drag"), {20: 30.0})
     bpy.context.view_layer.update()
-    assert found.heard.curves
+    assert found.edits.curves
     assert extension.bridge("timeline.validity").pending(found, bpy.context.scene) is None
 
 
@@ -550,17 +554,20 @@ def test_what_the_panel_says_of_the_frames(session):
     play([obj], 1, 20)
     found = running_of(session)
     go(12)
-    assert (session.valid_frames(scene), session.lost_frames(scene)) == ((1, 20), None)
-    assert 0 <= found.cache_bytes - 28 * 20 * 20 < 20 * 64  # bytes a vertex, and a little a frame
+    assert (session.valid_frames(scene), session.invalidated_frames(scene)) == ((1, 20), None)
+    assert 0 <= found.cache_bytes - 28 * 20 * 20 < 20 * 96  # bytes a vertex, and some of each body and piece a frame
     obj.pbd.stretch = 4000.0
-    assert (session.valid_frames(scene), session.lost_frames(scene)) == ((1, 12), (13, 20, "Tension of 'Flag' changed"))
+    assert (session.valid_frames(scene), session.invalidated_frames(scene)) == (
+        (1, 12),
+        (13, 20, "Tension of 'Flag' changed"),
+    )
     obj.pbd.stretch = 5000.0
     scene.gravity.z = -5.0
-    assert session.lost_frames(scene) == (13, 20, "Gravity changed")
+    assert session.invalidated_frames(scene) == (13, 20, "Gravity changed")
     go(15)
-    assert (session.valid_frames(scene), session.lost_frames(scene)) == ((1, 15), (16, 20, "Gravity changed"))
+    assert (session.valid_frames(scene), session.invalidated_frames(scene)) == ((1, 15), (16, 20, "Gravity changed"))
     play([obj], 16, 20)
-    assert (session.valid_frames(scene), session.lost_frames(scene)) == ((1, 20), None)
+    assert (session.valid_frames(scene), session.invalidated_frames(scene)) == ((1, 20), None)
 
 
 def test_undo_of_a_move_by_hand(session):
@@ -575,7 +582,7 @@ def test_undo_of_a_move_by_hand(session):
     bpy.ops.ed.undo()
     obj = bpy.data.objects["Flag"]
     go(9)
-    assert running_of(session).lost.first == 9
+    assert running_of(session).invalidated.first == 9
     assert np.allclose(shown(obj), seen[9][0], atol=1e-5)
 
 
@@ -592,7 +599,7 @@ def test_a_shape_key_set_by_hand_moves_the_pins(session):
     obj.data.shape_keys.key_blocks["Lifted"].value = 1.0
     go(7)
     found = running_of(session)
-    assert (found.last_frame, found.lost) == (7, (7, 12, "'Flag' was moved"))
+    assert (found.last_frame, found.invalidated) == (7, (7, 12, "'Flag' was moved"))
     assert shown(obj)[0, 2] == pytest.approx(0.2, abs=1e-6)
     go(4)
     assert np.allclose(shown(obj), seen[4][0], atol=1e-6)
@@ -628,14 +635,18 @@ def test_another_shape_of_a_collider(session):
         bpy.ops.object.mode_set(mode=mode)
     bpy.context.view_layer.update()
     found = running_of(session)
-    assert ball.session_uid in found.heard.surfaces
+    assert ball.session_uid in found.edits.surfaces
     go(9)
     assert found.last_frame == 15
     go(8)
     wave.height = 0.4
     bpy.context.view_layer.update()
     go(9)
-    assert (found.last_frame, found.lost, found.first_disturbed) == (9, (9, 15, "the shape of 'Ball' changed"), 9)
+    assert (found.last_frame, found.invalidated, found.first_disturbed) == (
+        9,
+        (9, 15, "the shape of 'Ball' changed"),
+        9,
+    )
 
 
 def test_undo_of_something_else_beside_a_collider(session):
@@ -662,7 +673,7 @@ def test_moving_what_cloth_is_attached_to(session):
     mast.location.z = 0.3
     go(8)
     found = running_of(session)
-    assert (found.last_frame, found.lost) == (8, (8, 12, "'Mast' was moved"))
+    assert (found.last_frame, found.invalidated) == (8, (8, 12, "'Mast' was moved"))
     assert shown(obj)[0, 2] == pytest.approx(0.3, abs=1e-5)
 
 

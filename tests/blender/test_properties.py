@@ -1,6 +1,7 @@
 """Object.pbd and Scene.pbd: names, units, ranges and what is read from them."""
 
 import dataclasses
+from typing import NamedTuple
 
 import bpy
 import pytest
@@ -74,6 +75,23 @@ def test_the_dot_keys_the_stored_setting(extension):
     assert icon(obj, "bend", 1) == "DECORATE"
     obj.driver_add("pbd.density")
     assert icon(obj, "density", 1) == "DECORATE_DRIVER"
+
+
+def test_the_key_over_a_field_finds_the_stored_setting(extension):
+    """In a window I and Alt I are Blender's over all other fields; without one there is no field under a mouse."""
+    keyed = extension.module("operators.key_setting")
+    obj = scenes.add_grid()
+
+    class Over(NamedTuple):
+        property: tuple | None
+
+    assert keyed.field_under_mouse(Over((obj, "pbd.bend_shown", -1))) == (obj, "bend")
+    assert keyed.field_under_mouse(Over((obj, "pbd.density_shown", -1))) == (obj, "density")
+    assert keyed.field_under_mouse(Over((obj, "bend_shown", -1))) == (obj, "bend")  # as Blender 4.3 says it
+    for other in (None, (obj, "pbd.stretch", -1), (bpy.context.scene, "pbd.substeps", -1)):
+        assert keyed.field_under_mouse(Over(other)) is None
+    assert not bpy.ops.object.pbd_key_field.poll()
+    assert keyed.draw_context_menu in bpy.types.UI_MT_button_context_menu.draw._draw_funcs
 
 
 def test_every_preset_shows_all_its_digits(extension):

@@ -111,8 +111,8 @@ def test_a_render_meets_the_colliders_of_the_viewport(extension, tmp_path):
     session = extension.bridge("timeline.session")
     running = session.get(scene)
     assert (running.message, running.last_frame) == ("", LAST)
-    assert {one.surface.name for one in running.world.obstacles.values()} == {"Body", "Proxy"}
-    rendered = running.world.simulation.cached_positions(running.world.members[0].body, LAST)
+    assert {one.surface.name for one in running.scene_sim.colliders.values()} == {"Body", "Proxy"}
+    rendered = running.scene_sim.simulation.cached_positions(running.scene_sim.members[0].body, LAST)
     session.drop(scene)
     played = play([obj], 1, LAST)[LAST][0]
     assert np.abs(rendered - played).max() < 1e-5

@@ -73,7 +73,7 @@ def test_it_begins_in_the_pose(session):
     assert off(shown(cape), rest_of(cape)) > 0.02
     go(2)
     running = session.get(bpy.context.scene)
-    body = running.world.members[0].body
+    body = running.scene_sim.members[0].body
     assert off(body.rest_vertices, rest_of(cape)) < EXACT
     go(1)
     assert off(body.vertices, shown(twin)) < EXACT
@@ -81,7 +81,7 @@ def test_it_begins_in_the_pose(session):
     rig.pose.bones["Chest"].keyframe_insert("rotation_euler", frame=1)
     go(1)
     go(2)
-    assert off(session.get(bpy.context.scene).world.members[0].body.vertices, body.vertices) > 0.01
+    assert off(session.get(bpy.context.scene).scene_sim.members[0].body.vertices, body.vertices) > 0.01
 
 
 def test_rest_shape_of_the_first_frame(session):
@@ -90,12 +90,12 @@ def test_rest_shape_of_the_first_frame(session):
     go(1)
     start = shown(twin)
     go(2)
-    body = session.get(bpy.context.scene).world.members[0].body
+    body = session.get(bpy.context.scene).scene_sim.members[0].body
     assert off(body.rest_vertices, start) < EXACT
     cape.pbd.rest_shape = "BASIS"
     go(1)
     go(2)
-    assert off(session.get(bpy.context.scene).world.members[0].body.rest_vertices, rest_of(cape)) < EXACT
+    assert off(session.get(bpy.context.scene).scene_sim.members[0].body.rest_vertices, rest_of(cape)) < EXACT
 
 
 def test_an_untouched_first_frame_takes_an_edited_pose(session):
@@ -141,7 +141,7 @@ def test_edited_keys_of_what_a_bone_follows_take_the_frames_from_there_on(sessio
     goal.keyframe_insert("location", frame=LAST)
     scenes.straighten(goal)
     go(4)
-    loss = session.get(bpy.context.scene).lost
+    loss = session.get(bpy.context.scene).invalidated
     assert (loss.first, loss.last, loss.why) == (11, LAST, "animation of 'Cape' changed")
     for frame in (11, LAST):
         go(frame)
@@ -156,7 +156,7 @@ def test_moved_by_hand_it_keeps_the_frames_so_far(session):
     cape.location.x += 0.2
     go(7)
     running = session.get(bpy.context.scene)
-    assert (running.lost.first, running.lost.last, running.lost.why) == (7, 9, "'Cape' was moved")
+    assert (running.invalidated.first, running.invalidated.last, running.invalidated.why) == (7, 9, "'Cape' was moved")
     go(3)
     assert running.last_frame == 7 and off(shown(cape), seen[3][0]) < EXACT
 
@@ -174,7 +174,7 @@ def test_a_bake_notices_what_a_bevel_hides(session, bake):
     play([cape], 1, 12)
     functions["bulge"] = lambda frame: 0.01 * frame if frame < 9 else 0.5
     list(bake.start(bpy.context.scene, [cape], "ABSOLUTE", 1, 12))
-    assert session.get(bpy.context.scene).lost.first == 9
+    assert session.get(bpy.context.scene).invalidated.first == 9
     cape.modifiers["Bevel"].show_viewport = False
     for frame in (8, 9, 12):
         go(frame)

@@ -223,8 +223,8 @@ def test_a_pose_that_was_changed_after_loading_is_noticed(session, saved, on_dis
     running = session.get(bpy.context.scene)
     cape.modifiers["Cast"].factor = 0.3
     go(9)
-    assert (running.lost.first, running.lost.last) == (9, LAST)
-    assert running.lost.why == "modifiers put the pins of 'Cape' elsewhere"
+    assert (running.invalidated.first, running.invalidated.last) == (9, LAST)
+    assert running.invalidated.why == "modifiers put the pins of 'Cape' elsewhere"
     assert running.last_frame == 9
     twin = bpy.data.objects["Twin"]
     twin.modifiers.new("Cast", "CAST").factor = 0.3
@@ -258,7 +258,7 @@ def test_a_cache_of_another_garment_is_not_shown(extension, session, saved, on_d
     bpy.ops.wm.save_mainfile()
     load(saved)
     running = session.get(bpy.context.scene)
-    assert running.world is None
+    assert running.scene_sim is None
     assert running.disk_note == ("The cache on disk does not fit: the mesh, Output or Rest Shape of 'Cape' changed")
 
 

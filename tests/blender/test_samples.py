@@ -73,7 +73,7 @@ class Sample:
     def tangles(self):
         """Number of edges that go through faces, of all simulated objects together, as the solver cuts their quads."""
         positions, faces, start = [], [], 0
-        for member in self.session.get(self.scene).world.members:
+        for member in self.session.get(self.scene).scene_sim.members:
             positions.append(shown(self.objects[member.name]).astype(float))
             faces.append(start + member.body.mesh.triangles)
             start += len(positions[-1])

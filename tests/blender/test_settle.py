@@ -134,13 +134,13 @@ def test_a_bake_settles_with_progress(extension, session, monkeypatch, before):
 def count_rests(extension, monkeypatch):
     """A list that grows by one with every frame that is settled."""
     shaping, steps = extension.bridge("timeline.step"), []
-    rest = shaping.rest
+    rest = shaping.step_in_place
 
     def counted(running, scene):
         steps.append(scene.frame_current)
         rest(running, scene)
 
-    monkeypatch.setattr(shaping, "rest", counted)
+    monkeypatch.setattr(shaping, "step_in_place", counted)
     return steps
 
 
@@ -180,10 +180,10 @@ def test_the_operator_settles_and_sets_the_number(session):
     assert (scene.frame_current, scene.pbd.settle) == (1, 60)
     hung = shown(obj)
     assert hung[:7, 2].mean() < -0.4
-    built = session.get(scene).world
+    built = session.get(scene).scene_sim
     go(2)
     go(1)
-    assert session.get(scene).world is built  # Nothing had to be settled again.
+    assert session.get(scene).scene_sim is built  # Nothing had to be settled again.
     assert np.allclose(shown(obj), hung, atol=1e-6)
     scene.frame_end = 2
     bpy.ops.object.pbd_bake()

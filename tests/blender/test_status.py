@@ -1,6 +1,7 @@
 """The line of the panel that says how it goes, and errors: recognized by their words, with what mends them."""
 
 import ast
+import functools
 import string
 import sys
 from pathlib import Path
@@ -98,6 +99,55 @@ def test_where_there_is_no_room_the_frames_stay(extension, line):
         assert said.startswith("801 ms, 12.3 % ")
         assert said.endswith(ending)
         assert rows.text_width(room, said) <= rows.row_width(room) - rows.ICON
+
+
+def test_a_new_object_beside_a_running_simulation_has_a_line_of_its_own(extension, line):
+    """What the simulation says is not true of an object that is not in it."""
+    first = scenes.add_grid("First")
+    for frame in range(1, 5):
+        go(frame)
+    assert line()[0].endswith("frames 1–4")
+    second = scenes.add_grid("Second")
+    bpy.context.view_layer.objects.active = second
+    assert line() == ("Joins at frame 1, or on Reset", "INFO", False)
+    go(5)
+    assert line()[0] == "Joins at frame 1, or on Reset"
+    bpy.context.view_layer.objects.active = first
+    assert line()[0].endswith("frames 1–5")
+    bpy.context.view_layer.objects.active = second
+    go(1)
+    bpy.ops.object.pbd_reset()
+    go(2)
+    assert line()[0].endswith("frames 1–2")
+    go(1)
+    third = scenes.add_grid("Third")
+    bpy.context.view_layer.objects.active = third
+    assert line()[0] == "Joins when you press Reset"
+    bpy.data.objects.remove(first)
+    bpy.data.objects.remove(second)
+    assert line()[0] == "Press Space to simulate"
+    go(2)
+    assert line()[0].endswith("frames 1–2")
+
+
+def test_what_a_slow_frame_is_spent_on(extension, line):
+    """From a second on the line tells of contact, if that is most of it; the details have the rest, and what helps."""
+    costs = functools.partial(extension.module("panels.costs").costs, bpy.context.scene)
+    obj = scenes.add_grid()
+    go(1)
+    go(2)
+    report = extension.bridge("timeline.session").get(bpy.context.scene).report
+    for name, value in (("seconds", 11.6), ("times", {"contact": 5.9, "contact search": 3.1, "stretch": 2.6})):
+        object.__setattr__(report, name, value)
+    assert line()[0] == "11.6 s, 9.0 of them contact, frames 1–2"
+    assert costs(report) == ("11.6 s a frame, 9.0 of them contact", True)
+    obj.pbd.self_collision = False
+    assert costs(report) == ("11.6 s a frame, 9.0 of them contact", False)
+    object.__setattr__(report, "times", {"contact": 1.0, "stretch": 10.6})
+    assert line()[0].startswith("11.6 s, ") and "contact" not in line()[0]
+    assert costs(report) == (f"11.6 s a frame: {report.substeps} steps of {len(obj.data.vertices)} vertices", False)
+    object.__setattr__(report, "seconds", 0.2)
+    assert costs(report) == ("", False)
 
 
 def test_a_slow_frame_is_told_before_and_after(extension, line):
@@ -200,7 +250,7 @@ def test_what_a_self_distance_of_zero_comes_to(extension):
     assert setup_findings.automatic_distance(obj) == "0 = automatic: 16.1 mm"
     go(1)
     go(2)
-    (contact,) = [extension.bridge("timeline.session").get(bpy.context.scene).world.simulation._model.contact]
+    (contact,) = [extension.bridge("timeline.session").get(bpy.context.scene).scene_sim.simulation._model.contact]
     (pair,) = contact.pairs
     assert 1e3 * pair.distance == pytest.approx(16.1, abs=0.05)
 

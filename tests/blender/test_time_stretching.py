@@ -135,10 +135,10 @@ def test_buttons_count_in_frames_of_the_timeline(session, old, new, begin):
     assert scene.frame_current == first + 1 and running.last_frame == int((first + 1) * old / new)
     assert bpy.ops.object.pbd_settle(frames=3) == {"FINISHED"}
     assert (scene.frame_current, session.get(scene).first_frame, session.get(scene).settled) == (first, begin, 3)
-    settled = session.get(scene).world
+    settled = session.get(scene).scene_sim
     go(4)
     go(first)
-    assert session.get(scene).world is settled
+    assert session.get(scene).scene_sim is settled
     go(last)
     assert bpy.ops.object.pbd_step() == {"CANCELLED"}
 
@@ -161,7 +161,7 @@ def test_a_hand_takes_hold_of_the_frame_that_is_shown(extension, session):
     scene, obj = bpy.context.scene, scenes.add_grid()
     stretch(200, 100)
     play([obj], 1, 6)
-    hand = extension.bridge("timeline.grab").Hand(scene, bpy.context.evaluated_depsgraph_get())
+    hand = extension.bridge("timeline.grab").GrabSession(scene, bpy.context.evaluated_depsgraph_get())
     assert hand.take(scene, (0.01, 0.02, 1.0), (0.0, 0.0, -1.0), 0.2)
     running = session.get(scene)
     assert running.first_disturbed == running.last_frame == 12

@@ -1,8 +1,8 @@
-"""Bake in a second Blender while the user goes on working in this one.
+"""Bake in a second Blender while the user continues working in this one.
 
-It opens a copy of the file, `blender --command pbd_bake COPY --order FOLDER`, simulates, and leaves the shapes as PC2
-files in a temporary folder. When it has ended they are written into the objects here, as one undo step. Until then
-nothing of the user's is touched, and whatever goes wrong is told in one sentence.
+The second one opens a copy of the file, `blender --command pbd_bake COPY --order FOLDER`, simulates, and writes the
+shapes as PC2 files into a temporary folder. When it ends, they are written into the objects here, as one undo step.
+Until then the user's data is not touched, and any failure is reported in one sentence.
 """
 
 import atexit
@@ -29,7 +29,7 @@ from . import bake, command_line
 from .recording import Recording, find_scene
 
 INTERVAL = 0.25
-"""How often the process is looked at [s]."""
+"""How often the process is polled [s]."""
 
 ENDED = "Background bake: Blender was ended before it was done"
 
@@ -40,10 +40,10 @@ class Job:
     Attributes:
         scene_uid: The scene.
         names: Names of the objects by uid.
-        mode: How the bake will be kept.
+        mode: One of `properties.BAKE_MODES`.
         frames: First and last frame.
-        share: How much is done, from 0 to 1.
-        text: How far it is, or what it waits for; a few words.
+        share: Fraction done, from 0 to 1.
+        text: Progress, or what it waits for; a few words.
     """
 
     def __init__(self, scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> None:
@@ -68,10 +68,10 @@ class Job:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors)
 
     def look(self) -> bool:
-        """Read how far it is; whether it has ended."""
+        """Read the progress; returns whether the process has ended."""
         with contextlib.suppress(OSError, ValueError):
-            said = json.loads((self.folder / command_line.PROGRESS).read_text(encoding="utf-8"))
-            progress = BakeProgress(**said)
+            values = json.loads((self.folder / command_line.PROGRESS).read_text(encoding="utf-8"))
+            progress = BakeProgress(**values)
             self.share, self.text = progress.share, progress.describe()
         return self.process.poll() is not None
 
@@ -81,11 +81,11 @@ class Job:
             return ""
         lines = (self.folder / "errors.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         start = f"{command_line.COMMAND}: "
-        said = [line.removeprefix(start) for line in lines if line.startswith(start)]
-        return f"Background bake: {said[-1]}" if said else f"{ENDED} (code {self.process.returncode})"
+        problems = [line.removeprefix(start) for line in lines if line.startswith(start)]
+        return f"Background bake: {problems[-1]}" if problems else f"{ENDED} (code {self.process.returncode})"
 
     def recordings(self) -> dict[int, Recording]:
-        """What the process has left, a `Recording` by uid; raises `PBDError`."""
+        """The result of the process, recordings by uid; raises `PBDError`."""
         try:
             result = json.loads((self.folder / command_line.RESULT).read_text(encoding="utf-8"))
             return {
@@ -96,7 +96,7 @@ class Job:
             raise PBDError(f"Background bake: its result cannot be read ({error})") from error
 
     def end(self) -> None:
-        """End the process if it runs, and remove its files."""
+        """Kill the process if it runs, and remove its files."""
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
@@ -104,24 +104,24 @@ class Job:
 
 
 _jobs: list[Job] = []
-"""The one that is running, if any."""
+"""The running job, if any."""
 
-_said: list[str] = []
-"""What became of the last one, if that is worth a sentence."""
+_problems: list[str] = []
+"""Why the last job failed, if it did."""
 
 
 def job() -> Job | None:
-    """The bake that is running in the background, or None."""
+    """The running job, or None."""
     return _jobs[0] if _jobs else None
 
 
 def message() -> str:
-    """Why the last bake in the background failed, one sentence, or ""."""
-    return _said[-1] if _said else ""
+    """Why the last background bake failed, one sentence, or ""."""
+    return _problems[-1] if _problems else ""
 
 
 def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> None:
-    """Begin to bake in a second Blender.
+    """Start a bake in a second Blender.
 
     Args:
         scene: The scene.
@@ -131,13 +131,13 @@ def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, fram
         frame_end: Last frame to bake.
 
     Raises:
-        PBDError: Something cannot be baked, or Blender cannot be started.
+        PBDError: An object cannot be baked, or Blender cannot be started.
     """
     bake.check(scene, objects, mode, frame_start, frame_end)
     running = session.get(scene)
     if running is not None and running.shaped:
         raise PBDError("A second Blender does not know what a hand has shaped: use Bake, or Apply Shape as Base first")
-    _said.clear()
+    _problems.clear()
     begun = Job(scene, objects, mode, frame_start, frame_end)
     try:
         begun.begin()
@@ -151,16 +151,16 @@ def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, fram
 
 
 def cancel() -> None:
-    """End the bake in the background; nothing of it stays."""
-    _let_go()
+    """Cancel the background bake and remove its files."""
+    _remove_callbacks()
     if bpy.app.timers.is_registered(watch):
         bpy.app.timers.unregister(watch)
     while _jobs:
         _jobs.pop().end()
 
 
-def _let_go() -> None:
-    """Nothing is to be ended any more when Blender ends or loads another file."""
+def _remove_callbacks() -> None:
+    """Remove the callbacks that cancel a job when Blender quits or loads another file."""
     atexit.unregister(cancel)
     if before_load in bpy.app.handlers.load_pre:
         bpy.app.handlers.load_pre.remove(before_load)
@@ -168,38 +168,38 @@ def _let_go() -> None:
 
 @persistent
 def before_load(*_: Any) -> None:
-    """Another file is about to be loaded: the result would not fit it."""
+    """Cancel before another file is loaded, which the result would not match."""
     cancel()
 
 
 def watch() -> float | None:
-    """Timer: look at the process; when it has ended and the user's hands are free, take its result in."""
+    """Timer: poll the process; once it has ended and no tool or mode is active, apply its result."""
     for running in list(_jobs):
         if not running.look():
             continue
-        said = running.problem()
-        if not said:
+        problem = running.problem()
+        if not problem:
             running.share, running.text = 1.0, waits_for()
             if running.text:
                 continue
             try:
-                take_in(running)
+                apply_result(running)
             except PBDError as error:
-                said = str(error)
+                problem = str(error)
         _jobs.remove(running)
         running.end()
-        _said[:] = [said] if said else []
+        _problems[:] = [problem] if problem else []
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
     if _jobs:
         return INTERVAL
-    _let_go()
+    _remove_callbacks()
     return None
 
 
 def waits_for() -> str:
-    """What a finished bake waits for, a few words, or "": nothing is written while somebody holds the mesh."""
+    """What a finished bake waits for, a few words, or "": nothing is written in Edit Mode or during a modal tool."""
     if any(obj.mode != "OBJECT" and obj.pbd.enabled for obj in bpy.data.objects):
         return iface("Done: leave Edit Mode to take it in")
     if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):
@@ -207,8 +207,8 @@ def waits_for() -> str:
     return ""
 
 
-def take_in(finished: Job) -> None:
-    """Write the result into the objects, as one undo step; raises `PBDError` and leaves all as it was."""
+def apply_result(finished: Job) -> None:
+    """Write the result into the objects, as one undo step; on a `PBDError` nothing has changed."""
     scene = find_scene(finished.scene_uid)
     objects = [find(scene, uid, name) for uid, name in finished.names.items()]
     if None in objects:
@@ -226,10 +226,10 @@ def take_in(finished: Job) -> None:
 
 
 def register() -> None:
-    """Nothing runs before the user asks for it."""
+    """Nothing to do until the user starts a bake."""
 
 
 def unregister() -> None:
-    """End what is running."""
+    """Cancel the running job."""
     cancel()
-    _said.clear()
+    _problems.clear()

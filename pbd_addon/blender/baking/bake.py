@@ -1,4 +1,4 @@
-"""Bake: step through a frame range, then write the shapes of all objects, or of none."""
+"""Bake: step through a frame range, then write the shapes of all objects, or of none if one fails."""
 
 from collections.abc import Generator
 
@@ -16,28 +16,28 @@ from . import baked_keys, mesh_cache, recording
 from .recording import Recording
 
 SAME = 1e-5
-"""Error below which shapes that were written with 32-bit numbers count as the same [m]."""
+"""Error below which shapes stored in 32 bits count as equal [m]."""
 
 
 def start(
     scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int
 ) -> Generator[BakeProgress, None, None]:
-    """Check what is to be baked, and return the generator that does it, a frame at a time.
+    """Check, then return the generator that bakes, a frame at a time.
 
     Closing the generator early leaves the objects as they are; the frames so far stay in the cache.
 
     Args:
-        scene: Its animation is played by `frame_set`; at the end it is back at the present frame.
+        scene: The scene; at the end it returns to its current frame.
         objects: PBD objects of the scene.
         mode: One of `properties.BAKE_MODES`.
         frame_start: First frame to bake.
         frame_end: Last frame to bake.
 
     Returns:
-        A generator of `BakeProgress`.
+        A generator of the progress.
 
     Raises:
-        PBDError: Something cannot be baked; the generator raises it too, when a step fails.
+        PBDError: An object cannot be baked; the generator raises it too if a step fails.
     """
     check(scene, objects, mode, frame_start, frame_end)
     names = {obj.session_uid: obj.name for obj in objects}
@@ -45,7 +45,7 @@ def start(
 
 
 def check(scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> None:
-    """Raise a `PBDError` if something cannot be baked in this mode."""
+    """Raise a `PBDError` if an object cannot be baked in this mode."""
     if frame_end < frame_start:
         raise PBDError(f"There is nothing to bake from frame {frame_start} to {frame_end}")
     if not objects:
@@ -66,7 +66,7 @@ def check(scene: Scene, objects: list[Object], mode: str, frame_start: int, fram
 def _run(
     scene: Scene, names: dict[int, str], mode: str, frame_start: int, frame_end: int
 ) -> Generator[BakeProgress, None, None]:
-    """Record, write; nothing of Blender's is kept over a yield."""
+    """Record, then write; no reference to Blender's data is kept across a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
         del scene
@@ -75,19 +75,19 @@ def _run(
 
 
 def holds_user_keys(mode: str) -> bool:
-    """Whether what this mode keeps contains what the user's own shape keys add; else they go on playing beside it."""
+    """Whether a bake of this mode includes the effect of the user's shape keys; otherwise these still play."""
     return mode == "MESH_CACHE"
 
 
 def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordings: dict[int, Recording]) -> None:
-    """Write what was recorded of all objects; if one fails, take back the others.
+    """Write the recordings of all objects; if one fails, delete the bakes of the others.
 
     Args:
-        scene: Where the objects are.
-        names: Their names by uid.
+        scene: The scene.
+        names: Names of the objects by uid.
         mode: One of `properties.BAKE_MODES`.
         frames: Consecutive frame numbers.
-        recordings: A `Recording` of those frames by uid, with the user's keys as `holds_user_keys` says.
+        recordings: Recordings of these frames by uid, with the user's keys if `holds_user_keys`.
 
     Raises:
         PBDError: Not all could be written.
@@ -114,11 +114,11 @@ def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordi
 
 
 def reduce(obj: Object, kept: Recording) -> Reduction:
-    """The few keys that the object's settings ask for; their error is in world space [m].
+    """The reduced keys by the object's settings; their error is in world space [m].
 
     Args:
-        obj: Its `pbd` says by error or by number; if it plays reduced keys already, those are found again.
-        kept: A `Recording`.
+        obj: The object; if it plays reduced keys already, those are found again.
+        kept: The recording.
 
     Raises:
         PBDError: No number of keys is exact enough.
@@ -137,12 +137,12 @@ def reduce(obj: Object, kept: Recording) -> Reduction:
 
 
 def delete(scene: Scene, objects: list[Object], with_files: bool = False) -> None:
-    """Take the bakes of these objects away; they are simulated live again, from the cache if it is still there.
+    """Delete the bakes of these objects; they are simulated live again, from the cache if it still exists.
 
     Args:
-        scene: Where the objects are.
+        scene: The scene.
         objects: PBD objects; those that are not baked stay as they are.
-        with_files: Whether PC2 files go as well, where no other object plays them.
+        with_files: Whether to delete PC2 files too, unless another object plays them.
     """
     for obj in objects:
         mesh_io.check_editable(obj)
@@ -156,7 +156,7 @@ def delete(scene: Scene, objects: list[Object], with_files: bool = False) -> Non
 
 
 def _delete(obj: Object, with_file: bool) -> None:
-    """Take one bake away."""
+    """Delete one bake."""
     if obj.pbd.bake_modifier:
         mesh_cache.delete_bake(obj, with_file)
     else:

@@ -1,9 +1,8 @@
-"""Baked shape keys: one per frame or fewer, with the animation that plays them, and the way back.
+"""Baked shape keys, one per frame or fewer, the animation that plays them, and their removal.
 
-Absolute keys lie on a line, and one animated Evaluation Time runs along it. Relative keys each have an animated
-value that rises to 1 on their frame. Reduced keys are relative too, but few, and several act at a time. None needs
-the add-on to play. Everything that is added is noted on ``Object.pbd``, so that it can be taken away and the rest
-stays as it was.
+Absolute keys are played by one animated Evaluation Time. Relative keys each have an animated value that rises to 1 at
+their frame. Reduced keys are relative too, but fewer, and several act at a time. All play without the add-on. What is
+added is noted on ``Object.pbd``, so that deleting the bake restores the previous state.
 """
 
 from collections.abc import Collection
@@ -20,11 +19,10 @@ from ..output import output_modifier, shape_keys
 from ..scene import animation, marks, user_keys
 
 SPACING = 12.5
-"""Evaluation Time from one absolute key to the next: an eighth in Blender's own unit, so no key is off by rounding."""
+"""Evaluation Time from one absolute key to the next: an eighth in Blender's internal unit, so it is not rounded."""
 
 LINEAR = 1
-"""Value of the interpolation of a keyframe when it is written in bulk (BEZT_IPO_LIN)."""
-
+"""The value of linear interpolation when keyframes are written in bulk (BEZT_IPO_LIN)."""
 
 NOTES = (
     *("baked", "baked_as", "bake_start", "bake_end", "bake_keys", "bake_action", "made_animation_data"),
@@ -35,12 +33,12 @@ NOTES = (
 
 
 def key_name(frame: int) -> str:
-    """The name of the key of a frame."""
+    """The name of a frame's key."""
     return f"PBD {frame:04d}"
 
 
 def check_absolute(obj: Object) -> None:
-    """Raise a `PBDError` if absolute keys would spoil keys or animation that the user made."""
+    """Raise a `PBDError` if absolute keys would break the user's keys or their animation."""
     if user_keys.user_keys(obj):
         raise PBDError(f"'{obj.name}' has shape keys of its own, which absolute keys would hide: bake relative keys")
     keys = obj.data.shape_keys
@@ -52,12 +50,12 @@ def bake_absolute(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
     """Bake to absolute keys.
 
     Args:
-        obj: Its live key is taken away.
+        obj: The object; its live key is removed.
         frames: Consecutive frame numbers, k of them.
         shapes: k shapes (n, 3) float32, object space [m].
 
     Raises:
-        PBDError: The mesh has keys or key animation of the user's.
+        PBDError: The user has shape keys or key animation on the mesh.
     """
     check_absolute(obj)
     keys = _begin(obj, frames)
@@ -73,10 +71,10 @@ def bake_absolute(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
 
 
 def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
-    """Bake to relative keys; the user's own keys go on playing, so the shapes must not contain them.
+    """Bake to relative keys; the user's keys still play, so the shapes must not include them.
 
     Args:
-        obj: Its live key is taken away.
+        obj: The object; its live key is removed.
         frames: Consecutive frame numbers, k of them.
         shapes: k shapes (n, 3) float32, object space [m].
     """
@@ -91,12 +89,12 @@ def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
 
 
 def bake_reduced(obj: Object, frames: range, reduction: Reduction) -> None:
-    """Bake to few relative keys; the user's own keys go on playing, so the shapes must not contain them.
+    """Bake to a few relative keys; the user's keys still play, so the shapes must not include them.
 
     Args:
-        obj: Its live key is taken away.
+        obj: The object; its live key is removed.
         frames: Consecutive frame numbers, f of them.
-        reduction: `key_reduction.Reduction` of f shapes (n, 3), object space [m].
+        reduction: The reduction of f shapes (n, 3), object space [m].
     """
     _begin(obj, frames)
     names = add_reduced_keys(obj, reduction)
@@ -105,7 +103,7 @@ def bake_reduced(obj: Object, frames: range, reduction: Reduction) -> None:
 
 
 def add_reduced_keys(obj: Object, reduction: Reduction) -> list[str]:
-    """Add the keys of a `Reduction` to those of an object; returns their names, the offset's first."""
+    """Add the keys of a reduction to an object; returns their names, the offset's first."""
     basis = user_keys.basis_shape(obj)
     names = [_add_key(obj, "PBD Offset", reduction.offset)]
     names += [_add_key(obj, f"PBD Key {place:03d}", basis + key) for place, key in enumerate(reduction.keys, start=1)]
@@ -113,14 +111,14 @@ def add_reduced_keys(obj: Object, reduction: Reduction) -> list[str]:
 
 
 def animate_reduced_keys(curves: Any, names: list[str], frames: range, reduction: Reduction) -> None:
-    """Animate the values of the keys from `add_reduced_keys`; the offset's is 1 all the time."""
+    """Animate the values of the keys from `add_reduced_keys`; the offset's is always 1."""
     values = np.column_stack((np.ones(len(frames), np.float32), reduction.values))
     for name, column in zip(names, values.T, strict=True):
         add_linear_curve(curves, animation.value_path(name), frames, column)
 
 
 def delete_bake(obj: Object) -> None:
-    """Take away what a bake has added; keys, key settings and actions are as they were before it."""
+    """Remove everything that a bake added; keys, key settings and actions are as before it."""
     pbd = obj.pbd
     keys = obj.data.shape_keys
     baked = marks.marked(keys, marks.BAKED)
@@ -135,7 +133,7 @@ def delete_bake(obj: Object) -> None:
 
 
 def forget(obj: Object) -> None:
-    """Switch on what a bake has switched off, and take its notes off an object."""
+    """Switch on what a bake has switched off, and clear its notes."""
     output_modifier.switch_on(obj)
     for name in NOTES:
         obj.pbd.property_unset(name)
@@ -143,7 +141,7 @@ def forget(obj: Object) -> None:
 
 
 def _begin(obj: Object, frames: range) -> Keys:
-    """Make room for the baked keys: a basis, no live key, and a note of how the Key data-block stands."""
+    """Prepare for baked keys: ensure a Basis, remove the live key, and note the state of the Key data-block."""
     shape_keys.ensure_basis(obj)
     shape_keys.drop_live_key(obj)
     keys = obj.data.shape_keys
@@ -158,7 +156,7 @@ def _begin(obj: Object, frames: range) -> Keys:
 
 
 def _add_key(obj: Object, name: str, shape: np.ndarray) -> str:
-    """One key; its name, which Blender makes different from those of the user's."""
+    """Add a key; returns its name, which Blender makes unique."""
     block = obj.shape_key_add(name=name, from_mix=False)
     marks.mark(block, marks.BAKED)
     block.value = 0.0
@@ -168,14 +166,14 @@ def _add_key(obj: Object, name: str, shape: np.ndarray) -> str:
 
 
 def _finish(obj: Object, names: list[str]) -> None:
-    """Note the names of the keys, and let Blender show them."""
+    """Note the names of the keys, and update the mesh."""
     obj.pbd.bake_keys = "\n".join(names)
     obj.active_shape_key_index = obj.pbd.key_active_index
     obj.data.update()
 
 
 def _curves(obj: Object) -> Any:
-    """Where the curves of the bake go: the user's action, or one of ours, which is noted."""
+    """The F-curve collection for the bake: of the user's action, or of a new one, which is noted."""
     keys = obj.data.shape_keys
     data = keys.animation_data
     obj.pbd.made_animation_data = data is None
@@ -187,9 +185,9 @@ def _curves(obj: Object) -> Any:
 
 
 def _remove_animation(obj: Object, keys: Keys, data_paths: Collection[str]) -> None:
-    """Remove the curves of the bake, and the action it made, unless somebody has put more into that.
+    """Remove the curves of the bake, and the action it made, unless the user has added to it.
 
-    A duplicate of the object plays the same action, so that is only removed with its last user.
+    A duplicate of the object plays the same action, so it is removed only with its last user.
     """
     data, action = keys.animation_data, obj.pbd.bake_action
     obj.pbd.bake_action = None
@@ -210,7 +208,7 @@ def _remove_animation(obj: Object, keys: Keys, data_paths: Collection[str]) -> N
 
 
 def ensure_curves(owner: ID, name: str) -> Any:
-    """The F-curve collection of `owner`; makes animation data, an action called `name` and a slot as needed."""
+    """The F-curve collection of `owner`; creates animation data, an action called `name` and a slot as needed."""
     found = animation.curves(owner)
     if found is not None:
         return found
@@ -228,7 +226,7 @@ def ensure_curves(owner: ID, name: str) -> Any:
 
 
 def add_linear_curve(collection: Any, data_path: str, frames: ArrayLike, values: ArrayLike) -> None:
-    """A new F-curve with straight lines between its keyframes, constant outside.
+    """Add an F-curve with linear interpolation, constant outside.
 
     Args:
         collection: From `ensure_curves`.
@@ -246,7 +244,7 @@ def add_linear_curve(collection: Any, data_path: str, frames: ArrayLike, values:
 
 
 def remove_curves(owner: ID, data_paths: Collection[str]) -> None:
-    """Take away the F-curves of `owner` that animate one of `data_paths`."""
+    """Remove the F-curves of `owner` that animate one of `data_paths`."""
     collection = animation.curves(owner)
     if collection is None:
         return

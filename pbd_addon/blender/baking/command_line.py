@@ -28,15 +28,15 @@ BAD_ARGUMENTS = 2
 FAILED = 3
 
 ORDER, PROGRESS, RESULT = "order.json", "progress.json", "result.json"
-"""Files in the folder of an order: what is to be simulated, how far that is, and what has come of it."""
+"""Files in the folder of an order: what to simulate, the progress, and the result."""
 
 
 class BadArguments(Exception):
-    """The command was called in a way that cannot work; one sentence."""
+    """The command was called with arguments that cannot work; one sentence."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises instead of printing the whole usage for each slip."""
+    """A parser that raises instead of printing the whole usage."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse the arguments."""
@@ -87,7 +87,7 @@ def main(argv: list[str]) -> int:
     except PBDError as error:
         print(f"{COMMAND}: {error}", file=sys.stderr)
         return FAILED
-    except SystemExit:  # --help has printed what it is for.
+    except SystemExit:  # --help has printed its text.
         return 0
     return 0
 
@@ -115,7 +115,7 @@ def _choose(names: list[str] | None) -> list[Object]:
 
 
 def write_order(folder: Path, scene: Scene, names: Iterable[str], mode: str, frame_start: int, frame_end: int) -> None:
-    """Write into a folder what another Blender shall simulate of a copy of this file."""
+    """Write an order into a folder: what a second Blender should simulate in a copy of this file."""
     order = {
         "scene": scene.name,
         "objects": list(names),
@@ -126,7 +126,7 @@ def write_order(folder: Path, scene: Scene, names: Iterable[str], mode: str, fra
 
 
 def _fill(folder: Path) -> None:
-    """Simulate what the order in a folder asks for; the result appears there when it is complete."""
+    """Carry out the order in a folder; the result file is written there last."""
     try:
         order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
         first, last = order["frames"]
@@ -153,7 +153,7 @@ def _fill(folder: Path) -> None:
 
 
 def _run_noting(path: Path, work: Generator[BakeProgress, None, dict[int, Recording]]) -> dict[int, Recording]:
-    """Run a generator of `BakeProgress` to its end and note in a file how far it is; returns what it returns."""
+    """Run a generator to its end, writing its progress to a file; returns its result."""
     while True:
         try:
             progress = next(work)
@@ -163,7 +163,7 @@ def _run_noting(path: Path, work: Generator[BakeProgress, None, dict[int, Record
 
 
 def _write_json(path: Path, content: object) -> None:
-    """Write a file that is never seen half written."""
+    """Write a file atomically."""
     unfinished = path.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(content), encoding="utf-8")
     unfinished.replace(path)
@@ -171,7 +171,7 @@ def _write_json(path: Path, content: object) -> None:
 
 @contextlib.contextmanager
 def _sentence_for(kind: type[Exception], instead: type[Exception]) -> Iterator[None]:
-    """Turn errors of Blender's operators, which may run over lines, into one sentence."""
+    """Turn errors of Blender's operators, which may have several lines, into one sentence."""
     try:
         yield
     except kind as error:

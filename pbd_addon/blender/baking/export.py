@@ -1,7 +1,7 @@
-"""Files for other programs, written by Blender's own exporters in a way that does not lose the simulation.
+"""Files for other programs, written by Blender's exporters in a way that keeps the simulation.
 
-Alembic and USD take the evaluated mesh of each frame. glTF knows only morph targets: for as long as it is written the
-objects wear a copy of their mesh with reduced keys.
+Alembic and USD store the evaluated mesh of each frame. glTF has only morph targets: during its export each object uses
+a proxy mesh with reduced keys.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from ..read import mesh_io
 from ..scene import user_keys
 from ..scene.simulated_range import timeline_frames
 from ..timeline.session import BakeProgress
-from . import bake, baked_keys, mesh_cache, recording, whole_files
+from . import atomic_files, bake, baked_keys, mesh_cache, recording
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
 FORMAT_NAMES = {"ALEMBIC": "Alembic", "USD": "USD", "GLTF": "glTF"}
@@ -28,7 +28,7 @@ ACCEPTED = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usd", ".usda", ".usdz"), "G
 
 
 def with_extension(path: str, file_format: str) -> str:
-    """The path with an extension of the format."""
+    """The path with an extension that the format accepts."""
     stem, extension = os.path.splitext(path)
     if extension.lower() in ACCEPTED[file_format]:
         return path
@@ -45,7 +45,7 @@ def start(
     frame_start: int,
     frame_end: int,
 ) -> Generator[BakeProgress, None, None]:
-    """Check, and return the generator that simulates what is missing and writes the file.
+    """Check, then return the generator that simulates missing frames and writes the file.
 
     Args:
         context: Its scene and view layer are exported.
@@ -57,7 +57,7 @@ def start(
         frame_end: Last frame.
 
     Raises:
-        PBDError: Something cannot be exported; the generator raises it too.
+        PBDError: An object cannot be exported; the generator raises it too.
     """
     if not objects:
         raise PBDError("There is no PBD cloth or balloon to export")
@@ -98,7 +98,7 @@ def _run(
     frame_start: int,
     frame_end: int,
 ) -> Generator[BakeProgress, None, None]:
-    """Record, write; nothing of Blender's is kept over a yield."""
+    """Record, then write; no reference to Blender's data is kept across a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
         del scene
@@ -118,29 +118,29 @@ def _run(
                 if obj.session_uid in kept:
                     reduction = bake.reduce(obj, kept[obj.session_uid])
                     undo.enter_context(_unskinned(obj))
-                    undo.enter_context(_stand_in(obj, frames, reduction))
+                    undo.enter_context(_proxy_mesh(obj, frames, reduction))
         else:
             undo.enter_context(recording.at_the_users_frame(scene))
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             if file_format != "GLTF":
-                whole_files.check_room(path, objects, shown[1] - shown[0] + 1)
-            with whole_files.replacing(path) as unfinished:
+                atomic_files.check_room(path, objects, shown[1] - shown[0] + 1)
+            with atomic_files.replacing(path) as unfinished:
                 WRITERS[file_format](unfinished, *shown)
         except (RuntimeError, OSError) as error:
-            why = whole_files.reason(error)
+            why = atomic_files.reason(error)
             raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
 
 
 def _write_alembic(path: str, first: int, last: int) -> None:
-    """The evaluated meshes, point by point."""
+    """Write the evaluated meshes."""
     bpy.ops.wm.alembic_export(filepath=path, start=first, end=last, selected=True, check_existing=False)
 
 
 def _write_usd(path: str, _first: int, _last: int) -> None:
-    """The evaluated meshes, as points of each frame.
+    """Write the evaluated meshes, as points of each frame.
 
-    As shape keys USD would hold the first frame of a live cloth for ever; one on a rig it would skin.
+    Exported as shape keys, live cloth would stay at its first frame; cloth on a rig would be skinned.
     """
     bpy.ops.wm.usd_export(
         filepath=path,
@@ -153,7 +153,7 @@ def _write_usd(path: str, _first: int, _last: int) -> None:
 
 
 def _write_gltf(path: str, _first: int, _last: int) -> None:
-    """Morph targets, and one animation of everything that begins at 0 seconds."""
+    """Write morph targets, and one animation of everything, starting at 0 seconds."""
     bpy.ops.export_scene.gltf(
         filepath=path,
         export_format="GLTF_SEPARATE" if path.lower().endswith(".gltf") else "GLB",
@@ -175,7 +175,7 @@ WRITERS = {"ALEMBIC": _write_alembic, "USD": _write_usd, "GLTF": _write_gltf}
 
 @contextlib.contextmanager
 def _selected(layer: Any, objects: list[Object]) -> Iterator[None]:
-    """Only these objects are selected: all that the exporters can be told."""
+    """Temporarily select only these objects, because exporters export the selection."""
     before, active = [obj for obj in layer.objects if obj.select_get(view_layer=layer)], layer.objects.active
     try:
         for obj in before:
@@ -193,7 +193,7 @@ def _selected(layer: Any, objects: list[Object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _range(scene: Scene, shown: tuple[int, int]) -> Iterator[None]:
-    """The scene is from that frame of the timeline to that: USD and glTF take the range from there."""
+    """Temporarily set the frame range of the scene, which USD and glTF export."""
     before = scene.frame_start, scene.frame_end, scene.use_preview_range
     try:
         scene.use_preview_range = False
@@ -205,7 +205,7 @@ def _range(scene: Scene, shown: tuple[int, int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _asleep(scene: Scene) -> Iterator[None]:
-    """Nothing is simulated, and the scene is back at its frame before anything is again."""
+    """Temporarily simulate nothing; the scene returns to its frame before that ends."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     with handlers.asleep():
         try:
@@ -216,7 +216,7 @@ def _asleep(scene: Scene) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unskinned(obj: Object) -> Iterator[None]:
-    """No armature is to pose what was simulated after it: glTF makes a skin also of modifiers that are off."""
+    """Temporarily disconnect armatures before the simulation: glTF exports a skin even if the modifier is off."""
     earlier = output_modifier.before(obj) if output_modifier.find(obj) is not None else []
     rigs = [(modifier, modifier.object) for modifier in earlier if modifier.type == "ARMATURE"]
     try:
@@ -229,28 +229,28 @@ def _unskinned(obj: Object) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stand_in(obj: Object, frames: range, reduction: Reduction) -> Iterator[None]:
-    """The object wears a copy of its mesh with reduced keys, and its own mesh again afterwards."""
+def _proxy_mesh(obj: Object, frames: range, reduction: Reduction) -> Iterator[None]:
+    """Temporarily give the object a copy of its mesh with reduced keys."""
     mesh, active, name = obj.data, obj.active_shape_key_index, obj.data.name
     basis = user_keys.basis_shape(obj)
-    worn = mesh.copy()
+    proxy = mesh.copy()
     action = None
     try:
-        obj.data = worn
-        if worn.shape_keys is not None:
-            worn.shape_keys.animation_data_clear()
+        obj.data = proxy
+        if proxy.shape_keys is not None:
+            proxy.shape_keys.animation_data_clear()
             shape_keys.clear(obj)
-        worn.attributes["position"].data.foreach_set("vector", basis.ravel())
+        proxy.attributes["position"].data.foreach_set("vector", basis.ravel())
         obj.shape_key_add(name="Basis", from_mix=False)
         names = baked_keys.add_reduced_keys(obj, reduction)
-        curves = baked_keys.ensure_curves(worn.shape_keys, f"PBD {obj.name}")
-        action = worn.shape_keys.animation_data.action
+        curves = baked_keys.ensure_curves(proxy.shape_keys, f"PBD {obj.name}")
+        action = proxy.shape_keys.animation_data.action
         baked_keys.animate_reduced_keys(curves, names, frames, reduction)
-        mesh.name, worn.name = f"{name} ", name
+        mesh.name, proxy.name = f"{name} ", name
         yield
     finally:
         obj.data = mesh
-        bpy.data.meshes.remove(worn)
+        bpy.data.meshes.remove(proxy)
         if action is not None:
             bpy.data.actions.remove(action)
         mesh.name = name

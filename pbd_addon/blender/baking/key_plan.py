@@ -1,6 +1,6 @@
-"""How many reduced keys an object will need, and how far they are off: known before anything is written.
+"""How many reduced keys an object will need, and their error, computed before anything is written.
 
-Not saved, and forgotten as soon as the settings, the frames or the simulation are others.
+The result is not saved, and is dropped when the settings, the range or the simulation change.
 """
 
 from collections.abc import Generator
@@ -15,29 +15,29 @@ from . import bake, recording
 
 
 class KeyPlan(NamedTuple):
-    """What was counted for an object, and for what."""
+    """The number of keys for an object, and the inputs that it is valid for."""
 
     total: int  # shape keys
     error: float  # largest, in world space [m]
-    asked: tuple  # of `_asked`
-    moment: object  # with which the last frame was simulated
+    inputs: tuple  # of `_inputs`
+    snapshot: object  # of the last frame
 
 
 _plans: dict[int, KeyPlan] = {}
 
 
 def start(scene: Scene, objects: list[Object], frame_start: int, frame_end: int) -> Generator[BakeProgress, None, None]:
-    """Check, and return the generator that records the objects and counts their keys.
+    """Check, then return the generator that records the objects and counts their keys.
 
     Raises:
-        PBDError: Something cannot be baked; the generator raises it too, when a step fails.
+        PBDError: An object cannot be baked; the generator raises it too if a step fails.
     """
     bake.check(scene, objects, "REDUCED", frame_start, frame_end)
     return _run(scene, {obj.session_uid: obj.name for obj in objects}, frame_start, frame_end)
 
 
 def _run(scene: Scene, names: dict[int, str], frame_start: int, frame_end: int) -> Generator[BakeProgress, None, None]:
-    """Record and count; nothing of Blender's is kept over a yield."""
+    """Record and count; no reference to Blender's data is kept across a yield."""
     uid = scene.session_uid
     with recording.at_the_users_frame(scene):
         del scene
@@ -46,26 +46,26 @@ def _run(scene: Scene, names: dict[int, str], frame_start: int, frame_end: int) 
         for obj in (find(scene, uid, name) for uid, name in names.items()):
             if obj is not None:
                 found = bake.reduce(obj, kept[obj.session_uid])
-                asked = _asked(scene, obj)
-                _plans[obj.session_uid] = KeyPlan(found.total, found.error, asked, _last_moment(scene))
+                inputs = _inputs(scene, obj)
+                _plans[obj.session_uid] = KeyPlan(found.total, found.error, inputs, _last_snapshot(scene))
 
 
 def get(scene: Scene, obj: Object) -> KeyPlan | None:
-    """What was counted for an object, if it still holds, else None."""
+    """The plan of an object if it is still valid, else None."""
     plan = _plans.get(obj.session_uid)
-    if plan is None or plan.asked != _asked(scene, obj) or plan.moment is not _last_moment(scene):
+    if plan is None or plan.inputs != _inputs(scene, obj) or plan.snapshot is not _last_snapshot(scene):
         return None
     return plan
 
 
-def _asked(scene: Scene, obj: Object) -> tuple:
-    """What decides about the keys, but for the simulation."""
+def _inputs(scene: Scene, obj: Object) -> tuple:
+    """All inputs of the plan except the simulation."""
     settings = obj.pbd
     limit = settings.reduce_count if settings.reduce_by == "COUNT" else settings.reduce_error
     return session.frame_range(scene), settings.reduce_by, limit
 
 
-def _last_moment(scene: Scene) -> SceneSnapshot | None:
-    """The moment with which the last frame of the range was simulated, or None."""
+def _last_snapshot(scene: Scene) -> SceneSnapshot | None:
+    """The snapshot of the last frame of the range, or None."""
     running = session.get(scene)
     return None if running is None else running.snapshots.get(session.frame_range(scene)[1])

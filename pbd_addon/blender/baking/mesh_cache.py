@@ -1,4 +1,4 @@
-"""A bake outside of the mesh: a PC2 file, and the Mesh Cache modifier that plays it."""
+"""A bake outside the mesh: a PC2 file, and the Mesh Cache modifier that plays it."""
 
 import os
 
@@ -14,10 +14,10 @@ from . import baked_keys
 
 
 def choose_paths(scene: Scene, objects: list[Object]) -> dict[int, str]:
-    """A file for each object, by uid, written as a user would: relative to the .blend where the folder is.
+    """A file path for each object, by uid, relative to the .blend if the folder is.
 
     Raises:
-        PBDError: The folder is relative to a .blend that was never saved.
+        PBDError: The folder is relative, but the .blend was never saved.
     """
     folder = scene.pbd.bake_folder or "//"
     if folder.startswith("//") and not bpy.data.filepath:
@@ -38,27 +38,26 @@ def choose_paths(scene: Scene, objects: list[Object]) -> dict[int, str]:
 
 
 def absolute(path: str) -> str:
-    """A path as the operating system knows it."""
+    """The absolute path, for the operating system."""
     return os.path.normpath(bpy.path.abspath(path))
 
 
 def files_of(obj: Object) -> list[str]:
-    """Files that the modifiers of an object play."""
+    """The files that the modifiers of an object play."""
     return [modifier.filepath for modifier in obj.modifiers if modifier.type == "MESH_CACHE" and modifier.filepath]
 
 
 def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> None:
-    """Write the file and let a modifier play it; the live key goes.
+    """Write the file and add a modifier that plays it; removes the live key.
 
     Args:
-        obj: Gets the modifier where the simulated shape stood: in the place of our output modifier, if it has one, else
-            in front of all others.
+        obj: The object; the modifier is added at our output modifier, if there is one, else before all others.
         frames: Consecutive frame numbers, f of them.
-        shapes: f shapes (n, 3) float32, object space [m], with what the user's own shape keys add.
-        path: As from `choose_paths`.
+        shapes: f shapes (n, 3) float32, object space [m], including the user's shape keys.
+        path: A path of `choose_paths`.
 
     Raises:
-        PBDError: The file could not be written; the object is as it was.
+        PBDError: The file could not be written; the object is unchanged.
     """
     try:
         os.makedirs(os.path.dirname(absolute(path)), exist_ok=True)
@@ -83,7 +82,7 @@ def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> Non
 
 
 def find_modifier(obj: Object) -> Modifier | None:
-    """The modifier of the bake, also under another name or with the file in another place, or None."""
+    """The modifier of the bake, even if it was renamed or its file was moved, or None."""
     caches = [modifier for modifier in obj.modifiers if modifier.type == "MESH_CACHE"]
     by_name = [modifier for modifier in caches if modifier.name == obj.pbd.bake_modifier]
     by_file = [modifier for modifier in caches if absolute(modifier.filepath) == absolute(obj.pbd.bake_file)]
@@ -91,10 +90,10 @@ def find_modifier(obj: Object) -> Modifier | None:
 
 
 def delete_bake(obj: Object, with_file: bool) -> None:
-    """Take the modifier away, and the file if that is wanted and no other object plays it.
+    """Remove the modifier, and if `with_file` also the file, unless another object plays it.
 
     Raises:
-        PBDError: The file could not be removed; the bake is gone all the same.
+        PBDError: The file could not be removed; the bake is gone anyway.
     """
     modifier = find_modifier(obj)
     path = obj.pbd.bake_file if modifier is None else modifier.filepath
@@ -107,7 +106,7 @@ def delete_bake(obj: Object, with_file: bool) -> None:
 
 
 def _remove_file(path: str) -> None:
-    """Remove a file unless somebody plays it."""
+    """Remove a file unless a modifier plays it."""
     players = {absolute(other) for obj in bpy.data.objects for other in files_of(obj)}
     if absolute(path) in players or not os.path.isfile(absolute(path)):
         return
@@ -118,10 +117,10 @@ def _remove_file(path: str) -> None:
 
 
 def baked_shape(obj: Object, frame: int) -> np.ndarray:
-    """The shape (n, 3) float32 that the file holds for a frame, or for the nearest it has.
+    """The shape (n, 3) float32 in the file at a frame, or at the nearest one it has.
 
     Raises:
-        PBDError: The file is gone, or is not of this mesh.
+        PBDError: The file is missing or belongs to another mesh.
     """
     modifier = find_modifier(obj)
     path = absolute(obj.pbd.bake_file if modifier is None else modifier.filepath)

@@ -1,4 +1,4 @@
-"""Step through a frame range and keep what the objects look like in each frame: what bakes and exports are made of."""
+"""Step through a frame range and record the shapes of objects, for bakes and exports."""
 
 import contextlib
 import time
@@ -15,26 +15,26 @@ from ..scene import marks, poses, user_keys
 from ..scene.poses import Pose
 from ..scene.scene_objects import find
 from ..scene.simulated_range import go_to
-from ..timeline import follow, session, step, validity
+from ..timeline import cost_estimate, follow, session, step, validity
 from ..timeline.record import Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
 
 SLICE = 0.25
-"""Time of a slice of a frame that takes longer [s]: Esc is heard after each, and should act within half a second; the
-window is drawn between two of them."""
+"""Time slice of a slow frame [s]: between slices the window is drawn and Esc is handled, which should take at most
+half a second."""
 
 
 class Recording(NamedTuple):
-    """What one object looked like, frame by frame."""
+    """The shapes of one object, frame by frame."""
 
     shapes: list[np.ndarray]  # f shapes (n, 3) float32, object space [m]
-    stretch: float  # by how much its transform lengthened a line at most
+    stretch: float  # largest scale of its transform, in any direction
 
 
 @contextlib.contextmanager
 def at_the_users_frame(scene: Scene) -> Iterator[None]:
-    """Go back to the present frame in the end, with no bake under way any more; no further frame is simulated."""
+    """At the end return to the current frame, without simulating, and mark the bake as finished."""
     uid, frame, subframe = scene.session_uid, scene.frame_current, scene.frame_subframe
     try:
         yield
@@ -51,20 +51,20 @@ def at_the_users_frame(scene: Scene) -> Iterator[None]:
 def record(
     scene_uid: int, names: dict[int, str], frame_start: int, frame_end: int, with_user_keys: bool
 ) -> Generator[BakeProgress, None, dict[int, Recording]]:
-    """Simulate what is missing and keep the shapes; nothing of Blender's is kept over a yield.
+    """Simulate missing frames and record the shapes; no reference to Blender's data is kept across a yield.
 
     Args:
-        scene_uid: Its animation is played by `frame_set`; the frame stays where the recording ends.
-        names: Names of the objects by uid; what is baked is read from its bake.
+        scene_uid: The scene; its current frame will be `frame_end`.
+        names: Names of the objects by uid; baked objects are read from their bakes.
         frame_start: First frame to record.
         frame_end: Last frame to record.
-        with_user_keys: Whether the shapes contain what the user's own shape keys add.
+        with_user_keys: Whether the shapes include the effect of the user's shape keys.
 
     Yields:
-        `BakeProgress`.
+        The progress.
 
     Returns:
-        A `Recording` by uid.
+        The recordings by uid.
 
     Raises:
         PBDError: A step failed, or an object or the scene is gone.
@@ -99,10 +99,10 @@ def record(
 
 
 def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
-    """Simulate what is missing up to the frame that is shown, and settle before: a generator of `BakeProgress`.
+    """Settle, and simulate missing frames up to the shown one; yields the progress.
 
     Raises:
-        PBDError: It cannot go on.
+        PBDError: A frame cannot be simulated.
     """
     uid, wanted = scene.session_uid, session.last_shown(scene)
     last = min(wanted, session.last_live_frame(scene))
@@ -111,7 +111,7 @@ def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
         there = max(begin, running.last_frame)
         eta = running.report.seconds * (last - there) if running.report is not None else 0.0
         step.note(running, bake=BakeProgress(there, begin, last, eta))
-        if running.untouched or running.settled:
+        if running.is_pristine or running.settled:
             yield from _settle(uid, begin, last)
         began, first = time.monotonic(), session.of(scene).last_frame
         for frame in range(first + 1, last + 1):
@@ -125,10 +125,10 @@ def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
 
 
 def _slices(scene_uid: int, frame: int) -> Generator[BakeProgress, None, None]:
-    """Step a frame, if it is the next one, and yield the progress so far whenever that has taken `SLICE` seconds."""
+    """Step a frame, if it is the next one, and yield the progress so far every `SLICE` seconds."""
     scene = find_scene(scene_uid)
     running = session.of(scene)
-    is_next = running.world is not None and frame == running.last_frame + 1 <= session.last_live_frame(scene)
+    is_next = running.scene_sim is not None and frame == running.last_frame + 1 <= session.last_live_frame(scene)
     if not is_next or (running.message and not running.is_late):
         return
     began = time.monotonic()
@@ -139,7 +139,7 @@ def _slices(scene_uid: int, frame: int) -> Generator[BakeProgress, None, None]:
 
 
 def find_scene(uid: int) -> Scene:
-    """The scene of that uid, which must still be there."""
+    """The scene of that uid; raises a `PBDError` if it was deleted."""
     found = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
     if found is None:
         raise PBDError("The scene was deleted during the bake")
@@ -147,7 +147,7 @@ def find_scene(uid: int) -> Scene:
 
 
 def find_objects(scene: Scene, names: dict[int, str], work: str = "bake") -> list[Object]:
-    """The objects of these uids; raises a `PBDError` if one is not there any more."""
+    """The objects of these uids; raises a `PBDError` if one was deleted."""
     found = [find(scene, uid, name) for uid, name in names.items()]
     if None in found:
         raise PBDError(f"An object was deleted during the {work}")
@@ -155,16 +155,17 @@ def find_objects(scene: Scene, names: dict[int, str], work: str = "bake") -> lis
 
 
 def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeProgress, None, int]:
-    """Go to where stepping has to begin, start anew if the cache does not fit, and settle.
+    """Keep the cache if it is valid, else restart and settle; yields the progress, raises `PBDError`.
 
-    A generator of `BakeProgress` that returns that frame; raises `PBDError`.
+    Returns:
+        The frame at which recording has to begin.
     """
     handlers.arm()
     scene = find_scene(scene_uid)
     running = session.of(scene)
-    if not running.untouched:
-        go_to(scene, running.first_frame)  # Starts anew by itself where an edit is seen there.
-    if not running.untouched and running.first_frame <= frame_start and validity.is_one_run(running, scene):
+    if not running.is_pristine:
+        go_to(scene, running.first_frame)  # If an edit shows at this frame, the simulation restarts by itself.
+    if not running.is_pristine and running.first_frame <= frame_start and validity.is_one_run(running, scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)
@@ -174,9 +175,16 @@ def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeP
 
 
 def _settle(scene_uid: int, begin: int, frame_end: int) -> Generator[BakeProgress, None, None]:
-    """Build the simulation at its first frame if need be, and settle what is not settled; yields `BakeProgress`."""
+    """Build the simulation at its first frame if needed, and settle it; yields the progress."""
     scene = find_scene(scene_uid)
     go_to(scene, begin)
+    running, count = session.of(scene), cost_estimate.count_vertices(scene)
+    seconds = cost_estimate.seconds_to_prepare(count)
+    if running.scene_sim is None and seconds > SLICE:
+        step.note(running, bake=BakeProgress(begin, begin, frame_end, seconds, to_prepare=count))
+        yield running.bake
+        scene = find_scene(scene_uid)
+        go_to(scene, begin)
     running = session.ensure(scene, bpy.context.evaluated_depsgraph_get())
     to_settle, began, before = step.frames_to_settle(running, scene), time.monotonic(), running.settled
     for settled in range(before + 1, to_settle + 1):
@@ -187,28 +195,28 @@ def _settle(scene_uid: int, begin: int, frame_end: int) -> Generator[BakeProgres
 
 
 def _running(scene: Scene, frame: int) -> Record:
-    """The session, which must have reached the frame; else say why not."""
+    """The record of a scene; raises a `PBDError` if it did not reach the frame."""
     running = session.of(scene)
     if running.message:
         raise PBDError(running.message)
-    if running.world is None or not running.world.simulation.frames.holds(frame):
+    if running.scene_sim is None or not running.scene_sim.simulation.frames.holds(frame):
         raise PBDError(f"Frame {frame} could not be simulated: press Reset")
     return running
 
 
 def _shape(running: Record, obj: Object, pose: Pose, frame: int, with_user_keys: bool) -> np.ndarray:
-    """The shape (n, 3) float32 of an object at the frame that is shown."""
+    """The shape (n, 3) float32 of an object at the shown frame."""
     if obj.pbd.baked:
         if obj.pbd.bake_modifier:
             return mesh_cache.baked_shape(obj, frame)
         masks = user_keys.read_masks(obj) if pose.key_values else {}
         shape, holds_user_keys = _shape_of_keys(obj), False
     else:
-        member = next((member for member in running.world.members if member.uid == obj.session_uid), None)
+        member = next((member for member in running.scene_sim.members if member.uid == obj.session_uid), None)
         if member is None:
             raise PBDError(f"'{obj.name}' is not in the simulation: press Reset")
         masks = member.masks
-        positions = running.world.simulation.cached_positions(member.body, frame)
+        positions = running.scene_sim.simulation.cached_positions(member.body, frame)
         shape, holds_user_keys = poses.to_object(positions, pose.matrix), True
     if holds_user_keys == with_user_keys:
         return shape
@@ -219,7 +227,7 @@ def _shape(running: Record, obj: Object, pose: Pose, frame: int, with_user_keys:
 
 
 def _shape_of_keys(obj: Object) -> np.ndarray:
-    """What the baked keys of an object make of its basis at the frame that is shown, (n, 3) float32."""
+    """The shape (n, 3) float32 of an object's baked keys at the shown frame."""
     keys = obj.data.shape_keys
     if keys is None:
         raise PBDError(f"The baked keys of '{obj.name}' are gone: delete the bake")

@@ -1,6 +1,5 @@
-"""What will go wrong, found before a run, and what helps.
+"""The doctor finds problems before a run, and fixes them.
 
-To read in this order: `doctor` runs the checks, `patient` what they look at; `mesh_findings`,
-`setup_findings` and `misplaced` are the checks, `remedies` what mends a finding. `leftovers` takes away what has lost
-its owner.
+Read in this order: `doctor` runs the checks on what `mesh_exam` reads; `mesh_findings`, `setup_findings`, `misplaced`
+and `touching` are the checks, `fixes` repairs what they find. `leftovers` removes our data that has lost its owner.
 """

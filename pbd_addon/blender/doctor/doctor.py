@@ -1,4 +1,4 @@
-"""The doctor: what will go wrong, found before a run. `remedies` has what mends it."""
+"""The doctor: finds problems before a run. `fixes` repairs them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,21 +9,21 @@ from ..kinds import Scene
 from ..scene import linked
 from ..scene.scene_objects import live_bodies
 from . import mesh_findings, misplaced, setup_findings
-from .patient import Patient, examine
+from .mesh_exam import MeshExam, examine
 
 
 class Finding(NamedTuple):
-    """Something that will go wrong."""
+    """A problem."""
 
     check: str  # name of the check, see `CHECKS`
     body: str  # name of the object, "" for the scene
     sentence: str
-    action: str  # label of the button that helps, "Fix" or "Show"; "" if there is none
+    action: str  # label of the button beside it, "Fix" or "Show"; "" if there is none
 
 
 FIX, SHOW, NONE = "Fix", "Show", ""
 
-CHECKS: dict[str, tuple[Callable[[Patient], str], str]] = {
+CHECKS: dict[str, tuple[Callable[[MeshExam], str], str]] = {
     check.__name__: (check, action)
     for check, action in (
         (mesh_findings.shared, FIX),
@@ -51,7 +51,7 @@ CHECKS: dict[str, tuple[Callable[[Patient], str], str]] = {
         (setup_findings.added_geometry, FIX),
     )
 }
-"""The checks of an object, each a sentence or "", and what the button beside it does."""
+"""The checks of an object, which return a sentence or "", and what the button beside it does."""
 
 UNLOCKED = "unlocked"
 """Name of the only finding of a scene."""
@@ -60,14 +60,14 @@ _findings: dict[int, tuple[Finding, ...]] = {}
 
 
 def check(scene: Scene) -> list[Finding]:
-    """Look at all live objects of a scene and keep what was found."""
+    """Check all live objects of a scene; the findings are kept."""
     found = []
     beginning = misplaced.beginning(scene)
     for obj in live_bodies(scene):
         if obj.mode == "EDIT" or linked.problem(obj):
             continue
-        patient = examine(obj, beginning)
-        sentences = ((name, function(patient), action) for name, (function, action) in CHECKS.items())
+        exam = examine(obj, beginning)
+        sentences = ((name, function(exam), action) for name, (function, action) in CHECKS.items())
         found += [Finding(name, obj.name, sentence, action) for name, sentence, action in sentences if sentence]
     if live_bodies(scene) and not scene.render.use_lock_interface:
         sentence = iface("Lock Interface is off: rendering while cloth is simulated can crash Blender")
@@ -77,10 +77,10 @@ def check(scene: Scene) -> list[Finding]:
 
 
 def findings(scene: Scene) -> tuple[Finding, ...] | None:
-    """What the last check of a scene has found, or None if there was none."""
+    """The findings of the last check of a scene, or None if it was never checked."""
     return _findings.get(scene.session_uid)
 
 
 def forget() -> None:
-    """Forget what was found: another file is loaded, or something was undone."""
+    """Forget all findings, because another file is loaded or something was undone."""
     _findings.clear()

@@ -1,7 +1,7 @@
-"""What of ours has lost its owner: joined into another mesh, copied to one, left behind by a conversion or a new mesh.
+"""Data of ours that has lost its owner: joined into or copied to another mesh, or left by a conversion or mesh swap.
 
-`sweep` finds it by what it says of itself, see `marks`, and takes it away. What plays without the add-on is the user's
-and stays: baked keys with their animation, the modifier of a Mesh Cache bake whose file fits.
+`sweep` finds it by its `marks` and removes it. What plays without the add-on belongs to the user and stays: baked keys
+with their animation, and the modifier of a Mesh Cache bake whose file matches.
 """
 
 import contextlib
@@ -19,42 +19,42 @@ from ..scene.scene_objects import is_body
 from ..timeline import heat_map
 
 IN_PASSING = {output_modifier.INPUT, output_modifier.INDEX}
-"""Attributes that exist only while modifiers are evaluated; a mesh has them once a modifier was applied."""
+"""Attributes that should exist only during evaluation; a mesh has them after a modifier was applied."""
 
-_seen: dict[str, tuple] = {}
-"""The counts after the last sweep, and by name what each PBD object wore."""
+_swept: dict[str, tuple] = {}
+"""The counts after the last sweep, and the output state of each PBD object, with its name."""
 
 
 def look(depsgraph: Depsgraph) -> None:
-    """Sweep if something may have lost its owner since the last time; else this costs a few microseconds.
+    """Sweep if something may have lost its owner since the last time; otherwise this costs a few microseconds.
 
-    Whatever joins, converts, copies or deletes changes the number of objects, meshes or Key data-blocks, or a PBD
-    object, or what that shows its simulation with.
+    Joining, converting, copying and deleting change the number of objects, meshes or Key data-blocks, or the output
+    state of a PBD object.
     """
     if depsgraph.mode == "RENDER":
         return
-    if _counts() != _seen.get("counts") or any(_dress(name) != dress for name, dress in _seen["bodies"]):
+    if _counts() != _swept.get("counts") or any(_output_state(name) != state for name, state in _swept["bodies"]):
         sweep()
 
 
 def forget() -> None:
-    """Look at everything the next time."""
-    _seen.clear()
+    """Make the next `look` sweep."""
+    _swept.clear()
 
 
 def sweep() -> None:
-    """Take away what is ours and has no owner; meshes that are being edited or sculpted have to wait."""
-    wearers: dict[int, list] = {}
+    """Remove data of ours that has no owner; meshes that are being edited or sculpted are skipped."""
+    users_of: dict[int, list] = {}
     for obj in bpy.data.objects:
         if obj.type == "MESH":
-            wearers.setdefault(obj.data.session_uid, []).append(obj)
+            users_of.setdefault(obj.data.session_uid, []).append(obj)
     _remove_homeless_keys()
     for mesh in list(bpy.data.meshes):
-        worn_by = wearers.get(mesh.session_uid, [])
-        edited = mesh.is_editmode or any(obj.mode in {"EDIT", "SCULPT"} for obj in worn_by)
+        users = users_of.get(mesh.session_uid, [])
+        edited = mesh.is_editmode or any(obj.mode in {"EDIT", "SCULPT"} for obj in users)
         if not edited and mesh.library is None and mesh.override_library is None:
-            _sweep_keys(mesh, worn_by)
-            _sweep_attributes(mesh, worn_by)
+            _sweep_keys(mesh, users)
+            _sweep_attributes(mesh, users)
     for obj in bpy.data.objects:
         if obj.library is None and obj.override_library is None:
             _sweep_object(obj)
@@ -62,31 +62,31 @@ def sweep() -> None:
     for tree in [tree for tree in groups if output_modifier.MARK in tree]:
         if tree.users == 0 and tree.library is None:
             groups.remove(tree)
-    _seen["counts"] = _counts()
-    _seen["bodies"] = tuple((obj.name, _dress(obj.name)) for obj in bpy.data.objects if is_body(obj))
+    _swept["counts"] = _counts()
+    _swept["bodies"] = tuple((obj.name, _output_state(obj.name)) for obj in bpy.data.objects if is_body(obj))
 
 
 def _counts() -> tuple:
-    """Numbers of objects, meshes and Key data-blocks, and the mode that may have kept a mesh from being swept."""
+    """Numbers of objects, meshes and Key data-blocks, and the mode, because Edit Mode may have prevented a sweep."""
     return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.shape_keys), bpy.context.mode
 
 
-def _dress(name: str) -> tuple:
-    """What a PBD object shows its simulation with: mesh, keys with the mark of their reference, modifiers; else ().
+def _output_state(name: str) -> tuple:
+    """The output state of a PBD object: mesh, keys and the mark of their reference, modifiers; () if it is not PBD.
 
-    Our node group has one more user where our modifier was copied to another object.
+    Copying our modifier to another object adds a user to our node group.
     """
     obj: Any = bpy.data.objects.get(name)
     if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
         return ()
     keys = obj.data.shape_keys
-    worn = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
-    users = [one.node_group.users for one in obj.modifiers if one.type == "NODES" and one.node_group]
-    return obj.session_uid, obj.data.session_uid, worn, len(obj.modifiers), users, obj.pbd.baked
+    key_state = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
+    group_users = [one.node_group.users for one in obj.modifiers if one.type == "NODES" and one.node_group]
+    return obj.session_uid, obj.data.session_uid, key_state, len(obj.modifiers), group_users, obj.pbd.baked
 
 
 def _remove_homeless_keys() -> None:
-    """Undo can bring back the keys of a mesh that has none: Blender would keep them, and complain of them."""
+    """Remove our keys without a mesh, which undo can bring back: Blender would keep them and print warnings."""
     every: Any = bpy.data.shape_keys
     lost = [keys for keys in every if keys.user is None or keys.user.shape_keys != keys]
     kinds = marks.LIVE, marks.BAKED, marks.BASIS
@@ -96,20 +96,20 @@ def _remove_homeless_keys() -> None:
 # ------------------------------------------------------------------------------------------ shape keys
 
 
-def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
-    """Take away live keys that nobody writes and baked keys that nothing plays; give up what a user has taken over."""
+def _sweep_keys(mesh: Mesh, users: list[Object]) -> None:
+    """Remove live keys that nothing writes and baked keys that nothing plays; unmark those that a user has copied."""
     keys = mesh.shape_keys
     if keys is None:
         return
     shape_keys.give_up_reference(keys)
-    bodies = [obj for obj in worn_by if is_body(obj)]
+    bodies = [obj for obj in users if is_body(obj)]
     live = next((obj for obj in bodies if not obj.pbd.baked), None)
     lost = marks.marked(keys, marks.LIVE)
     if live is not None:
         written = shape_keys.live_key(live)
         for block in lost:
             if block != written:
-                marks.give_up(block)  # A user has made a copy of it.
+                marks.give_up(block)  # A copy that the user has made.
         name = "" if written is None else written.name
         if live.pbd.live_key != name:
             live.pbd.live_key = name
@@ -125,7 +125,7 @@ def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
         marks.give_up(block)
     is_left = not bodies and marks.is_marked(keys.reference_key, marks.BASIS)
     if lost or is_left:
-        with _some_object(mesh, worn_by) as obj:
+        with _some_object(mesh, users) as obj:
             shape_keys.remove_keys(obj, lost)
             if is_left:
                 shape_keys.remove_own_basis(obj)
@@ -133,7 +133,7 @@ def _sweep_keys(mesh: Mesh, worn_by: list[Object]) -> None:
 
 
 def _played(keys: Keys) -> set[str]:
-    """Names of the keys that animation may show."""
+    """Names of the keys whose values are animated."""
     data = keys.animation_data
     curves = [] if data is None else [*(animation.curves(keys) or ()), *data.drivers]
     paths = {curve.data_path for curve in curves}
@@ -143,24 +143,24 @@ def _played(keys: Keys) -> set[str]:
 
 
 @contextlib.contextmanager
-def _some_object(mesh: Mesh, worn_by: list[Object]) -> Iterator[Object]:
-    """An object that wears a mesh: shape keys can be removed only through one."""
-    if worn_by:
-        yield worn_by[0]
+def _some_object(mesh: Mesh, users: list[Object]) -> Iterator[Object]:
+    """An object with that mesh, temporary if there is none: shape keys can be removed only through an object."""
+    if users:
+        yield users[0]
         return
-    stand_in = bpy.data.objects.new("PBD", mesh)
+    temporary = bpy.data.objects.new("PBD", mesh)
     try:
-        yield stand_in
+        yield temporary
     finally:
-        bpy.data.objects.remove(stand_in)
+        bpy.data.objects.remove(temporary)
 
 
 # ------------------------------------------------------------------------------------------ attributes and modifiers
 
 
-def _sweep_attributes(mesh: Mesh, worn_by: list[Object]) -> None:
-    """Take away attributes of ours that nothing reads."""
-    bodies = [obj for obj in worn_by if is_body(obj)]
+def _sweep_attributes(mesh: Mesh, users: list[Object]) -> None:
+    """Remove attributes of ours that nothing reads."""
+    bodies = [obj for obj in users if is_body(obj)]
     has_output = any(output_modifier.find(obj) is not None for obj in bodies)
     is_colored = any(not obj.pbd.baked for obj in bodies) and any(
         scene.pbd.heat_map != "OFF" for scene in bpy.data.scenes
@@ -177,7 +177,7 @@ def _sweep_attributes(mesh: Mesh, worn_by: list[Object]) -> None:
 
 
 def _sweep_object(obj: Object) -> None:
-    """Take away modifiers of ours, and what a bake has noted, from an object that is none of ours any more."""
+    """Remove our modifiers and the notes of a bake from an object that is no longer PBD, or no longer baked."""
     body = is_body(obj)
     ours = [one for one in obj.modifiers if one.type == "NODES" and output_modifier.is_ours(one)]
     for modifier in ours[1:] if body else ours:
@@ -190,7 +190,7 @@ def _sweep_object(obj: Object) -> None:
 
 
 def _is_useless_bake(obj: Object, modifier: Modifier) -> bool:
-    """Whether this is the modifier of a bake whose file is of another mesh; one without a file may find it again."""
+    """Whether this is a bake's modifier whose file belongs to another mesh; a missing file may be found again."""
     if not modifier.name.startswith(marks.BAKE_MODIFIER) or not modifier.filepath.endswith(marks.BAKE_SUFFIX):
         return False
     with contextlib.suppress(OSError, ValueError), open(bpy.path.abspath(modifier.filepath), "rb") as file:

@@ -1,42 +1,42 @@
-"""What the doctor finds in a mesh itself: each check takes a `Patient`, and returns a sentence or ""."""
+"""Checks of the mesh itself: each takes a `MeshExam` and returns a sentence or ""."""
 
 import bmesh
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ..timeline.intersections import tangled_faces
-from .patient import Patient, count_in
+from ..timeline.intersections import intersecting_faces
+from .mesh_exam import MeshExam, count_in
 
 SAME_PLACE = 1e-4
-"""Vertices closer than this share of the usual edge are doubles."""
+"""Vertices closer than this fraction of the median edge length are doubles."""
 
 NO_AREA = 1e-10
-"""A face without area has less than this share of its girth squared."""
+"""A face with less than this fraction of its squared perimeter counts as having no area."""
 
 
-def shared(patient: Patient) -> str:
+def shared(exam: MeshExam) -> str:
     """Objects that share a mesh cannot have shapes of their own."""
-    mesh = patient.obj.data
+    mesh = exam.obj.data
     sharers = mesh.users - mesh.use_fake_user
     return iface("The mesh is shared by {count} objects").format(count=sharers) if sharers > 1 else ""
 
 
-def absolute_keys(patient: Patient) -> str:
+def absolute_keys(exam: MeshExam) -> str:
     """The live key is a relative one."""
-    keys = patient.obj.data.shape_keys
+    keys = exam.obj.data.shape_keys
     absolute = keys is not None and not keys.use_relative
     return iface("The shape keys are absolute, the simulation needs relative ones") if absolute else ""
 
 
-def no_faces(patient: Patient) -> str:
-    """There must be something to simulate."""
-    return "" if len(patient.polygons.starts) > 1 else iface("The mesh has no faces: there is nothing to simulate")
+def no_faces(exam: MeshExam) -> str:
+    """Without faces there is nothing to simulate."""
+    return "" if len(exam.polygons.starts) > 1 else iface("The mesh has no faces: there is nothing to simulate")
 
 
-def doubles(patient: Patient) -> str:
-    """Vertices in the same place: the cloth is cut open there."""
+def doubles(exam: MeshExam) -> str:
+    """Vertices in the same place are not connected, so the cloth is cut open there."""
     geometry = bmesh.new()
-    geometry.from_mesh(patient.obj.data)
+    geometry.from_mesh(exam.obj.data)
     count = len(double_targets(geometry))
     geometry.free()
     return count_in(
@@ -47,7 +47,7 @@ def doubles(patient: Patient) -> str:
 
 
 def double_targets(geometry: bmesh.types.BMesh) -> dict:
-    """Which vertices of a BMesh to merge into which, as Blender's own Merge by Distance has it."""
+    """Which vertices of a BMesh to merge into which, by Blender's Merge by Distance."""
     lengths = [edge.calc_length() for edge in geometry.edges]
     if not lengths:
         return {}
@@ -55,23 +55,23 @@ def double_targets(geometry: bmesh.types.BMesh) -> dict:
     return bmesh.ops.find_doubles(geometry, verts=geometry.verts[:], dist=distance)["targetmap"]
 
 
-def areas(patient: Patient) -> tuple[np.ndarray, np.ndarray]:
-    """Areas (f,) [m²] and girths (f,) [m] of the faces."""
-    corners, starts = patient.polygons
+def areas(exam: MeshExam) -> tuple[np.ndarray, np.ndarray]:
+    """Areas (f,) [m²] and perimeters (f,) [m] of the faces."""
+    corners, starts = exam.polygons
     sizes = np.diff(starts)
     following = np.arange(len(corners)) + 1
     following[starts[1:] - 1] = starts[:-1]
-    x, after = patient.world[corners], patient.world[corners[following]]
-    center = np.repeat(patient.world[corners[starts[:-1]]], sizes, axis=0)
+    x, after = exam.positions[corners], exam.positions[corners[following]]
+    center = np.repeat(exam.positions[corners[starts[:-1]]], sizes, axis=0)
     vectors = np.add.reduceat(np.cross(x - center, after - center), starts[:-1], axis=0)
     return 0.5 * np.linalg.norm(vectors, axis=1), np.add.reduceat(np.linalg.norm(after - x, axis=1), starts[:-1])
 
 
-def no_area(patient: Patient) -> str:
-    """Faces that are lines or points are left out."""
-    if len(patient.polygons.starts) < 2 or patient.is_flat:
+def no_area(exam: MeshExam) -> str:
+    """Faces that are lines or points are not simulated."""
+    if len(exam.polygons.starts) < 2 or exam.is_flat:
         return ""
-    area, girth = areas(patient)
+    area, girth = areas(exam)
     count = int((area <= NO_AREA * girth**2).sum())
     return count_in(
         count,
@@ -80,10 +80,10 @@ def no_area(patient: Patient) -> str:
     )
 
 
-def loose_vertices(patient: Patient) -> str:
+def loose_vertices(exam: MeshExam) -> str:
     """Vertices without an edge stay where they are."""
-    used = np.zeros(len(patient.world), bool)
-    used[patient.edges.ravel()] = True
+    used = np.zeros(len(exam.positions), bool)
+    used[exam.edges.ravel()] = True
     count = int((~used).sum())
     return count_in(
         count,
@@ -92,16 +92,16 @@ def loose_vertices(patient: Patient) -> str:
     )
 
 
-def faces_of_edges(patient: Patient) -> np.ndarray:
+def faces_of_edges(exam: MeshExam) -> np.ndarray:
     """Number of faces at each edge, (e,) int."""
-    rows = np.empty(len(patient.obj.data.loops), np.int32)
-    patient.obj.data.loops.foreach_get("edge_index", rows)
-    return np.bincount(rows, minlength=len(patient.edges))
+    rows = np.empty(len(exam.obj.data.loops), np.int32)
+    exam.obj.data.loops.foreach_get("edge_index", rows)
+    return np.bincount(rows, minlength=len(exam.edges))
 
 
-def crowded_edges(patient: Patient) -> str:
+def crowded_edges(exam: MeshExam) -> str:
     """Edges with more than two faces do not bend."""
-    count = int((faces_of_edges(patient) > 2).sum())
+    count = int((faces_of_edges(exam) > 2).sum())
     return count_in(
         count,
         iface("{count} edge has more than two faces and will not bend"),
@@ -109,14 +109,14 @@ def crowded_edges(patient: Patient) -> str:
     )
 
 
-def opposed_normals(patient: Patient) -> str:
-    """Pressure pushes along the normals: neighbors must agree on them."""
-    if patient.obj.pbd.pressure_mode == "OFF":
+def opposed_normals(exam: MeshExam) -> str:
+    """Pressure pushes along the normals, so neighbors must agree on them."""
+    if exam.obj.pbd.pressure_mode == "OFF":
         return ""
-    corners, starts = patient.polygons
+    corners, starts = exam.polygons
     following = np.arange(len(corners)) + 1
     following[starts[1:] - 1] = starts[:-1]
-    ways = corners.astype(np.int64) * len(patient.world) + corners[following]
+    ways = corners.astype(np.int64) * len(exam.positions) + corners[following]
     count = int((np.unique(ways, return_counts=True)[1] > 1).sum())
     return count_in(
         count,
@@ -125,11 +125,11 @@ def opposed_normals(patient: Patient) -> str:
     )
 
 
-def intersections(patient: Patient) -> str:
-    """Contact cannot pull apart what goes through itself at the start."""
-    if patient.body is None:
+def intersections(exam: MeshExam) -> str:
+    """Contact cannot separate faces that intersect at the start."""
+    if exam.body is None:
         return ""
-    count = len(tangled_faces([patient.body])[0])
+    count = len(intersecting_faces([exam.body])[0])
     return count_in(
         count,
         iface("{count} face intersects others at the start"),

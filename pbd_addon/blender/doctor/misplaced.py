@@ -1,4 +1,4 @@
-"""Cloth that begins on the wrong side of a collider: inside of a closed one, or outside of one that keeps it inside."""
+"""Cloth that begins on the wrong side of a collider: inside a closed one, or outside one that keeps it inside."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from ..settings.raw_settings import as_collider
 from ..timeline import session
 
 ON = 1e-6
-"""What is this close to a surface is on it, in sizes of the surface."""
+"""Points closer to a surface than this fraction of its size are on it."""
 
 
 class Misplaced(NamedTuple):
@@ -31,59 +31,56 @@ class Misplaced(NamedTuple):
 
 
 def beginning(scene: Scene) -> SceneSnapshot:
-    """The `SceneSnapshot` at which the simulation begins: that of its first frame, or as the scene stands now."""
+    """The snapshot of the simulation's first frame, or of the scene as it is now."""
     running, layer = session.get(scene), layer_of(scene)
-    if running is not None and running.world is not None and last_shown(scene) != running.first_frame:
+    if running is not None and running.scene_sim is not None and last_shown(scene) != running.first_frame:
         return running.snapshots[running.first_frame]
     layer.update()
     objects = [obj for obj in live_bodies(scene) if obj.mode != "EDIT"]
-    moment = read_snapshot(scene, layer.depsgraph, objects)
+    snapshot = read_snapshot(scene, layer.depsgraph, objects)
     try:
-        return read_surroundings(scene, layer.depsgraph, moment, objects, {})
-    except PBDError:  # The panel says what cannot be read as soon as a frame is stepped.
-        return moment
+        return read_surroundings(scene, layer.depsgraph, snapshot, objects, {})
+    except PBDError:  # The panel shows this error as soon as a frame is stepped.
+        return snapshot
 
 
-def find(obj: Object, moment: SceneSnapshot) -> Misplaced | None:
-    """Free vertices of an object that are on the wrong side of a collider at a moment, as `Misplaced`, or None.
-
-    Of several colliders it is the one with the most of them.
-    """
-    if not moment.cast:
+def find(obj: Object, snapshot: SceneSnapshot) -> Misplaced | None:
+    """Free vertices of an object on the wrong side of a collider, of the one with the most of them, or None."""
+    if not snapshot.collider_uids:
         return None
-    x, free = start_shape(obj, moment), free_vertices(obj)
+    x, free = start_shape(obj, snapshot), free_vertices(obj)
     found = []
-    for uid in moment.cast:
-        surface = moment.surfaces[uid]
-        is_container = raw_settings.collider_from(moment.settings[as_collider(uid)])["inside"]
+    for uid in snapshot.collider_uids:
+        surface = snapshot.surfaces[uid]
+        is_container = raw_settings.collider_from(snapshot.settings[as_collider(uid)])["inside"]
         rows = np.flatnonzero(free)
         found.append(Misplaced(surface.name, is_container, rows[_misplaced(x[rows], surface, is_container)]))
     worst = max(found, key=lambda one: len(one.ids))
     return worst if len(worst.ids) else None
 
 
-def start_shape(obj: Object, moment: SceneSnapshot) -> np.ndarray:
-    """Where the vertices of an object are at a moment, (n, 3) float64, world space [m]."""
-    pose = moment.poses.get(obj.session_uid) or poses.read_last_pose(obj)
-    shape = moment.deformed.get(obj.session_uid)
+def start_shape(obj: Object, snapshot: SceneSnapshot) -> np.ndarray:
+    """World positions (n, 3) float64 [m] of an object's vertices in a snapshot."""
+    pose = snapshot.poses.get(obj.session_uid) or poses.read_last_pose(obj)
+    shape = snapshot.deformed.get(obj.session_uid)
     if shape is None or len(shape) != len(obj.data.vertices):
         shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj))
     return poses.to_world(shape, pose.matrix)
 
 
 def free_vertices(obj: Object) -> np.ndarray:
-    """Which vertices nothing holds firmly, (n,) bool."""
+    """Which vertices are not pinned with weight 1, (n,) bool."""
     free = np.ones(len(obj.data.vertices), bool)
     try:
         pins = mesh_io.read_pins(obj)
-    except PBDError:  # Nothing is free, or a group is missing, which is a finding of its own.
+    except PBDError:  # Either no vertex is free, or a group is missing, which another check reports.
         return ~free
     free[[vertex for vertex, weight in pins.items() if weight >= 1.0]] = False
     return free
 
 
 def _misplaced(points: np.ndarray, surface: Surface, is_container: bool) -> np.ndarray:
-    """Which points (k, 3) [m] are on the wrong side of a surface and not on it, as numbers (j,) int; open, none are."""
+    """Indices (j,) int of the points (k, 3) [m] on the wrong side of a closed surface, and not on it; else none."""
     x = surface.world()
     low, high = x.min(axis=0), x.max(axis=0)
     within = ((points > low) & (points < high)).all(axis=1)
@@ -91,7 +88,7 @@ def _misplaced(points: np.ndarray, surface: Surface, is_container: bool) -> np.n
     if not len(rows) or not _is_closed(surface.faces):
         return rows[:0]
     triangles = surfaces.fans(surface.faces).T
-    aside = ON * (high - low).max() * np.array([1.0, 0.7, 0.4])  # A direction along no face of a usual mesh.
+    aside = ON * (high - low).max() * np.array([1.0, 0.7, 0.4])  # A direction that is parallel to few faces.
     for way in (0.0, aside, -aside):
         if not len(rows):
             break

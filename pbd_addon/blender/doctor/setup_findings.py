@@ -1,4 +1,4 @@
-"""What the doctor finds in how a mesh is set up: place and size, settings, groups, modifiers."""
+"""Checks of an object's setup: position and size, settings, groups, modifiers."""
 
 from collections.abc import Collection
 
@@ -11,80 +11,80 @@ from ..output.output_modifier import GROWERS
 from ..scene import user_keys
 from ..settings import maps
 from . import misplaced, touching
-from .patient import Patient, usual_edge
+from .mesh_exam import MeshExam, usual_edge
 
 SMALL, LARGE = 0.01, 50.0
-"""What is smaller or larger than this was hardly modeled in meters [m]."""
+"""An object smaller or larger than this was probably not modeled in meters [m]."""
 
 ADD_GEOMETRY = GROWERS - {"BEVEL", "EDGE_SPLIT", "EXPLODE", "SOLIDIFY", "SUBSURF"}
-"""Modifiers that give or take parts which the simulation does not know; to refine or thicken is no harm."""
+"""Modifiers that add or remove parts unknown to the simulation; refining or thickening does no harm."""
 
 COARSE = {"CLOTH": 250, "BALLOON": 100}
-"""Below so many vertices it is told that a mesh is coarse. Cloth that drapes makes about eight folds around its border,
-and a fold of fewer than eight edges is a polygon; a square grid whose border has 64 edges has 17 x 17 vertices. A ball
-is round enough from 162 vertices on and a polyhedron with 42, the steps of an icosphere."""
+"""A mesh with fewer vertices than this is reported as coarse. Draping cloth makes about eight folds around its border,
+and a fold of fewer than eight edges looks like a polygon; a square grid with 64 border edges has 17 x 17 vertices.
+Among icospheres, one of 162 vertices looks round and one of 42 like a polyhedron."""
 
 FINE = 1000
-"""Vertices with which folds look like folds: those of *New Cloth Grid*, 32 x 32."""
+"""Number of vertices that makes good folds: that of *New Cloth Grid*, 32 x 32."""
 
 MOST_MEASURED = 50_000
-"""Vertices up to which a drawing may measure all edges, which takes two milliseconds then."""
+"""Largest number of vertices whose edges a panel may measure while drawing; it takes two milliseconds."""
 
 SIMULATE = ("CLOTH", "SOFT_BODY")
-"""Modifiers of Blender's that move the same vertices."""
+"""Blender's modifiers that simulate the same vertices."""
 
 
-def no_scale(patient: Patient) -> str:
-    """What is squeezed flat by its transform cannot be written back."""
-    return iface("The object has a scale of zero") if patient.is_flat else ""
+def no_scale(exam: MeshExam) -> str:
+    """World positions cannot be converted back to the space of a flattened object."""
+    return iface("The object has a scale of zero") if exam.is_flat else ""
 
 
-def too_coarse(patient: Patient) -> str:
-    """A cube of eight vertices cannot fold: it falls as a box."""
-    return coarse_sentence(patient.obj) if len(patient.polygons.starts) > 1 else ""
+def too_coarse(exam: MeshExam) -> str:
+    """A mesh with few vertices cannot fold: a default cube falls as a box."""
+    return coarse_sentence(exam.obj) if len(exam.polygons.starts) > 1 else ""
 
 
 def coarse_sentence(obj: Object) -> str:
-    """What is to be said of a mesh with so few vertices that it hardly bends, or "". Quick: a panel may ask."""
+    """A sentence about a mesh with too few vertices to bend, or ""; fast enough for a panel."""
     count = len(obj.data.vertices)
     if count >= COARSE[obj.pbd.type]:
         return ""
     return iface("Only {count} vertices: folds need about {fine}").format(count=count, fine=f"{FINE:,}")
 
 
-def unusual_size(patient: Patient) -> str:
-    """Cloth of a wrong size behaves like that size, not as it looks."""
-    if patient.is_flat or not len(patient.world):
+def unusual_size(exam: MeshExam) -> str:
+    """Cloth moves according to its real size."""
+    if exam.is_flat or not len(exam.positions):
         return ""
-    size = float(np.ptp(patient.world, axis=0).max())
+    size = float(np.ptp(exam.positions, axis=0).max())
     if SMALL <= size <= LARGE:
         return ""
     sentence = iface("It is {size:.3g} m large and will move accordingly: scale it if it was not modeled in meters")
     return sentence.format(size=size)
 
 
-def uneven_scale(patient: Patient) -> str:
-    """The simulation runs in meters whatever the scale; modifiers that measure in the object's space do not."""
-    scale = np.abs(patient.obj.matrix_world.to_scale())
-    thick = [modifier.name for modifier in patient.obj.modifiers if modifier.type == "SOLIDIFY"]
+def uneven_scale(exam: MeshExam) -> str:
+    """The simulation runs in meters at any scale; Solidify measures in object space."""
+    scale = np.abs(exam.obj.matrix_world.to_scale())
+    thick = [modifier.name for modifier in exam.obj.modifiers if modifier.type == "SOLIDIFY"]
     if not thick or scale.max() - scale.min() <= 1e-3 * scale.max():
         return ""
     sentence = iface("The scale differs between the axes, so that modifier '{name}' is not equally thick everywhere")
     return sentence.format(name=thick[0])
 
 
-def wide_distance(patient: Patient) -> str:
-    """A distance to obstacles that is longer than the edges makes cloth hover in folds."""
-    distance, edge = patient.obj.pbd.thickness, patient.usual_edge
+def wide_distance(exam: MeshExam) -> str:
+    """A collision distance longer than the edges makes cloth hover in folds."""
+    distance, edge = exam.obj.pbd.thickness, exam.usual_edge
     if not 0.0 < edge < distance:
         return ""
     sentence = iface("Distance, {distance:.3g} mm, is more than the usual edge, {edge:.3g} mm")
     return sentence.format(distance=1e3 * distance, edge=1e3 * edge)
 
 
-def wide_self_distance(patient: Patient) -> str:
-    """Layers cannot be kept farther apart than the mesh is fine."""
-    settings, edge = patient.obj.pbd, patient.usual_edge
+def wide_self_distance(exam: MeshExam) -> str:
+    """Layers cannot be kept farther apart than the edges are long."""
+    settings, edge = exam.obj.pbd, exam.usual_edge
     if not settings.self_collision or not 0.0 < edge < settings.self_distance:
         return ""
     sentence = iface("Self Distance, {distance:.3g} mm, is more than the usual edge, {edge:.3g} mm")
@@ -92,16 +92,16 @@ def wide_self_distance(patient: Patient) -> str:
 
 
 def automatic_distance(obj: Object) -> str:
-    """What a Self Distance of 0 comes to. Quick: a panel may ask."""
+    """The value that a Self Distance of 0 means; fast enough for a panel."""
     if obj.mode == "EDIT" or not obj.data.polygons or len(obj.data.vertices) > MOST_MEASURED:
         return iface("0 = automatic: half of the usual edge")
     distance = AUTO_DISTANCE * usual_edge(obj)
     return iface("0 = automatic: {distance:.3g} mm").format(distance=1e3 * distance)
 
 
-def lost_pins(patient: Patient) -> str:
-    """A pin group that is not there, or that holds nothing."""
-    obj, name = patient.obj, patient.obj.pbd.pin_group
+def lost_pins(exam: MeshExam) -> str:
+    """A pin group that is missing or empty."""
+    obj, name = exam.obj, exam.obj.pbd.pin_group
     if not name:
         return ""
     if name not in obj.vertex_groups:
@@ -110,17 +110,17 @@ def lost_pins(patient: Patient) -> str:
     return iface("The pin group '{name}' is empty: nothing is held").format(name=name) if empty else ""
 
 
-def lost_attached(patient: Patient) -> str:
-    """An attach group that is not there."""
-    obj, name = patient.obj, patient.obj.pbd.attach_group
+def lost_attached(exam: MeshExam) -> str:
+    """An attach group that is missing."""
+    obj, name = exam.obj, exam.obj.pbd.attach_group
     if not name or obj.pbd.attach_object is None or name in obj.vertex_groups:
         return ""
     return iface("The attach group '{name}' does not exist").format(name=name)
 
 
-def lost_maps(patient: Patient) -> str:
-    """A weight map whose group is not there."""
-    lost = missing_maps(patient.obj)
+def lost_maps(exam: MeshExam) -> str:
+    """A weight map whose group is missing."""
+    lost = missing_maps(exam.obj)
     sentence = iface("The group '{name}' of a weight map does not exist")
     return sentence.format(name=next(iter(lost.values()))) if lost else ""
 
@@ -131,19 +131,19 @@ def missing_maps(obj: Object) -> dict[str, str]:
     return {kind: name for kind, name in named if name and name not in obj.vertex_groups}
 
 
-def all_held(patient: Patient) -> str:
-    """Something must be free to move."""
-    obj = patient.obj
-    weights = np.zeros(len(patient.world), np.float32)
+def all_held(exam: MeshExam) -> str:
+    """Some vertex must be free to move."""
+    obj = exam.obj
+    weights = np.zeros(len(exam.positions), np.float32)
     for name in (obj.pbd.pin_group, obj.pbd.attach_group if obj.pbd.attach_object else ""):
         if name in obj.vertex_groups:
             weights = np.maximum(weights, user_keys.read_weights(obj, name))
     return iface("All vertices are held: nothing can move") if len(weights) and (weights >= 1.0).all() else ""
 
 
-def wrong_side(patient: Patient) -> str:
-    """What begins inside of a solid collider is pushed out, often through other cloth."""
-    found = misplaced.find(patient.obj, patient.beginning) if patient.beginning else None
+def wrong_side(exam: MeshExam) -> str:
+    """Cloth that begins inside a solid collider is pushed out, often through other cloth."""
+    found = misplaced.find(exam.obj, exam.beginning) if exam.beginning else None
     if found is None:
         return ""
     if found.is_container:
@@ -155,9 +155,9 @@ def wrong_side(patient: Patient) -> str:
     return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.collider)
 
 
-def on_a_surface(patient: Patient) -> str:
-    """What begins on a surface has no side from which contact could keep it off."""
-    found = touching.find(patient.obj, patient.usual_edge, patient.beginning) if patient.beginning else None
+def on_a_surface(exam: MeshExam) -> str:
+    """For cloth that begins on a surface, contact does not know which side to keep it on."""
+    found = touching.find(exam.obj, exam.usual_edge, exam.beginning) if exam.beginning else None
     if found is None:
         return ""
     one = iface("{count} vertex begins on '{name}', on neither of its sides: move one of them")
@@ -165,16 +165,16 @@ def on_a_surface(patient: Patient) -> str:
     return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.other)
 
 
-def second_simulation(patient: Patient) -> str:
-    """Blender's own cloth would move it once more."""
-    found = first_modifier(patient.obj, SIMULATE)
+def second_simulation(exam: MeshExam) -> str:
+    """Blender's own simulation would move the vertices a second time."""
+    found = first_modifier(exam.obj, SIMULATE)
     sentence = iface("Modifier '{name}' simulates the same vertices again")
     return sentence.format(name=found.name) if found else ""
 
 
-def added_geometry(patient: Patient) -> str:
-    """Modifiers come after the simulation, which knows nothing of what they add."""
-    found = first_modifier(patient.obj, ADD_GEOMETRY)
+def added_geometry(exam: MeshExam) -> str:
+    """The simulation does not see geometry that later modifiers add."""
+    found = first_modifier(exam.obj, ADD_GEOMETRY)
     sentence = iface("Modifier '{name}' comes after the simulation, which does not see what it changes")
     return sentence.format(name=found.name) if found else ""
 

@@ -1,4 +1,4 @@
-"""Where the simulated shape is shown: in a shape key, before all modifiers, or by a modifier of ours among them."""
+"""Showing the simulated shape: as a shape key, before all modifiers, or by our modifier among them."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from .output_choice import choose
 
 
 def check(obj: Object) -> None:
-    """Raise a `PBDError` if the modifiers that the pins are to follow do not leave the vertices as they are."""
+    """Raise a `PBDError` if a modifier that the pins should follow prevents that."""
     if not choose(obj).modifier:
         return
     first = next((modifier for modifier in obj.modifiers if modifier.type in output_modifier.FIRST), None)
@@ -39,13 +39,13 @@ def check(obj: Object) -> None:
 
 
 def prepare(objects: list[Object]) -> bool:
-    """Give objects the key or the modifier that they need; whether Blender has something to evaluate anew."""
+    """Prepare the output of objects; returns whether Blender must evaluate them again."""
     changed = [ensure(obj) for obj in objects]
     return any(changed)
 
 
 def ensure(obj: Object) -> bool:
-    """Give an object the output that it is to have, if it can be changed; whether its modifiers were changed."""
+    """Prepare the chosen output of an object, if it can be changed; returns whether anything changed."""
     if linked.problem(obj) or obj.mode == "EDIT" or obj.pbd.baked:
         return False
     if not choose(obj).modifier or any(modifier.type in output_modifier.FIRST for modifier in obj.modifiers):
@@ -65,17 +65,17 @@ def write(obj: Object, positions: np.ndarray, pose: Pose, masks: dict[str, np.nd
 
 
 def show_user_shape(obj: Object) -> None:
-    """Show what the user made: nothing is simulated at this moment."""
+    """Show the user's shape, because none is simulated."""
     shape_keys.show_user_shape(obj)
     output_modifier.show_input(obj)
 
 
 def remove(obj: Object) -> None:
-    """Take back all that shows the simulation of an object that is not baked."""
+    """Remove the output of an object that is not baked."""
     shape_keys.remove_live_key(obj)
     output_modifier.remove(obj)
 
 
 def is_shown(obj: Object) -> bool:
-    """Whether something simulated was shown since the object became PBD."""
+    """Whether a simulated shape was shown since the object became PBD."""
     return shape_keys.live_key(obj) is not None or output_modifier.read(obj) is not None

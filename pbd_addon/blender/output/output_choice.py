@@ -1,4 +1,4 @@
-"""What is to show the simulated shape, and why; it only reads, so the panels ask it too."""
+"""The choice of output, a shape key or a modifier, and why; it only reads, so panels use it too."""
 
 from typing import NamedTuple
 
@@ -9,14 +9,14 @@ from . import output_modifier
 
 
 class Choice(NamedTuple):
-    """What shows the simulated shape, and why."""
+    """The output of an object, and why."""
 
-    modifier: bool
+    modifier: bool  # else a shape key
     reason: str  # one sentence
 
 
 def choose(obj: Object) -> Choice:
-    """What is to show the simulated shape of an object, by its setting or, if that is automatic, its modifiers."""
+    """The output of an object, by its setting or, if that is automatic, by its modifiers."""
     movers = output_modifier.movers(obj)
     bound = output_modifier.is_bound_to_parent(obj)
     poser = f"'{movers[-1].name}'" if movers else ""
@@ -39,6 +39,6 @@ def choose(obj: Object) -> Choice:
 
 
 def is_posed_after(obj: Object) -> bool:
-    """Whether the simulated shape stands before what poses the mesh, so that it is posed once it is simulated."""
+    """Whether modifiers or the parent pose the mesh after the simulation."""
     posed = bool(output_modifier.movers(obj)) or output_modifier.is_bound_to_parent(obj)
     return posed and not choose(obj).modifier

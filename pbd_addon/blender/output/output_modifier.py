@@ -1,8 +1,8 @@
 """The modifier that shows the simulated shape of a mesh that other modifiers deform.
 
-It is a Geometry Nodes group among the modifiers of the object. Those before it make the input: the group keeps their
-result as the attribute `INPUT`, which the simulation reads. Then it moves the vertices to the mesh attribute
-`POSITION`, the simulated shape (n, 3) float32 in object space [m]. Those after it, as Subdivision, act on the cloth.
+It is a Geometry Nodes group. Modifiers before it make the input: the group stores their result as the attribute
+`INPUT`, which the simulation reads. Then it moves the vertices to the mesh attribute `POSITION`, the simulated shape
+(n, 3) float32 in object space [m]. Modifiers after it, such as Subdivision, act on the cloth.
 """
 
 from typing import Any
@@ -16,40 +16,40 @@ from ..scene import animation
 
 NAME = "PBD Output"
 MARK = "pbd_output"
-"""A custom property of our node group: a group of that name may be the user's."""
+"""Custom property that identifies our node group; the user may have one of the same name."""
 
 POSITION = "pbd_position"
 INPUT = "pbd_input"
 INDEX = "pbd_index"
-"""Beside `INPUT`, which vertex it is: modifiers that come later may mix, drop or add vertices."""
+"""Index of each vertex of `INPUT`: later modifiers may reorder, remove or add vertices."""
 
 MOVERS = {
     *("ARMATURE", "CAST", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "SIMPLE_DEFORM"),
     *("SURFACE_DEFORM", "WARP", "WAVE"),
 }
-"""Modifiers that pose a mesh: cloth is to follow them, not to be deformed by them once more."""
+"""Modifiers that pose a mesh: cloth should follow them, not be deformed by them again."""
 
 DEFORMERS = MOVERS | {"CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIANSMOOTH", "SHRINKWRAP", "SMOOTH"}
-"""Modifiers that move vertices and do nothing else."""
+"""Modifiers that only move vertices."""
 
 KEEPERS = DEFORMERS | {
     *("DATA_TRANSFER", "NORMAL_EDIT", "TRIANGULATE", "UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT"),
     *("VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "WEIGHTED_NORMAL"),
 }
-"""Modifiers that leave the vertices as many as they are, and attributes alone."""
+"""Modifiers that keep the number of vertices and their attributes."""
 
 GROWERS = {
     *("ARRAY", "BEVEL", "BOOLEAN", "BUILD", "DECIMATE", "EDGE_SPLIT", "EXPLODE", "MASK", "MIRROR", "REMESH", "SCREW"),
     *("SKIN", "SOLIDIFY", "SUBSURF", "WELD", "WIREFRAME"),
 }
-"""Modifiers that make other vertices."""
+"""Modifiers that change the number of vertices."""
 
 FIRST = {"MULTIRES", "SOFT_BODY"}
-"""Modifiers that Blender wants before every node group, as they need the mesh itself."""
+"""Modifiers that Blender requires before any node group, because they need the original mesh."""
 
 
 def movers(obj: Object) -> list[Modifier]:
-    """The modifiers that pose the mesh, in their order; the one that plays a bake of ours is none of them."""
+    """The modifiers that pose the mesh, in order, without the one that plays our bake."""
     name, file = obj.pbd.bake_modifier, obj.pbd.bake_file
     found = [one for one in obj.modifiers if one.type in MOVERS]
     return [
@@ -58,7 +58,7 @@ def movers(obj: Object) -> list[Modifier]:
 
 
 def is_bound_to_parent(obj: Object) -> bool:
-    """Whether the parent, an armature or lattice, deforms the mesh without a modifier that could be seen."""
+    """Whether the parent, an armature or lattice, deforms the mesh without a modifier in the stack."""
     return (
         obj.parent is not None
         and obj.parent_type in {"ARMATURE", "LATTICE"}
@@ -67,7 +67,7 @@ def is_bound_to_parent(obj: Object) -> bool:
 
 
 def find(obj: Object) -> Modifier | None:
-    """Our modifier of an object, or None."""
+    """Our modifier on an object, or None."""
     return next((modifier for modifier in obj.modifiers if modifier.type == "NODES" and is_ours(modifier)), None)
 
 
@@ -77,7 +77,7 @@ def is_ours(modifier: Modifier) -> bool:
 
 
 def place(obj: Object) -> int:
-    """Where our modifier stands among the modifiers, or would stand: behind the last one that poses the mesh."""
+    """The index of our modifier in the stack, or the one it would get: after the last that poses the mesh."""
     ours = find(obj)
     if ours is not None:
         return obj.modifiers.find(ours.name)
@@ -95,9 +95,9 @@ def after(obj: Object) -> list[Modifier]:
 
 
 def ensure(obj: Object) -> bool:
-    """Give an object our modifier; whether anything was changed.
+    """Give an object our modifier; returns whether anything changed.
 
-    It stays where the user has moved it. One that poses the mesh and was added behind it goes before it.
+    It stays where the user has moved it, but is moved behind newly added modifiers that pose the mesh.
     """
     ours, added = find(obj), False
     if ours is None:
@@ -119,7 +119,7 @@ def ensure(obj: Object) -> bool:
 
 
 def remove(obj: Object) -> bool:
-    """Take our modifier, its attribute and, with its last user, its group away; whether there was anything."""
+    """Remove our modifier, its attribute and, if unused, its group; returns whether there was anything."""
     ours = find(obj)
     found = ours is not None
     if found:
@@ -137,39 +137,39 @@ def remove(obj: Object) -> bool:
 def write(obj: Object, shape: np.ndarray) -> None:
     """Show a shape (n, 3) float32, object space [m]."""
     attributes = obj.data.attributes
-    held = attributes.get(POSITION)
-    if held is not None and (held.data_type, held.domain) != ("FLOAT_VECTOR", "POINT"):
-        attributes.remove(held)
-        held = None
-    if held is None:
-        held = attributes.new(POSITION, "FLOAT_VECTOR", "POINT")
-    held.data.foreach_set("vector", np.ascontiguousarray(shape, np.float32).ravel())
+    attribute = attributes.get(POSITION)
+    if attribute is not None and (attribute.data_type, attribute.domain) != ("FLOAT_VECTOR", "POINT"):
+        attributes.remove(attribute)
+        attribute = None
+    if attribute is None:
+        attribute = attributes.new(POSITION, "FLOAT_VECTOR", "POINT")
+    attribute.data.foreach_set("vector", np.ascontiguousarray(shape, np.float32).ravel())
     obj.data.update()
 
 
 def read(obj: Object) -> np.ndarray | None:
-    """The shape (n, 3) float32 that is shown, object space [m], or None."""
-    held = obj.data.attributes.get(POSITION)
-    if held is None or find(obj) is None:
+    """The shown shape (n, 3) float32, object space [m], or None."""
+    attribute = obj.data.attributes.get(POSITION)
+    if attribute is None or find(obj) is None:
         return None
     shape = np.empty((len(obj.data.vertices), 3), np.float32)
-    held.data.foreach_get("vector", shape.ravel())
+    attribute.data.foreach_get("vector", shape.ravel())
     return shape
 
 
 def show_input(obj: Object) -> None:
-    """Let the mesh be seen as the modifiers before ours leave it."""
-    held = obj.data.attributes.get(POSITION)
-    if held is not None:
-        obj.data.attributes.remove(held)
+    """Show the input of our modifier, by removing the attribute `POSITION`."""
+    attribute = obj.data.attributes.get(POSITION)
+    if attribute is not None:
+        obj.data.attributes.remove(attribute)
         obj.data.update()
 
 
-# ------------------------------------------------------------------------------------------ while it is baked
+# ------------------------------------------------------------------------------------------ bakes
 
 
 def check_switches(obj: Object) -> None:
-    """Raise a `PBDError` if animation would switch on again what a bake switches off."""
+    """Raise a `PBDError` if animation would switch on modifiers that a bake switches off."""
     if find(obj) is None:
         return
     names = (bpy.utils.escape_identifier(modifier.name) for modifier in (*before(obj), find(obj)))
@@ -180,16 +180,15 @@ def check_switches(obj: Object) -> None:
 
 
 def switch_off(obj: Object) -> None:
-    """Switch off what baked keys hold already: our modifier and those before it, and deformation by the parent."""
+    """Switch off what baked keys already include: our modifier, those before it, and deformation by the parent."""
     if find(obj) is not None:
         _switch_off(obj, before(obj))
 
 
 def switch_off_overwritten(obj: Object) -> None:
-    """Switch off our modifier, and what does nothing once another modifier in its place sets all positions.
+    """Switch off our modifier and the deformers directly before it, because a modifier in its place sets all positions.
 
-    That is what moves vertices directly before it. Other modifiers give the mesh their faces, weights or UV maps, and
-    those that pose it before them may matter for that.
+    Other modifiers change faces, weights or UV maps, and may depend on the deformers before them.
     """
     if find(obj) is None:
         return
@@ -199,11 +198,11 @@ def switch_off_overwritten(obj: Object) -> None:
 
 
 def _switch_off(obj: Object, earlier: list[Modifier], with_parent: bool = True) -> None:
-    """Switch off our modifier, these, and deformation by the parent; noted on ``Object.pbd``."""
-    held = [*earlier, find(obj)]
-    notes = [f"{modifier.show_viewport:d}{modifier.show_render:d}{modifier.name}" for modifier in held]
+    """Switch off our modifier, `earlier` ones, and deformation by the parent; noted on ``Object.pbd``."""
+    modifiers = [*earlier, find(obj)]
+    notes = [f"{modifier.show_viewport:d}{modifier.show_render:d}{modifier.name}" for modifier in modifiers]
     obj.pbd.bake_switched_off = "\n".join(notes)
-    for modifier in held:
+    for modifier in modifiers:
         modifier.show_viewport = modifier.show_render = False
     if with_parent and is_bound_to_parent(obj):
         obj.pbd.bake_parent_type = obj.parent_type
@@ -224,13 +223,13 @@ def switch_on(obj: Object) -> None:
 
 
 def group() -> Any:
-    """Our node group, which all objects share; made if there is none."""
+    """Our node group, which all objects share; created if there is none."""
     trees: Any = bpy.data.node_groups
     return next((tree for tree in trees if MARK in tree and tree.library is None), None) or make_group()
 
 
 def make_group() -> Any:
-    """Geometry → keep positions and indices → set positions to the attribute, where there is one → Geometry."""
+    """Geometry → store positions and indices → set positions to the attribute, if it exists → Geometry."""
     tree: Any = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
     tree[MARK] = 1
     tree.is_modifier = True
@@ -249,9 +248,9 @@ def make_group() -> Any:
         links.new(left.outputs[0], right.inputs[0])
         left.location.x, right.location.x = 220.0 * at, 220.0 * (at + 1)
     _, keep, count, move, _ = chain
-    held = nodes.new("GeometryNodeInputNamedAttribute")
-    held.data_type = "FLOAT_VECTOR"
-    held.inputs["Name"].default_value = POSITION
+    named = nodes.new("GeometryNodeInputNamedAttribute")
+    named.data_type = "FLOAT_VECTOR"
+    named.inputs["Name"].default_value = POSITION
     for store, kind, name, source in (
         (keep, "FLOAT_VECTOR", INPUT, nodes.new("GeometryNodeInputPosition")),
         (count, "INT", INDEX, nodes.new("GeometryNodeInputIndex")),
@@ -260,12 +259,12 @@ def make_group() -> Any:
         store.inputs["Name"].default_value = name
         links.new(source.outputs[0], socket(store.inputs, "Value"))
         source.location = (store.location.x - 220.0, -220.0)
-    links.new(socket(held.outputs, "Attribute"), move.inputs["Position"])
-    links.new(held.outputs["Exists"], move.inputs["Selection"])
-    held.location = (move.location.x - 220.0, -220.0)
+    links.new(socket(named.outputs, "Attribute"), move.inputs["Position"])
+    links.new(named.outputs["Exists"], move.inputs["Selection"])
+    named.location = (move.location.x - 220.0, -220.0)
     return tree
 
 
 def socket(sockets: Any, name: str) -> Any:
-    """The socket of that name that fits the type that its node was set to."""
+    """The socket of that name for the data type of its node."""
     return next(found for found in sockets if found.name == name and found.enabled)

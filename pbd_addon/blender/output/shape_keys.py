@@ -1,7 +1,7 @@
-"""The live shape key, which shows the simulated shape beside the shape keys of the user.
+"""The live shape key, which shows the simulated shape beside the user's shape keys.
 
-It is a relative key of value 1. What the user's own keys add to the basis is taken off it, so that the sum that
-Blender shows is the simulated shape. It is known by its mark, whatever its name; `Object.pbd.live_key` has the name.
+It is a relative key of value 1. The effect of the user's keys is subtracted from it, so that the sum that Blender shows
+is the simulated shape. It is identified by its mark, whatever its name; `Object.pbd.live_key` has the name.
 """
 
 import bpy
@@ -16,10 +16,7 @@ BASIS = "Basis"
 
 
 def live_key(obj: Object) -> KeyBlock | None:
-    """The live shape key, or None.
-
-    One that has become the reference key, because the basis was deleted, is the shape of the mesh, not the live key.
-    """
+    """The live shape key, or None; one that became the reference key, because the Basis was deleted, is not it."""
     keys = obj.data.shape_keys
     if keys is None:
         return None
@@ -30,7 +27,7 @@ def live_key(obj: Object) -> KeyBlock | None:
 
 
 def ensure_basis(obj: Object) -> None:
-    """Give the mesh a basis to lean on; one of the user's that was ours is given up."""
+    """Give the mesh a Basis; a reference key that was ours becomes the user's."""
     keys = obj.data.shape_keys
     if keys is None:
         marks.mark(obj.shape_key_add(name=BASIS, from_mix=False), marks.BASIS)
@@ -39,7 +36,7 @@ def ensure_basis(obj: Object) -> None:
 
 
 def give_up_reference(keys: Keys) -> None:
-    """Let the reference key be the user's, if it was a key that shows the simulation: whose basis was deleted."""
+    """Unmark the reference key, if it is a live or baked key whose Basis was deleted."""
     reference = keys.reference_key
     if marks.is_marked(reference, marks.LIVE, marks.BAKED):
         marks.give_up(reference)
@@ -47,7 +44,7 @@ def give_up_reference(keys: Keys) -> None:
 
 
 def ensure_live_key(obj: Object) -> KeyBlock:
-    """The live shape key; made, in the user's shape, if there is none."""
+    """The live shape key; created in the user's shape if there is none."""
     block = live_key(obj)
     if block is None:
         ensure_basis(obj)
@@ -63,7 +60,7 @@ def ensure_live_key(obj: Object) -> KeyBlock:
 
 
 def write_live_key(obj: Object, positions: np.ndarray, pose: Pose, masks: dict[str, np.ndarray]) -> None:
-    """Show world positions (n, 3) float32 [m] as the object's shape, whatever its pose and its own keys."""
+    """Show world positions (n, 3) float32 [m] as the object's shape, whatever its pose and the user's keys."""
     block = ensure_live_key(obj)
     shape = poses.to_object(positions, pose.matrix)
     if pose.key_values:
@@ -73,14 +70,14 @@ def write_live_key(obj: Object, positions: np.ndarray, pose: Pose, masks: dict[s
 
 
 def show_user_shape(obj: Object) -> None:
-    """Let the live key, if there is one, show what the user made: nothing is simulated at this moment."""
+    """Let the live key, if there is one, show the user's shape, because none is simulated."""
     block = live_key(obj)
     if block is not None:
         write_points(obj, block, user_keys.basis_shape(obj))
 
 
 def write_points(obj: Object, block: KeyBlock, shape: np.ndarray) -> None:
-    """Write a shape (n, 3) into a key, and tell Blender: without the update 4.2 shows the old mesh."""
+    """Write a shape (n, 3) into a key and update the mesh: otherwise Blender 4.2 shows the old one."""
     block.points.foreach_set("co", np.ascontiguousarray(shape, np.float32).ravel())
     obj.data.update()
 
@@ -96,7 +93,7 @@ def remove_keys(obj: Object, blocks: list[KeyBlock]) -> None:
 def clear(obj: Object) -> None:
     """Remove all keys of a mesh that has some.
 
-    Until Blender 5.0 those of a copied mesh count as used twice, and stay in the file without a mesh.
+    Before Blender 5.0 those of a copied mesh have one user too many, and would stay in the file without a mesh.
     """
     uid = obj.data.shape_keys.session_uid
     obj.shape_key_clear()
@@ -104,19 +101,19 @@ def clear(obj: Object) -> None:
 
 
 def remove_live_key(obj: Object) -> None:
-    """Take back the live key, and the basis if it was ours and nothing else leans on it."""
+    """Remove the live key, and the Basis if it is ours and no other key is left."""
     drop_live_key(obj)
     remove_own_basis(obj)
 
 
 def drop_live_key(obj: Object) -> None:
-    """Take back the live key; the basis stays."""
+    """Remove the live key; the Basis stays."""
     remove_keys(obj, marks.marked(obj.data.shape_keys, marks.LIVE))
     obj.pbd.live_key = ""
 
 
 def give_up_all(obj: Object) -> None:
-    """Let all shape keys be the user's: a bake is ordinary animation from here on."""
+    """Unmark all shape keys, so that a bake becomes ordinary animation."""
     keys = obj.data.shape_keys
     for block in () if keys is None else keys.key_blocks:
         if marks.is_marked(block, marks.BAKED, marks.BASIS):
@@ -124,7 +121,7 @@ def give_up_all(obj: Object) -> None:
 
 
 def remove_own_basis(obj: Object) -> None:
-    """Take back the basis, if it was ours and no other key is left; else it is the user's from here on."""
+    """Remove the Basis if it is ours and no other key is left; otherwise unmark it."""
     keys = obj.data.shape_keys
     if keys is not None and marks.is_marked(keys.reference_key, marks.BASIS):
         if len(keys.key_blocks) == 1:

@@ -1,7 +1,7 @@
-"""The mesh as the modifiers before the simulation deform it: where pins are, and where cloth begins.
+"""The mesh as the modifiers before the simulation deform it: it gives the pin targets and the starting shape.
 
-Our modifier keeps it as an attribute, so that one evaluation gives both this and what is shown. What stands behind may
-spoil the attribute. Then it is evaluated once more with our modifier and all behind it switched off for a moment.
+Our modifier stores it as an attribute, so one evaluation gives both this and the shown mesh. If later modifiers spoil
+the attribute, the object is evaluated again with our modifier and all after it temporarily switched off.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..scene.user_keys import read_vertices
 from . import mesh_io
 
 CARRIERS = output_modifier.KEEPERS | {"ARRAY", "EDGE_SPLIT", "MIRROR", "SOLIDIFY", "SUBSURF"}
-"""Modifiers that keep the vertices they are given first, with their attributes; the rest is behind them."""
+"""Modifiers that keep their input vertices first, with attributes, and append new ones."""
 
 
 def follows(obj: Object) -> bool:
@@ -32,7 +32,7 @@ def read(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
 
     Args:
         obj: Original object whose pins follow its modifiers.
-        depsgraph: What evaluates it; it may be brought up to date, which makes what was read from it invalid.
+        depsgraph: May be updated, which invalidates evaluated data read before.
 
     Raises:
         PBDError: The mesh is being edited, the modifiers do not keep the vertices, a vertex has invalid coordinates,
@@ -64,7 +64,7 @@ def read(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
 
 
 def peek(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
-    """The input (n, 3) float32 as it was evaluated already, or None where that cannot be seen."""
+    """The input (n, 3) float32 from the last evaluation, or None where the attribute does not give it."""
     mesh = _evaluated_mesh(obj, depsgraph)
     count = len(obj.data.vertices)
     switch = "show_render" if depsgraph.mode == "RENDER" else "show_viewport"
@@ -89,23 +89,23 @@ def peek(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
 
 
 def is_subdivided(obj: Object) -> bool:
-    """Whether the simulated shape is subdivided in the viewport."""
+    """Whether a modifier subdivides the simulated shape in the viewport."""
     return any(one.type == "SUBSURF" and one.show_viewport for one in output_modifier.after(obj))
 
 
 def _evaluated_mesh(obj: Object, depsgraph: Depsgraph) -> Any:
-    """The mesh behind all modifiers, or None while it was not evaluated."""
+    """The mesh after all modifiers, or None if it was not evaluated."""
     evaluated = obj.evaluated_get(depsgraph)
     return evaluated.data if evaluated.is_evaluated and evaluated.type == "MESH" else None
 
 
 @contextlib.contextmanager
 def _switched_off(obj: Object, depsgraph: Depsgraph) -> Iterator[None]:
-    """Our modifier and those behind it are off for a moment."""
-    held = list(obj.modifiers)[output_modifier.place(obj) :]
-    switches = [(modifier, modifier.show_viewport, modifier.show_render) for modifier in held]
+    """Switch our modifier and those after it off temporarily."""
+    modifiers = list(obj.modifiers)[output_modifier.place(obj) :]
+    switches = [(modifier, modifier.show_viewport, modifier.show_render) for modifier in modifiers]
     try:
-        for modifier in held:
+        for modifier in modifiers:
             modifier.show_viewport = modifier.show_render = False
         _tag(obj, depsgraph)
         yield
@@ -116,5 +116,5 @@ def _switched_off(obj: Object, depsgraph: Depsgraph) -> Iterator[None]:
 
 
 def _tag(obj: Object, depsgraph: Depsgraph) -> None:
-    """Have the object evaluated anew; a render would else lose the animated values, which only it knows."""
+    """Tag the object for evaluation; TIME keeps the animated values, which in a render only its own copies have."""
     obj.update_tag(refresh={"OBJECT", "DATA", "TIME"} if depsgraph.mode == "RENDER" else {"OBJECT", "DATA"})

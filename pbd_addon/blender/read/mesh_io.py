@@ -1,4 +1,4 @@
-"""Between Blender's meshes and the solver's bodies, in bulk: vertices, faces, pins, fingerprints."""
+"""From Blender's meshes to the solver's bodies: vertices, faces, pins, fingerprints."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..settings import raw_settings
 
 
 def base_shape(obj: Object) -> np.ndarray:
-    """The shape (n, 3) float32 that the user made: mesh and own relative keys, without what is simulated."""
+    """The user's shape (n, 3) float32: the mesh with the user's relative keys, without the simulation's."""
     return user_keys.user_shape(obj, user_keys.key_values(obj), user_keys.read_masks(obj))
 
 
 def check_editable(obj: Object) -> None:
-    """Raise a `PBDError` if the object's shape keys cannot be written as it stands."""
+    """Raise a `PBDError` if the object's shape keys cannot be written."""
     mesh, foreign = obj.data, linked.problem(obj)
     if foreign:
         raise PBDError(foreign)
@@ -37,7 +37,7 @@ def check_editable(obj: Object) -> None:
 
 
 def check_mesh(obj: Object) -> None:
-    """Raise a `PBDError` if the object's mesh cannot be simulated as it stands."""
+    """Raise a `PBDError` if the object's mesh cannot be simulated."""
     check_editable(obj)
     mesh = obj.data
     if not mesh.polygons:
@@ -53,10 +53,10 @@ def read_body(
     masks: dict[str, np.ndarray] | None = None,
     deformed: np.ndarray | None = None,
 ) -> Body:
-    """A `Body` in world space, of the user's shape under a pose, by default the last one.
+    """A `Body` in world space, made from the user's shape under a pose, by default the last one.
 
-    Where modifiers have made `deformed` of it, (n, 3) float32 in object space, it begins in that shape. A mirrored
-    object is turned inside out first, so that its faces look outward in the world as well.
+    It begins in the shape `deformed`, (n, 3) float32 in object space, if modifiers made one. The faces of a mirrored
+    object are flipped, so that they look outward in the world as well.
 
     Raises:
         PBDError: The mesh cannot be simulated; the sentence says why and what to do.
@@ -88,7 +88,7 @@ def read_body(
 
 
 def read_polygons(mesh: Any) -> Polygons:
-    """The faces of a mesh as it stands in Object Mode."""
+    """The faces of a mesh in Object Mode."""
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
     starts = np.empty(len(mesh.polygons) + 1, np.int32)
@@ -98,7 +98,7 @@ def read_polygons(mesh: Any) -> Polygons:
 
 
 def read_loose_edges(mesh: Any) -> np.ndarray:
-    """Vertices (e, 2) int32 of the edges without faces, which are simulated as strings."""
+    """Vertices (e, 2) int32 of the loose edges, which are simulated as strings."""
     edges = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", edges.ravel())
     loose = np.empty(len(edges), bool)
@@ -107,10 +107,10 @@ def read_loose_edges(mesh: Any) -> np.ndarray:
 
 
 def read_pins(obj: Object) -> dict[int, float]:
-    """Weights in (0, 1] of the held vertices, by vertex id: pinned, or attached, which wins over pinned.
+    """Weights in (0, 1] of pinned and attached vertices, by vertex id; the attach weight wins.
 
     Raises:
-        PBDError: A group is missing, or every vertex is held firmly.
+        PBDError: A group is missing, or all vertices have weight 1.
     """
     weights = np.zeros(len(obj.data.vertices), np.float32)
     name = obj.pbd.pin_group
@@ -129,13 +129,13 @@ def read_pins(obj: Object) -> dict[int, float]:
 
 
 def attached_to(obj: Object) -> tuple[int, str] | None:
-    """Uid of the object that vertices of this one follow, and the name of their group, or None."""
+    """Uid of the object that this one is attached to, and the name of its attach group, or None."""
     target, group = obj.pbd.attach_object, obj.pbd.attach_group
     return (target.session_uid, group) if target is not None and group else None
 
 
 def read_attached(obj: Object) -> np.ndarray:
-    """Weights (n,) float32 of the vertices that follow another object, zero for the others.
+    """Weights (n,) float32 of the attached vertices, zero for the others.
 
     Raises:
         PBDError: The group is missing.
@@ -149,11 +149,11 @@ def read_attached(obj: Object) -> np.ndarray:
 
 
 def counts(mesh: Any) -> tuple[int, int, int, int]:
-    """Numbers of vertices, edges, face corners and faces: quick to compare at every frame."""
+    """Numbers of vertices, edges, face corners and faces; cheap to compare at every frame."""
     return len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)
 
 
 def fingerprint(obj: Object) -> tuple:
-    """What has to stay the same for a simulation to fit: the counts, and a hash of which vertices make faces."""
+    """What must stay the same for a simulation to match: the counts, and a hash of the faces' vertices."""
     corners, starts = read_polygons(obj.data)
     return counts(obj.data), zlib.crc32(starts.tobytes(), zlib.crc32(corners.tobytes()))

@@ -1,4 +1,4 @@
-"""Pins as a mesh keeps them: vertex groups, and how far from the mesh a hand has left what it pinned."""
+"""Pins as stored in a mesh: vertex groups, and the offsets of vertices that were pinned by grabbing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..scene import poses, user_keys
 from ..scene.poses import Pose
 
 PIN_OFFSET = "pbd_pin_offset"
-"""Attribute of a mesh: how far from its place in the mesh a vertex is pinned, (x, y, z) in object space [m]."""
+"""Mesh attribute: offset of a pin from the vertex's position in the mesh, (x, y, z) in object space [m]."""
 
 NEW_GROUPS = {"pin_group": "Pin", "attach_group": "Attach"}
-"""Names of the vertex groups that are made for settings of ``Object.pbd``."""
+"""Names of the vertex groups that are created for settings of ``Object.pbd``."""
 
 
 def ensure_group(obj: Object, setting: str) -> Any:
-    """The vertex group that one of `NEW_GROUPS` names, made if there is none."""
+    """The vertex group of a setting in `NEW_GROUPS`, created if there is none."""
     name = getattr(obj.pbd, setting) or NEW_GROUPS[setting]
     group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
     setattr(obj.pbd, setting, group.name)
@@ -26,7 +26,7 @@ def ensure_group(obj: Object, setting: str) -> Any:
 
 
 def pin_where_they_are(obj: Object, ids: np.ndarray, positions: np.ndarray, pose: Pose) -> None:
-    """Pin vertices (m,) int firmly at world positions (m, 3), whatever their place in the mesh."""
+    """Pin vertices (m,) int with weight 1 at world positions (m, 3), wherever they are in the mesh."""
     ensure_group(obj, "pin_group").add(ids.tolist(), 1.0, "REPLACE")
     shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj))
     offsets = read_offsets(obj.data)
@@ -35,7 +35,7 @@ def pin_where_they_are(obj: Object, ids: np.ndarray, positions: np.ndarray, pose
 
 
 def restore(obj: Object, name: str, weights: np.ndarray, offsets: np.ndarray) -> None:
-    """Give pins back their weights (n,), or None for no group, and their offsets (n, 3)."""
+    """Restore the pin group, its weights (n,), or None to remove the current group, and the offsets (n, 3)."""
     group = obj.vertex_groups.get(obj.pbd.pin_group)
     if group is not None:
         if weights is None:
@@ -49,7 +49,7 @@ def restore(obj: Object, name: str, weights: np.ndarray, offsets: np.ndarray) ->
 
 
 def read_offsets(mesh: Any) -> np.ndarray:
-    """How far from their place in the mesh vertices are pinned, (n, 3) float32, object space [m]."""
+    """Offsets (n, 3) float32 of pins from their positions in the mesh, object space [m]."""
     offsets = np.zeros((len(mesh.vertices), 3), np.float32)
     attribute = mesh.attributes.get(PIN_OFFSET)
     if attribute is not None and (attribute.data_type, attribute.domain) == ("FLOAT_VECTOR", "POINT"):
@@ -58,7 +58,7 @@ def read_offsets(mesh: Any) -> np.ndarray:
 
 
 def write_offsets(mesh: Any, offsets: np.ndarray) -> None:
-    """Keep offsets (n, 3) with the mesh; none, if all are zero."""
+    """Store offsets (n, 3) in the mesh, or remove the attribute if all are zero."""
     if not offsets.any():
         forget_offsets(mesh)
         return
@@ -67,7 +67,7 @@ def write_offsets(mesh: Any, offsets: np.ndarray) -> None:
 
 
 def forget_offsets(mesh: Any) -> None:
-    """Hold pins at their places in the mesh again."""
+    """Remove the offsets, so that pins stay at their positions in the mesh."""
     attribute = mesh.attributes.get(PIN_OFFSET)
     if attribute is not None:
         mesh.attributes.remove(attribute)

@@ -1,6 +1,6 @@
-"""A quick look at all that frames depend on: while it says the same, nothing has to be read properly and compared.
+"""A quick digest of everything that frames depend on: while it stays the same, no full snapshot is needed.
 
-It is wider than what the simulation takes. What it finds changed may mean nothing; what it finds the same is the same.
+It covers more than the simulation reads. A changed digest may mean nothing; an unchanged one means no change.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..kinds import Depsgraph, Object, Scene
 from ..scene import animation
 from ..scene.animation import Curves
 from ..settings.properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
-from .user_state import Watched
+from .user_state import Dependencies
 
 
 def _values_of(group: Any) -> Any:
-    """What reads all properties of one of our groups, but for pointers and those that read other ones."""
+    """A getter of all properties of one of our groups, except pointers and computed ones."""
     known = group.__annotations__.items()
     stored = [
         name for name, kind in known if kind.function is not bpy.props.PointerProperty and "get" not in kind.keywords
@@ -41,43 +41,43 @@ _MODIFIER = operator.attrgetter("name", "type", "show_viewport", "show_render")
 
 
 class QuickLook(NamedTuple):
-    """What a scene looked like at one frame."""
+    """A digest of a scene at one frame."""
 
-    said: bytes  # a digest of all but the animation
-    objects: dict[int, Object]  # all that are watched, by uid; not to be kept
+    digest: bytes  # digest of everything but the animation
+    objects: dict[int, Object]  # all dependencies, by uid; valid during this frame change only
     curves: Curves
 
 
-def look(scene: Scene, depsgraph: Depsgraph, watched: Watched, known: Curves) -> QuickLook | None:
-    """A `QuickLook` at a scene as it was just evaluated, or None where one of the objects is gone or has another name.
+def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: Curves) -> QuickLook | None:
+    """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone or was renamed.
 
     Args:
-        scene: Not as a render evaluates it.
+        scene: The scene, not evaluated for a render.
         depsgraph: What evaluates it.
-        watched: What to look at.
-        known: The animation as it was known last; without a window Blender may have kept an edit to itself.
+        dependencies: The objects to read.
+        known: The animation as last read; it is compared only without a window, where Blender may not report edits.
     """
     objects: dict[int, Object] = {}
-    for names in (watched.members, watched.targets, watched.obstacles):
+    for names in (dependencies.members, dependencies.targets, dependencies.colliders):
         for uid, name in names.items():
             obj = scene.objects.get(name)
             if obj is None or obj.session_uid != uid:
                 return None
             objects[uid] = obj
-    said = [_SCENE(scene), tuple(scene.gravity), _OF_SCENE(scene.pbd)]
-    said += [_object(obj, depsgraph) for obj in objects.values()]
+    state = [_SCENE(scene), tuple(scene.gravity), _OF_SCENE(scene.pbd)]
+    state += [_object(obj, depsgraph) for obj in objects.values()]
     if bpy.app.background:
-        simulated = [objects[uid] for uid in watched.members]
-        moving = [objects[uid] for uid in watched.pinned if not objects[uid].pbd.baked]
-        moving += [objects[uid] for uid in (*watched.targets, *watched.obstacles)]
+        simulated = [objects[uid] for uid in dependencies.members]
+        moving = [objects[uid] for uid in dependencies.pinned if not objects[uid].pbd.baked]
+        moving += [objects[uid] for uid in (*dependencies.targets, *dependencies.colliders)]
         known = animation.read(scene, simulated, moving, known.frames, known)
-    return QuickLook(hashlib.sha256(repr(said).encode()).digest(), objects, known)
+    return QuickLook(hashlib.sha256(repr(state).encode()).digest(), objects, known)
 
 
 def _object(obj: Object, depsgraph: Depsgraph) -> Any:
-    """What one object says."""
+    """Everything of one object that frames may depend on."""
     pbd, parent = obj.pbd, obj.parent
-    said = [
+    state = [
         _OBJECT(obj),
         _OF_OBJECT(pbd),
         pbd.attach_object and pbd.attach_object.session_uid,
@@ -91,17 +91,17 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
     ]
     if obj.type == "MESH":
         mesh = obj.data
-        said += [len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)]
-        said += _keys(mesh.shape_keys) if mesh.shape_keys else []
-    return said
+        state += [len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)]
+        state += _keys(mesh.shape_keys) if mesh.shape_keys else []
+    return state
 
 
 def _keys(keys: Any) -> list:
-    """What the shape keys of a mesh say."""
+    """Everything of the shape keys of a mesh that frames may depend on."""
     blocks = keys.key_blocks
     values, mutes = np.empty((2, len(blocks)), np.float32), np.empty(len(blocks), bool)
     blocks.foreach_get("value", values[0])
     blocks.foreach_get("slider_max", values[1])
     blocks.foreach_get("mute", mutes)
-    said = keys.session_uid, keys.use_relative, keys.animation_data is None, blocks.keys()
-    return [*said, values.tobytes(), mutes.tobytes()]
+    state = keys.session_uid, keys.use_relative, keys.animation_data is None, blocks.keys()
+    return [*state, values.tobytes(), mutes.tobytes()]

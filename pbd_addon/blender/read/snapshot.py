@@ -1,4 +1,4 @@
-"""How a scene stands at a frame: the places, shapes and settings that the simulation takes from it."""
+"""A snapshot of a scene at a frame: the transforms, shapes and settings that the simulation reads."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.raw_settings import Key, as_collider
 from . import deformed_input, mesh_io
-from .user_state import Beginning, UserState, collider_settings
+from .user_state import FirstFrameInputs, UserState, collider_settings
 
 
 class SceneSnapshot(NamedTuple):
-    """All that the simulation takes from the scene at one frame."""
+    """Everything that the simulation reads from the scene at one frame."""
 
     poses: Any  # by object uid; None where nothing was evaluated
     settings: dict[Key, Any]  # raw, by key
-    surfaces: dict[int, Surface] = {}  # of colliders and of what cloth is attached to, by object uid
-    deformed: dict[int, np.ndarray] = {}  # shapes that modifiers make, (n, 3) float32, object space [m], or of the pins
-    user: UserState | None = None  # what the user has set, where that was looked at
-    begins: dict[int, Beginning] = {}  # what decides about the first frame, by uid, where that was looked at
+    surfaces: dict[int, Surface] = {}  # of colliders and attachment targets, by object uid
+    deformed: dict[int, np.ndarray] = {}  # output of modifiers, of all vertices or the pins, float32, object space [m]
+    user: UserState | None = None  # what the user has set, if it was read
+    first_inputs: dict[int, FirstFrameInputs] = {}  # inputs of the first frame, by uid, if they were read
 
     @property
-    def cast(self) -> set[int]:
+    def collider_uids(self) -> set[int]:
         """Uids of the colliders."""
         return {uid for uid in self.surfaces if as_collider(uid) in self.settings}
 
     def blend(self, other: SceneSnapshot, fraction: float) -> SceneSnapshot:
-        """The snapshot on the straight way to `other`, with the settings of `other`."""
+        """The linear interpolation to `other`, with the settings of `other`."""
         between = {
             uid: pose.blend(other.poses[uid], fraction) for uid, pose in self.poses.items() if uid in other.poses
         }
@@ -51,24 +51,24 @@ class SceneSnapshot(NamedTuple):
         return SceneSnapshot(between, other.settings, moving, shapes)
 
     def completing(self, earlier: SceneSnapshot) -> SceneSnapshot:
-        """The `earlier` snapshot, with the objects that it did not know as they are at this one."""
+        """The `earlier` snapshot, with objects that it lacks taken from this one; only this one's objects."""
         known = {uid: earlier.poses.get(uid, pose) for uid, pose in self.poses.items()}
         standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
         shapes = {uid: earlier.deformed.get(uid, shape) for uid, shape in self.deformed.items()}
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
         return SceneSnapshot(known, settings, standing, shapes)
 
-    def stands_like(self, other: SceneSnapshot) -> bool:
-        """Whether the objects that both know stand in the same place and shape."""
+    def has_poses_of(self, other: SceneSnapshot) -> bool:
+        """Whether the objects that both have are in the same pose."""
         return all(pose.is_like(other.poses[uid]) for uid, pose in self.poses.items() if uid in other.poses)
 
-    def surrounds_like(self, other: SceneSnapshot) -> bool:
-        """Whether there are the same surfaces in the same places and shapes, and modifiers deform alike."""
-        same = self.surfaces.keys() == other.surfaces.keys() and self.deforms_like(other)
-        return same and all(surface.stands_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
+    def has_surroundings_of(self, other: SceneSnapshot) -> bool:
+        """Whether both have the same surfaces, and modifiers give the same shapes."""
+        same = self.surfaces.keys() == other.surfaces.keys() and self.has_shapes_of(other)
+        return same and all(surface.is_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
 
-    def deforms_like(self, other: SceneSnapshot) -> bool:
-        """Whether modifiers deform the objects that both know to the same shapes."""
+    def has_shapes_of(self, other: SceneSnapshot) -> bool:
+        """Whether modifiers give the objects that both have the same shapes."""
         both = self.deformed.keys() & other.deformed.keys()
         return all(np.array_equal(self.deformed[uid], other.deformed[uid]) for uid in both)
 
@@ -78,11 +78,11 @@ def read_snapshot(
     depsgraph: Depsgraph,
     objects: list[Object],
     user: UserState | None = None,
-    obstacles: Iterable[Object] = (),
+    colliders: Iterable[Object] = (),
 ) -> SceneSnapshot:
-    """The scene as `depsgraph` has evaluated it, without surfaces; of `obstacles`, objects, only the settings.
+    """The scene as `depsgraph` has evaluated it, without surfaces; of the objects `colliders` only the settings.
 
-    What was read as set by the user already is not read again.
+    Settings in `user` are not read again, except in a render.
     """
     if user is not None and depsgraph.mode != "RENDER":
         settings = user.settings
@@ -91,26 +91,26 @@ def read_snapshot(
             one.session_uid: raw_settings.raw_material(animation.animated(one, depsgraph).pbd) for one in objects
         }
         settings[scene.session_uid] = raw_settings.raw_scene(animation.animated(scene, depsgraph))
-        settings.update((as_collider(one.session_uid), collider_settings(one, depsgraph)) for one in obstacles)
+        settings.update((as_collider(one.session_uid), collider_settings(one, depsgraph)) for one in colliders)
     return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
 
 
 def read_surroundings(
     scene: Scene, depsgraph: Depsgraph, snapshot: SceneSnapshot, objects: list[Object], known: dict[int, Surface]
 ) -> SceneSnapshot:
-    """A snapshot with the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
+    """Add to a snapshot the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
 
-    Which objects, the viewport decides: a render that leaves one out finds it as it was read last.
+    The viewport decides which objects take part: a render that leaves one out uses the surface read last.
 
     Args:
-        scene: Whose colliders.
+        scene: The scene with the colliders.
         depsgraph: What evaluates them.
-        snapshot: Without surfaces.
-        objects: Those that are simulated.
+        snapshot: A snapshot without surfaces.
+        objects: The simulated objects.
         known: Surfaces read before, by object uid.
 
     Raises:
-        PBDError: A surface cannot be collided with or attached to.
+        PBDError: An object cannot be used as a collider or attachment target.
     """
     simulated = {obj.session_uid for obj in objects}
     settings, found = dict(snapshot.settings), {}
@@ -139,9 +139,10 @@ def read_surroundings(
 
 
 def read_deformed(objects: list[Object], depsgraph: Depsgraph, evaluate: bool = True) -> dict[int, np.ndarray]:
-    """The shapes of objects as modifiers deform them, for those whose pins follow modifiers.
+    """The shapes that modifiers give to objects whose pins follow modifiers.
 
-    Without an evaluation those that cannot be seen are left out; with one, raises `PBDError`.
+    If `evaluate`, those that the last evaluation does not give are evaluated again, which may raise a `PBDError`;
+    otherwise they are left out.
     """
     look = deformed_input.read if evaluate else deformed_input.peek
     shapes = {obj.session_uid: look(obj, depsgraph) for obj in objects if deformed_input.follows(obj)}
@@ -149,7 +150,7 @@ def read_deformed(objects: list[Object], depsgraph: Depsgraph, evaluate: bool = 
 
 
 def _read(obj: Object, depsgraph: Depsgraph, known: dict[int, Surface]) -> Surface | None:
-    """The surface of an object; None if it is not evaluated, but for renders, which may leave out what cloth meets."""
+    """The surface of an object, or None if it is not evaluated; a render that leaves it out uses the last one."""
     earlier = known.get(obj.session_uid)
     if obj.evaluated_get(depsgraph).is_evaluated:
         return surfaces.read(obj, depsgraph, known=earlier)
@@ -159,7 +160,7 @@ def _read(obj: Object, depsgraph: Depsgraph, known: dict[int, Surface]) -> Surfa
 
 
 def _check_target(scene: Scene, obj: Object, target: Object) -> None:
-    """Raise a `PBDError` if an object cannot be attached to that one."""
+    """Raise a `PBDError` if an object cannot be attached to `target`."""
     where = f"'{obj.name}' is attached to '{target.name}'"
     if target == obj:
         raise PBDError(f"'{obj.name}' is attached to itself: choose another object under Attach To")

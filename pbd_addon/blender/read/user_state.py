@@ -1,4 +1,4 @@
-"""What a user sets and edits, as it is while a frame is shown: what `changes` compares with the record."""
+"""What the user has set and edited while a frame is shown; `changes` compares it with the record."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from . import mesh_io
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
 
-class Watched(NamedTuple):
-    """What a record depends on, by uid: where to look."""
+class Dependencies(NamedTuple):
+    """The objects that a record depends on, by uid."""
 
     members: dict[int, str] = {}  # names of the simulated objects
-    pinned: frozenset[int] = frozenset()  # of these, those whose place matters
-    targets: dict[int, str] = {}  # names of what cloth is attached to
-    obstacles: dict[int, str] = {}  # names of the colliders
+    pinned: frozenset[int] = frozenset()  # those with pins: their transforms matter
+    targets: dict[int, str] = {}  # names of the attachment targets
+    colliders: dict[int, str] = {}  # names of the colliders
 
 
 class Place(NamedTuple):
-    """Where a hand has put an object, and how it has set the object's keys."""
+    """The transform and shape keys of an object, as far as the user sets them by hand."""
 
     name: str
-    channels: Any  # of the transform, those that are not animated; comparable
-    keys: dict[str, float]  # of the user's shape keys, those that are not animated
-    carried: Any  # the transform of what a parent or constraints place; comparable at one frame alone
-    is_free: bool  # whether nothing but a hand moves it
-    is_still: bool  # nor sets its keys
+    channels: Any  # transform channels that are not animated
+    keys: dict[str, float]  # values of the user's shape keys that are not animated
+    carried: Any  # transform of an object with a parent or constraints, else None; comparable within one frame only
+    is_free: bool  # whether only the user moves it
+    is_still: bool  # whether its keys are not animated either
     matrix: np.ndarray  # (4, 4), object to world
 
 
 class Role(NamedTuple):
-    """What an object must do to be simulated as it was, and whether it does."""
+    """Properties of an object that its simulated frames were made for."""
 
     name: str
     attached_to: tuple[int, str] | None
@@ -55,86 +55,86 @@ class Role(NamedTuple):
     baked: bool
 
 
-class Beginning(NamedTuple):
-    """What of an object decides about the first frame."""
+class FirstFrameInputs(NamedTuple):
+    """The inputs of an object's first frame."""
 
-    shape: np.ndarray  # (n, 3) float32, the user's at the keys of the first frame, object space [m]
-    follows: tuple  # as from `followed`
+    shape: np.ndarray  # (n, 3) float32, the user's at the key values of the first frame, object space [m]
+    follows: tuple  # of `followed`
     weights: dict[str, np.ndarray]  # of its maps
-    pins: dict[int, float]  # weights by vertex, where they were asked for
+    pins: dict[int, float]  # weights by vertex, if asked for
 
 
-class Heard(NamedTuple):
-    """What Blender has told of edits since a frame is shown."""
+class Edits(NamedTuple):
+    """Edits that Blender has reported since a frame was shown."""
 
     curves: bool = False  # F-curves may have been edited
-    cast: bool = False  # an object may have become a collider or stopped being one
-    surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is no surface
-    carried: dict[int, Any] = {}  # transforms of what parents and constraints have put elsewhere, by uid
+    colliders: bool = False  # an object may have become a collider or stopped being one
+    surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is an invalid surface
+    carried: dict[int, Any] = {}  # new transforms of objects that a parent or constraint has moved, by uid
 
 
 class UserState(NamedTuple):
-    """All that a user has set, at one time."""
+    """Everything that the user has set."""
 
-    frame: float  # that is shown
-    first: int  # frame of the range
+    frame: float  # the shown one
+    first: int  # first frame of the range
     settings: dict[Key, Any]  # raw, by key
-    animated: dict[Key, tuple[str, ...] | None]  # beginnings of the data paths that animation may change; None is any
+    animated: dict[Key, tuple[str, ...] | None]  # data paths that animation may change; None is any
     names: dict[int, str]  # of the owners of settings, by uid; "" is the scene
-    colliders: dict[int, Place]  # where they are put, by uid
-    holders: dict[int, Place]  # where what holds pins or is attached to is put, by uid
+    colliders: dict[int, Place]  # by uid
+    holders: dict[int, Place]  # of objects with pins and attachment targets, by uid
     roles: dict[int, Role]  # of the simulated objects, by uid
-    bodies: frozenset[int]  # uids of all that are to be simulated, where the first frame is shown and one is not baked
-    cast: frozenset[int] | None  # uids of the objects that are colliders; None while nobody has edited that
-    hand_count: int  # how often a hand was used
-    heard: Heard  # what Blender has told since the last frame was shown
-    curves: Curves | None = None  # the animation; None while nobody has edited it
+    bodies: frozenset[int]  # uids of all objects to simulate, if the first frame is shown and not all are baked
+    collider_uids: frozenset[int] | None  # uids of the colliders; None if no edit may have changed them
+    hand_count: int  # number of grabs
+    edits: Edits  # edits reported since the last frame was shown
+    curves: Curves | None = None  # the animation; None if it was not read
 
 
 def read(
-    scene: Scene, watched: Watched, heard: Heard, known: Curves | None = None, frames: range | None = None
+    scene: Scene, dependencies: Dependencies, edits: Edits, known: Curves | None = None, frames: range | None = None
 ) -> UserState:
-    """The `UserState` of a scene as its original objects have it: at any time, whatever is evaluated.
+    """The `UserState` of a scene, from its original objects; no evaluation is needed.
 
-    The animation is read over `frames`, where they are given and Blender has told of an edit of curves, or, without a
-    window, may have kept one to itself. It is `known` if it was not edited.
+    The animation is read over `frames`, if given, after a reported edit of curves, and always without a window, where
+    Blender may not report edits. It is the object `known` if nothing changed.
     """
-    members = [obj for obj in objects_of(scene, watched.members) if is_body(obj)]
-    obstacles, frame, first = objects_of(scene, watched.obstacles), shown_frame(scene), frame_range(scene)[0]
-    found = bodies(scene) if math.floor(frame) == first else []  # To look at all objects takes long in large scenes.
-    holders = [obj for obj in members if obj.session_uid in watched.pinned and not obj.pbd.baked]
-    holders += objects_of(scene, watched.targets)
+    members = [obj for obj in objects_of(scene, dependencies.members) if is_body(obj)]
+    colliders, frame, first = objects_of(scene, dependencies.colliders), shown_frame(scene), frame_range(scene)[0]
+    found = bodies(scene) if math.floor(frame) == first else []  # Scanning all objects is slow in large scenes.
+    holders = [obj for obj in members if obj.session_uid in dependencies.pinned and not obj.pbd.baked]
+    holders += objects_of(scene, dependencies.targets)
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
     owners[scene.session_uid] = scene
-    owners.update((as_collider(obj.session_uid), obj) for obj in obstacles)
+    owners.update((as_collider(obj.session_uid), obj) for obj in colliders)
     settings = {
         key: collider_settings(obj) if isinstance(key, tuple) else raw_settings.raw_material(obj.pbd)
         for key, obj in owners.items()
         if obj != scene
     }
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
-    names = {obj.session_uid: obj.name for obj in (*members, *obstacles)}
+    names = {obj.session_uid: obj.name for obj in (*members, *colliders)}
     return UserState(
         frame=frame,
         first=first,
         settings=settings,
-        animated={key: animation.beginnings(owner) for key, owner in owners.items()},
+        animated={key: animation.animated_paths(owner) for key, owner in owners.items()},
         names={**names, scene.session_uid: ""},
-        colliders={obj.session_uid: place(obj) for obj in obstacles},
+        colliders={obj.session_uid: place(obj) for obj in colliders},
         holders={obj.session_uid: place(obj) for obj in holders},
         roles={obj.session_uid: role(obj) for obj in members},
         bodies=frozenset(obj.session_uid for obj in found if any(not one.pbd.baked for one in found)),
-        cast=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if heard.cast else None,
+        collider_uids=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if edits.colliders else None,
         hand_count=scene.pbd.hand_count,
-        heard=heard,
-        curves=animation.read(scene, members, [*holders, *obstacles], frames, known)
-        if frames and (heard.curves or bpy.app.background)
+        edits=edits,
+        curves=animation.read(scene, members, [*holders, *colliders], frames, known)
+        if frames and (edits.curves or bpy.app.background)
         else None,
     )
 
 
 def place(obj: Object) -> Place:
-    """Where a hand has put an object."""
+    """The `Place` of an object."""
     is_carried, data = obj.parent is not None or bool(obj.constraints), obj.animation_data
     keys = obj.data.shape_keys if obj.type == "MESH" else None
     animated = () if data is None else {channel for channel in animation.channels(obj) if channel[0] in TRANSFORM}
@@ -152,7 +152,7 @@ def place(obj: Object) -> Place:
 
 
 def _own_channels(obj: Object, animated: Any) -> list[tuple[str, int, float]]:
-    """The transform of an animated object but for what is animated, which goes back to its curve by itself."""
+    """The transform channels of an animated object that are not animated; the others return to their curves."""
     return [
         (path, at, value)
         for path in TRANSFORM
@@ -174,24 +174,26 @@ def _set_keys(obj: Object, keys: Any) -> dict[str, float]:
 
 
 def role(obj: Object) -> Role:
-    """What decides whether an object can go on being simulated as it was."""
+    """The `Role` of an object."""
     by_modifier = output_choice.choose(obj).modifier
     posed_after = not by_modifier and output_choice.is_posed_after(obj)
     return Role(obj.name, mesh_io.attached_to(obj), by_modifier, posed_after, obj.pbd.baked)
 
 
 def followed(obj: Object) -> tuple[bool, str]:
-    """What decides of the shape in which a simulation of an object begins: whether of modifiers, and the rest shape."""
+    """Whether the starting shape of an object follows its modifiers, and its choice of rest shape."""
     follows = output_choice.choose(obj).modifier
     return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
 
 
-def read_beginning(obj: Object, pose: Pose, masks: dict[str, np.ndarray], with_pins: bool = False) -> Beginning:
-    """The `Beginning` of an object under the pose of the first frame; raises `PBDError`."""
+def read_first_inputs(
+    obj: Object, pose: Pose, masks: dict[str, np.ndarray], with_pins: bool = False
+) -> FirstFrameInputs:
+    """The `FirstFrameInputs` of an object under the pose of the first frame; raises `PBDError`."""
     painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd)))
     shape = user_keys.user_shape(obj, pose.key_values, masks)
     pins = mesh_io.read_pins(obj) if with_pins else {}
-    return Beginning(shape, followed(obj), maps.read(obj, painted), pins)
+    return FirstFrameInputs(shape, followed(obj), maps.read(obj, painted), pins)
 
 
 def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
@@ -201,15 +203,17 @@ def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
     return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
 
 
-def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, known: UserState | None) -> Heard:
-    """What was heard, with an edit that Blender has just evaluated; places count at the frame that `known` is of."""
+def collect_edits(
+    scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, edits: Edits, known: UserState | None
+) -> Edits:
+    """Add an edit that Blender has just evaluated; shapes and transforms only at the frame of `known`."""
     animation_data = [getattr(update.id, "animation_data", None) for update in depsgraph.updates]
     has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
-    curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # These may be what was edited.
+    curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # Drivers and strips may have been edited.
     if known is None or shown_frame(scene) != known.frame:
-        return heard._replace(curves=heard.curves or curves_edited)
-    around = {**watched.obstacles, **watched.targets}
-    shapes = dict(heard.surfaces)
+        return edits._replace(curves=edits.curves or curves_edited)
+    around = {**dependencies.colliders, **dependencies.targets}
+    shapes = dict(edits.surfaces)
     reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
     for obj in reshaped:
         is_near = isinstance(obj, bpy.types.Object) and obj.session_uid in around
@@ -224,4 +228,4 @@ def hear(scene: Scene, depsgraph: Depsgraph, watched: Watched, heard: Heard, kno
         for obj in objects_of(scene, {uid: place.name for uid, place in stood.items()})
         if (obj.parent is not None or obj.constraints) and obj.matrix_world != stood[obj.session_uid].carried
     }
-    return Heard(heard.curves or curves_edited, heard.cast, shapes, carried)
+    return Edits(edits.curves or curves_edited, edits.colliders, shapes, carried)

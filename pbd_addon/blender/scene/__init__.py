@@ -1,6 +1,6 @@
-"""What the bridge reads off a scene, with nothing of the simulation in it.
+"""Reading and writing a scene's data; nothing here knows of a simulation.
 
-To read in this order: `scene_objects` finds the objects that take part and `simulated_range` the frames, `linked` tells
-what is of another .blend, `animation` what moves a data-block by itself, `user_keys` the shape keys of the user,
-`poses` the places of objects and `surfaces` the shapes of others.
+Read in this order: `scene_objects` finds the objects that take part, `simulated_range` the frames; `linked` detects
+data of other .blend files, `animation` reads F-curves and drivers, `user_keys` the user's shape keys, `poses` the
+transforms of objects, and `surfaces` the evaluated shapes of other objects. `marks` identifies data of ours.
 """

@@ -1,8 +1,7 @@
-"""The animation of data-blocks: F-curves, drivers and strips of the NLA, and what they do.
+"""The animation of data-blocks: F-curves, drivers and NLA strips.
 
-Actions hold F-curves in Blender 4.2, and slots and layers since 4.4. What F-curves do is known at all frames. What
-drivers and strips would do at another frame cannot be asked, so they are kept as text: as long as it is the same, they
-do the same.
+Actions hold F-curves in Blender 4.2, and slots and layers since 4.4. F-curves are sampled at all frames. Drivers and
+strips cannot be evaluated at another frame, so they are kept as text: while it is the same, so is their effect.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ KEYFRAME = (
     ("back", np.float32, 1),
     ("period", np.float32, 1),
 )
-"""What of a keyframe shapes its F-curve, with type and length."""
+"""Properties of a keyframe that shape its F-curve, with type and length."""
 
 DRIVER_TARGET = ("data_path", "bone_target", "transform_type", "transform_space", "rotation_mode", "context_property")
 STRIP = (
     *("frame_start", "frame_end", "action_frame_start", "action_frame_end", "scale", "repeat", "blend_type"),
     *("extrapolation", "blend_in", "blend_out", "use_reverse", "use_sync_length", "mute", "type"),
 )
-"""Properties that say what a driver's target or a strip does; not each Blender has all."""
+"""Properties that decide what a driver's target or a strip does; not every Blender has all of them."""
 
 REFERENCES = ("object", "object_from", "object_to", "target", "pole_target")
-"""How constraints and modifiers call the objects that they follow."""
+"""Properties of constraints and modifiers that point to the objects they follow."""
 
 
 def animated(owner: ID, depsgraph: Depsgraph | None) -> Any:
     """The ID to read animated properties from.
 
-    Blender hands the values of animation and drivers back to the originals, and only those know what a script has
-    just set; a render has a scene of its own and hands nothing back.
+    Blender copies animated and driven values back to the originals, and only those have what a script has just set.
+    A render has its own scene and copies nothing back.
     """
     return owner.evaluated_get(depsgraph) if depsgraph is not None and depsgraph.mode == "RENDER" else owner
 
@@ -70,8 +69,8 @@ def value_path(name: str) -> str:
     return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
 
 
-def beginnings(owner: ID) -> tuple[str, ...] | None:
-    """The data paths that animation of an ID may change, () where nothing does, or None for any."""
+def animated_paths(owner: ID) -> tuple[str, ...] | None:
+    """The data paths that an ID's animation may change; None for any."""
     data = owner.animation_data
     if data is None:
         return ()
@@ -79,14 +78,14 @@ def beginnings(owner: ID) -> tuple[str, ...] | None:
 
 
 def channels(owner: ID) -> set[tuple[str, int]]:
-    """What F-curves and drivers of `owner` animate: data paths with array indices."""
+    """The (data path, array index) pairs that F-curves and drivers of `owner` animate."""
     data = owner.animation_data
     animated = () if data is None else (*(curves(owner) or ()), *data.drivers)
     return {(curve.data_path, curve.array_index) for curve in animated}
 
 
 def keyframes(curve: Any) -> bytes:
-    """What an F-curve without modifiers is drawn from, as bytes: equal as long as its values are."""
+    """The data of an F-curve without modifiers, as bytes: while it is equal, so are the values."""
     points = curve.keyframe_points
     parts = [repr((curve.mute, curve.extrapolation)).encode()]
     for name, kind, size in KEYFRAME:
@@ -96,32 +95,32 @@ def keyframes(curve: Any) -> bytes:
     return b"".join(parts)
 
 
-# ------------------------------------------------------------------------------------------ what depends on it
+# ------------------------------------------------------------------------------------------ sampling
 
 
 class Samples(NamedTuple):
     """The values of one F-curve at all frames of the range."""
 
-    keyframes: bytes  # what it is drawn from: when this is the same, so are the values
+    keyframes: bytes  # of `keyframes`
     values: np.ndarray  # (frames,)
 
 
 class Curves(NamedTuple):
-    """The animation that a simulation depends on, as it was at one time."""
+    """The animation that a simulation depends on."""
 
     frames: range
-    owners: dict[int, str]  # what is moved or set, by uid of what may have curves
+    owners: dict[int, str]  # name of the object that is animated, by uid of the ID that may have curves
     samples: dict[tuple[int, str, int], Samples]  # by that uid, data path and array index
-    rules: dict[int, str]  # by that uid: what its drivers and strips do
+    rules: dict[int, str]  # drivers and strips as text, by that uid
 
 
 def read(
     scene: Scene, simulated: list[Object], moving: list[Object], frames: range, known: Curves | None = None
 ) -> Curves:
-    """What animates the settings of simulated objects and the scene, and the places and shapes of what moves.
+    """The animation of simulated objects, of the scene, and of everything that moves or shapes the `moving` objects.
 
-    F-curves that are drawn as in `known`, an earlier `Curves` or None, are not evaluated again; if all is as it was,
-    that is returned.
+    F-curves that are unchanged since `known`, an earlier `Curves` or None, are not evaluated again; if nothing
+    changed, `known` itself is returned.
     """
     owners = {owner.session_uid: (owner, obj.name) for obj in moving for owner in _owners_of(obj)}
     owners.update((one.session_uid, (one, one.name)) for one in (*simulated, scene))
@@ -143,13 +142,13 @@ def read(
 
 
 def _is_same(found: Curves, known: Curves) -> bool:
-    """Whether both are alike; F-curves that are the same share their samples."""
+    """Whether both are equal; unchanged F-curves share their samples."""
     alike = found._replace(samples={}) == known._replace(samples={}) and found.samples.keys() == known.samples.keys()
     return alike and all(one is known.samples[key] for key, one in found.samples.items())
 
 
 def _owners_of(obj: Object) -> list[Any]:
-    """The IDs whose F-curves move or shape an object: itself, its keys, parents, and what its stacks refer to."""
+    """The IDs whose F-curves move or shape an object: itself, parents, what its stacks refer to, and their keys."""
     found, waiting = {}, [obj]
     while waiting:
         one = waiting.pop()
@@ -178,7 +177,7 @@ def _rules(owner: Any) -> str:
 
 
 def _driving(owner: Any) -> list[Any]:
-    """The IDs that the drivers of an ID look at."""
+    """The IDs that the drivers of an ID read."""
     data = owner.animation_data
     drivers = () if data is None else (curve.driver for curve in data.drivers)
     found = (target.id for driver in drivers for variable in driver.variables for target in variable.targets)
@@ -186,18 +185,18 @@ def _driving(owner: Any) -> list[Any]:
 
 
 def _driver(curve: Any) -> Any:
-    """What one driver does."""
+    """Everything that decides what a driver does."""
     driver = curve.driver
     variables = [
         (variable.name, variable.type, [(one.id and one.id.name_full, _values(one, DRIVER_TARGET)) for one in targets])
         for variable, targets in ((one, one.targets) for one in driver.variables)
     ]
-    said = (driver.type, driver.expression, driver.use_self, variables)
-    return curve.data_path, curve.array_index, said, _curve(curve)
+    state = (driver.type, driver.expression, driver.use_self, variables)
+    return curve.data_path, curve.array_index, state, _curve(curve)
 
 
 def _strip(strip: Any) -> Any:
-    """What one strip does; influence and time count only where they are not animated, as that writes them."""
+    """Everything that decides what a strip does; influence and time only if not animated, as animation sets them."""
     free = (
         strip.use_animated_influence or strip.influence,
         strip.use_animated_time or strip.strip_time,
@@ -210,7 +209,7 @@ def _strip(strip: Any) -> Any:
 
 
 def _curve(curve: Any) -> Any:
-    """How an F-curve runs."""
+    """Everything that decides the values of an F-curve."""
     modifiers = [
         sorted(
             (prop.identifier, str(getattr(one, prop.identifier)))

@@ -1,7 +1,7 @@
-"""What comes from another .blend: objects and meshes that are linked, and library overrides of them.
+"""Linked objects and meshes of other .blend files, and library overrides of them.
 
-Blender saves no shape keys and no attributes that are added to an overridden mesh, so only a mesh of this file can be
-simulated. Its object may be an override.
+Blender does not save shape keys or attributes added to an overridden mesh, so only a local mesh can be simulated. Its
+object may be an override.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from ..kinds import Object
 
 
 def problem(obj: Object) -> str:
-    """Why nothing of a mesh object's simulation could be saved in this file, and what to do about it, or ""."""
+    """Why the simulation of a mesh object could not be saved in this file, and what to do about it, or ""."""
     mesh = obj.data
     if obj.library is not None:
         return f"'{obj.name}' is linked: make a local copy (Object > Relations > Make Local)"
@@ -25,10 +25,10 @@ def problem(obj: Object) -> str:
 
 
 def before_save() -> None:
-    """Let Blender save the settings of overridden objects.
+    """Make the settings of overridden objects safe to save.
 
-    Since 5.0 it fails to read an overridden group of settings that does not exist in the object it overrides. To read
-    a setting makes the group, there and here.
+    Since 5.0 Blender fails to read an overridden property group that does not exist in the reference object. Reading a
+    setting creates the group in both.
     """
     for obj in bpy.data.objects:
         if obj.override_library is not None:

@@ -1,20 +1,20 @@
-"""How things of ours in a file are told from the user's, also when the object that they were made for is gone.
+"""How our data in a file is told from the user's, even after the object it was made for is gone.
 
-Attributes have names that begin with `PREFIX`, the node group has a custom property, and the file of a Mesh Cache bake
-has a suffix. Blender keeps no custom properties of a shape key, and a user may rename it; so each of ours has a Range
-Max that nobody types. It goes along with a key that is renamed, joined into another mesh, copied, appended or saved.
+Names of attributes begin with `PREFIX`, the node group has a custom property, and the file of a Mesh Cache bake has a
+suffix. Shape keys have no custom properties and can be renamed, so each of ours has a Range Max that nobody types. It
+survives renaming, joining, copying, appending and saving.
 """
 
 from ..kinds import KeyBlock, Keys
 
 PREFIX = "pbd_"
-"""How the names of our attributes begin."""
+"""Prefix of the names of our attributes."""
 
 BAKE_MODIFIER = "PBD Bake"
 """Name of the modifier that plays a Mesh Cache bake."""
 
 BAKE_SUFFIX = "_bake.pc2"
-"""How the names of the files of Mesh Cache bakes end."""
+"""Suffix of the files of Mesh Cache bakes."""
 
 LIVE = 1.0 + 2 / 8192
 """Range Max of the live key."""
@@ -23,11 +23,11 @@ BAKED = 1.0 + 3 / 8192
 """Range Max of baked keys."""
 
 BASIS = 1.0 + 1 / 8192
-"""Range Max of a basis that is ours. All three are exact in 32 bits, and the panel shows them as 1.000."""
+"""Range Max of a Basis that we made. All three are exact in 32 bits, and the panel shows them as 1.000."""
 
 
 def mark(block: KeyBlock, kind: float) -> None:
-    """Make a shape key one of ours: `LIVE`, `BAKED` or `BASIS`."""
+    """Mark a shape key as ours: `LIVE`, `BAKED` or `BASIS`."""
     block.slider_max = kind
 
 
@@ -37,7 +37,7 @@ def is_marked(block: KeyBlock, *kinds: float) -> bool:
 
 
 def give_up(block: KeyBlock) -> None:
-    """Let a shape key be the user's."""
+    """Remove the mark, so that the shape key is the user's."""
     block.slider_max = 1.0
 
 

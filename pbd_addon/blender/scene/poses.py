@@ -1,7 +1,7 @@
-"""Where objects stand, and the way between object space and the world.
+"""Poses of objects, and the conversion between object space and world space.
 
-A shape is (n, 3) float32 in object space [m]. A pose says where the object stood and how far the user's own shape
-keys were turned at one moment. World positions, (n, 3) [m], are a shape under a pose.
+A shape is (n, 3) float32 in object space [m]. A pose is the object's transform and the values of the user's shape keys
+at one time. World positions, (n, 3) [m], are a shape under a pose.
 """
 
 from __future__ import annotations
@@ -14,44 +14,41 @@ from ..kinds import Depsgraph, Object
 from . import user_keys
 
 TINY_VOLUME = 1e-18
-"""Determinant of a transform below which an object counts as flattened, so that it has no inverse."""
+"""Determinant of a transform below which it counts as singular."""
 
 
 class Pose(NamedTuple):
-    """What of an object can be animated: its transform and its own shape keys."""
+    """The transform and shape key values of an object at one time."""
 
     matrix: np.ndarray  # (4, 4) float64, object to world
-    key_values: dict[str, float]  # of the user's shape keys that are not at rest
+    key_values: dict[str, float]  # of the user's shape keys that are not zero
 
     def blend(self, other: Pose, fraction: float) -> Pose:
-        """The pose on the straight way to `other`; 0 is here, 1 is there."""
+        """The linear interpolation to `other`; 0 is this pose, 1 is the other."""
         names = self.key_values.keys() | other.key_values.keys()
         start, end = self.key_values, other.key_values
         values = {name: (1 - fraction) * start.get(name, 0.0) + fraction * end.get(name, 0.0) for name in names}
         return Pose((1 - fraction) * self.matrix + fraction * other.matrix, values)
 
     def is_like(self, other: Pose | None) -> bool:
-        """Whether the other, or None, is the same place and shape."""
+        """Whether the other pose is the same; False for None."""
         if other is None:
             return False
         return np.array_equal(self.matrix, other.matrix) and self.key_values == other.key_values
 
 
 def read_pose(obj: Object, depsgraph: Depsgraph) -> Pose:
-    """Where the object stands in the evaluated scene."""
+    """The pose of an object in the evaluated scene."""
     return Pose(np.array(obj.evaluated_get(depsgraph).matrix_world), user_keys.key_values(obj, depsgraph))
 
 
 def read_last_pose(obj: Object) -> Pose:
-    """Where the object stood when its scene was evaluated last, before the frame that is coming.
-
-    What a script has moved but nothing has evaluated yet is known for objects without parent and constraints.
-    """
+    """The last evaluated pose of an object, or its latest if `last_matrix` knows that."""
     return Pose(np.array(last_matrix(obj)), user_keys.key_values(obj))
 
 
 def last_matrix(obj: Object) -> Any:
-    """The transform of an object that was evaluated last, or was set since then, where that can be known."""
+    """The last evaluated transform of an object, or the one set since then if it has no parent and no constraints."""
     free = obj.parent is None and not obj.constraints
     return obj.matrix_basis if free else obj.matrix_world
 
@@ -62,11 +59,11 @@ def to_world(shape: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def to_object(positions: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Shape (n, 3) float32 of world positions (n, 3); the transform (4, 4) must not be flat."""
+    """Shape (n, 3) float32 of world positions (n, 3); the transform (4, 4) must be invertible."""
     inverse = np.linalg.inv(matrix[:3, :3]).astype(np.float32)
     return (positions - matrix[:3, 3].astype(np.float32)) @ inverse.T
 
 
 def is_flat(matrix: np.ndarray) -> bool:
-    """Whether a transform squeezes the object to a plane, a line or a point, or has invalid numbers."""
+    """Whether a transform flattens the object to a plane, a line or a point, or is not finite."""
     return not abs(np.linalg.det(matrix[:3, :3])) > TINY_VOLUME

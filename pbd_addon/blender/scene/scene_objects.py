@@ -1,7 +1,7 @@
 """The objects of a scene that take part, and how to find one again.
 
-Blender's objects come and go (undo makes new ones of all), so nothing keeps one: they are found by name and checked by
-`session_uid`.
+References to Blender's objects become invalid (undo replaces all of them), so none is kept: objects are found by name
+and verified by `session_uid`.
 """
 
 from typing import Any
@@ -12,16 +12,16 @@ from ..kinds import Object, Scene
 from . import linked
 
 FEW = 4
-"""So many objects are found sooner by their names than by a look at all objects of a scene."""
+"""For fewer objects than this, looking each up by name is faster than scanning all objects of a scene."""
 
 
 def is_body(obj: Object) -> bool:
-    """Whether an object is PBD. One that was converted to a curve keeps its settings, and has no mesh to simulate."""
+    """Whether an object is PBD; one that was converted to a curve keeps its settings but has no mesh."""
     return obj.type == "MESH" and obj.pbd.enabled
 
 
 def bodies(scene: Scene) -> list[Object]:
-    """The PBD objects of a scene that are switched on, baked or not; linked ones, which cannot be, if all are."""
+    """The PBD objects of a scene that are switched on, baked or not; linked ones only if there are no others."""
     found = [obj for obj in scene.objects if is_body(obj) and obj.pbd.active]
     return [obj for obj in found if not linked.problem(obj)] or found
 
@@ -32,7 +32,7 @@ def live_bodies(scene: Scene) -> list[Object]:
 
 
 def find(scene: Scene, uid: int, name: str) -> Object | None:
-    """The object of that uid in the scene, or None; `name` is where to look first."""
+    """The object of that uid in the scene, or None; `name` is tried first."""
     obj = scene.objects.get(name)
     if obj is not None and obj.session_uid == uid:
         return obj
@@ -40,7 +40,7 @@ def find(scene: Scene, uid: int, name: str) -> Object | None:
 
 
 def objects_of(scene: Scene, names: dict[int, str]) -> list[Object]:
-    """The objects of these uids, with the names where to look first, that are there."""
+    """The objects of these uids that are in the scene; their names are tried first."""
     if len(names) < FEW:
         found = (find(scene, uid, name) for uid, name in names.items())
         return [obj for obj in found if obj is not None]
@@ -48,5 +48,5 @@ def objects_of(scene: Scene, names: dict[int, str]) -> list[Object]:
 
 
 def layer_of(scene: Scene) -> Any:
-    """The view layer of a scene that is shown."""
+    """The shown view layer of a scene."""
     return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]

@@ -1,7 +1,7 @@
-"""From which frame to which a scene is simulated, which one is shown, and how to go to one.
+"""The range of simulated frames, the shown frame, and how to go to one.
 
-Frames here are those of animation, as F-curves and keyframes count them. The output's Time Stretching shows another
-one than the playhead names: with Old 200 and New 100, frame 10 of the timeline shows frame 20 of the animation.
+Frames here are frames of the animation, in which F-curves and keyframes count. With Time Stretching they differ from
+the timeline's: with Old 200 and New 100, frame 10 of the timeline shows frame 20 of the animation.
 """
 
 import math
@@ -9,40 +9,40 @@ import math
 from ..kinds import Scene
 
 SAME = 1e-3
-"""Blender rounds stretched frames to 32 bits; what is closer to a whole one is that [frames]."""
+"""Tolerance for whole frames [frames]: Blender rounds stretched ones to 32 bits."""
 
 
 def time_stretch(scene: Scene) -> float:
-    """Frames of animation that one frame of the timeline takes."""
+    """Frames of animation per frame of the timeline."""
     return scene.render.frame_map_old / scene.render.frame_map_new
 
 
 def shown_frame(scene: Scene) -> float:
-    """The frame that is shown, which may lie between two."""
+    """The shown frame, perhaps a fraction."""
     frame = scene.frame_current_final
     whole = round(frame)
     return float(whole) if time_stretch(scene) != 1.0 and abs(frame - whole) < SAME else frame
 
 
 def last_shown(scene: Scene) -> int:
-    """The frame that is shown, or the last whole one before it."""
+    """The shown frame, rounded down."""
     return math.floor(shown_frame(scene))
 
 
 def go_to(scene: Scene, frame: int) -> None:
-    """Show a whole frame, also one between two of the timeline."""
+    """Show a whole frame of the animation, even one between two of the timeline."""
     place = frame / time_stretch(scene)
     whole = math.floor(place)
     scene.frame_set(whole, subframe=place - whole)
 
 
 def go_to_first(scene: Scene) -> None:
-    """Go to the first frame of the timeline that shows some of the simulation."""
+    """Go to the first frame of the timeline that shows the simulation."""
     scene.frame_set(timeline_frames(scene, *frame_range(scene))[0])
 
 
 def timeline_frames(scene: Scene, first: int, last: int) -> tuple[int, int]:
-    """First and last frame of the timeline that show what was simulated from one frame to another."""
+    """First and last frame of the timeline that show simulated frames `first` to `last`."""
     if not scene.use_custom_simulation_range and (first, last) == frame_range(scene):
         return _played(scene)
     stretch = time_stretch(scene)
@@ -51,27 +51,27 @@ def timeline_frames(scene: Scene, first: int, last: int) -> tuple[int, int]:
 
 
 def frame_range(scene: Scene) -> tuple[int, int]:
-    """First and last frame of the simulation: its own range if the scene has one, else what is played."""
+    """First and last frame of the simulation: the custom range if the scene has one, else the played range."""
     if scene.use_custom_simulation_range:
         return scene.simulation_frame_start, scene.simulation_frame_end
     return _stretched(scene, *_played(scene))
 
 
 def last_live_frame(scene: Scene) -> int:
-    """The last frame that is stepped; from there on the shape stays."""
+    """The last frame that is stepped; after it the shape stays."""
     if scene.use_custom_simulation_range:
         return scene.simulation_frame_end
     return _stretched(scene, scene.frame_start, max(scene.frame_end, _played(scene)[1]))[1]
 
 
 def _played(scene: Scene) -> tuple[int, int]:
-    """First and last frame of the timeline that are played."""
+    """First and last played frame of the timeline."""
     if scene.use_preview_range:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_start, scene.frame_end
 
 
 def _stretched(scene: Scene, first: int, last: int) -> tuple[int, int]:
-    """First and last whole frame that are needed to show the timeline from one frame to another."""
+    """First and last whole frame needed to show timeline frames `first` to `last`."""
     stretch = time_stretch(scene)
     return math.floor(first * stretch + SAME), math.ceil(last * stretch - SAME)

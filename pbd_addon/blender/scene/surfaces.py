@@ -1,7 +1,7 @@
-"""Surfaces of other objects as Blender evaluates them: colliders, and what cloth is attached to.
+"""Evaluated surfaces of other objects: colliders and attachment targets.
 
-They are read at every simulated frame, after modifiers, armatures and shape keys. What has not changed since it was
-read last is shared, so that a collider that stands still takes no memory and hardly any time.
+They are read at every simulated frame, after modifiers, armatures and shape keys. Arrays that did not change since the
+last read are shared, so a static collider takes no memory and hardly any time.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from . import linked, poses, user_keys
 from .scene_objects import is_body
 
 SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
-"""Types of objects that Blender can turn into faces, so that cloth can collide with them."""
+"""Types of objects that Blender can convert to faces, so that cloth can collide with them."""
 
 
 class Surface(NamedTuple):
-    """The evaluated mesh of an object at one moment."""
+    """The evaluated mesh of an object at one frame."""
 
     name: str  # of the object
     matrix: np.ndarray  # (4, 4) float64, object to world
@@ -39,12 +39,12 @@ class Surface(NamedTuple):
         return poses.to_world(self.points, self.matrix)
 
     def fits(self, other: Surface) -> bool:
-        """Whether both have the same faces, so that one can become the other by moving."""
+        """Whether both have the same faces, so that moving vertices turns one into the other."""
         same = self.faces is other.faces or all(map(np.array_equal, self.faces, other.faces))
         return same and len(self.points) == len(other.points) and self.mirrored == other.mirrored
 
-    def stands_like(self, other: Surface) -> bool:
-        """Whether both are in the same place and shape."""
+    def is_like(self, other: Surface) -> bool:
+        """Whether both have the same transform, points and faces."""
         return (
             self.fits(other)
             and np.array_equal(self.matrix, other.matrix)
@@ -52,7 +52,7 @@ class Surface(NamedTuple):
         )
 
     def blend(self, other: Surface, fraction: float) -> Surface:
-        """The surface on the straight way to `other`, or that one if its faces are others."""
+        """The linear interpolation to `other`, or `other` itself if its faces differ."""
         if not self.fits(other):
             return other
         matrix = (1 - fraction) * self.matrix + fraction * other.matrix
@@ -71,7 +71,7 @@ def turned_around(faces: Polygons) -> Polygons:
 
 
 def fans(faces: Polygons) -> np.ndarray:
-    """Triangles (t, 3) int32 that cover the faces, each from its first corner."""
+    """Triangles (t, 3) int32 of the faces, as fans around each first corner."""
     lengths = np.maximum(np.diff(faces.starts) - 2, 0)
     first = np.repeat(faces.starts[:-1], lengths)
     place = np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -79,27 +79,27 @@ def fans(faces: Polygons) -> np.ndarray:
 
 
 def takes_part(obj: Object, depsgraph: Depsgraph) -> bool:
-    """Whether cloth may meet an object: not disabled in viewports, nor excluded from the view layer.
+    """Whether an object collides: it is neither disabled in viewports nor excluded from the view layer.
 
-    One that is only hidden by its eye icon, or in renders, does take part. That it is evaluated is not enough, as
-    whatever a property points to is.
+    An object hidden by its eye icon or in renders does. Being evaluated is no criterion, because everything that a
+    property points to is evaluated.
     """
     layer = depsgraph.view_layer
     if obj.hide_viewport or not (layer.objects.get(obj.name) == obj or obj in layer.objects[:]):
         return False
-    # Blender looks through all objects of all collections for those that hold one: not in vain, and not in each frame.
+    # `users_collection` scans the objects of all collections, so it is read only if it can matter.
     if not any(collection.hide_viewport for collection in bpy.data.collections):
         return True
     return not all(collection.hide_viewport for collection in obj.users_collection)
 
 
 def read(obj: Object, depsgraph: Depsgraph, known: Surface | None = None) -> Surface:
-    """The surface of an object as evaluated.
+    """The evaluated surface of an object.
 
     Args:
         obj: Original object of a type in `SURFACE_TYPES`.
         depsgraph: What evaluates it.
-        known: An earlier surface of the object; its arrays are used again where they are the same.
+        known: An earlier surface of the object; equal arrays are shared with it.
 
     Raises:
         PBDError: A vertex has invalid coordinates.
@@ -120,9 +120,9 @@ def read(obj: Object, depsgraph: Depsgraph, known: Surface | None = None) -> Sur
 
 
 def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
-    """Faces of a mesh, or of None; those of the known surface, if they are the same.
+    """Faces of a mesh, or of None; those of the known surface if they are equal.
 
-    The corners tell them apart: to read where faces start takes fifty times as long.
+    Only corners are compared: reading where faces start takes fifty times as long.
     """
     corners = np.empty(0 if mesh is None else len(mesh.loops), np.int32)
     if len(corners):
@@ -138,12 +138,12 @@ def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
 
 
 def is_simulated(obj: Object) -> bool:
-    """Whether the object is a PBD object that is stepped: switched on and not baked."""
+    """Whether the object is a PBD object that is switched on, local and not baked."""
     return is_body(obj) and obj.pbd.active and not obj.pbd.baked and not linked.problem(obj)
 
 
 def colliders(scene: Scene) -> list[Object]:
-    """The objects that cloth of this scene may meet: those marked, and those of its collection."""
+    """The colliders of a scene: marked objects, and those in its collider collection."""
     marked = [obj for obj in scene.objects if obj.pbd_collider.enabled]
     collection = scene.pbd.collider_collection
     chosen = {obj.session_uid: obj for obj in (*marked, *(collection.all_objects if collection else ()))}

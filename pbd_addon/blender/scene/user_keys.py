@@ -1,6 +1,6 @@
-"""The shape keys of the user, which the simulation starts from and leaves alone.
+"""The user's shape keys, which the simulation starts from and does not change.
 
-Blender shows Basis + sum of value * mask * (key - its relative key); a mask is a vertex group.
+Blender shows Basis + sum of value * mask * (key - relative key); a mask is a vertex group.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ def read_points(key_block: KeyBlock) -> np.ndarray:
 
 
 def read_vertices(mesh: Mesh) -> np.ndarray:
-    """The shape (n, 3) float32 of a mesh in Object Mode, without its keys, or of an evaluated one."""
+    """The vertices (n, 3) float32 of a mesh in Object Mode, without its keys, or of an evaluated mesh."""
     shape = np.empty((len(mesh.vertices), 3), np.float32)
     if len(shape):
         mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
@@ -25,9 +25,9 @@ def read_vertices(mesh: Mesh) -> np.ndarray:
 
 
 def read_weights(obj: Object, group_name: str) -> np.ndarray:
-    """Weights (n,) float32 of a vertex group, zero outside of it.
+    """Weights (n,) float32 of a vertex group, zero outside it.
 
-    Blender has no bulk access to vertex groups, so this loops; it runs when a simulation is built, not per frame.
+    Blender has no bulk access to vertex groups, so this loops; it runs when a simulation is built, not at each frame.
     """
     index = obj.vertex_groups[group_name].index
     members = [
@@ -41,7 +41,7 @@ def read_weights(obj: Object, group_name: str) -> np.ndarray:
 
 
 def user_keys(obj: Object) -> list[KeyBlock]:
-    """The shape keys that the user made, without the basis."""
+    """The user's shape keys, without the Basis."""
     keys = obj.data.shape_keys
     if keys is None:
         return []
@@ -49,7 +49,7 @@ def user_keys(obj: Object) -> list[KeyBlock]:
 
 
 def key_values(obj: Object, depsgraph: Depsgraph | None = None) -> dict[str, float]:
-    """Values of the user's keys that are not at rest, by name; as evaluated in `depsgraph` if there is one."""
+    """Nonzero values of the user's keys, by name; as evaluated in `depsgraph` if one is given."""
     keys = obj.data.shape_keys
     if keys is None:
         return {}
@@ -59,13 +59,13 @@ def key_values(obj: Object, depsgraph: Depsgraph | None = None) -> dict[str, flo
 
 
 def read_masks(obj: Object) -> dict[str, np.ndarray]:
-    """Weights (n,) float32 by which vertex groups limit the user's keys, by name of the key."""
+    """Masks of the user's keys: weights (n,) float32 of their vertex groups, by name of the key."""
     groups = ((block.name, block.vertex_group) for block in user_keys(obj))
     return {name: read_weights(obj, group) for name, group in groups if group in obj.vertex_groups}
 
 
 def user_offset(obj: Object, values: dict[str, float], masks: dict[str, np.ndarray]) -> np.ndarray | None:
-    """What the user's keys add to the basis at these values, (n, 3) float32, or None for nothing."""
+    """The sum of the user's keys at these values, (n, 3) float32, without the Basis; None if it is zero."""
     blocks = obj.data.shape_keys.key_blocks if obj.data.shape_keys else {}
     total = None
     for name, value in values.items():
@@ -80,12 +80,12 @@ def user_offset(obj: Object, values: dict[str, float], masks: dict[str, np.ndarr
 
 
 def basis_shape(obj: Object) -> np.ndarray:
-    """The shape (n, 3) float32 without any key's effect."""
+    """The shape (n, 3) float32 of the Basis, or of the mesh if it has no keys."""
     keys = obj.data.shape_keys
     return read_vertices(obj.data) if keys is None else read_points(keys.reference_key)
 
 
 def user_shape(obj: Object, values: dict[str, float], masks: dict[str, np.ndarray]) -> np.ndarray:
-    """The shape (n, 3) float32 that the user's own keys make at these values, without what is simulated."""
+    """The shape (n, 3) float32 of the user's keys at these values, without the simulation's."""
     offset = user_offset(obj, values, masks)
     return basis_shape(obj) if offset is None else basis_shape(obj) + offset

@@ -1,5 +1,5 @@
-"""What a user can set, and how the bridge reads it.
+"""The user's settings, and how the bridge reads them.
 
-To read in this order: `field_properties` makes Blender properties from the fields of the physics, `maps` the weight
-maps, `properties` registers them all, `raw_settings` reads them for a run, and `presets` are the menus of materials.
+Read in this order: `field_properties` makes Blender properties from the fields of the engine's settings, `maps` makes
+those of the weight maps, `properties` registers all, `raw_settings` reads them, `presets` are the material presets.
 """

@@ -1,4 +1,4 @@
-"""Settings of Blender's own that the panels show with a tooltip of ours, as Blender's talks of something else.
+"""Settings of Blender's that the panels show with our tooltips, because Blender's are about something else.
 
 Each is a property of `Scene.pbd` that reads and writes Blender's; nothing is stored twice.
 """
@@ -16,11 +16,11 @@ BLENDERS = {
     "range_end": "simulation_frame_end",
     "lock_interface": "render.use_lock_interface",
 }
-"""By the name of the property: the path of Blender's, from the scene."""
+"""Path of Blender's property, from the scene, by name of ours."""
 
 
 def properties() -> dict[str, Any]:
-    """The properties, by name."""
+    """The properties by name."""
     return {
         "use_range": BoolProperty(
             name="Simulation Range",
@@ -48,7 +48,7 @@ def properties() -> dict[str, Any]:
 
 
 def _access(name: str) -> dict[str, Any]:
-    """What all of them have in common."""
+    """Getter, setter and options of a property."""
     owner, _, own = f".{BLENDERS[name]}".rpartition(".")
     read = operator.attrgetter(BLENDERS[name])
 

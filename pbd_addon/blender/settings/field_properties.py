@@ -1,7 +1,7 @@
 """Blender properties made from the fields of ``settings.py``.
 
-Labels, units, ranges and tooltips are written once, beside the physics they steer. Blender has no units for pressure,
-stiffness or density: there the tooltip tells the unit. What is shown in another unit: `shown_units`.
+Labels, units, ranges and tooltips are written once, in the engine. Blender has no units for pressure, stiffness or
+density; there the tooltip names the unit. Settings shown in other units are in `shown_units`.
 """
 
 import dataclasses
@@ -20,14 +20,14 @@ Real = functools.partial(FloatProperty, override=OVERRIDABLE)
 Choice = functools.partial(EnumProperty, override=OVERRIDABLE)
 Text = functools.partial(StringProperty, override=OVERRIDABLE)
 Link = functools.partial(PointerProperty, override=OVERRIDABLE)
-"""Blender's properties, which a library override may set."""
+"""Blender's properties, made overridable in library overrides."""
 
 cleared_listeners: list[Callable[[], None]] = []
-"""Functions without arguments to call when the name of a vertex group may have been cleared."""
+"""Functions to call, without arguments, when the name of a vertex group may have been cleared."""
 
 
 def on_group(_group: Any, _context: Any) -> None:
-    """Update callback of a setting that names a vertex group: Blender makes no undo step of a click on its cross."""
+    """Update callback of a setting that names a vertex group: Blender makes no undo step when it is cleared."""
     for listener in cleared_listeners:
         listener()
 
@@ -55,13 +55,13 @@ def property_from(field: dataclasses.Field) -> Any:
         return Whole(**options)
     if about["unit"] == "m":
         return Real(subtype="DISTANCE", precision=4, **options)
-    # A pixel of a drag, or a click on an arrow, is worth a hundredth of a usual value, be it 1e-5 N·m or 5000 N/m.
+    # Dragging by a pixel, or a click on an arrow, changes the value by a hundredth of the default.
     options["step"] = field.default or about["soft_high"] or 1.0
     return Real(precision=decimals(field.default), **options)
 
 
 def decimals(value: Any) -> int:
-    """Digits behind the point that show a default value in full, as many as Blender can."""
+    """Number of decimals that shows a default value in full; Blender allows at most 6."""
     if value == 0.0:
         return 3
     return min(max(2, 1 - math.floor(math.log10(abs(value)))), 6)

@@ -1,6 +1,6 @@
-"""Weight maps: vertex groups that say where on the mesh a setting counts more or less.
+"""Weight maps: vertex groups that scale a setting over the mesh.
 
-A weight w of a group stands for the factor low + w (high - low) on what the settings say.
+Weight w of a group multiplies the setting by low + w (high - low).
 """
 
 from typing import NamedTuple
@@ -34,17 +34,17 @@ ABOUT = {
     "pressure": ("the pressure on the skin", 0.0, "A place where nothing blows 0"),
     "friction": ("Friction", 0.0, "A slippery patch 0.1, a rubber sole 3"),
 }
-"""Of each map: what its factor is multiplied with, the factor at weight 0 at first, and typical values."""
+"""For each map: what its factor multiplies, the default factor at weight 0, and typical values."""
 
 LEAST = 1e-3
-"""Smallest factor of a map that must be above 0."""
+"""Smallest factor of maps that must be positive."""
 
 FIELDS = tuple(f"{kind}_{part}" for kind in MAPS for part in ("group", "low", "high"))
-"""Names of the properties, three a map."""
+"""Names of the properties, three per map."""
 
 
 def properties() -> dict[str, object]:
-    """Blender properties by name: of each map a vertex group, and the factors at its weights 0 and 1."""
+    """Blender properties by name: for each map a vertex group, and the factors at weights 0 and 1."""
     found: dict[str, object] = {}
     for kind in MAPS:
         target, low, typical = ABOUT[kind]
@@ -69,7 +69,7 @@ def properties() -> dict[str, object]:
 
 
 class WeightMap(NamedTuple):
-    """What the settings say of one map."""
+    """The settings of one map."""
 
     group: str  # its vertex group, or ""
     low: float  # factor at weight 0
@@ -96,6 +96,6 @@ def read(obj: Object, names: dict[str, str]) -> dict[str, np.ndarray]:
 
 
 def factors(settings: dict[str, WeightMap], weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What `Body` takes as maps: factors (n,) float64 for weights as from `read`."""
+    """The factors (n,) float64 for weights from `read`, by map, for `Simulation.set_maps`."""
     used = {kind: (settings[kind], w.astype(float)) for kind, w in weights.items()}
     return {kind: one.low + (one.high - one.low) * w for kind, (one, w) in used.items()}

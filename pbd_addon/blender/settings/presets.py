@@ -1,7 +1,7 @@
-"""Where the shipped material presets are, and which settings a preset file holds.
+"""The folder of the material presets, and the settings that a preset file contains.
 
-The files are written from ``pbd_addon.presets`` by ``tools/write_presets.py``. Blender finds them beside this
-module, in ``presets/``, and the user's own in the preset folder of the user's profile.
+The files are written from ``pbd_addon.presets`` by ``tools/write_presets.py``. Blender finds them beside this module,
+in ``presets/``, and the user's in the preset folder of the user's profile.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from ...settings import Material
 CLOTH = "pbd_cloth"
 BALLOON = "pbd_balloon"
 
-PRESSURE_FIELDS = ("pressure_mode", "pressure", "overpressure", "k_volume")
-"""A fabric leaves these alone, so that a cushion can change its cover and stay inflated."""
+PRESSURE_FIELDS = (
+    *("pressure_mode", "pressure", "overpressure", "k_volume"),
+    *("gas_density", "pump", "burst_pressure", "burst_strain"),
+)
+"""Fabric presets do not set these, so a cushion can change its cover and stay inflated."""
 
 PIN_FIELDS = ("pin_stiffness",)
 """These belong to the scene, not to the material."""
@@ -27,29 +30,29 @@ CONTACT_FIELDS = ("self_collision", "self_distance")
 
 
 def fields(kind: str) -> tuple[str, ...]:
-    """Names of the `Material` fields in a preset file of the kind `CLOTH` or `BALLOON`."""
+    """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`."""
     left_out = PIN_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 
 
 def note(pbd: Any, kind: str, name: str) -> None:
-    """Remember that an object has just got the preset of this kind and name."""
+    """Remember the preset, of this kind and name, that was just applied to an object."""
     pbd.preset, pbd.preset_mark = name, _mark(pbd, kind)
 
 
 def chosen(pbd: Any) -> tuple[str, bool]:
-    """Name of the preset that an object got last, or "", and whether the material is still as that says."""
+    """Name of the preset applied last, or "", and whether the material is unchanged since."""
     return pbd.preset, pbd.preset_mark == _mark(pbd, pbd.preset_mark.partition(" ")[0])
 
 
 def _mark(pbd: Any, kind: str) -> str:
-    """A short text that changes with every setting that a preset of a kind holds."""
+    """A checksum of the settings in presets of this kind."""
     values = [getattr(pbd, name) for name in fields(kind)]
     return f"{kind} {zlib.crc32(repr(values).encode()):08x}"
 
 
 def register() -> None:
-    """Show Blender the folder that holds `presets/`."""
+    """Tell Blender the folder that contains `presets/`."""
     from bpy.utils import register_preset_path
 
     register_preset_path(os.path.dirname(__file__))

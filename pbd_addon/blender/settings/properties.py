@@ -1,6 +1,6 @@
 """``Object.pbd``, ``Object.pbd_collider`` and ``Scene.pbd``: what a user can set.
 
-Materials and solver settings are made from the fields of ``settings.py``, all else stands here.
+Materials and solver settings are made from the fields of ``settings.py``; all others are here.
 """
 
 from collections.abc import Callable
@@ -26,29 +26,29 @@ from .field_properties import (
 )
 
 RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
-"""Options of a path that may begin with //; until Blender 4.5 all paths may."""
+"""Options of a path that may begin with //; before Blender 4.5 all paths may."""
 
 enabled_listeners: list[Callable[[], None]] = []
-"""Functions without arguments to call when an object becomes PBD or stops being it."""
+"""Functions to call, without arguments, when an object becomes PBD or stops being it."""
 
 collider_listeners: list[Callable[[], None]] = []
-"""Functions without arguments to call when an object may have become a collider or stopped being one."""
+"""Functions to call, without arguments, when an object may have become a collider or stopped being one."""
 
 
 def on_enabled(_group: Any, _context: bpy.types.Context) -> None:
-    """Update callback: scripts may set `enabled` too, not only the operators."""
+    """Update callback, because scripts may set `enabled` too, not only operators."""
     for listener in enabled_listeners:
         listener()
 
 
 def on_collider(_group: Any, _context: bpy.types.Context) -> None:
-    """Update callback: there may be another set of colliders now."""
+    """Update callback: the set of colliders may have changed."""
     for listener in collider_listeners:
         listener()
 
 
 def is_other_mesh(group: Any, obj: Object) -> bool:
-    """Whether the pointer of an object's group may point to this object: any other mesh."""
+    """Poll of a pointer: any other mesh object."""
     return obj.type == "MESH" and obj != group.id_data
 
 
@@ -62,7 +62,7 @@ BAKE_MODES = (
 
 
 def coulomb(name: str, description: str) -> Any:
-    """The property of a coefficient of friction."""
+    """A friction coefficient."""
     return Real(
         name=name,
         description=description,
@@ -74,7 +74,7 @@ def coulomb(name: str, description: str) -> Any:
 
 
 class PBD_PG_object(bpy.types.PropertyGroup):
-    """What one cloth or balloon is made of, where it is pinned, and how to undo its bake."""
+    """The material of a cloth or balloon, its pins, and the notes that undo its bake."""
 
     enabled: Switch(name="PBD", description="This object is a PBD cloth or balloon", update=on_enabled)
     active: Switch(name="Simulate", description="Simulate this object while frames play", default=True)
@@ -164,7 +164,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         description="Delete Bake removes the PC2 file from the disk as well; undo does not bring it back",
     )
 
-    # What the add-on needs to take back what it added. Not settings: scripts should leave these alone.
+    # What the add-on needs to remove what it has added. These are not settings: scripts should leave them alone.
     preset: Text(name="Preset", options={"HIDDEN"})
     preset_mark: Text(name="Material of the Preset", options={"HIDDEN"})
     live_key: Text(name="Live Shape Key", options={"HIDDEN"})
@@ -187,7 +187,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
 
 
 class PBD_PG_collider(bpy.types.PropertyGroup):
-    """How cloth meets an object that is not simulated."""
+    """The settings of an object as a collider."""
 
     enabled: Switch(
         name="Collider",
@@ -228,7 +228,7 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
 
 
 class PBD_PG_scene(bpy.types.PropertyGroup):
-    """How all cloths and balloons of a scene are stepped together."""
+    """The settings of all cloth and balloons of a scene."""
 
     speed: Real(
         name="Speed",
@@ -333,7 +333,7 @@ register_classes, unregister_classes = bpy.utils.register_classes_factory(
 
 
 def register() -> None:
-    """Register the groups and hang them on objects and scenes."""
+    """Register the groups and attach them to objects and scenes."""
     register_classes()
     bpy.types.Object.pbd = PointerProperty(type=PBD_PG_object, override=OVERRIDABLE)
     bpy.types.Object.pbd_collider = PointerProperty(type=PBD_PG_collider, override=OVERRIDABLE)

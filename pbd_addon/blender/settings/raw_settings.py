@@ -1,4 +1,4 @@
-"""Raw settings: records of values as Blender stores them, quick to read and to compare; and what they stand for."""
+"""Raw settings: tuples of values as Blender stores them, quick to read and compare, and their conversion."""
 
 import operator
 from collections import namedtuple
@@ -13,11 +13,11 @@ from .field_properties import shown_fields
 from .properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 
 Key = int | tuple[str, int]
-"""Whose settings: the uid of a simulated object or of the scene; of a collider, `as_collider` of its uid."""
+"""The owner of settings: the uid of a simulated object or of the scene, or `as_collider` of a collider's uid."""
 
 
 def as_collider(uid: int) -> Key:
-    """The key of an object's settings as a collider; it may have others as a cloth."""
+    """The key of an object's settings as a collider; a PBD object also has its own."""
     return ("collider", uid)
 
 
@@ -33,10 +33,10 @@ OF_SCENE = {name: ((f"pbd.{name}",), "") for name in SOLVER_FIELDS} | {
 }
 OF_COLLIDER = {name: ((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS}
 OF_OBJECT = {name: ((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS)}
-"""Of each field of a record: the paths that make its value, and its name if it is not that of its property."""
+"""For each field: the data paths that make its value, and its name if it differs from that of the property."""
 
 Record = Any
-"""One of the three below: mypy knows no fields that are made from a table."""
+"""One of the three below: mypy cannot see fields that are made from a table."""
 
 _record: Any = namedtuple
 SceneSettings = _record("SceneSettings", tuple(OF_SCENE))
@@ -58,12 +58,12 @@ class Floor(NamedTuple):
 
 
 def paths_of(record: Record, field: str) -> tuple[str, ...]:
-    """Beginnings of the data paths that a field of a record is made of."""
+    """Prefixes of the data paths that make the value of a field."""
     return RECORDS[type(record)][0][field][0]
 
 
 def label_of(record: Record, field: str) -> str:
-    """What a field of a record is called in the panels."""
+    """The label of a field in the panels."""
     fields, group = RECORDS[type(record)]
     paths, name = fields[field]
     known: Any = group.bl_rna.properties
@@ -71,7 +71,7 @@ def label_of(record: Record, field: str) -> str:
 
 
 def differences(before: Record, now: Record) -> list[str]:
-    """Fields in which two records of one kind differ."""
+    """The fields in which two records of the same kind differ."""
     return [] if before == now else [name for name, a, b in zip(now._fields, before, now, strict=True) if a != b]
 
 
@@ -80,7 +80,7 @@ _collider_values = operator.attrgetter(*COLLIDER_FIELDS)
 
 
 def raw_material(pbd: Any) -> Record:
-    """The settings of material and maps of an ``Object.pbd``."""
+    """The material and maps of an ``Object.pbd``."""
     return ObjectSettings._make(_object_values(pbd))
 
 
@@ -90,13 +90,13 @@ def raw_collider(pbd_collider: Any) -> Record:
 
 
 def default_collider() -> Record:
-    """The settings of a collider that is not marked as one, as from `raw_collider`."""
+    """The settings of a collider that is not marked as one: the defaults."""
     known: Any = PBD_PG_collider.bl_rna.properties
     return ColliderSettings._make(known[name].default for name in COLLIDER_FIELDS)
 
 
 def raw_scene(scene: Scene) -> Record:
-    """Everything of a scene that steers the solver."""
+    """All settings of a scene that affect the solver."""
     pbd = scene.pbd
     render = scene.render
     return SceneSettings(
@@ -109,7 +109,7 @@ def raw_scene(scene: Scene) -> Record:
 
 
 def clean(value: Any) -> Any:
-    """A setting as it was typed: Blender stores 0.15 as 0.15000000596, and a lower limit a hair below itself."""
+    """A setting as it was typed: in 32 bits 0.15 becomes 0.15000000596, and a lower limit may fall below itself."""
     return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
@@ -117,7 +117,7 @@ def material_from(raw: Record, name: str) -> Material:
     """The material of a record from `raw_material`.
 
     Raises:
-        PBDError: A value is outside of its range; the sentence names the object and the setting.
+        PBDError: A value is out of range; the sentence names the object and the setting.
     """
     try:
         return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=False)))
@@ -126,13 +126,13 @@ def material_from(raw: Record, name: str) -> Material:
 
 
 def maps_from(raw: Record) -> dict[str, maps.WeightMap]:
-    """What a record from `raw_material` says of each map."""
+    """The settings of each map in a record from `raw_material`."""
     values = list(map(clean, raw[len(MATERIAL_FIELDS) :]))
     return {kind: maps.WeightMap(*values[3 * at : 3 * at + 3]) for at, kind in enumerate(MAPS)}
 
 
 def collider_from(raw: Record) -> dict[str, Any]:
-    """The settings of a record from `raw_collider` by the names that `Collider` gives them."""
+    """The settings of a record from `raw_collider`, by argument of `Collider`."""
     values = dict(zip(COLLIDER_FIELDS, map(clean, raw), strict=True))
     values["static_friction"] = max(values["static_friction"], values["friction"])
     return values
@@ -142,7 +142,7 @@ def settings_from(raw: Record, name: str) -> SolverSettings:
     """The solver settings, with gravity [m/s²], of a record from `raw_scene`.
 
     Raises:
-        PBDError: A value is outside of its range; the sentence names the scene and the setting.
+        PBDError: A value is out of range; the sentence names the scene and the setting.
     """
     values = dict(zip(SOLVER_FIELDS, map(clean, raw), strict=False))
     try:

@@ -1,8 +1,8 @@
 """Settings that are shown in another unit than they are stored in.
 
-Scripts, presets and animation have SI units throughout. In a panel 0.000012 N·m has too many zeros to be read and too
-few digits to be told from 0.0000115: there a twin of the setting, in µN·m, reads and writes it. Densities are shown in
-g/m², in which cloth is sold. A twin cannot be animated: what is keyed is the setting itself.
+Scripts, presets and animation use SI units throughout. In a panel, 0.000012 N·m has too many zeros to read and too few
+digits to be told from 0.0000115, so a twin property in µN·m reads and writes the setting. Densities are shown in g/m²,
+the unit in which cloth is sold. A twin cannot be animated; keyframes go to the setting itself.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from .field_properties import OVERRIDABLE, shown_fields
 
 
 class Shown(NamedTuple):
-    """How a setting is shown."""
+    """The twin of a setting."""
 
     name: str  # of the property that shows it
     unit: str
@@ -38,21 +38,21 @@ SHOWN_AS = {
         "Flexural rigidity, resistance to folding, in µN·m. Silk 3, cotton 12, denim 60, paper 270. Key it by the dot",
     ),
 }
-"""By the name of the stored setting."""
+"""The twins by name of the stored setting."""
 
 
 def properties() -> dict[str, Any]:
-    """The twins, Blender properties by name."""
+    """Blender properties of the twins, by name."""
     fields = {field.name: field for field in shown_fields(Material)}
     return {shown.name: _twin(fields[name], name, shown) for name, shown in SHOWN_AS.items()}
 
 
 KEYED_HERE = "DECORATE_KEYFRAME"
-"""Icon of Blender's for a setting that has a key at this frame."""
+"""Blender's icon for a setting with a keyframe at this frame."""
 
 
 def key_icon(obj: Object, name: str, frame: int) -> str:
-    """The icon that Blender draws beside a setting: whether it is driven, animated, or has a key at a frame."""
+    """The icon that Blender draws beside a setting: driven, animated, or keyed at this frame."""
     path, data = f"pbd.{name}", obj.animation_data
     if data is None:
         return "DECORATE"

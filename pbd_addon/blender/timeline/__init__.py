@@ -1,8 +1,7 @@
 """The simulation that follows the timeline: detect purely, act once.
 
-To read in this order: `record` is what was simulated of a scene, `changes` finds what of it does not hold any more, and
-`step`, which alone writes the record, truncates it and steps what is missing. `follow` leads from a frame that Blender
-shows through these to what is shown; `replay` is its short way for a frame that is as before. `scene_simulation` and
-`simulated_object` are the simulation that is stepped; `session` keeps one record for each scene and is what all others
-call.
+Read in this order: `record` holds what was simulated of a scene, `changes` finds which frames of it are out of date,
+and `step`, the only writer, truncates the record and steps missing frames. `follow` runs these for the frame that
+Blender shows and writes the result; `replay` is its shortcut for an unchanged frame. `scene_simulation` and
+`simulated_object` are what is stepped. `session` keeps one record per scene; other packages call it.
 """

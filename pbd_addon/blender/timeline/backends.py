@@ -1,9 +1,8 @@
-"""Which kernels compute: NumPy's, until another process has compiled Numba's.
+"""Which kernels run: NumPy's, until a second process has compiled Numba's.
 
-Numba is there when the extension comes from a zip that brings it. Once in a session of Blender, when the first frame
-is to be simulated, a process of Blender's own Python compiles the kernels into the extension's user folder, or looks
-through those that it finds there, for they must fit this very processor. Only then Blender reads them. It never
-compiles anything itself: that would keep its window from drawing for many seconds.
+Numba is available if the extension's zip bundles it. Before the first simulated frame of a Blender session, a process
+of Blender's own Python compiles the kernels into the extension's user folder, or checks that those already there fit
+this processor. Blender loads them afterwards. It never compiles itself, which would block its window for many seconds.
 """
 
 from __future__ import annotations
@@ -26,27 +25,27 @@ from ... import kernels
 from ..kinds import Scene
 
 WAITS = bpy.app.background
-"""Whether the first frame waits for the compiled kernels. Without a window nobody sits there watching, Blender runs no
-timers, and so a bake begins and ends with the same kernels."""
+"""Whether the first frame waits for the compiled kernels: without a window Blender runs no timers, and this way a bake
+uses the same kernels from beginning to end."""
 
 INTERVAL = 0.25
-"""How often the process is looked at [s]."""
+"""How often the process is polled [s]."""
 
 LIMIT = 600.0
-"""How long it may take [s]; it needs ten seconds."""
+"""Time limit for compiling [s]; it takes about ten seconds."""
 
 PREFIX = "kernels-"
-"""How the names of the folders for compiled kernels begin."""
+"""Prefix of the names of folders for compiled kernels."""
 
 
 class Compilation:
-    """The process that compiles, and how far it is.
+    """The process that compiles the kernels.
 
     Attributes:
         folder: Where the compiled kernels go.
         process: The process while it runs, else None.
         ready: Whether Numba's kernels can be used.
-        problem: Why they cannot, or "".
+        problem: Why they cannot be, or "".
     """
 
     def __init__(self) -> None:
@@ -75,7 +74,7 @@ class Compilation:
         self.deadline = time.monotonic() + LIMIT
 
     def look(self) -> None:
-        """Take note of a process that has ended."""
+        """Check whether the process has ended, and load the kernels if so."""
         if self.process is None:
             return
         code = self.process.poll()
@@ -92,13 +91,13 @@ class Compilation:
             self.read()
 
     def read(self) -> None:
-        """Read the compiled kernels into this process."""
+        """Load the compiled kernels into this process."""
         before = os.environ.get("NUMBA_CACHE_DIR")
         os.environ["NUMBA_CACHE_DIR"] = str(self.folder)
         try:
             kernels.load("numba")
             self.ready = True
-        except Exception as error:  # whatever a foreign package may raise while it is imported
+        except Exception as error:  # A third-party package may raise anything on import.
             self.problem = f"{type(error).__name__}: {error}"
         finally:
             os.environ.pop("NUMBA_CACHE_DIR")
@@ -106,14 +105,14 @@ class Compilation:
                 os.environ["NUMBA_CACHE_DIR"] = before
 
     def wait(self) -> None:
-        """Wait until the process has ended."""
+        """Wait for the process to end."""
         while self.process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(max(self.deadline - time.monotonic(), 0.0))
             self.look()
 
     def stop(self) -> None:
-        """End the process if it runs."""
+        """Kill the process if it runs."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -121,11 +120,11 @@ class Compilation:
 
 
 _compilations: list[Compilation] = []
-"""The one of this session, once it has begun."""
+"""The compilation of this Blender session, once it has begun; one at most."""
 
 
 def choose(scene: Scene) -> str:
-    """The kernels for the next frame of a scene: "numba" if they are wanted and ready, else "numpy"."""
+    """The kernels for the next frame of a scene: "numba" if enabled and ready, else "numpy"."""
     if not wanted(scene):
         return "numpy"
     if not _compilations:
@@ -140,12 +139,12 @@ def choose(scene: Scene) -> str:
 
 
 def wanted(scene: Scene) -> bool:
-    """Whether Numba is there and neither the scene nor the environment variable PBD_KERNELS says NumPy."""
+    """Whether Numba is installed and neither the scene nor the environment variable PBD_KERNELS asks for NumPy."""
     return scene.pbd.kernels == "AUTO" and os.environ.get("PBD_KERNELS") != "numpy" and is_there()
 
 
 def is_there() -> bool:
-    """Whether Numba is installed, not merely still loaded from a zip that was replaced by one without it."""
+    """Whether Numba is installed, rather than merely still loaded from an earlier version of the extension."""
     if _compilations:
         return True
     spec = importlib.util.find_spec("numba")
@@ -153,7 +152,7 @@ def is_there() -> bool:
 
 
 def status(scene: Scene) -> str:
-    """How far Numba is, or why it is not used in a scene; one sentence."""
+    """The state of Numba's kernels, or why a scene does not use them; one sentence."""
     if not is_there():
         return iface("Numba: not installed")
     if not wanted(scene):
@@ -167,7 +166,7 @@ def status(scene: Scene) -> str:
 
 
 def watch() -> float | None:
-    """Timer: look at the process until it has ended."""
+    """Timer: poll the process until it has ended."""
     for compilation in _compilations:
         compilation.look()
         if compilation.process is not None:
@@ -179,19 +178,19 @@ def watch() -> float | None:
 
 
 def make_folder() -> Path:
-    """The folder for the kernels that this add-on, this Numba and this Python compile; those of others go.
+    """Create the folder for kernels of this version of the add-on, Numba and Python, and delete those of others.
 
-    Numba itself knows for which sources and which processor a kernel was compiled.
+    Numba itself checks the source and processor that a kernel was compiled for.
 
     Raises:
-        ImportError: Numba does not say its version.
-        OSError: The folder cannot be made.
-        ValueError: We were not installed as an extension, so that there is no user folder.
+        ImportError: Numba has no version.
+        OSError: The folder cannot be created.
+        ValueError: The add-on is not installed as an extension, so it has no user folder.
     """
     package = __package__.removesuffix(".pbd_addon.blender.timeline")
     manifest = tomllib.loads((root() / "blender_manifest.toml").read_text(encoding="utf-8"))
     python = "".join(map(str, sys.version_info[:2]))
-    # Short, because Windows cuts paths off at 260 characters.
+    # Short, because Windows limits paths to 260 characters.
     name = f"{PREFIX}{manifest['version']}-{importlib.metadata.version('numba')}-py{python}"
     made = bpy.utils.extension_path_user(package, path=name, create=True)
     if not made:
@@ -209,9 +208,9 @@ def root() -> Path:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Environment variables of a Python that finds what this one finds, and has Numba's cache in a folder.
+    """Environment variables for a Python that finds the same packages and keeps Numba's cache in a folder.
 
-    None of the user's own variables for Python get through, as in Blender.
+    The user's own Python variables are left out, as in Blender.
     """
     packages = (importlib.util.find_spec(name) for name in ("numba", "llvmlite", "numpy"))
     folders = (str(Path(spec.origin).parents[1]) for spec in packages if spec is not None and spec.origin)
@@ -221,17 +220,17 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def last_line(path: Path) -> str:
-    """The last line of a text file with anything in it, or ""."""
+    """The last nonblank line of a text file, or ""."""
     lines = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
     return next((line for line in reversed(lines) if line), "")
 
 
 def register() -> None:
-    """Nothing is done before a frame is simulated."""
+    """Nothing to do until a frame is simulated."""
 
 
 def unregister() -> None:
-    """End the process and the timer."""
+    """Stop the process and the timer."""
     if bpy.app.timers.is_registered(watch):
         bpy.app.timers.unregister(watch)
     while _compilations:

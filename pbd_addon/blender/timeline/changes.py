@@ -1,8 +1,8 @@
-"""Which simulated frames do not hold any more, and why: a pure comparison of the record with a scene as it is now.
+"""Which simulated frames are no longer valid, and why: a pure comparison of the record with the scene as it is now.
 
-A frame holds while all that it was made from is as it was. What a user changes by hand acts from the frame that is
-shown, so the frames up to there stay; where it goes back to what frames were made with, as by undo, these stay. What is
-keyframed acts from the first frame at which it has another value. What decides about the first frame takes all.
+A frame is valid while its inputs are unchanged. A manual edit acts from the shown frame on, so frames up to there stay;
+if it restores earlier values, as undo does, the frames made with these stay too. An edit of keyframes acts from the
+first frame whose value changes. A change of the inputs of the first frame invalidates all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Beginning, Place, UserState
+from ..read.user_state import FirstFrameInputs, Place, UserState
 from ..scene import poses
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
@@ -25,38 +25,38 @@ from .record import Record
 from .simulated_object import SimulatedObject, suits_output
 
 AT_FIRST = ("START", "OUTPUT", "SETTLE")
-"""Changes that take all frames, when the user goes to the first one: until then those that are there are shown."""
+"""Changes that invalidate all frames, but only once the user goes to the first one; until then all are shown."""
 
 PUT_ELSEWHERE = 1e-4
-"""Pins that modifiers put so far from where they were had other animation then [m, object space]."""
+"""Pins that modifiers move by more than this had other animation when the frame was made [m, object space]."""
 
 
 class Change(NamedTuple):
-    """Something that frames were made with is not as it was."""
+    """A changed input of frames."""
 
     what: str  # SETTING, PLACE, COLLIDERS or COLLIDERS_BACK, ANIMATION, HAND, or one of `AT_FIRST`
-    first_frame: int  # that depends on it
+    first_frame: int  # the first that depends on it
     why: str  # the end of a sentence: "Tension of 'Flag' changed"
     uid: int = 0  # of the object with pins that was moved
 
 
 def changes(record: Record, now: SceneSnapshot) -> list[Change]:
-    """All that takes frames of a record, as a scene stands now: `Change`s, those that take the most first.
+    """All changes since frames of a record were made, sorted by the first frame that each invalidates.
 
-    One that takes only frames to come is told too: what has failed may be tried again, and colliders are others then.
+    Changes that affect only frames to come are included: they allow another try after a failure, or change colliders.
 
     Args:
-        record: The `Record`.
-        now: A `SceneSnapshot` with what the user has set; without poses where nothing was evaluated.
+        record: The record.
+        now: A snapshot with the user's settings; without poses where nothing was evaluated.
     """
     user, known = now.user, record.known
-    if user is None or record.world is None:
+    if user is None or record.scene_sim is None:
         return []
     found = _outputs(record, user)
     if math.floor(user.frame) == user.first:
-        found += _beginning(record, now)
-    if not record.untouched:
-        undone = [kept for kept in record.hands if kept.number > user.hand_count]
+        found += _start_changes(record, now)
+    if not record.is_pristine:
+        undone = [kept for kept in record.undo_states if kept.number > user.hand_count]
         found += [Change("HAND", kept.frame + 1, "what was done by hand was undone") for kept in undone]
         if known is not None:
             found += [
@@ -64,12 +64,12 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
                 *_places(record, known, user),
                 *_colliders(record, known, user),
             ]
-        found += [*_animation(record, user), *_here(record, now)]
+        found += [*_animation(record, user), *_differences_at_frame(record, now)]
     return sorted(found, key=lambda one: one.first_frame)
 
 
 def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) -> int:
-    """First frame that does not hold: after the last that fits, or else after the one that is shown."""
+    """The first invalid frame: the one after the last fitting frame, or else after the shown one."""
     return max(fitting, default=max(math.floor(known.frame), record.first_frame)) + 1
 
 
@@ -77,8 +77,8 @@ def _after_shown(record: Record, known: UserState, fitting: Iterable[int] = ()) 
 
 
 def _outputs(record: Record, user: UserState) -> list[Change]:
-    """Frames that were made for another output than an object has now."""
-    members = {member.uid: member for member in record.world.members}
+    """Changes for objects whose frames were made for another output than they have now."""
+    members = {member.uid: member for member in record.scene_sim.members}
     what, frames = iface("{setting} of '{owner}'"), record.snapshots.values()
     return [
         Change("OUTPUT", record.first_frame, _changed(what.format(setting=iface("Output"), owner=role.name)))
@@ -87,8 +87,8 @@ def _outputs(record: Record, user: UserState) -> list[Change]:
     ]
 
 
-def _beginning(record: Record, now: SceneSnapshot) -> list[Change]:
-    """What takes all frames when the first frame is shown."""
+def _start_changes(record: Record, now: SceneSnapshot) -> list[Change]:
+    """Changes that invalidate all frames when the first one is shown."""
     user, first = now.user, record.first_frame
 
     def all_for(why: str) -> list[Change]:
@@ -96,7 +96,7 @@ def _beginning(record: Record, now: SceneSnapshot) -> list[Change]:
 
     if user.frame < first:
         return all_for("the range begins earlier")
-    members = {member.uid: member for member in record.world.members}
+    members = {member.uid: member for member in record.scene_sim.members}
     if user.roles.keys() != user.bodies and user.bodies:
         return all_for("other objects are simulated")
     for uid, role in user.roles.items():
@@ -105,32 +105,34 @@ def _beginning(record: Record, now: SceneSnapshot) -> list[Change]:
     if math.floor(user.frame) != first:
         return []
     begin = record.snapshots[first]
-    for uid, begins in now.begins.items():
-        if not begins_like(members[uid], begins, begin.poses[uid], user.roles[uid].baked):
+    for uid, inputs in now.first_inputs.items():
+        if not matches_start(members[uid], inputs, begin.poses[uid], user.roles[uid].baked):
             return all_for(iface("the shape of '{name}' changed").format(name=members[uid].name))
-    if _settles_anew(record, begin, user):
+    if _needs_settling(record, begin, user):
         return [Change("SETTLE", first, "the first frame is settled anew")]
-    if now.poses is None or not user.frame.is_integer():  # Where things stand now, they need not have stood then.
+    if now.poses is None or not user.frame.is_integer():  # Poses between two frames may differ from the first one's.
         return []
-    return [] if now.stands_like(begin) and now.deforms_like(begin) else all_for("the start is another one")
+    return [] if now.has_poses_of(begin) and now.has_shapes_of(begin) else all_for("the start is another one")
 
 
-def begins_like(member: SimulatedObject, begins: Beginning, pose: Pose, baked: bool, pins: bool = False) -> bool:
-    """Whether the user's shape under the first pose, and on request the pins, are those of the member's body."""
-    if not np.array_equal(poses.to_world(begins.shape, pose.matrix), member.undeformed):
+def matches_start(
+    member: SimulatedObject, inputs: FirstFrameInputs, pose: Pose, baked: bool, pins: bool = False
+) -> bool:
+    """Whether the user's shape under the first pose, and optionally the pins, are those of the member's body."""
+    if not np.array_equal(poses.to_world(inputs.shape, pose.matrix), member.undeformed):
         return False
-    if not baked and begins.follows != member.follows:
+    if not baked and inputs.follows != member.follows:
         return False
-    if begins.weights.keys() == member.weights.keys() and not all(
-        np.array_equal(weights, member.weights[kind]) for kind, weights in begins.weights.items()
+    if inputs.weights.keys() == member.weights.keys() and not all(
+        np.array_equal(weights, member.weights[kind]) for kind, weights in inputs.weights.items()
     ):
         return False
     body = member.body
-    return not pins or begins.pins == dict(zip(body.pin_ids.tolist(), body.pin_weights.tolist(), strict=True))
+    return not pins or inputs.pins == dict(zip(body.pin_ids.tolist(), body.pin_weights.tolist(), strict=True))
 
 
-def _settles_anew(record: Record, begin: SceneSnapshot, user: UserState) -> bool:
-    """Whether the first frame, or what is to become it, is settled and was made with other settings."""
+def _needs_settling(record: Record, begin: SceneSnapshot, user: UserState) -> bool:
+    """Whether the first frame is or will be settled, and was made with other settings."""
     wanted = next(
         raw.settle for key, raw in user.settings.items() if user.names.get(key if isinstance(key, int) else -1) == ""
     )
@@ -139,25 +141,25 @@ def _settles_anew(record: Record, begin: SceneSnapshot, user: UserState) -> bool
     return any(begin.settings.get(key, raw) != raw for key, raw in user.settings.items())
 
 
-# ------------------------------------------------------------------------------------------ what a hand sets
+# ------------------------------------------------------------------------------------------ manual edits
 
 
 def _is_animated(user: UserState, key: Key, raw: Any, field: str) -> bool:
-    """Whether a setting is animated: then each frame has its own value."""
+    """Whether a setting is animated, so that each frame has its own value."""
     paths = user.animated.get(key, ())
     return paths is None or any(path.startswith(raw_settings.paths_of(raw, field)) for path in paths)
 
 
-def stay(user: UserState, settings: dict[Key, Any]) -> dict[Key, list[str]]:
-    """Of raw settings by key: the fields that are not animated."""
+def constant_fields(user: UserState, settings: dict[Key, Any]) -> dict[Key, list[str]]:
+    """The fields of raw settings that are not animated, by key."""
     return {
         key: [field for field in raw._fields if not _is_animated(user, key, raw, field)]
         for key, raw in settings.items()
     }
 
 
-def agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, list[str]]) -> bool:
-    """Whether raw settings are the same in these fields, where both are known."""
+def settings_agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, list[str]]) -> bool:
+    """Whether raw settings are equal in the fields `still`, for the keys that both have."""
     both = settings.keys() & others.keys() & still.keys()
     return all(
         settings[key] == others[key] or all(getattr(settings[key], at) == getattr(others[key], at) for at in still[key])
@@ -166,7 +168,7 @@ def agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, lis
 
 
 def setting_changes(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """Settings that are not what they were, and not animated."""
+    """Changes of settings that are not animated."""
     changed = [
         (key, raw, field)
         for key, raw in user.settings.items()
@@ -175,14 +177,14 @@ def setting_changes(record: Record, known: UserState, user: UserState) -> list[C
     ]
     if not changed:
         return []
-    still = stay(user, user.settings)
-    fitting = [at for at, one in record.snapshots.items() if agree(one.settings, user.settings, still)]
+    still = constant_fields(user, user.settings)
+    fitting = [at for at, one in record.snapshots.items() if settings_agree(one.settings, user.settings, still)]
     why = iface("settings were undone") if fitting and max(fitting) != math.floor(known.frame) else ""
     return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed[0])))]
 
 
 def _describe(user: UserState, key: Key, raw: Any, field: str) -> str:
-    """A setting for a sentence: "Tension of 'Flag'"."""
+    """A setting in words: "Tension of 'Flag'"."""
     name = iface(raw_settings.label_of(raw, field)).partition(" (")[0]
     owner = user.names[key[1] if isinstance(key, tuple) else key]
     return iface("{setting} of '{owner}'").format(setting=name, owner=owner) if owner else name
@@ -192,54 +194,56 @@ def _changed(what: str) -> str:
     return iface("{what} changed").format(what=what)
 
 
-def _moved(before: Place | None, now: Place, same_frame: bool, heard: Any) -> bool:
-    """Whether a hand has put something elsewhere."""
+def _moved(before: Place | None, now: Place, same_frame: bool, carried_to: Any) -> bool:
+    """Whether the user has moved something."""
     if before is None:
         return False
     if before.channels != now.channels or before.keys != now.keys:
         return True
-    if heard is not None and before.carried is not None:
-        return bool(heard != before.carried)
+    if carried_to is not None and before.carried is not None:
+        return bool(carried_to != before.carried)
     return same_frame and before.carried != now.carried
 
 
 def _places(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """What holds pins or is attached to, moved by hand."""
+    """Objects with pins, and attachment targets, that the user has moved."""
     found = []
     for uid, place in user.holders.items():
-        if _moved(known.holders.get(uid), place, known.frame == user.frame, user.heard.carried.get(uid)):
+        if _moved(known.holders.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
             stood = record.snapshots.items() if place.is_still else ()
-            fitting = [at for at, one in stood if _stood(one, uid, place)]
+            fitting = [at for at, one in stood if _had_place(one, uid, place)]
             why = iface("'{name}' was put back") if fitting else iface("'{name}' was moved")
             first = _after_shown(record, known, fitting)
             found.append(Change("PLACE", first, why.format(name=place.name), 0 if fitting else uid))
     return found
 
 
-def _stood(snapshot: SceneSnapshot, uid: int, place: Place) -> bool:
-    """Whether something that is moved by hand alone stood at a frame where it is put."""
+def _had_place(snapshot: SceneSnapshot, uid: int, place: Place) -> bool:
+    """Whether an object that only the user moves had the same place in a snapshot."""
     if uid in snapshot.poses:
         return poses.Pose(place.matrix, place.keys).is_like(snapshot.poses[uid])
-    return _stands_at(snapshot.surfaces.get(uid), place.matrix)
+    return _has_transform(snapshot.surfaces.get(uid), place.matrix)
 
 
 def _colliders(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """Colliders that a hand has moved or shaped, or that are others."""
+    """Colliders that the user has added, removed, moved or reshaped."""
     found = []
-    if user.colliders.keys() != known.colliders.keys() or (user.cast is not None and user.cast != known.cast):
-        cast = user.colliders.keys() if user.cast is None else user.cast
-        fitting = [at for at, one in record.snapshots.items() if one.cast == cast]
+    if user.colliders.keys() != known.colliders.keys() or (
+        user.collider_uids is not None and user.collider_uids != known.collider_uids
+    ):
+        collider_uids = user.colliders.keys() if user.collider_uids is None else user.collider_uids
+        fitting = [at for at, one in record.snapshots.items() if one.collider_uids == collider_uids]
         what = "COLLIDERS_BACK" if fitting else "COLLIDERS"
         found.append(Change(what, _after_shown(record, known, fitting), iface("there are other colliders")))
     for uid, place in user.colliders.items():
-        if _moved(known.colliders.get(uid), place, known.frame == user.frame, user.heard.carried.get(uid)):
+        if _moved(known.colliders.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
             stood = record.snapshots.items() if place.is_free else ()
-            fitting = [at for at, one in stood if _stands_at(one.surfaces.get(uid), place.matrix)]
+            fitting = [at for at, one in stood if _has_transform(one.surfaces.get(uid), place.matrix)]
             why = iface("a collider was put back") if fitting else iface("'{name}' was moved").format(name=place.name)
             what = "COLLIDERS_BACK" if fitting else "COLLIDERS"
             found.append(Change(what, _after_shown(record, known, fitting), why))
     here = record.snapshots.get(math.floor(known.frame))
-    for uid, surface in user.heard.surfaces.items():
+    for uid, surface in user.edits.surfaces.items():
         before = None if here is None else here.surfaces.get(uid)
         if before is not None and not (
             surface and surface.fits(before) and np.array_equal(surface.points, before.points)
@@ -249,16 +253,16 @@ def _colliders(record: Record, known: UserState, user: UserState) -> list[Change
     return found
 
 
-def _stands_at(surface: Surface | None, matrix: np.ndarray) -> bool:
-    """Whether a surface, or None, has this transform (4, 4)."""
+def _has_transform(surface: Surface | None, matrix: np.ndarray) -> bool:
+    """Whether a surface exists and has this transform (4, 4)."""
     return surface is not None and np.allclose(surface.matrix, matrix, rtol=0.0, atol=1e-6)
 
 
-# ------------------------------------------------------------------------------------------ what is animated
+# ------------------------------------------------------------------------------------------ animation
 
 
 def _animation(record: Record, user: UserState) -> list[Change]:
-    """From the first frame on at which an F-curve has another value; drivers and strips act from the first frame."""
+    """Edits of F-curves, from the first frame whose value changes; drivers and strips act from the first frame on."""
     before, now, first = record.curves, user.curves, record.first_frame
     if before is None or now is None or before is now:
         return []
@@ -267,7 +271,7 @@ def _animation(record: Record, user: UserState) -> list[Change]:
         old, new = before.samples.get(key), now.samples.get(key)
         if old is new or not (key[0] in before.owners and key[0] in now.owners):
             continue
-        if old is None or new is None:  # What was there instead is not known, but that it stood still.
+        if old is None or new is None:  # Without a curve the value was constant, but it is unknown.
             differ = np.array([np.ptp((old or new).values) > 0.0])
         else:
             length = min(len(old.values), len(new.values))
@@ -280,8 +284,8 @@ def _animation(record: Record, user: UserState) -> list[Change]:
     return [Change("ANIMATION", at, iface("animation of '{name}' changed").format(name=owner)) for at, owner in found]
 
 
-def _here(record: Record, now: SceneSnapshot) -> list[Change]:
-    """What a cached frame was not made with, as it is seen at the frame itself."""
+def _differences_at_frame(record: Record, now: SceneSnapshot) -> list[Change]:
+    """Differences between a cached frame's snapshot and the scene as evaluated at that frame."""
     user = now.user
     frame = math.floor(user.frame)
     made = record.snapshots.get(frame) if user.frame == frame else None
@@ -289,7 +293,7 @@ def _here(record: Record, now: SceneSnapshot) -> list[Change]:
     if made is None or guessed or frame == record.first_frame or now.poses is None:
         return []
     another = iface("{what} is animated in another way")
-    # What a driver makes of values that nobody watches is seen where it is looked at.
+    # Inputs of drivers are not tracked, so a changed result shows only at the frame itself.
     for key, raw in now.settings.items():
         for field in raw_settings.differences(made.settings.get(key, raw), raw):
             if _is_animated(user, key, raw, field):
@@ -298,7 +302,7 @@ def _here(record: Record, now: SceneSnapshot) -> list[Change]:
         same = uid not in made.poses or uid not in now.poses or made.poses[uid].is_like(now.poses[uid])
         if not (same or place.is_still or uid in record.moved_by_hand):
             return [Change("ANIMATION", frame, another.format(what=f"'{place.name}'"))]
-    for uid, shape in record.world.held(now).deformed.items():
+    for uid, shape in record.scene_sim.with_pins_only(now).deformed.items():
         before = made.deformed.get(uid)
         if (
             uid in user.holders

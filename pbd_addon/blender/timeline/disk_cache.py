@@ -1,7 +1,7 @@
-"""The cache on disk, beside the .blend: written as frames are simulated, taken up again when the file is loaded.
+"""The cache on disk, beside the .blend: written as frames are simulated, read when the file is loaded.
 
-It lies in ``//cache_pbd/FILE/SCENE/``, so it moves with the file. Positions are in world space. Nothing is written
-unless the user has switched it on, and nothing that another run has left there is written over unasked.
+It is in ``//cache_pbd/FILE/SCENE/``, so it moves with the file. Positions are in world space. Nothing is written
+unless the user has switched it on, and frames of another run are never overwritten unasked.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
 HELD = "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
 
 PAST = ("first_guess", "first_disturbed", "disturbed_by", "settled", "shaped")
-"""What of a record is in the index under the same name."""
+"""Attributes of a record that the index holds under the same name."""
 
 _claimed: set[str] = set()
-"""Folders whose frames are of this session of Blender, so that it may replace them."""
+"""Folders whose frames this session of Blender has written or loaded, and may replace."""
 
 
 def folder_of(scene: Scene) -> str | None:
-    """Where the cache of a scene belongs, or None before the .blend was saved."""
+    """The folder for the cache of a scene, or None before the .blend was saved."""
     path = bpy.data.filepath
     if not path:
         return None
@@ -49,12 +49,12 @@ def folder_of(scene: Scene) -> str | None:
 
 
 def shown_path(folder: str) -> str:
-    """A folder for a sentence, relative to the .blend."""
+    """A folder relative to the .blend, to be shown."""
     return bpy.path.relpath(folder).replace("\\", "/")
 
 
 class DiskCache:
-    """Frames of a record simulation in a folder; what `Simulation` calls a store."""
+    """The frames of a record in a folder: the `store` of the simulation's frame cache."""
 
     def __init__(
         self,
@@ -64,9 +64,9 @@ class DiskCache:
         made: dict[int, SceneSnapshot] | None = None,
     ) -> None:
         self.files, self.record = files, record
-        self.uids = list(uids)  # of objects and scene, in the order of the index's table of names
-        self.made = dict(made or {})  # what the frames on disk were made with, by frame
-        self._written: dict[int, Any] = {}  # of each surface, by uid: what was written last, and in which frames' files
+        self.uids = list(uids)  # of objects and scene, in the order of the names in the index
+        self.made = dict(made or {})  # snapshot of each frame on disk
+        self._written: dict[int, Any] = {}  # by uid: the surface written last, and the frames whose files hold it
 
     def positions(self, frame: int) -> np.ndarray:
         """Positions at a frame, (3, n) float32 [m]; raises `DamagedFrame`."""
@@ -84,13 +84,16 @@ class DiskCache:
         known = self.record.snapshots[frame].surfaces
         places = [
             known[uid].world().T if uid in known else one.collider.vertices.T
-            for uid, one in self.record.world.obstacles.items()
+            for uid, one in self.record.scene_sim.colliders.items()
         ]
+        penetrated = rest.get("penetrated", np.zeros(0, bool))
+        if penetrated.shape != (len(rest["strain"]), len(places)):  # colliders were others then
+            penetrated = np.zeros((len(rest["strain"]), len(places)), bool)
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
-            skin=rest.get("skin", np.zeros(0)), pace=Pace(*rest["pace"].tolist()),
+            skin=rest.get("skin", np.zeros(0)), penetrated=penetrated, pace=Pace(*rest["pace"].tolist()),
             air=rest.get("air", np.zeros(0)), inside=rest.get("inside", np.zeros((2, 0))),
         )  # fmt: skip
 
@@ -104,6 +107,7 @@ class DiskCache:
             "straying": state.prediction_error,
             "pushed": state.pushed,
             "skin": state.skin.astype(np.float32),
+            "penetrated": state.penetrated,
             "pace": np.array(state.pace),
             "air": state.air,
             "inside": state.inside,
@@ -120,13 +124,13 @@ class DiskCache:
         note = {"poses": stood, "settings": self._named(snapshot.settings), "surfaces": around}
         arrays["note"] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         self.describe(scene)
-        ends = np.cumsum([len(member.body.vertices) for member in self.record.world.members])
+        ends = np.cumsum([len(member.body.vertices) for member in self.record.scene_sim.members])
         self.files.append([part.T for part in np.split(state.x, ends[:-1], axis=1)], arrays)
         self.made[self.files.last] = snapshot
         self._written = written
 
     def _add(self, arrays: dict[str, np.ndarray], uid: int, surface: Surface) -> dict[str, int]:
-        """Add to the arrays what of a surface is not in an earlier frame's file; returns in which frames' it is."""
+        """Add the arrays of a surface that no earlier file holds; returns the frames whose files hold each."""
         before, frames = self._written.get(uid, (None, {}))
         frames, number = dict(frames), self._number(uid)
         if before is None or before.points is not surface.points:
@@ -144,22 +148,22 @@ class DiskCache:
         self.files.truncate(frame)
 
     def describe(self, scene: Scene) -> None:
-        """Put into the index what has to be the same for the frames to hold, and what the objects are called."""
-        record, members = self.record, self.record.world.members
+        """Write names and checksums into the index: all that must match for the frames to be valid."""
+        record, members = self.record, self.record.scene_sim.members
         known = self.files.about.get("names", ())
         self.files.about.update(
             settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[
-                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.held(one)]
+                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one)]
                 for one in members
             ],
             shapes=[checksums.shape_check(member) for member in members],
-            painted=[checksums.painted(member, record.world.applied[member.uid]) for member in members],
+            painted=[checksums.painted(member, record.scene_sim.applied[member.uid]) for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=checksums.curve_checks(record),
             **{name: getattr(record, name) for name in PAST},
-            rested=record.world.rested,
+            rested=record.scene_sim.in_place_steps,
             hand_count=scene.pbd.hand_count,
             moved_by_hand=[self._number(uid) for uid in sorted(record.moved_by_hand)],
         )
@@ -168,13 +172,13 @@ class DiskCache:
         self.files.about["names"] = [names.get(uid) for uid in self.uids]
 
     def _number(self, uid: int) -> str:
-        """The place of an object or scene in the table of names, as text."""
+        """The index of an object or scene in the table of names, as text."""
         if uid not in self.uids:
             self.uids.append(uid)
         return str(self.uids.index(uid))
 
     def _named(self, settings: dict[Key, Any]) -> dict[str, Any]:
-        """Raw settings by keys that a file can hold."""
+        """Raw settings by keys that JSON can hold."""
         return {
             f"collider {self._number(key[1])}" if isinstance(key, tuple) else self._number(key): raw
             for key, raw in settings.items()
@@ -182,12 +186,12 @@ class DiskCache:
 
 
 def keep(record: Record, scene: Scene) -> None:
-    """Have on disk what the record holds, if the user wants that; `disk_note` says why it cannot be."""
+    """Write the record's new frames to disk if the disk cache is on; `disk_note` says why they cannot be."""
     _forget_stale(record)
-    if not scene.pbd.use_disk_cache or record.untouched or record.storage.failed:
+    if not scene.pbd.use_disk_cache or record.is_pristine or record.storage.failed:
         return
-    if record.world.simulation.is_held:  # No file says what, so a run that went on from there would drop it.
-        record.storage.note = HELD if record.held else record.disk_note
+    if record.scene_sim.simulation.is_held:  # Grabbed pins are in no file, so a run loaded from disk would drop them.
+        record.storage.note = HELD if record.grab_pins else record.disk_note
         return
     folder = folder_of(scene)
     if folder is None:
@@ -197,44 +201,44 @@ def keep(record: Record, scene: Scene) -> None:
         if record.disk is None and not _begin(record, scene, folder):
             return
         for frame in range(record.disk.files.last + 1, record.last_frame + 1):
-            record.disk.write(scene, record.world.simulation.frames.state(frame), record.snapshots[frame])
+            record.disk.write(scene, record.scene_sim.simulation.frames.state(frame), record.snapshots[frame])
             record.storage.note = ""
     except OSError as error:
         give_up(record, error)
 
 
 def _begin(record: Record, scene: Scene, folder: str) -> bool:
-    """Begin to write a run; returns whether that can be done. Raises `OSError`."""
+    """Create the cache of a run; returns False if another run's is there. Raises `OSError`."""
     if is_there(folder) and folder not in _claimed:
         note = iface("{folder} holds another run: load or delete it to have new frames on disk")
         record.storage.note = note.format(folder=shown_path(folder))
         return False
-    points = {member.name: len(member.body.vertices) for member in record.world.members}
+    points = {member.name: len(member.body.vertices) for member in record.scene_sim.members}
     record.storage.cache = DiskCache(FrameFiles.create(folder, record.first_frame, points, {}), record)
-    record.world.simulation.frames.store = record.disk
+    record.scene_sim.simulation.frames.store = record.disk
     claim(folder)
     return True
 
 
 def claim(folder: str) -> None:
-    """From now on the frames of a folder are of this session of Blender."""
+    """Let this session of Blender replace the frames in a folder."""
     _claimed.add(folder)
 
 
 def forget_claims() -> None:
-    """Another file is loaded: what it finds on disk is not of this session."""
+    """Forget all claims, because another file is loaded."""
     _claimed.clear()
 
 
 def give_up(record: Record, error: OSError) -> None:
-    """Go on in memory, because the disk takes no more; tried again when the file is saved."""
+    """Continue in memory after a write error, until the file is saved again."""
     record.storage.failed = True
     note = iface("Frames are kept in memory alone, the disk takes none: {error}")
     record.storage.note = note.format(error=error.strerror or error)
 
 
 def _forget_stale(record: Record) -> None:
-    """Forget the frames on disk that the record does not hold any more, or in another version."""
+    """Delete frames on disk that the record no longer holds, or holds in another version."""
     disk = record.disk
     if disk is None:
         return
@@ -248,16 +252,16 @@ def _forget_stale(record: Record) -> None:
 
 
 def count(record: Record) -> int:
-    """How many frames of a record will be on disk when the file is saved."""
+    """Number of frames that will be on disk when the file is saved."""
     last = record.last_frame
-    if record.world.simulation.is_held:
+    if record.scene_sim.simulation.is_held:
         last = record.disk.files.last if record.disk is not None else record.first_frame - 1
     return last - record.first_frame + 1
 
 
 def follow(record: Record, scene: Scene) -> None:
-    """After the .blend was saved: have the cache beside it, under its present name and in its present state."""
-    if not scene.pbd.use_disk_cache or record.world is None or record.untouched:
+    """After the .blend was saved: copy the cache beside it if it was renamed, and bring it up to date."""
+    if not scene.pbd.use_disk_cache or record.scene_sim is None or record.is_pristine:
         return
     folder, disk = folder_of(scene), record.disk
     record.storage.failed = False
@@ -281,13 +285,13 @@ def follow(record: Record, scene: Scene) -> None:
 
 
 def is_on_disk(scene: Scene) -> bool:
-    """Whether there is a cache where that of a scene belongs."""
+    """Whether the folder of a scene's cache holds one."""
     folder = folder_of(scene)
     return folder is not None and is_there(folder)
 
 
 def discard(scene: Scene) -> None:
-    """Delete the files of this scene's cache, and the folders that they leave empty; raises `OSError`."""
+    """Delete the files of this scene's cache, and folders left empty; raises `OSError`."""
     folder = folder_of(scene)
     if folder is None:
         return
@@ -299,10 +303,10 @@ def discard(scene: Scene) -> None:
 
 
 def bring(scene: Scene, source: Any) -> None:
-    """Copy a cache that lies elsewhere to where this scene's belongs.
+    """Copy a cache from another folder to this scene's.
 
     Raises:
-        PBDError: There is none in that folder, or one is here already; one sentence.
+        PBDError: There is none in that folder, or this scene has one already.
         OSError: It could not be copied.
     """
     folder = folder_of(scene)

@@ -1,4 +1,4 @@
-"""Taking up the frames on disk when a file is loaded: only if they are of the scene as it is now, else a sentence."""
+"""Loading the frames on disk after a file is opened: only if they match the scene, else a sentence says why not."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from .scene_simulation import SceneSimulation
 
 
 def adopt(record: Record, scene: Scene) -> None:
-    """Take up the frames on disk, if they are of this scene as it is now; says in `disk_note` why not."""
+    """Load the frames on disk if they match the scene; otherwise `disk_note` says why not."""
     folder = folder_of(scene)
-    step.stand(record, None)
+    step.clear(record, None)
     if folder is None or not is_there(folder):
         lost = scene.pbd.frames_on_disk
         record.storage.note = f"{lost} frames were on disk, but {shown_path(folder)} is gone" if lost and folder else ""
@@ -37,18 +37,18 @@ def adopt(record: Record, scene: Scene) -> None:
         _take_up(record, scene, FrameFiles.open(folder))
         claim(folder)
     except DamagedError as error:
-        step.stand(record, None)
+        step.clear(record, None)
         record.storage.note = f"The cache on disk is damaged: {error}"
     except PBDError as error:
-        step.stand(record, None)
+        step.clear(record, None)
         record.storage.note = f"The cache on disk does not fit: {error}"
     except OSError as error:
-        step.stand(record, None)
+        step.clear(record, None)
         record.storage.note = f"The cache on disk cannot be read: {error.strerror or error}"
 
 
 def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
-    """Make the session one that has simulated the frames of these files; raises `PBDError` if they do not fit."""
+    """Make the frames of these files those of the record; raises `PBDError` if they do not match the scene."""
     about = files.about
     if files.last < files.first:
         raise DamagedError("it holds no whole frame")
@@ -84,9 +84,9 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
         if checksums.undeformed(member) != fingerprint[5]:
             raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
-        if checksums.held(member) != fingerprint[6]:
+        if checksums.pins(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
-    built.rested = rested
+    built.in_place_steps = rested
     step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids, snapshots))
     step.note(record, **past, moved_by_hand=moved)
     _check_surroundings(record, scene, settings, colliders)
@@ -98,7 +98,7 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
 
 
 def _uid(scene: Scene, name: str) -> int | None:
-    """The uid of an object of that name, of the scene for "", or None."""
+    """The uid of the object of that name, or None; the scene's for ""."""
     if not name:
         return scene.session_uid
     obj = scene.objects.get(name)
@@ -106,7 +106,7 @@ def _uid(scene: Scene, name: str) -> int | None:
 
 
 def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -> None:
-    """Raise a `PBDError` if a mesh is not the one of the cache."""
+    """Raise a `PBDError` if a mesh differs from the cached one."""
     for obj, known, (_file, points) in zip(objects, fingerprints, files.bodies, strict=True):
         counts, faces = mesh_io.fingerprint(obj)
         if len(obj.data.vertices) != points or list(counts) != known[:4]:
@@ -118,7 +118,7 @@ def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -
 
 
 def _check_painted(objects: list[Object], painted: Any) -> None:
-    """Raise a `PBDError` if the weights of a map are not those of the cache."""
+    """Raise a `PBDError` if the weights of a map differ from the cached ones."""
     for obj, groups in zip(objects, painted, strict=True):
         for name, check in groups.items():
             if name not in obj.vertex_groups or checksums.weights_check(user_keys.read_weights(obj, name)) != check:
@@ -126,7 +126,7 @@ def _check_painted(objects: list[Object], painted: Any) -> None:
 
 
 def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], colliders: list[str]) -> None:
-    """Raise a `PBDError` if settings, colliders or free objects are not as they were at the last frame."""
+    """Raise a `PBDError` if settings, colliders or unanimated objects differ from the last frame."""
     user = record.known
     changed = changes.setting_changes(record, user._replace(settings={**user.settings, **settings}), user)
     if changed:
@@ -148,7 +148,7 @@ def _check_place(place: Place, stood: Pose | Surface | None) -> None:
 
 
 def _read_snapshots(files: FrameFiles, uids: list[int | None], scene: Scene) -> dict[int, SceneSnapshot]:
-    """The snapshots of all frames."""
+    """The snapshots of all frames; a damaged frame and those after it are left out."""
     found: dict[int, SceneSnapshot] = {}
     parts: dict[tuple, Any] = {}
     for frame in range(files.first, files.last + 1):
@@ -182,7 +182,7 @@ def _read_snapshots(files: FrameFiles, uids: list[int | None], scene: Scene) -> 
 
 
 def _settings(named: dict[str, Any], uids: list[int | None], scene: Scene) -> dict[Key, Any]:
-    """Raw settings by key, of what is there."""
+    """Raw settings by key, from the names used in the files."""
     found = {}
     for name, raw in named.items():
         kind, _, number = name.rpartition(" ")
@@ -198,5 +198,5 @@ def _settings(named: dict[str, Any], uids: list[int | None], scene: Scene) -> di
 
 
 def _tuples(value: Any) -> Any:
-    """Lists, which are what JSON makes of tuples, as tuples again."""
+    """Lists turned back into tuples, which JSON does not have."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value

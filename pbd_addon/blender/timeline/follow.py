@@ -1,4 +1,4 @@
-"""From a frame that Blender shows to the shapes that show it: look, let changes take frames, step, write."""
+"""From the frame that Blender shows to the shapes in it: read, apply changes, step, write."""
 
 from __future__ import annotations
 
@@ -24,30 +24,25 @@ from .record import Record
 from .simulated_object import SimulatedObject, check_fit, fits, other_output
 
 PATIENCE = math.inf if bpy.app.background else 1.0
-"""How long a jump ahead may keep a window from drawing [s]; beyond that it goes on with progress and Esc."""
-
+"""How long a jump ahead may block a window [s]; after that it continues with progress and Esc."""
 
 LONG = 0.3
-"""A frame that takes longer is stepped in slices, with progress and Esc [s]: a window that stands still for that long
-feels stuck."""
+"""A frame that takes longer is stepped in slices, with progress and Esc [s]: a window blocked that long feels stuck."""
 
 
 def patience_of(depsgraph: Depsgraph) -> float:
-    """How long what evaluates the scene may wait for a frame [s]: a picture has to show it, however long it takes."""
+    """How long stepping may take when this depsgraph is evaluated [s]; a render waits forever."""
     return math.inf if depsgraph.mode == "RENDER" else PATIENCE
 
 
 def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True) -> bool:
-    """Bring the objects to the present frame; step, unless told not to, to a whole frame that is not cached.
-
-    Returns whether there is an object to simulate.
-    """
+    """Show the current frame on all objects, stepping missing frames if `steps`; returns whether there are any."""
     began = time.monotonic()
-    step.say(record, "")
+    step.set_message(record, "")
     step.note(record, stepping=0.0)
-    objects = [obj for _, obj in record.world.objects(scene)] if record.world else live_bodies(scene)
-    if not objects and live_bodies(scene):  # All that was simulated is deleted, and there is something new.
-        step.stand(record, None)
+    objects = [obj for _, obj in record.scene_sim.objects(scene)] if record.scene_sim else live_bodies(scene)
+    if not objects and live_bodies(scene):  # All simulated objects were deleted, and there are new ones.
+        step.clear(record, None)
         objects = live_bodies(scene)
     if output.prepare(objects):
         depsgraph.update()
@@ -63,57 +58,57 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
 
 
 def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
-    """Look, reach and write."""
-    world, obstacles = record.world, record.world.obstacles if record.world else {}
+    """Read, apply changes, step and write."""
+    scene_sim, colliders = record.scene_sim, record.scene_sim.colliders if record.scene_sim else {}
     now = look(record, scene, depsgraph, objects)
     frame = now.user.frame
     found: list = []
     if not _is_as_loaded(record, scene, frame):
         found = changes.changes(record, now)
         reaches = steps and bool(objects) and (frame.is_integer() or scene.frame_subframe == 0.0)
-        anew = reaches and math.floor(frame) == now.user.first and any(one.what in changes.AT_FIRST for one in found)
-        if not (anew or record.untouched):
+        restart = reaches and math.floor(frame) == now.user.first and any(one.what in changes.AT_FIRST for one in found)
+        if not (restart or record.is_pristine):
             step.apply(record, found, now.user)
         if reaches:
             try:
-                reach(record, scene, depsgraph, now, anew or record.untouched)
+                reach(record, scene, depsgraph, now, restart or record.is_pristine)
             except DamagedFrame:
                 raise
             except PBDError as error:
-                step.say(record, str(error), isinstance(error, LateError))
+                step.set_message(record, str(error), isinstance(error, LateError))
         write(record, scene, now, depsgraph.mode == "RENDER")
-    same = record.world is world and (world is None or world.obstacles is obstacles)
-    seen = now.user if same else step.read_user(record, scene)._replace(cast=now.user.cast)
-    step.remember(record, seen)
-    if record.world is not None and not found and not record.untouched:
+    same = record.scene_sim is scene_sim and (scene_sim is None or scene_sim.colliders is colliders)
+    user = now.user if same else step.read_user(record, scene)._replace(collider_uids=now.user.collider_uids)
+    step.remember(record, user)
+    if record.scene_sim is not None and not found and not record.is_pristine:
         replay.note(record, scene, depsgraph, now)
 
 
 def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
-    """The scene as it was just evaluated, with what the user has set: a `SceneSnapshot`; it only reads."""
-    user = step.read_user(record, scene, record.heard, with_curves=True)
-    obstacles = user_state.objects_of(scene, record.watched.obstacles) if depsgraph.mode == "RENDER" else ()
-    now = snapshot.read_snapshot(scene, depsgraph, objects, user, obstacles)
-    if record.world is None:
+    """A snapshot of the scene as just evaluated, with what the user has set."""
+    user = step.read_user(record, scene, record.edits, with_curves=True)
+    colliders = user_state.objects_of(scene, record.dependencies.colliders) if depsgraph.mode == "RENDER" else ()
+    now = snapshot.read_snapshot(scene, depsgraph, objects, user, colliders)
+    if record.scene_sim is None:
         return now
-    pairs, at_first = record.world.objects(scene), math.floor(user.frame) == user.first
+    pairs, at_first = record.scene_sim.objects(scene), math.floor(user.frame) == user.first
     if at_first and math.floor(user.frame) == record.first_frame:
-        begin, begins = record.snapshots[record.first_frame], {}
+        begin, inputs = record.snapshots[record.first_frame], {}
         for member, obj in pairs:
             if fits(member, obj):
                 with contextlib.suppress(PBDError):
-                    begins[member.uid] = user_state.read_beginning(obj, begin.poses[member.uid], member.masks)
-        now = now._replace(begins=begins)
+                    inputs[member.uid] = user_state.read_first_inputs(obj, begin.poses[member.uid], member.masks)
+        now = now._replace(first_inputs=inputs)
     return now._replace(deformed=_seen(record, scene, depsgraph, user, pairs))
 
 
 def _seen(
     record: Record, scene: Scene, depsgraph: Depsgraph, user: UserState, pairs: list[tuple[SimulatedObject, Object]]
 ) -> dict[int, np.ndarray]:
-    """What modifiers make of pinned objects, where that can be compared with how a frame was made.
+    """The shapes that modifiers make of pinned objects, where they can be compared with those of a cached frame.
 
-    A render may have other modifiers. While it plays, a mesh that is subdivided behind is left alone: Blender
-    subdivides where it draws, and to look at the mesh here takes longer. A bake looks at all, however long it takes.
+    Not in a render, which may have other modifiers. During playback meshes with a subdivision after the simulation are
+    skipped: Blender subdivides while drawing, and reading the mesh here would take longer. A bake reads all.
     """
     frame = user.frame
     if depsgraph.mode == "RENDER" or not frame.is_integer() or int(frame) not in record.snapshots:
@@ -131,8 +126,8 @@ def _seen(
 
 
 def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:
-    """Whether nothing is simulated yet and this is the frame of the loaded file: cloth was saved in its shape."""
-    if record.world is not None or record.loaded is None:
+    """Whether nothing is simulated yet and the loaded file's frame is shown, in whose shape the cloth was saved."""
+    if record.scene_sim is not None or record.loaded is None:
         return False
     return abs(frame - record.loaded) < 1.0 and record.loaded != frame_range(scene)[0]
 
@@ -140,42 +135,56 @@ def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:
 # ------------------------------------------------------------------------------------------ missing frames
 
 
-def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, anew: bool) -> None:
-    """Step what is missing up to the frame of a snapshot; `anew`, from the first frame on.
-
-    A frame of the timeline that stretched time puts between two is stepped to the one before it.
+def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, restart: bool) -> None:
+    """Step missing frames up to the frame of a snapshot, rounded down; `restart` begins at the first frame.
 
     Raises:
-        PBDError: It cannot go on.
-        LateError: It takes longer than a window may wait; the frames that were stepped stay.
+        PBDError: A frame cannot be stepped.
+        LateError: It takes too long for a window; the frames stepped so far stay.
     """
     user, whole = now.user, math.floor(now.user.frame)
     first = min(user.first, record.bake.start) if record.bake else user.first
     target = whole if record.bake else min(whole, last_live_frame(scene))
-    if anew:
+    if restart:
         if not live_bodies(scene):
             return
         if target < first:
-            step.stand(record, None)
+            step.clear(record, None)
             return
-        kept = record.untouched and record.world is not None and record.first_frame == first
+        kept = record.is_pristine and record.scene_sim is not None and record.first_frame == first
         if target == first and not kept:
             here = whole_snapshot(record, scene, depsgraph)
-            step.stand(record, here)
+            step.clear(record, here)
             if here.settings[scene.session_uid].settle and not record.bake:
+                _tell_before_building(scene, depsgraph)
                 _build(record, scene, depsgraph, first, here)
         if target == first:
             return
         if not (kept and record.bake):
+            if not record.bake:
+                _tell_before_building(scene, depsgraph)
             begin(record, scene, depsgraph, first)
     if record.first_frame <= target and target > record.last_frame:
         _step_to(record, scene, depsgraph, now, target)
 
 
+def _tell_before_building(scene: Scene, depsgraph: Depsgraph) -> None:
+    """Raise a `LateError` where a window would stand still for a first frame that is built."""
+    if patience_of(depsgraph) < math.inf and is_heavy(scene):
+        count = cost_estimate.count_vertices(scene)
+        seconds = cost_estimate.rounded(cost_estimate.seconds_to_prepare(count))
+        raise LateError(f"{count} vertices take about {seconds} s to prepare")
+
+
+def is_heavy(scene: Scene) -> bool:
+    """Whether a window would stand still for a first frame that is built."""
+    return PATIENCE < math.inf and cost_estimate.seconds_to_prepare(cost_estimate.count_vertices(scene)) > LONG
+
+
 def whole_snapshot(
     record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object] | None = None
 ) -> SceneSnapshot:
-    """The scene as it was just evaluated, with all that the simulation takes from it; raises `PBDError`."""
+    """A complete snapshot of the scene as just evaluated; raises `PBDError`."""
     objects = live_bodies(scene) if objects is None else objects
     bare = snapshot.read_snapshot(scene, depsgraph, objects)
     found = snapshot.read_surroundings(scene, depsgraph, bare, objects, record.surfaces)
@@ -184,9 +193,9 @@ def whole_snapshot(
 
 
 def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> None:
-    """Build the simulation from the scene as it stands at the first frame, settled; raises `PBDError`.
+    """Build the simulation at the first frame and settle it; raises `PBDError`.
 
-    Where that frame cannot be visited it is as it was seen last, or else as the scene stands.
+    If that frame cannot be evaluated, its last known snapshot or else the current scene is used.
     """
     if shown_frame(scene) == first or can_visit(scene, depsgraph):
         with visiting(record, scene):
@@ -207,7 +216,7 @@ def _build(record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here:
 def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
     """Whether the scene can be evaluated at other frames.
 
-    With a window a render runs beside it, in a thread of its own, which must not evaluate what the window draws.
+    A render beside a window runs in its own thread, which must not evaluate what the window draws.
     """
     if depsgraph.mode == "RENDER":
         return bpy.app.background
@@ -216,15 +225,15 @@ def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
 
 @contextlib.contextmanager
 def visiting(record: Record, scene: Scene) -> Iterator[None]:
-    """Frames may be visited meanwhile; go back to the present one in the end."""
-    frame, subframe, before = scene.frame_current, scene.frame_subframe, record.visits
-    step.note(record, visits=True)
+    """A context in which other frames may be visited; returns to the current one at the end."""
+    frame, subframe, before = scene.frame_current, scene.frame_subframe, record.is_visiting
+    step.note(record, is_visiting=True)
     try:
         yield
     finally:
         if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
             scene.frame_set(frame, subframe=subframe)
-        step.note(record, visits=before)
+        step.note(record, is_visiting=before)
 
 
 def visit(scene: Scene, frame: int) -> Depsgraph:
@@ -234,12 +243,12 @@ def visit(scene: Scene, frame: int) -> Depsgraph:
 
 
 def stepping(record: Record, scene: Scene) -> Generator[float, None, None]:
-    """Step the next frame in slices, between which the scene stands where it stood; yields the share that is done.
+    """Step the next frame in slices, with the scene at its current frame in between; yields the fraction done.
 
     Raises:
-        PBDError: It cannot go on.
+        PBDError: The frame cannot be stepped.
     """
-    frame, objects = record.last_frame + 1, [obj for _, obj in record.world.objects(scene)]
+    frame, objects = record.last_frame + 1, [obj for _, obj in record.scene_sim.objects(scene)]
     with visiting(record, scene):
         there = layer_of(scene).depsgraph if frame == shown_frame(scene) else visit(scene, frame)
         here = whole_snapshot(record, scene, there, objects=objects)
@@ -248,24 +257,24 @@ def stepping(record: Record, scene: Scene) -> Generator[float, None, None]:
 
 
 def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: Object) -> None:
-    """Step all missing frames up to `target`, each with what the scene is at it.
+    """Step all missing frames up to `target`, each with the scene evaluated at it.
 
-    Where frames that were jumped over cannot be visited, what stands between then and now is interpolated.
+    Where skipped frames cannot be visited, their inputs are interpolated.
     """
     patience = patience_of(depsgraph)
     deadline = time.monotonic() + patience
-    origin, frame, visits = record.last_frame, now.user.frame, can_visit(scene, depsgraph)
-    objects = [obj for _, obj in record.world.objects(scene)]
-    if not visits:
+    origin, frame, visitable = record.last_frame, now.user.frame, can_visit(scene, depsgraph)
+    objects = [obj for _, obj in record.scene_sim.objects(scene)]
+    if not visitable:
         now = whole_snapshot(record, scene, depsgraph, objects=objects)
         before = record.snapshots[origin]
-        now = record.world.held(now)
-        moves = not (before.stands_like(now) and before.surrounds_like(now))
+        now = record.scene_sim.with_pins_only(now)
+        moves = not (before.has_poses_of(now) and before.has_surroundings_of(now))
     if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > LONG:
         raise LateError(f"Frame {origin + 1} takes more than {LONG:g} s: it is simulated in slices")
     with visiting(record, scene):
         for at in range(origin + 1, target + 1):
-            if visits:
+            if visitable:
                 there = depsgraph if at == shown_frame(scene) else visit(scene, at)
                 step.advance(record, scene, at, whole_snapshot(record, scene, there, objects=objects))
             else:
@@ -277,10 +286,10 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
 
 
 def _seconds_of_next(record: Record, scene: Scene) -> float:
-    """How long the next frame will take, as the last one did or else as so many vertices do [s]."""
+    """Expected time of the next frame [s]: that of the last one, or else an estimate from the number of vertices."""
     if record.report is not None:
         return record.report.seconds
-    vertices = sum(len(obj.data.vertices) for _, obj in record.world.objects(scene))
+    vertices = sum(len(obj.data.vertices) for _, obj in record.scene_sim.objects(scene))
     return cost_estimate.seconds_of_frame(scene, vertices)
 
 
@@ -288,31 +297,30 @@ def _seconds_of_next(record: Record, scene: Scene) -> float:
 
 
 def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = False) -> None:
-    """Show what is known of a frame: simulated, or as the user made it.
+    """Show a frame: the simulated shapes, or the user's where there are none.
 
-    Where a render simulates, cloth goes on from the last frame as it moves there: it asks for motion blur before the
-    next frame is known.
+    A render evaluates motion blur before the next frame is simulated: there cloth is extrapolated from the last one.
     """
-    if record.world is None:
+    if record.scene_sim is None:
         for obj in live_bodies(scene):
             if obj.mode != "EDIT":
                 output.show_user_shape(obj)
         return
-    simulation, frame = record.world.simulation, now.user.frame
+    simulation, frame = record.scene_sim.simulation, now.user.frame
     last = simulation.frames.last
     ahead = frame - last if in_render and last < last_live_frame(scene) and 0.0 < frame - last < 1.0 else 0.0
-    for member, obj in record.world.objects(scene):
+    for member, obj in record.scene_sim.objects(scene):
         if obj.pbd.baked:
             continue
         try:
             check_fit(member, obj)
         except PBDError as error:
-            step.say(record, record.message or str(error), record.is_late)
+            step.set_message(record, record.message or str(error), record.is_late)
             continue
         pose = now.poses.get(member.uid)
         other = other_output(member, obj, record.snapshots.values())
         if other:
-            step.say(record, record.message or other, record.is_late)
+            step.set_message(record, record.message or other, record.is_late)
         if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:
             output.show_user_shape(obj)
         elif pose is not None and not poses.is_flat(pose.matrix):
@@ -326,7 +334,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
 
 
 def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> None:
-    """Show the present frame once more: it was changed in place."""
+    """Show the current frame again after it was changed in place."""
     user = step.read_user(record, scene)
-    objects = [obj for _, obj in record.world.objects(scene)]
+    objects = [obj for _, obj in record.scene_sim.objects(scene)]
     write(record, scene, snapshot.read_snapshot(scene, depsgraph, objects, user))

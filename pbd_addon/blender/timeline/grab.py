@@ -1,6 +1,6 @@
-"""The hand: takes hold of simulated cloth under the pointer, moves it, lets it go or pins it where it is.
+"""Grabbing simulated cloth under the pointer: move it, release it or pin it where it is.
 
-Everything is in world space [m]. Nothing here needs a window: the pointer is a ray.
+Everything is in world space [m]. No window is needed: the pointer is a ray.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from . import follow, session, step
 from .simulated_object import SimulatedObject
 
 PINNED_SHARE = 0.5
-"""What is held at least so firmly, compared with the middle of the grip, is pinned by the hand."""
+"""Grabbed vertices of at least this weight, relative to the largest one, can be pinned."""
 
 
 class Hit(NamedTuple):
-    """Where a ray meets cloth."""
+    """Where a ray hits cloth."""
 
     member: SimulatedObject
     point: np.ndarray  # (3,)
-    vertex: int  # the nearest corner
+    vertex: int  # nearest corner of the triangle
 
 
 def first_hit(
     origin: np.ndarray, direction: np.ndarray, positions: np.ndarray, triangles: np.ndarray
 ) -> tuple[float, int] | None:
-    """Distance along a ray to the nearest triangle, from either side, and its number; None if it meets none.
+    """Distance along a ray to the nearest triangle, from either side, and its number; None if it hits none.
 
     Args:
-        origin: Where the ray begins, (3,).
-        direction: Of the ray, (3,), of length 1.
+        origin: Start of the ray, (3,).
+        direction: Unit vector (3,).
         positions: (n, 3) float.
         triangles: (t, 3) int.
     """
@@ -47,7 +47,7 @@ def first_hit(
 
 
 def on_plane(origin: np.ndarray, direction: np.ndarray, point: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
-    """Where a ray meets the plane through a point, (3,); None if it is parallel to it or looks away."""
+    """Where a ray hits the plane through a point, (3,); None if it is parallel to the plane or points away."""
     slope = float(np.dot(direction, normal))
     way = float(np.dot(np.subtract(point, origin), normal))
     if abs(slope) < 1e-9 or way / slope <= 0.0:
@@ -56,57 +56,57 @@ def on_plane(origin: np.ndarray, direction: np.ndarray, point: np.ndarray, norma
 
 
 def falloff(positions: np.ndarray, point: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices within a radius of a point, (m,) int, and how firmly each is held, (m,), 1 in the middle."""
+    """Vertices (m,) int within a radius of a point, and their weights (m,), 1 at the point."""
     share = np.linalg.norm(positions - point, axis=1) / radius
     ids = np.flatnonzero(share < 1.0)
     return ids, (1.0 - share[ids] ** 2) ** 2
 
 
-class Hand:
-    """The hand at work, from the start of the tool to its end.
+class GrabSession:
+    """One use of the Grab tool, from its start to its end.
 
     Raises:
-        PBDError: There is nothing to take hold of at the present frame.
+        PBDError: The current frame is not simulated.
     """
 
     def __init__(self, scene: Scene, depsgraph: Depsgraph) -> None:
         frame = session.last_shown(scene)
         first = session.frame_range(scene)[0]
         found = session.get(scene)
-        if (found is None or found.world is None) and frame != first:
+        if (found is None or found.scene_sim is None) and frame != first:
             raise PBDError(f"Frame {frame} is not simulated: go to frame {first}, or play")
         self.record = session.ensure(scene, depsgraph)
-        if session.shown_frame(scene) != frame or not self.record.world.simulation.frames.holds(frame):
+        if session.shown_frame(scene) != frame or not self.record.scene_sim.simulation.frames.holds(frame):
             raise PBDError(f"Frame {frame} is not simulated: play up to it")
-        self.simulation = self.record.world.simulation
+        self.simulation = self.record.scene_sim.simulation
         self.changed = False
         self.held: Any = None
         self._way = np.zeros(3)
-        self._before = step.keep(self.record, scene, frame)
+        self._before = step.undo_state(self.record, scene, frame)
         self._pins: dict[int, tuple] = {}
 
     @property
     def is_valid(self) -> bool:
-        """Whether the simulation that the hand works in is still the one that runs."""
-        return self.record.world is not None and self.record.world.simulation is self.simulation
+        """Whether the record still has the same simulation."""
+        return self.record.scene_sim is not None and self.record.scene_sim.simulation is self.simulation
 
-    def renewed(self, scene: Scene, depsgraph: Depsgraph) -> Hand:
-        """This hand, or one for the simulation that runs now, if that was built anew before anything was taken.
+    def renewed(self, scene: Scene, depsgraph: Depsgraph) -> GrabSession:
+        """This one, or a new one if the simulation was rebuilt before anything was grabbed.
 
         Raises:
-            PBDError: What the hand has changed is gone, or there is nothing to take hold of any more.
+            PBDError: Grabbed changes were lost, or the current frame is not simulated.
         """
         if self.is_valid and session.get(scene) is self.record:
             return self
         if self.changed:
             raise PBDError("The simulation began anew, without what was done by hand")
-        return Hand(scene, depsgraph)
+        return GrabSession(scene, depsgraph)
 
     def pick(self, scene: Scene, origin: np.ndarray, direction: np.ndarray) -> Hit | None:
-        """What a ray meets first of the shown cloth, as a `Hit`, or None."""
+        """The first `Hit` of a ray on the shown cloth, or None."""
         best = None
         frame = min(max(session.last_shown(scene), self.record.first_frame), self.record.last_frame)
-        for member, obj in self.record.world.objects(scene):
+        for member, obj in self.record.scene_sim.objects(scene):
             if obj.pbd.baked or not obj.pbd.active:
                 continue
             positions = self.simulation.cached_positions(member.body, frame)
@@ -119,7 +119,7 @@ class Hand:
         return best[1] if best else None
 
     def take(self, scene: Scene, origin: np.ndarray, direction: np.ndarray, radius: float) -> Any:
-        """Take hold of the cloth that a ray meets, within a radius [m] around; whether there is any."""
+        """Grab the cloth around the point that a ray hits, within a radius [m]; returns whether it hits any."""
         hit = self.pick(scene, origin, direction)
         if hit is None:
             return False
@@ -134,7 +134,7 @@ class Hand:
         return True
 
     def move(self, origin: np.ndarray, direction: np.ndarray) -> None:
-        """Move what is held to where a ray meets the plane that faces the view, at the depth where it was taken."""
+        """Move grabbed cloth to where a ray hits the plane that faces the view at the depth of the grabbed point."""
         if self.held is None:
             return
         hit, normal, grab, _ids, _weights = self.held
@@ -144,7 +144,7 @@ class Hand:
             grab.move(self._way)
 
     def let_go(self, scene: Scene, pin: bool = False) -> int:
-        """Let go, or pin the middle of what is held where the hand is; the number of pinned vertices."""
+        """Release the cloth, or pin its middle where it is; returns the number of pinned vertices."""
         if self.held is None:
             return 0
         hit, _normal, grab, ids, weights = self.held
@@ -155,7 +155,7 @@ class Hand:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
         fixed = self.simulation.grab(hit.member.body, middle, compliance=0.0)
-        step.note(self.record, held=[*self.record.held, (session.last_shown(scene), fixed)])
+        step.note(self.record, grab_pins=[*self.record.grab_pins, (session.last_shown(scene), fixed)])
         self._remember_pins(obj)
         positions = self.simulation.positions(hit.member.body)[middle]
         pose = self.record.snapshots[self.record.last_frame].poses[hit.member.uid]
@@ -163,26 +163,26 @@ class Hand:
         return len(middle)
 
     def rest(self, scene: Scene, depsgraph: Depsgraph) -> None:
-        """Let the cloth follow while the frame stands still: a step in place; raises `PBDError`."""
+        """Let the cloth follow at the current frame by a step in place; raises `PBDError`."""
         if session.last_shown(scene) == self.record.last_frame:
-            step.rest(self.record, scene)
+            step.step_in_place(self.record, scene)
             follow.show_again(self.record, scene, depsgraph)
 
     def finish(self, scene: Scene) -> None:
-        """Keep what was done; undoing it takes the cloth back too."""
+        """Keep the changes; undo will restore the cloth too."""
         self.let_go(scene)
         if self.changed and self.is_valid:
-            step.note_hand(self.record, scene, self._before)
+            step.note_grab(self.record, scene, self._before)
 
     def put_back(self, scene: Scene, depsgraph: Depsgraph) -> None:
-        """Take everything back that the hand has done."""
+        """Undo everything that was done."""
         self.let_go(scene)
         for uid, (name, group, weights, offsets) in self._pins.items():
             obj = find(scene, uid, name)
             if obj is not None:
                 pins.restore(obj, group, weights, offsets)
         if self.changed and self.is_valid:
-            step.go_back_to(self.record, self._before)
+            step.restore(self.record, self._before)
             follow.show_again(self.record, scene, depsgraph)
 
     def _remember_pins(self, obj: Object) -> None:

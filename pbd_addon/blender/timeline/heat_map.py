@@ -1,6 +1,6 @@
-"""The heat map: strain or contact of the shown frame as colors of the vertices, while the user wants to see them.
+"""The heat map: strain or contact in the shown frame as vertex colors.
 
-The colors are an attribute of the mesh, which Blender's viewport shows where its Shading colors by Attribute.
+The colors are a mesh attribute; Blender's viewport shows it if its Shading has Color set to Attribute.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .simulated_object import fits
 ATTRIBUTE = "pbd_strain"
 
 STOPS = np.array([[0.02, 0.05, 0.8], [0.05, 0.7, 0.1], [1.0, 0.8, 0.0], [0.9, 0.0, 0.0]])
-"""Linear colors (r, g, b) from nothing to all of it: blue, green, yellow, red."""
+"""Linear colors (r, g, b) from 0 to full scale: blue, green, yellow, red."""
 
 
 def colors(share: np.ndarray) -> np.ndarray:
-    """Colors (n, 4) float32 for shares (n,) of the full scale, clipped to [0, 1]."""
+    """Colors (n, 4) float32 for fractions (n,) of the full scale, clipped to [0, 1]."""
     place = np.clip(share, 0.0, 1.0) * (len(STOPS) - 1)
     result = np.ones((len(place), 4), np.float32)
     for channel in range(3):
@@ -29,7 +29,7 @@ def colors(share: np.ndarray) -> np.ndarray:
 
 
 def strain_of_vertices(body: Body, maps: dict[str, np.ndarray], positions: np.ndarray) -> np.ndarray:
-    """Largest |length / rest length - 1| of the edges at each vertex, (n,); maps as of `Simulation.maps`."""
+    """Largest |length / rest length - 1| of the edges at each vertex, (n,); `maps` are those of `Simulation.maps`."""
     strain = body.edge_strain(positions)
     if "shrink" in maps:
         strain = (1.0 + strain) / maps["shrink"][body.mesh.edges].mean(axis=1) - 1.0
@@ -40,7 +40,7 @@ def strain_of_vertices(body: Body, maps: dict[str, np.ndarray], positions: np.nd
 
 
 def write(obj: Object, share: np.ndarray) -> None:
-    """Color the vertices of a mesh in Object Mode by shares (n,) of the full scale."""
+    """Color the vertices of a mesh in Object Mode by fractions (n,) of the full scale."""
     mesh = obj.data
     attribute = mesh.attributes.get(ATTRIBUTE)
     if attribute is None:
@@ -53,7 +53,7 @@ def write(obj: Object, share: np.ndarray) -> None:
 
 
 def remove(obj: Object) -> None:
-    """Take the colors away, and make the user's active color attribute active again."""
+    """Remove the colors, and restore the user's active color attribute."""
     mesh = obj.data
     attribute = mesh.attributes.get(ATTRIBUTE)
     if attribute is None or obj.mode == "EDIT" or mesh.library is not None:
@@ -67,10 +67,10 @@ def remove(obj: Object) -> None:
 
 
 def color(record: Record, scene: Scene) -> None:
-    """Bring the colors of all objects to the frame that they show; take them away where they are not wanted."""
-    kind, simulation = scene.pbd.heat_map, record.world.simulation
+    """Update the colors of all objects to the shown frame, or remove them where the heat map is off."""
+    kind, simulation = scene.pbd.heat_map, record.scene_sim.simulation
     shown = min(max(shown_frame(scene), record.first_frame), record.last_frame)
-    for member, obj in record.world.objects(scene):
+    for member, obj in record.scene_sim.objects(scene):
         if kind == "OFF" or obj.pbd.baked:
             remove(obj)
         elif fits(member, obj):
@@ -80,5 +80,5 @@ def color(record: Record, scene: Scene) -> None:
                 strain = strain_of_vertices(member.body, simulation.maps(member.body), x)
                 share = 100.0 * strain / scene.pbd.heat_full
             else:
-                share[record.touched.get(int(shown), {}).get(member.uid, [])] = 1.0
+                share[record.contacts.get(int(shown), {}).get(member.uid, [])] = 1.0
             write(obj, share)

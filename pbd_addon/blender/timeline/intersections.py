@@ -1,4 +1,4 @@
-"""Faces that other faces go through at the start of a simulation: contact cannot pull those apart."""
+"""Faces that intersect at the start of a simulation: contact cannot separate those."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ... import Body, Polygons
 from ...contact import crossing_faces
 
 
-def tangled_faces(bodies: Sequence[Body]) -> list[np.ndarray]:
-    """Faces of each body that an edge of itself or of another body goes through at the start.
+def intersecting_faces(bodies: Sequence[Body]) -> list[np.ndarray]:
+    """The faces of each body that an edge of any body intersects at the start.
 
     Returns:
-        One array of the numbers of `TriMesh.triangle_faces` for each body, ascending, (k,) int.
+        For each body an ascending array (k,) int of face numbers as in `TriMesh.triangle_faces`.
     """
     offsets = np.cumsum([0, *(len(body.vertices) for body in bodies)])
     x = np.concatenate([body.vertices for body in bodies])
@@ -24,7 +24,7 @@ def tangled_faces(bodies: Sequence[Body]) -> list[np.ndarray]:
 
 
 def kept_faces(faces: Polygons) -> np.ndarray:
-    """Numbers of the faces that a `TriMesh` keeps: of those with the same corners the first, (f,) int."""
+    """Numbers (f,) int of the faces that a `TriMesh` keeps: the first of those with the same corners."""
     sizes = np.diff(faces.starts)
     keep = np.zeros(len(sizes), bool)
     for size in np.unique(sizes):

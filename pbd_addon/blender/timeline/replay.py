@@ -1,4 +1,4 @@
-"""A cached frame that was shown before: while nothing has changed since, it is only written again."""
+"""The shortcut for a cached frame that was shown before: if nothing has changed since, it is just written again."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from ..read import quick_look
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses
 from . import step
-from .record import Record, Seen
+from .record import DisplayedFrame, Record
 
 
 def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> bool:
-    """Show the present frame as it was shown since the last change; whether nothing has changed, so that this is all.
+    """Show the current frame again; returns False, having done nothing, if anything may have changed since.
 
-    Whatever Blender has told of edits is looked into properly, and so is what a render or a bake evaluates.
+    After an edit, in a render and during a bake the frame always takes the full path.
     """
     frame = scene.frame_current_final
-    seen = record.seen.get(frame)
-    if seen is None or record.snapshots.get(int(frame)) is not seen.made or depsgraph.mode == "RENDER":
+    shown = record.displayed.get(frame)
+    if shown is None or record.snapshots.get(int(frame)) is not shown.made or depsgraph.mode == "RENDER":
         return False
-    if record.bake or record.message or any(record.heard):
+    if record.bake or record.message or any(record.edits):
         return False
-    found = quick_look.look(scene, depsgraph, seen.watched, record.curves)
-    if found is None or found.said != seen.said or found.curves is not record.curves:
+    found = quick_look.look(scene, depsgraph, shown.dependencies, record.curves)
+    if found is None or found.digest != shown.digest or found.curves is not record.curves:
         return False
-    for uid, positions, pose, masks in seen.shown:
+    for uid, positions, pose, masks in shown.objects:
         shape_keys.write_live_key(found.objects[uid], np.ascontiguousarray(positions.T), pose, masks)
-    step.note_seen(record, frame, seen)
+    step.note_displayed(record, frame, shown)
     return True
 
 
 def note(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot) -> None:
-    """A frame is shown for which nothing had to go: remember how, where that is all that decides about it.
+    """Remember a shown frame that nothing has changed, if a quick look will suffice to tell.
 
-    What the first frame begins with, what modifiers deform and the colors of the heat map are looked at each time.
+    It does not for the first frame, for objects deformed by modifiers, and while the heat map is on.
     """
-    user, world, frame = record.known, record.world, scene.frame_current_final
+    user, scene_sim, frame = record.known, record.scene_sim, scene.frame_current_final
     made = record.snapshots.get(int(frame)) if frame.is_integer() else None
     if made is None or user.frame != frame or frame in (record.first_frame, user.first) or depsgraph.mode == "RENDER":
         return
@@ -46,17 +46,17 @@ def note(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot)
         return
     if any(role.by_modifier for role in user.roles.values()):
         return
-    positions = world.simulation.frames.in_memory(int(frame))
-    found = quick_look.look(scene, depsgraph, record.watched, record.curves)
+    positions = scene_sim.simulation.frames.in_memory(int(frame))
+    found = quick_look.look(scene, depsgraph, record.dependencies, record.curves)
     if positions is None or found is None or found.curves is not record.curves:
         return
-    ends = np.cumsum([len(member.body.vertices) for member in world.members])
+    ends = np.cumsum([len(member.body.vertices) for member in scene_sim.members])
     shown = []
-    for member, part in zip(world.members, np.split(positions, ends[:-1], axis=1), strict=True):
+    for member, part in zip(scene_sim.members, np.split(positions, ends[:-1], axis=1), strict=True):
         pbd, pose = found.objects[member.uid].pbd, now.poses.get(member.uid)
         if pbd.baked:
             continue
         if pose is None or not (pbd.enabled and pbd.active) or poses.is_flat(pose.matrix):
             return
         shown.append((member.uid, part, pose, member.masks))
-    step.note_seen(record, frame, Seen(found.said, made, user, record.watched, shown))
+    step.note_displayed(record, frame, DisplayedFrame(found.digest, made, user, record.dependencies, shown))

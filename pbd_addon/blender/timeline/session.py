@@ -1,6 +1,6 @@
-"""The running simulations, by `session_uid` of their scene: what operators, panels and handlers call.
+"""The records of all scenes, by the scene's `session_uid`: what operators, panels and handlers call.
 
-They live outside of Blender's data, so nothing of them is saved or undone, and none outlives its file.
+They live outside Blender's data: they are neither saved nor undone, and are dropped with their file.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from .replay import show_again
 _records: dict[int, Record] = {}
 
 listeners: list[Callable[[bpy.types.Scene], None]] = []
-"""Functions to call with a scene whose simulated frames may have become more or fewer."""
+"""Functions to call with a scene when its number of simulated frames may have changed."""
 
 
 def get(scene: Scene) -> Record | None:
-    """The session of a scene, or None when nothing runs and nothing is to be said."""
+    """The record of a scene, or None if there is nothing in it to show."""
     found = _records.get(scene.session_uid)
-    return found if found is not None and (found.world or found.message or found.bake or found.disk_note) else None
+    return found if found is not None and (found.scene_sim or found.message or found.bake or found.disk_note) else None
 
 
 def of(scene: Scene) -> Record:
-    """The session of a scene, made if there is none; nothing is built yet."""
+    """The record of a scene, created empty if there is none."""
     return _records.setdefault(scene.session_uid, Record())
 
 
 def ensure(scene: Scene, depsgraph: Depsgraph) -> Record:
-    """The running session of a scene, built at the first frame if need be; raises `PBDError`."""
+    """The record of a scene with its simulation, built at the first frame if needed; raises `PBDError`."""
     found = of(scene)
-    if found.world is None:
+    if found.scene_sim is None:
         if output.prepare(live_bodies(scene)):
             depsgraph.update()
         follow.begin(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
@@ -55,18 +55,22 @@ def ensure(scene: Scene, depsgraph: Depsgraph) -> Record:
 
 
 def reset(scene: Scene, depsgraph: Depsgraph) -> None:
-    """Start again at the present frame from the meshes as they are; raises `PBDError`."""
+    """Restart at the current frame from the meshes as they are; raises `PBDError`.
+
+    A first frame that a window would stand still for is left to playback, which tells it first.
+    """
     drop(scene)
     try:
-        ensure(scene, depsgraph)
+        if not follow.is_heavy(scene):
+            ensure(scene, depsgraph)
     except PBDError as error:
-        step.say(of(scene), str(error))
+        step.set_message(of(scene), str(error))
         raise
     show(scene, depsgraph)
 
 
 def show(scene: Scene, depsgraph: Depsgraph) -> bool:
-    """The whole of a frame change; returns whether there was anything to simulate, cached or not."""
+    """Handle a frame change; returns whether the scene has anything to simulate, cached or not."""
     found = _records.get(scene.session_uid)
     if found is None and live_bodies(scene):
         found = of(scene)
@@ -74,66 +78,66 @@ def show(scene: Scene, depsgraph: Depsgraph) -> bool:
 
 
 def replay(scene: Scene, depsgraph: Depsgraph) -> bool:
-    """Show a cached frame as it was shown before, if nothing has changed since; whether that was all to be done."""
+    """Show a cached frame again if nothing has changed since; returns whether that was all there was to do."""
     found = _records.get(scene.session_uid)
     return found is not None and show_again(found, scene, depsgraph)
 
 
-def visits(scene: Scene) -> bool:
-    """Whether frames that are missing are visited, so that frame changes are our own."""
+def is_visiting(scene: Scene) -> bool:
+    """Whether we are changing frames ourselves, to evaluate missing ones."""
     found = _records.get(scene.session_uid)
-    return found is not None and found.visits
+    return found is not None and found.is_visiting
 
 
 def tell(scene: Scene) -> None:
-    """Call the listeners: a frame of the scene is shown, or something was edited."""
+    """Call the listeners after a frame change or an edit."""
     for listener in listeners:
         listener(scene)
 
 
 def notice_colliders() -> None:
-    """An object may have become a collider or stopped being one: frames after the present one are to go."""
+    """An object may have become a collider or stopped being one, which invalidates frames after the current one."""
     for found in _records.values():
-        step.note(found, heard=found.heard._replace(cast=True))
+        step.note(found, edits=found.edits._replace(colliders=True))
 
 
 def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
-    """Something was edited: F-curves perhaps, or the place or shape of what cloth meets."""
+    """Note an edit that Blender reports, perhaps of F-curves or of the transform or shape of a collider."""
     for uid, found in _records.items():
-        if found.world is not None and not found.visits:
+        if found.scene_sim is not None and not found.is_visiting:
             known = found.known if uid == scene.session_uid else None
-            step.note(found, heard=user_state.hear(scene, depsgraph, found.watched, found.heard, known))
+            step.note(found, edits=user_state.collect_edits(scene, depsgraph, found.dependencies, found.edits, known))
 
 
 def notice_undo() -> None:
-    """After undo: what Blender does not tell by itself may be back as it was."""
+    """After undo: F-curves and colliders may have changed without a report from Blender."""
     for found in _records.values():
-        step.note(found, heard=found.heard._replace(curves=True, cast=True))
+        step.note(found, edits=found.edits._replace(curves=True, colliders=True))
 
 
 def valid_frames(scene: Scene) -> tuple[int, int]:
-    """First and last simulated frame that hold, with what was changed since the last one was shown."""
+    """First and last valid simulated frame, with pending edits taken into account."""
     found = get(scene)
-    lost = validity.pending(found, scene)
-    return found.first_frame, found.last_frame if lost is None else lost.first - 1
+    invalidated = validity.pending(found, scene)
+    return found.first_frame, found.last_frame if invalidated is None else invalidated.first - 1
 
 
-def lost_frames(scene: Scene) -> InvalidRange | None:
-    """The frames that do not hold any more and were not simulated again, as `InvalidRange`, or None."""
+def invalidated_frames(scene: Scene) -> InvalidRange | None:
+    """The frames that were invalidated and not simulated again, or None."""
     found = get(scene)
-    lost = validity.pending(found, scene)
-    if lost is not None or found.lost is None or found.last_frame >= found.lost.last:
-        return lost
-    return found.lost._replace(first=found.last_frame + 1)
+    invalidated = validity.pending(found, scene)
+    if invalidated is not None or found.invalidated is None or found.last_frame >= found.invalidated.last:
+        return invalidated
+    return found.invalidated._replace(first=found.last_frame + 1)
 
 
 def fits(scene: Scene) -> bool:
-    """Whether the simulated frames are what a run from the first one, where the scene is, would give now."""
+    """Whether a new run from the first frame, which the scene shows, would give the same frames."""
     return validity.is_one_run(get(scene), scene)
 
 
 def adopt(scene: Scene) -> None:
-    """A file was loaded: take up the frames that are on disk, if that is wanted and they are of this scene as it is."""
+    """After a file was loaded: load the frames on disk if the disk cache is on and they match the scene."""
     if live_bodies(scene):
         found = of(scene)
         if scene.pbd.use_disk_cache:
@@ -142,23 +146,23 @@ def adopt(scene: Scene) -> None:
 
 
 def load_from_disk(scene: Scene) -> str:
-    """Take up the frames that are on disk instead of those in memory; if that cannot be, returns why."""
+    """Replace the frames in memory by those on disk; returns why it failed, or ""."""
     found = Record()
     disk_load.adopt(found, scene)
-    if found.world is None:
+    if found.scene_sim is None:
         return found.disk_note or "There is no cache on disk"
     _records[scene.session_uid] = found
     return ""
 
 
 def needs_disk(scene: Scene) -> bool:
-    """Whether simulated frames are on disk and not in memory too."""
+    """Whether simulated frames are on disk only."""
     found = _records.get(scene.session_uid)
-    return found is None or found.world is None or not found.world.simulation.frames.is_in_memory
+    return found is None or found.scene_sim is None or not found.scene_sim.simulation.frames.is_in_memory
 
 
 def delete_from_disk(scene: Scene) -> None:
-    """Delete the frames on disk and write no more there; those in memory stay. Raises `OSError`."""
+    """Delete the frames on disk and switch the disk cache off; those in memory stay. Raises `OSError`."""
     scene.pbd.use_disk_cache = False
     disk_cache.discard(scene)
     found = _records.get(scene.session_uid)
@@ -167,8 +171,8 @@ def delete_from_disk(scene: Scene) -> None:
     found.storage.note = ""
     if found.disk is not None:
         found.storage.cache = None
-        found.world.simulation.frames.store = None
-        if not found.world.simulation.frames.is_in_memory:
+        found.scene_sim.simulation.frames.store = None
+        if not found.scene_sim.simulation.frames.is_in_memory:
             clear_cache(scene)
 
 
@@ -182,22 +186,22 @@ def before_save() -> None:
 
 
 def _settle_disk(found: Record, scene: Scene) -> None:
-    """Forget the frames that a change which is not shown yet has made wrong, and count those that are saved."""
+    """Drop the frames that pending edits invalidate, and store the number of those on disk in the scene."""
     if scene.pbd.frames_on_disk:
         scene.pbd.frames_on_disk = 0
-    if not scene.pbd.use_disk_cache or found.untouched:
+    if not scene.pbd.use_disk_cache or found.is_pristine:
         return
     try:
         validity.take_edits(found, scene)
-    except DamagedFrame:  # It has begun anew.
+    except DamagedFrame:  # All frames are gone.
         return
     disk_cache.keep(found, scene)
-    if not (found.untouched or found.storage.failed):
+    if not (found.is_pristine or found.storage.failed):
         scene.pbd.frames_on_disk = disk_cache.count(found)
 
 
 def after_save() -> None:
-    """The file was saved, perhaps under another name."""
+    """After the file was saved, perhaps under another name."""
     for scene in bpy.data.scenes:
         found = _records.get(scene.session_uid)
         if found is not None:
@@ -218,12 +222,12 @@ def drop(scene: Scene) -> Record | None:
 
 
 def put_back(scene: Scene, found: Record) -> None:
-    """Let a simulation that was dropped be that of the scene again, and show its present frame."""
+    """Restore a record that was dropped, and show the current frame."""
     _records[scene.session_uid] = found
     follow.show_again(found, scene, layer_of(scene).depsgraph)
 
 
 def drop_all() -> None:
-    """Forget everything: another file is loaded, or the extension is switched off."""
+    """Forget everything, because another file is loaded or the extension is switched off."""
     _records.clear()
     disk_cache.forget_claims()

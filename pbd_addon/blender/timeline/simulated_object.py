@@ -1,4 +1,4 @@
-"""The members of a simulation: what each object was when it was built, and whether it still is."""
+"""The members of a simulation: what each object was when it was built, and whether it still matches."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..settings import maps, raw_settings
 
 
 class Attachment(NamedTuple):
-    """The held vertices of a member that follow the surface of another object."""
+    """The pins of a member that follow the surface of another object."""
 
     uid: int  # of that object
-    rows: np.ndarray  # (k,) int, places among the body's pins
+    rows: np.ndarray  # (k,) int, indices into the body's pins
     points: SurfacePoints
-    surface: Surface  # when they were bound
+    surface: Surface  # at the time of binding
 
 
 class SimulatedObject(NamedTuple):
@@ -38,22 +38,22 @@ class SimulatedObject(NamedTuple):
     fingerprint: tuple
     masks: dict[str, np.ndarray]
     undeformed: np.ndarray  # (n, 3) float64, the user's shape at the start, without modifiers, world space [m]
-    follows: tuple  # as from `followed`
-    posed_after: bool  # as from `output_choice.is_posed_after`
-    attached_to: tuple[int, str] | None = None  # as the object said
+    follows: tuple  # of `user_state.followed`
+    posed_after: bool  # of `output_choice.is_posed_after`
+    attached_to: tuple[int, str] | None = None  # of `mesh_io.attached_to`
     attachment: Attachment | None = None
     pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
-    weights: dict[str, np.ndarray] = {}  # of the maps; read anew when their groups are others
+    weights: dict[str, np.ndarray] = {}  # of the maps; read again when their vertex groups change
 
 
-def read_member(obj: Object, moment: SceneSnapshot) -> SimulatedObject:
-    """An object as it stands at a moment, ready to be simulated.
+def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
+    """An object of a snapshot, ready to be simulated.
 
     Raises:
         PBDError: It cannot be simulated.
     """
     masks = user_keys.read_masks(obj)
-    pose, deformed = moment.poses[obj.session_uid], moment.deformed.get(obj.session_uid)
+    pose, deformed = snapshot.poses[obj.session_uid], snapshot.deformed.get(obj.session_uid)
     body = mesh_io.read_body(obj, pose=pose, masks=masks, deformed=deformed)
     return SimulatedObject(
         uid=obj.session_uid,
@@ -67,14 +67,14 @@ def read_member(obj: Object, moment: SceneSnapshot) -> SimulatedObject:
         follows=user_state.followed(obj),
         posed_after=output_choice.is_posed_after(obj),
         attached_to=mesh_io.attached_to(obj),
-        attachment=attachment(obj, body, moment),
+        attachment=attachment(obj, body, snapshot),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
-        weights=maps.read(obj, maps.groups(raw_settings.maps_from(moment.settings[obj.session_uid]))),
+        weights=maps.read(obj, maps.groups(raw_settings.maps_from(snapshot.settings[obj.session_uid]))),
     )
 
 
-def attachment(obj: Object, body: Body, moment: SceneSnapshot) -> Attachment | None:
-    """How vertices of an object's body are bound to another object as it stands at a moment, or None.
+def attachment(obj: Object, body: Body, snapshot: SceneSnapshot) -> Attachment | None:
+    """The binding of an object's vertices to another object of a snapshot, or None.
 
     Raises:
         PBDError: That object has no surface.
@@ -84,7 +84,7 @@ def attachment(obj: Object, body: Body, moment: SceneSnapshot) -> Attachment | N
     if not len(rows):
         return None
     target = obj.pbd.attach_object
-    surface = moment.surfaces.get(target.session_uid)
+    surface = snapshot.surfaces.get(target.session_uid)
     if surface is None or len(surface.faces.starts) < 2:
         raise PBDError(f"'{target.name}' has no faces to attach '{obj.name}' to: add faces, or choose another object")
     points = body.vertices[body.pin_ids[rows]]
@@ -96,7 +96,7 @@ def attachment(obj: Object, body: Body, moment: SceneSnapshot) -> Attachment | N
 
 
 def check_surface(member: SimulatedObject, bound: Surface, now: Surface) -> None:
-    """Raise a `PBDError` if a member cannot follow a surface any more."""
+    """Raise a `PBDError` if a member can no longer follow its surface."""
     if now is None:
         raise PBDError(f"'{member.name}' was attached to '{bound.name}', which is gone: press Reset")
     if len(now.points) != len(bound.points) or not all(map(np.array_equal, now.faces, bound.faces)):
@@ -107,7 +107,7 @@ def check_surface(member: SimulatedObject, bound: Surface, now: Surface) -> None
 
 
 def check_fit(member: SimulatedObject, obj: Object) -> None:
-    """Raise a `PBDError` if the mesh is not the one that the simulation was built for; quick."""
+    """Raise a `PBDError` if the mesh differs in its counts from the one that the simulation was built for."""
     mesh_io.check_mesh(obj)
     built = member.fingerprint[0]
     now = mesh_io.counts(obj.data)
@@ -117,22 +117,22 @@ def check_fit(member: SimulatedObject, obj: Object) -> None:
 
 
 def check_faces(member: SimulatedObject, obj: Object) -> None:
-    """Raise a `PBDError` if the counts fit but the faces run through other vertices."""
+    """Raise a `PBDError` if the mesh differs in its counts or its faces."""
     check_fit(member, obj)
     if mesh_io.fingerprint(obj) != member.fingerprint:
         raise PBDError(f"Mesh of '{obj.name}' has other faces than the simulation was built for: press Reset")
 
 
 def fits(member: SimulatedObject, obj: Object) -> bool:
-    """Whether the mesh is, by its counts, the one that the simulation was built for."""
+    """Whether the mesh has the counts that the simulation was built for."""
     return not obj.data.is_editmode and mesh_io.counts(obj.data) == member.fingerprint[0]
 
 
 def suits_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneSnapshot]) -> bool:
-    """Whether the output that an object has now shows these frames deformed once, as they were made.
+    """Whether the object's current output deforms these frames exactly once.
 
-    A frame that was made in the pose would be posed again behind a shape key, one that was made to be posed behind it
-    would not be posed by our modifier.
+    A frame made from posed vertices would be posed twice as a shape key; one made to be posed after its shape key
+    would not be posed at all by our modifier.
     """
     if role.baked:
         return True
@@ -142,7 +142,7 @@ def suits_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneS
 
 
 def other_output(member: SimulatedObject, obj: Object, snapshots: Iterable[SceneSnapshot]) -> str:
-    """What to do if frames were made for another output than an object has now, one sentence, or ""."""
+    """One sentence on what to do if frames were made for another output than the object has now, or ""."""
     if suits_output(member, user_state.role(obj), snapshots):
         return ""
     return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"

@@ -1,4 +1,4 @@
-"""The writer: it alone changes the record. It truncates, steps one frame at a time, and goes back."""
+"""The only writer of the record: truncates it, steps one frame at a time, and restores frames on undo."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from ..errors import DamagedFrame, LateError, PBDError
 from ..kinds import Scene
 from ..read import user_state
 from ..read.snapshot import SceneSnapshot
-from ..read.user_state import Heard, UserState
+from ..read.user_state import Edits, UserState
 from ..scene.scene_objects import live_bodies
 from ..scene.simulated_range import last_live_frame
 from ..scene.surfaces import Surface
 from . import backends, changes
 from .changes import Change
-from .record import BakeProgress, InvalidRange, Record, Seen, UndoState
+from .record import BakeProgress, DisplayedFrame, InvalidRange, Record, UndoState
 from .scene_simulation import SceneSimulation
 
 UNDOABLE = 16
-"""So many uses of the hand can be undone with the cloth."""
+"""Number of grabs that can be undone."""
 
 
-# ------------------------------------------------------------------------------------------ what holds
+# ------------------------------------------------------------------------------------------ what is valid
 
 
 def truncate(record: Record, frame: int, why: str) -> None:
-    """Forget all frames after `frame`, but for the first; `why` is the end of a sentence.
+    """Forget all frames after `frame`, except the first; `why` is the end of a sentence.
 
     Raises:
-        DamagedFrame: Nothing is left that could be gone on from, so that all is forgotten and begins anew.
+        DamagedFrame: No readable frame is left to continue from; the record is reset.
     """
-    record.blocked, record.seen = "", {}
+    record.blocked, record.displayed = "", {}
     frame = max(frame, record.first_frame)
-    for _pinned, grab in [pin for pin in record.held if pin[0] > frame]:
-        grab.release()  # It has not been pinned yet.
-    record.held = [pin for pin in record.held if pin[0] <= frame]
+    for _pinned, grab in [pin for pin in record.grab_pins if pin[0] > frame]:
+        grab.release()  # It was pinned later than that.
+    record.grab_pins = [pin for pin in record.grab_pins if pin[0] <= frame]
     if frame >= record.last_frame:
         return
-    record.lost = InvalidRange(frame + 1, record.last_frame, why)
+    record.invalidated = InvalidRange(frame + 1, record.last_frame, why)
     try:
-        record.world.simulation.truncate(frame)
+        record.scene_sim.simulation.truncate(frame)
     except DamagedFrame:
         if frame == record.first_frame:
             record.forget(record.start)
             raise
         truncate(record, frame - 1, why)
         return
-    record.touched = {known: touching for known, touching in record.touched.items() if known <= frame}
+    record.contacts = {known: touching for known, touching in record.contacts.items() if known <= frame}
     record.snapshots = {known: one for known, one in record.snapshots.items() if known <= frame}
     if record.first_guess is not None and record.first_guess > frame:
         record.first_guess = None
@@ -61,13 +61,13 @@ def truncate(record: Record, frame: int, why: str) -> None:
 
 
 def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
-    """Let what has changed take its frames; raises `DamagedFrame` where all begins anew."""
+    """Truncate the record by changes; raises `DamagedFrame` if everything must restart."""
     for change in found:
-        record.seen = {}
+        record.displayed = {}
         if change.what in changes.AT_FIRST:
             continue
         if change.what == "HAND":
-            undo_hands(record, user.hand_count)
+            undo_grabs(record, user.hand_count)
             continue
         disturbed = record.first_disturbed
         truncate(record, change.first_frame - 1, change.why)
@@ -82,83 +82,83 @@ def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
 
 
 def remember(record: Record, user: UserState) -> None:
-    """A frame is shown with what the user had set then."""
+    """Remember the user's settings for the frame that is shown."""
     known = record.known
-    if user.cast is None and known is not None:
-        user = user._replace(cast=known.cast)
-    if user.cast is None and record.world is not None:
-        user = user._replace(cast=frozenset(record.world.obstacles))
-    record.known = user._replace(heard=Heard(), curves=None)
-    record.heard = Heard()
+    if user.collider_uids is None and known is not None:
+        user = user._replace(collider_uids=known.collider_uids)
+    if user.collider_uids is None and record.scene_sim is not None:
+        user = user._replace(collider_uids=frozenset(record.scene_sim.colliders))
+    record.known = user._replace(edits=Edits(), curves=None)
+    record.edits = Edits()
 
 
-def note_seen(record: Record, frame: float, seen: Seen) -> None:
-    """A cached frame is shown, as Blender counts it, and nothing is left to do about it."""
-    record.seen[frame], record.known = seen, seen.user
+def note_displayed(record: Record, frame: float, shown: DisplayedFrame) -> None:
+    """Remember a cached frame, numbered as by Blender, that is shown and needs nothing else."""
+    record.displayed[frame], record.known = shown, shown.user
 
 
 def forget_damaged(record: Record, frame: int) -> None:
-    """Forget a frame that cannot be read, and those after it; begin anew if that is the first one."""
-    if record.world is None or frame == record.first_frame:
+    """Forget a frame that cannot be read, and those after it; reset the record if it is the first one."""
+    if record.scene_sim is None or frame == record.first_frame:
         record.forget(record.start)
         return
-    with contextlib.suppress(DamagedFrame):  # It has begun anew then.
+    with contextlib.suppress(DamagedFrame):  # Then the record is reset already.
         truncate(record, frame - 1, iface("the cache on disk is damaged"))
 
 
-# ------------------------------------------------------------------------------------------ one frame more
+# ------------------------------------------------------------------------------------------ stepping
 
 
 def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> None:
-    """Make the simulation from the scene as it stood at its first frame; raises `PBDError`."""
+    """Build the simulation from the scene's snapshot at its first frame; raises `PBDError`."""
     objects = live_bodies(scene)
     if not objects:
         raise PBDError("There is no PBD cloth or balloon to simulate")
-    lost = record.lost  # What has taken all frames but the first has them built anew.
+    invalidated = record.invalidated  # Kept: it may be why the simulation is rebuilt.
     record.forget(snapshot)
-    record.lost = lost
+    record.invalidated = invalidated
     built = SceneSimulation(scene, objects, snapshot)
     built.simulation.begin(frame)
-    record.world = built
+    record.scene_sim = built
     record.snapshots = {frame: snapshot}
     record.notes = built.notes()
     _remember_start(record, scene)
 
 
 def take_up(record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: Any) -> None:
-    """Have what was simulated before, as files on disk hold it."""
+    """Take over frames that were simulated before and are on disk."""
     record.forget(made[disk.files.first])
     record.storage.cache = disk
-    record.world, record.snapshots, record.notes = built, made, built.notes()
+    record.scene_sim, record.snapshots, record.notes = built, made, built.notes()
     built.simulation.take_up(disk, disk.files.first, disk.files.last)
     _remember_start(record, scene)
 
 
 def _remember_start(record: Record, scene: Scene) -> None:
-    """A simulation was made: what the user has set, and the animation, are what it was made with."""
-    user = read_user(record, scene, Heard(curves=True), with_curves=True)
+    """Remember the user's settings and the animation that a simulation was just made with."""
+    user = read_user(record, scene, Edits(curves=True), with_curves=True)
     record.curves = user.curves
     remember(record, user)
 
 
-def read_user(record: Record, scene: Scene, heard: Heard | None = None, with_curves: bool = False) -> UserState:
-    """What the user has set; on request the animation over the frames of a record and those to come, if edited."""
+def read_user(record: Record, scene: Scene, edits: Edits | None = None, with_curves: bool = False) -> UserState:
+    """What the user has set; optionally also the animation over all frames of the record and the range, if edited."""
     frames = None
-    if with_curves and record.world is not None:
+    if with_curves and record.scene_sim is not None:
         frames = range(record.first_frame, max(record.last_frame, last_live_frame(scene)) + 1)
-    return user_state.read(scene, record.watched, heard or Heard(), record.curves, frames)
+    return user_state.read(scene, record.dependencies, edits or Edits(), record.curves, frames)
 
 
-def stand(record: Record, snapshot: SceneSnapshot) -> None:
-    """Stand at the first frame, with nothing built."""
+def clear(record: Record, snapshot: SceneSnapshot) -> None:
+    """Drop everything simulated; `snapshot` is the scene at the first frame."""
     record.forget(snapshot)
 
 
 def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False) -> None:
-    """Step to the next frame, at whose end the scene stands as in a snapshot.
+    """Step to the next frame, whose inputs are in a snapshot.
 
     Raises:
-        PBDError: It cannot go on.
+        PBDError: The frame cannot be stepped.
     """
     for _share in advancing(record, scene, frame, snapshot, guessed):
         pass
@@ -167,50 +167,50 @@ def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, g
 def advancing(
     record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False
 ) -> Generator[float, None, None]:
-    """As `advance`, in slices: yields the share of the frame that is done. Closed early, nothing is stepped."""
-    world, simulation = record.world, record.world.simulation
-    world.check(scene, snapshot, record.snapshots.values())
+    """Like `advance`, in slices: yields the fraction of the frame that is done. If closed early, nothing is stepped."""
+    scene_sim, simulation = record.scene_sim, record.scene_sim.simulation
+    scene_sim.check(scene, snapshot, record.snapshots.values())
     if record.blocked:
         raise PBDError(record.blocked)
     _make_room(record, scene)
-    cast = world.obstacles.keys()
-    if world.recast(snapshot):
-        record.seen = {}
-        if world.obstacles.keys() != cast and record.first_disturbed is None:
+    collider_uids = scene_sim.colliders.keys()
+    if scene_sim.update_colliders(snapshot):
+        record.displayed = {}
+        if scene_sim.colliders.keys() != collider_uids and record.first_disturbed is None:
             record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
-    world.apply(scene, snapshot.settings)
-    record.notes = {**world.notes(), **world.newcomers(scene)}
+    scene_sim.apply(scene, snapshot.settings)
+    record.notes = {**scene_sim.notes(), **scene_sim.newcomers(scene)}
     simulation.use_kernels(backends.choose(scene))
-    snapshot = world.held(snapshot)._replace(user=None, begins={})
+    snapshot = scene_sim.with_pins_only(snapshot)._replace(user=None, first_inputs={})
     seconds = snapshot.settings[scene.session_uid].frame_seconds
     try:
-        simulation.take_inputs(world.inputs(scene, snapshot))
+        simulation.take_inputs(scene_sim.inputs(scene, snapshot))
         report = yield from simulation.slices(seconds)
     except UnstableError as error:
         record.blocked = f"{error}; frame {frame - 1} is kept"
         raise PBDError(record.blocked) from error
     except ValueError as error:
         raise PBDError(str(error)) from error
-    if record.world is not world:
-        return  # It was forgotten meanwhile.
+    if record.scene_sim is not scene_sim:
+        return  # The record was reset meanwhile.
     record.report = report
     record.stepping += report.seconds
     record.snapshots[frame] = snapshot
     if guessed and record.first_guess is None:
         record.first_guess = frame
-    _note_touching(record, scene, frame)
+    _note_contacts(record, scene, frame)
     if frame == record.first_frame + 1 and report.crossings:
-        record.tangled = world.count_tangled()
+        record.intersecting = scene_sim.count_intersecting()
 
 
 def _make_room(record: Record, scene: Scene) -> None:
-    """Let frames go from memory that the disk has, if the next one would be too much; raises `PBDError`."""
-    simulation, limit = record.world.simulation, scene.pbd.cache_limit * 1e6
+    """Free frames that are also on disk if the next one would exceed the memory limit; raises `PBDError`."""
+    simulation, limit = record.scene_sim.simulation, scene.pbd.cache_limit * 1e6
     if simulation.frames.nbytes + simulation.frames.frame_bytes <= limit:
         return
     if record.disk is not None and record.disk.files.last == record.last_frame:
         simulation.frames.release()
-        record.seen = {}  # They hold positions.
+        record.displayed = {}  # These keep positions in memory.
         return
     raise PBDError(
         f"The cache is full: frames {record.first_frame} to {record.last_frame} take the {scene.pbd.cache_limit} MB "
@@ -218,28 +218,28 @@ def _make_room(record: Record, scene: Scene) -> None:
     )
 
 
-def _note_touching(record: Record, scene: Scene, frame: int) -> None:
-    """Remember what touches something at a frame that was stepped last, while contact is shown."""
+def _note_contacts(record: Record, scene: Scene, frame: int) -> None:
+    """Remember the vertices in contact at the frame that was stepped last, while the heat map shows contact."""
     if scene.pbd.heat_map == "CONTACT":
-        touching = record.world.simulation.touching
-        record.touched[frame] = {member.uid: touching(member.body) for member in record.world.members}
+        touching = record.scene_sim.simulation.touching
+        record.contacts[frame] = {member.uid: touching(member.body) for member in record.scene_sim.members}
 
 
 class Noted(TypedDict, total=False):
-    """Attributes of a record that are only noted: nothing else is to be done when they change."""
+    """Attributes of a record that can be set without further consequences."""
 
     bake: BakeProgress | None
-    heard: Heard
+    edits: Edits
     loaded: int
     surfaces: dict[int, Surface]
-    visits: bool
+    is_visiting: bool
     stepping: float
     exchange: float
     first_guess: int | None
     first_disturbed: int | None
     disturbed_by: str
     moved_by_hand: set[int]
-    held: list[tuple]
+    grab_pins: list[tuple]
     settled: int
     shaped: bool
 
@@ -250,8 +250,8 @@ def note(record: Record, **noted: Unpack[Noted]) -> None:
         setattr(record, name, value)
 
 
-def say(record: Record, message: str, is_late: bool = False) -> None:
-    """Why nothing is simulated, or ""."""
+def set_message(record: Record, message: str, is_late: bool = False) -> None:
+    """Say why nothing is simulated; "" if all is well."""
     record.message, record.is_late = message, is_late
 
 
@@ -259,10 +259,10 @@ def say(record: Record, message: str, is_late: bool = False) -> None:
 
 
 def settle(record: Record, scene: Scene, patience: float) -> None:
-    """Settle a first frame that was just built, if the scene says so.
+    """Settle a first frame that was just built, if the scene's settings ask for it.
 
     Raises:
-        PBDError: It cannot be done.
+        PBDError: It cannot be settled.
         LateError: It takes longer than `patience` seconds.
     """
     deadline = time.monotonic() + patience
@@ -274,56 +274,56 @@ def settle(record: Record, scene: Scene, patience: float) -> None:
 
 
 def frames_to_settle(record: Record, scene: Scene) -> int:
-    """How many frames a simulation that was just built is to settle."""
+    """Number of frames that a simulation that was just built has to settle."""
     return record.snapshots[record.first_frame].settings[scene.session_uid].settle
 
 
 def settle_on(record: Record, scene: Scene, done: int, frames: int) -> None:
-    """Let the first frame hang for one frame more, with which so many of so many are done; raises `PBDError`.
+    """Settle the first frame by one frame, the `done`-th of `frames`; raises `PBDError`.
 
-    Left early, the frame says that it is not settled to the end.
+    Until the last one the record says that the first frame is not fully settled.
     """
-    rest(record, scene)
+    step_in_place(record, scene)
     record.settled = done
     unsettled = record.first_frame, "SETTLE"
     record.first_disturbed, record.disturbed_by = unsettled if done < frames else (None, "")
 
 
-def rest(record: Record, scene: Scene) -> None:
-    """Step the last cached frame in place, while everything stands still as it is there; raises `PBDError`."""
-    frame, simulation = record.last_frame, record.world.simulation
+def step_in_place(record: Record, scene: Scene) -> None:
+    """Step the last cached frame in place, with its own inputs held still; raises `PBDError`."""
+    frame, simulation = record.last_frame, record.scene_sim.simulation
     snapshot = record.snapshots[frame]
-    record.world.rested += 1
+    record.scene_sim.in_place_steps += 1
     simulation.use_kernels(backends.choose(scene))
     try:
-        simulation.take_inputs(record.world.inputs(scene, snapshot))
+        simulation.take_inputs(record.scene_sim.inputs(scene, snapshot))
         record.report = simulation.step(snapshot.settings[scene.session_uid].frame_seconds, in_place=True)
     except UnstableError as error:
         raise PBDError(str(error)) from error
-    record.snapshots[frame] = snapshot._replace()  # Another version of the frame.
-    _note_touching(record, scene, frame)
+    record.snapshots[frame] = snapshot._replace()  # A new object marks a new version of the frame.
+    _note_contacts(record, scene, frame)
 
 
 def take_settings_of_first(record: Record, scene: Scene) -> None:
-    """Let the settings that the scene has now be those that the first frame was made with."""
+    """Treat the scene's current settings as those that the first frame was made with."""
     user = read_user(record, scene)
     first, raw = record.first_frame, user.settings[scene.session_uid]
-    record.world.applied[scene.session_uid] = raw
+    record.scene_sim.applied[scene.session_uid] = raw
     known = record.snapshots[first]
-    record.seen = {}
+    record.displayed = {}
     record.snapshots[first] = known._replace(settings={**known.settings, scene.session_uid: raw})
     remember(record, user)
 
 
-def keep(record: Record, scene: Scene, frame: int) -> UndoState:
-    """What to go back to after a hand has changed a cached frame."""
-    state = record.world.simulation.frames.state(frame)
+def undo_state(record: Record, scene: Scene, frame: int) -> UndoState:
+    """What undo needs to restore a cached frame before it is grabbed."""
+    state = record.scene_sim.simulation.frames.state(frame)
     disturbed = record.first_disturbed, record.disturbed_by
-    return UndoState(scene.pbd.hand_count + 1, frame, state, disturbed, record.shaped, tuple(record.held))
+    return UndoState(scene.pbd.hand_count + 1, frame, state, disturbed, record.shaped, tuple(record.grab_pins))
 
 
 def disturb(record: Record, frame: int) -> None:
-    """A hand changes a frame, and so all after it; at the first one, it shapes what the cloth begins with."""
+    """Note that cloth is grabbed at a frame, and drop all frames after it; at the first one it reshapes the start."""
     truncate(record, frame, f"frame {frame} was shaped by hand")
     if frame == record.first_frame:
         record.shaped = True
@@ -331,28 +331,28 @@ def disturb(record: Record, frame: int) -> None:
         record.first_disturbed, record.disturbed_by = frame, "HAND"
 
 
-def note_hand(record: Record, scene: Scene, kept: UndoState) -> None:
-    """Count a use of the hand; undo, which counts back, will go back to what was kept."""
+def note_grab(record: Record, scene: Scene, kept: UndoState) -> None:
+    """Count a grab in the scene; when undo lowers that count, `kept` is restored."""
     scene.pbd.hand_count = kept.number
-    record.hands = [*record.hands, kept][-UNDOABLE:]
+    record.undo_states = [*record.undo_states, kept][-UNDOABLE:]
 
 
-def undo_hands(record: Record, count: int) -> None:
-    """Take back the uses of the hand after that many."""
-    undone = [kept for kept in record.hands if kept.number > count]
+def undo_grabs(record: Record, count: int) -> None:
+    """Undo all grabs after the first `count`."""
+    undone = [kept for kept in record.undo_states if kept.number > count]
     if undone:
-        go_back_to(record, undone[0])
-        record.hands = record.hands[: -len(undone)]
+        restore(record, undone[0])
+        record.undo_states = record.undo_states[: -len(undone)]
 
 
-def go_back_to(record: Record, kept: UndoState) -> None:
-    """Take back what a hand has done since."""
-    simulation = record.world.simulation
+def restore(record: Record, kept: UndoState) -> None:
+    """Restore a frame as it was before a grab."""
+    simulation = record.scene_sim.simulation
     if not simulation.frames.holds(kept.frame):
         return
     truncate(record, kept.frame, "what was done by hand was undone")
-    record.held = [pin for pin in record.held if pin in kept.held]
-    simulation.restore(kept.frame, kept.state, [grab for _, grab in record.held])
-    record.snapshots[kept.frame] = record.snapshots[kept.frame]._replace()  # Another version of the frame.
+    record.grab_pins = [pin for pin in record.grab_pins if pin in kept.grab_pins]
+    simulation.restore(kept.frame, kept.state, [grab for _, grab in record.grab_pins])
+    record.snapshots[kept.frame] = record.snapshots[kept.frame]._replace()  # A new version of the frame.
     record.first_disturbed, record.disturbed_by = kept.disturbed
     record.shaped = kept.shaped

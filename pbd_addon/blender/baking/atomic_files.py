@@ -1,6 +1,6 @@
-"""Files that Blender's exporters write: whole, or not at all, and then the one that was there stays.
+"""Atomic writing by Blender's exporters: a complete file replaces the old one, or the old one stays.
 
-Not all exporters say that a disk is full: Alembic's ends Blender, USD's leaves a part of the file and reports success.
+Not all exporters report a full disk: Alembic's crashes Blender, USD's leaves a truncated file and reports success.
 """
 
 import contextlib
@@ -18,22 +18,22 @@ from ..errors import PBDError
 from ..kinds import Object
 
 PARTS = {".gltf", ".usdz"}
-"""Files that name others, or themselves, so that they are written under their own names, in a folder beside."""
+"""Formats that contain file names, so they are written under their final names, into a temporary folder."""
 
 CRATE = b"PXR-USDC"
-"""How a binary USD file begins; from byte 16 on it says where its table of contents is, its last part."""
+"""Magic number of a binary USD file; byte 16 holds the offset of its table of contents, which is its last part."""
 
 CORNER_BYTES = 12
-"""Of a position, or of the normal of a face corner, in one frame."""
+"""Size of a position, or of the normal of a face corner, in one frame."""
 
 
 def check_room(path: str, objects: list[Object], frames: int) -> None:
     """Raise a `PBDError` if the disk is too full for the meshes of these frames.
 
     Args:
-        path: Of the file.
-        objects: What is to be written; that which has a mesh counts, with its modifiers.
-        frames: How many.
+        path: The file.
+        objects: Objects to write; only evaluated meshes count.
+        frames: Number of frames.
     """
     depsgraph = bpy.context.evaluated_depsgraph_get()
     meshes = [obj.evaluated_get(depsgraph).data for obj in objects if obj.type == "MESH"]
@@ -47,10 +47,10 @@ def check_room(path: str, objects: list[Object], frames: int) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[str]:
-    """Give the path to write to; what is there afterwards takes the place of `path` if it is whole.
+    """Yield a temporary path to write to; if the file is complete afterwards, it replaces `path`.
 
     Raises:
-        OSError: It is not there, or only in part.
+        OSError: The file is missing or incomplete.
     """
     stem, extension = os.path.splitext(path)
     if extension.lower() in PARTS:
@@ -58,7 +58,7 @@ def replacing(path: str) -> Iterator[str]:
             yield unfinished
         return
     unfinished = f"{stem}.unfinished{extension}"
-    with open(unfinished, "wb"):  # Of a folder that takes no files exporters say nothing, or something else.
+    with open(unfinished, "wb"):  # Raises if the folder cannot be written, which exporters do not report properly.
         pass
     try:
         yield unfinished
@@ -71,7 +71,7 @@ def replacing(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _replacing_parts(path: str) -> Iterator[str]:
-    """As `replacing`, for a file with others beside it: all take the places of those that were there, or none."""
+    """Like `replacing`, for a file with others beside it: either all are replaced or none."""
     folder, name = os.path.split(path)
     with tempfile.TemporaryDirectory(prefix=f"{name}.unfinished-", dir=folder) as held:
         new, old = (os.path.join(held, which) for which in ("new", "old"))
@@ -88,7 +88,7 @@ def _replacing_parts(path: str) -> Iterator[str]:
 
 
 def _move_in(part: str, new: str, old: str, folder: str, undo: contextlib.ExitStack) -> None:
-    """Move a file from `new` into a folder; what it replaces goes to `old`, and back when `undo` closes."""
+    """Move a file from `new` into a folder; a file it replaces is moved to `old`, and back if `undo` closes."""
     source, kept, target = (os.path.join(place, part) for place in (new, old, folder))
     os.makedirs(os.path.dirname(kept), exist_ok=True)
     os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -102,7 +102,7 @@ def _move_in(part: str, new: str, old: str, folder: str, undo: contextlib.ExitSt
 
 
 def _check(path: str) -> None:
-    """Raise an `OSError` if a file was not written, or not to its end."""
+    """Raise an `OSError` if a file is missing or incomplete."""
     if not os.path.isfile(path):
         raise OSError("the folder takes no files")
     if not is_whole(path):
@@ -110,7 +110,7 @@ def _check(path: str) -> None:
 
 
 def is_whole(path: str) -> bool:
-    """Whether a file, with those that it names, is there to its end, as far as its format tells."""
+    """Whether a file, with those it refers to, is complete, as far as its format shows."""
     stem, extension = os.path.splitext(path)
     try:
         if extension.lower() == ".gltf":
@@ -127,18 +127,18 @@ def is_whole(path: str) -> bool:
 
 
 def _is_whole(begin: bytes, size: int) -> bool:
-    """Whether a file of that size [bytes] that begins with these 24 bytes is there to its end."""
+    """Whether a file of that size [bytes] is complete, judged by its first 24 bytes."""
     if begin[:8] == CRATE:
         return 0 < int.from_bytes(begin[16:24], "little") < size
     return size > 0
 
 
 def reason(error: Exception) -> str:
-    """Why an exporter has failed, of what it says: a sentence over lines, or the traceback of a script."""
+    """Why an exporter failed, in one line, from its error message or the traceback of a script."""
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    said = str(error).removeprefix("Error: ")
-    if "Traceback" in said:
-        known = re.findall(r"\[Errno \d+\] ([^:\n]+)", said)
+    text = str(error).removeprefix("Error: ")
+    if "Traceback" in text:
+        known = re.findall(r"\[Errno \d+\] ([^:\n]+)", text)
         return known[-1] if known else "the exporter failed: see the system console"
-    return " ".join(said.split())
+    return " ".join(text.split())

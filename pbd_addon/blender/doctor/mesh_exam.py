@@ -1,4 +1,4 @@
-"""An object as the doctor looks at it, read once for all checks."""
+"""What the doctor reads of an object, once for all checks."""
 
 from typing import Any, NamedTuple
 
@@ -12,35 +12,35 @@ from ..read.snapshot import SceneSnapshot
 from ..scene import poses
 
 
-class Patient(NamedTuple):
-    """An object as the checks look at it."""
+class MeshExam(NamedTuple):
+    """Data of an object for the checks."""
 
     obj: Any
-    world: np.ndarray  # (n, 3) float64 [m], the user's shape
+    positions: np.ndarray  # (n, 3) float64, world positions of the user's shape [m]
     edges: np.ndarray  # (e, 2) int32
     polygons: Any
-    body: Body | None  # None where none can be made
-    beginning: SceneSnapshot | None  # when the simulation begins
+    body: Body | None  # None if the mesh cannot be simulated
+    beginning: SceneSnapshot | None  # of the first frame
 
     @property
     def usual_edge(self) -> float:
-        """Median length of an edge [m]; 0 without edges."""
-        return median_edge(self.world, self.edges)
+        """Median edge length [m]; 0 without edges."""
+        return median_edge(self.positions, self.edges)
 
     @property
     def is_flat(self) -> bool:
-        """Whether its transform squeezes it to a plane, a line or a point."""
+        """Whether the transform flattens the object to a plane, a line or a point."""
         return poses.is_flat(poses.read_last_pose(self.obj).matrix)
 
 
 def median_edge(places: np.ndarray, edges: np.ndarray) -> float:
-    """Median length of edges (e, 2) int between places (n, 3) [m]; 0 without edges."""
+    """Median length of edges (e, 2) int between positions (n, 3) [m]; 0 without edges."""
     ends = places[edges]
     return float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))) if len(ends) else 0.0
 
 
 def usual_edge(obj: Object) -> float:
-    """Median length of an edge of an object in Object Mode, where it stands [m]; 0 without edges."""
+    """Median edge length of an object in Object Mode, in world space [m]; 0 without edges."""
     return median_edge(_world(obj), _edges(obj.data))
 
 
@@ -54,15 +54,15 @@ def _edges(mesh: Mesh) -> np.ndarray:
     return edges
 
 
-def examine(obj: Object, beginning: SceneSnapshot | None = None) -> Patient:
-    """Read an object in Object Mode, as a `Patient`; without a snapshot, what is around is unknown."""
+def examine(obj: Object, beginning: SceneSnapshot | None = None) -> MeshExam:
+    """Read an object in Object Mode; without a snapshot its surroundings are not checked."""
     try:
         body = mesh_io.read_body(obj)
     except PBDError:
         body = None
-    return Patient(obj, _world(obj), _edges(obj.data), mesh_io.read_polygons(obj.data), body, beginning)
+    return MeshExam(obj, _world(obj), _edges(obj.data), mesh_io.read_polygons(obj.data), body, beginning)
 
 
 def count_in(count: int, one: str, many: str) -> str:
-    """The sentence that fits a number, with that in it; "" for none."""
+    """The singular or plural sentence with the count filled in; "" for 0."""
     return (one if count == 1 else many).format(count=count) if count else ""

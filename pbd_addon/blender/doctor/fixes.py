@@ -1,4 +1,4 @@
-"""What the doctor does about a finding: one function for each check that something helps against, by its name."""
+"""Fixes of findings: one function per check that can be fixed, with the same name."""
 
 from collections.abc import Callable
 
@@ -12,14 +12,14 @@ from ..kinds import Object
 from ..output import shape_keys
 from ..scene import user_keys
 from . import mesh_findings, setup_findings
-from .patient import examine
+from .mesh_exam import examine
 
 HALF = 0.5
-"""Share of the usual edge that a distance is set to."""
+"""Fraction of the median edge length that a distance is set to."""
 
 
 def edit(obj: Object, change: Callable[[bmesh.types.BMesh], object]) -> None:
-    """Let a function change the mesh as a BMesh; shape keys, groups and UVs go along. The live key goes."""
+    """Let a function change the mesh as a BMesh, which keeps shape keys, groups and UVs; removes the live key."""
     shape_keys.remove_live_key(obj)
     geometry = bmesh.new()
     geometry.from_mesh(obj.data)
@@ -30,17 +30,17 @@ def edit(obj: Object, change: Callable[[bmesh.types.BMesh], object]) -> None:
 
 
 def shared(obj: Object) -> None:
-    """A mesh of its own."""
+    """Make the mesh single user."""
     obj.data = obj.data.copy()
 
 
 def absolute_keys(obj: Object) -> None:
-    """Relative shape keys."""
+    """Make the shape keys relative."""
     obj.data.shape_keys.use_relative = True
 
 
 def too_coarse(obj: Object) -> None:
-    """Cut every edge into as many parts as make about `FINE` vertices. What was held along whole edges stays held."""
+    """Subdivide to about `FINE` vertices; edges with two pinned ends stay pinned."""
     groups = [name for name in (obj.pbd.pin_group, obj.pbd.attach_group) if name in obj.vertex_groups]
     weights = {name: user_keys.read_weights(obj, name) for name in groups}
     count = len(obj.data.vertices)
@@ -56,14 +56,14 @@ def too_coarse(obj: Object) -> None:
     for name, before in weights.items():
         if not before.any():
             continue
-        # Between a pinned vertex and a free one Blender makes pins of half a weight, which would hold all of a quad.
+        # Between a pinned and a free vertex Blender interpolates the weight, which would pin the whole quad.
         after = user_keys.read_weights(obj, name)
         softer = np.flatnonzero((after > 0.0) & (after < before[before > 0.0].min() - 1e-6))
         obj.vertex_groups[name].remove(softer[softer >= count].tolist())
 
 
 def cuts_for(geometry: bmesh.types.BMesh, wanted: int) -> int:
-    """With how many cuts of each edge a mesh of triangles and quads has so many vertices, at least."""
+    """The smallest number of cuts per edge that gives a mesh of triangles and quads at least `wanted` vertices."""
     quads = sum(len(face.verts) == 4 for face in geometry.faces)
     triangles = len(geometry.faces) - quads
     for cuts in range(1, wanted):
@@ -74,12 +74,12 @@ def cuts_for(geometry: bmesh.types.BMesh, wanted: int) -> int:
 
 
 def no_scale(obj: Object) -> None:
-    """The axes without a scale get 1."""
+    """Set the scale of flat axes to 1."""
     obj.scale = [value if abs(value) > 1e-6 else 1.0 for value in obj.scale]
 
 
 def uneven_scale(obj: Object) -> None:
-    """The scale goes into the mesh and its shape keys; raises `PBDError` where others depend on it."""
+    """Apply the scale to the mesh and its shape keys; raises `PBDError` if something depends on it."""
     if obj.children or obj.parent or obj.animation_data or obj.constraints:
         raise PBDError(f"The scale of '{obj.name}' is animated, inherited or handed on: even it out by hand")
     obj.data.transform(mathutils.Matrix.Diagonal(obj.scale).to_4x4(), shape_keys=True)
@@ -90,7 +90,7 @@ def uneven_scale(obj: Object) -> None:
 
 
 def doubles(obj: Object) -> None:
-    """Merge them."""
+    """Merge doubles."""
     edit(obj, lambda geometry: bmesh.ops.weld_verts(geometry, targetmap=mesh_findings.double_targets(geometry)))
 
 
@@ -107,7 +107,7 @@ def no_area(obj: Object) -> None:
 
 
 def loose_vertices(obj: Object) -> None:
-    """Delete them."""
+    """Delete loose vertices."""
 
     def delete(geometry: bmesh.types.BMesh) -> None:
         alone = [vertex for vertex in geometry.verts if not vertex.link_edges]
@@ -117,38 +117,38 @@ def loose_vertices(obj: Object) -> None:
 
 
 def opposed_normals(obj: Object) -> None:
-    """Let all normals look outward."""
+    """Make all normals point outward."""
     edit(obj, lambda geometry: bmesh.ops.recalc_face_normals(geometry, faces=geometry.faces[:]))
 
 
 def wide_distance(obj: Object) -> None:
-    """Half of the usual edge."""
+    """Set the distance to half the median edge length."""
     obj.pbd.thickness = HALF * examine(obj).usual_edge
 
 
 def wide_self_distance(obj: Object) -> None:
-    """Automatic."""
+    """Make the self distance automatic."""
     obj.pbd.self_distance = 0.0
 
 
 def lost_pins(obj: Object) -> None:
-    """No pin group."""
+    """Clear the pin group."""
     obj.pbd.pin_group = ""
 
 
 def lost_attached(obj: Object) -> None:
-    """No attach group."""
+    """Clear the attach group."""
     obj.pbd.attach_group = ""
 
 
 def lost_maps(obj: Object) -> None:
-    """No group for these maps."""
+    """Clear the groups that do not exist."""
     for kind in setup_findings.missing_maps(obj):
         obj.pbd.property_unset(f"{kind}_group")
 
 
 def all_held(obj: Object) -> None:
-    """No pin group; what is attached stays. The group itself is kept."""
+    """Clear the pin group, or else the attach group; the vertex group itself is kept."""
     if obj.pbd.pin_group:
         obj.pbd.pin_group = ""
     else:
@@ -162,7 +162,7 @@ def second_simulation(obj: Object) -> None:
 
 
 def added_geometry(obj: Object) -> None:
-    """Make what the modifier does part of the mesh; raises `PBDError` where shape keys forbid it."""
+    """Apply the modifier; raises `PBDError` if shape keys or earlier modifiers prevent it."""
     shape_keys.remove_live_key(obj)
     if obj.data.shape_keys is not None:
         raise PBDError(f"'{obj.name}' has shape keys, so that no modifier can be applied: apply it before adding keys")
@@ -174,8 +174,8 @@ def added_geometry(obj: Object) -> None:
 
 
 BY_NAME = {
-    remedy.__name__: remedy
-    for remedy in (
+    fix.__name__: fix
+    for fix in (
         shared,
         too_coarse,
         absolute_keys,
@@ -195,4 +195,4 @@ BY_NAME = {
         added_geometry,
     )
 }
-"""Remedies by the name of the check; all take the object."""
+"""The fixes by name of the check; all take the object."""
