@@ -228,7 +228,7 @@ def _inertia(
         "damping": np.array([m.damping for m in materials], float)[layout.body_of_island],
         "damping_masses": damping_masses,
         "damping_island_masses": np.bincount(islands, damping_masses),
-        "surface": build_surface(bodies, [part.start for part in layout.slices], materials, masses, density),
+        "surface": build_surface(bodies, [part.start for part in layout.slices], materials, masses, w, density),
         "lift": Lift(volume.pieces, materials, settings, volume.burst, len(masses)),
     }
 
