@@ -63,7 +63,7 @@ class FieldWeights(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         weights = context.object.pbd.field_weights
         layout.prop(context.scene.pbd, "field_reading", text="Fields")
-        layout.prop(weights, "collection", text="Collection")
+        layout.prop(weights, "collection")
         flow = columns(layout)
         draw_weights(flow, weights, "gravity", "all", "force", "vortex", "magnetic", "harmonic", "wind", "turbulence")
         draw_weights(flow, weights, "drag", "texture", "charge", "lennardjones", "curve_guide", "smokeflow", "boid")

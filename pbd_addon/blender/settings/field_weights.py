@@ -40,7 +40,7 @@ class PBD_PG_field_weights(bpy.types.PropertyGroup):
     """How much of each type of force field acts."""
 
     collection: Link(
-        name="Effector Collection",
+        name="Collection",
         description="Limit effectors to this collection",
         type=bpy.types.Collection,
     )

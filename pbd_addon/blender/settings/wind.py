@@ -68,7 +68,7 @@ def properties() -> dict[str, Any]:
             subtype="DISTANCE",
         ),
         "wind_seed": Whole(
-            name="Seed", description="Which gusts blow. Any number: others are as strong", default=0, min=0
+            name="Seed", description="Which gusts blow. 1, 2, 3: others of the same strength", default=0, min=0
         ),
         "wind_loop": Whole(
             name="Loop",
