@@ -310,7 +310,7 @@ class ContactConstraints(Constraints):
         return -float(opening.min(initial=0.0)) / self._edge
 
     def withhold(self, kernels: Kernels, moved: np.ndarray, share: float) -> None:
-        """Count the pull of springs at held particles as a load on the contacts that hold them.
+        """Count the pull of springs at held particles as a load on the contacts with colliders that hold them.
 
         Args:
             kernels: Module of kernels.
@@ -318,6 +318,7 @@ class ContactConstraints(Constraints):
             share: Share of their inverse masses that they were moved with.
         """
         contacts, pushing = self._contacts, self._contacts.pushing
+        pushing = pushing[(contacts.rows.particles[:, pushing] >= self.n).any(axis=0)]
         rows, pull = contacts.rows.take(pushing), np.zeros_like(self._p)
         mass = np.divide(1.0, self._w[: self.n], out=np.zeros(self.n), where=self._w[: self.n] > 0.0)
         pull[:, : self.n] = (1.0 / share - 1.0) * mass * moved
