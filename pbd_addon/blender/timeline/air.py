@@ -63,7 +63,9 @@ def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now
     pulls: list[Part] = []
     blows: list[Part] = []
     for member in scene_sim.members:
-        material = now.settings[member.uid]
+        material = now.settings.get(member.uid)
+        if material is None:  # It was removed while it was simulated, and stays as it was last.
+            continue
         weights = dict(zip(NAMES, map(clean, material.field_weights), strict=True))
         part = scene_sim.simulation.particles(member.body)
         if weights["gravity"] != 1.0:
