@@ -118,6 +118,7 @@ class PressurizedSkin:
     Attributes:
         active: Whether there is any pressure; if not, all methods return at once.
         hangs: Whether any piece under pressure has pins, see `hang`.
+        blown: Which islands have a piece under pressure, (islands,) bool.
         heavy: Inverse effective masses, (n,) [1/kg].
         carried: Carried multipliers of each kind of rows and of the pieces; empty after the first pass.
     """
@@ -167,9 +168,9 @@ class PressurizedSkin:
         self.free = free
         weights = np.linalg.norm(settings.gravity) * self.island_masses[self.island_of_piece]
         self.from_weight = WEIGHS * weights / np.maximum(volume.sizes, 1e-300) ** (2 / 3)
-        self.hung = np.zeros(len(free), bool)
-        self.hung[self.island_of_piece[works]] = True
-        self.hung &= np.bincount(self.pinned, minlength=len(free)) > 0
+        self.blown = np.zeros(len(free), bool)
+        self.blown[self.island_of_piece[works]] = True
+        self.hung = self.blown & (np.bincount(self.pinned, minlength=len(free)) > 0)
         self.hangs = bool(self.hung.any())
 
     def begin_substep(self, kernels: Kernels, memory: np.ndarray, x: np.ndarray, h: float) -> None:
@@ -256,18 +257,20 @@ class PressurizedSkin:
 
     def hang(
         self, kernels: Kernels, p: np.ndarray, x: np.ndarray, fall: np.ndarray, masses: np.ndarray,
-        island_masses: np.ndarray,
+        island_masses: np.ndarray, everywhere: bool = False,
     ) -> None:  # fmt: skip
         """Make gravity act on the true mass of pinned pieces, or they would bear their effective weight.
 
         The displacement of p (3, n) by gravity, `fall` (3, n) [m], is treated as a force on the effective mass, except
-        for its rigid part, see `Model.damping_masses`: so the piece swings at the right speed.
+        for its rigid part, see `Model.damping_masses`: so the piece swings at the right speed. `everywhere`: also for
+        pieces without pins, which gravity alone does not bend, but wind and lift do.
         """
         center, push, spin = kernels.island_motion(x, fall, masses, self.islands, island_masses)
         bent = fall.copy()
         kernels.add_rigid(bent, x, self.islands, center, -push, -spin)
         share = np.divide(self.heavy, self.w, out=np.ones_like(self.w), where=self.w > 0.0)
-        p -= np.where(self.hung[self.islands], 1.0 - share, 0.0) * bent
+        concerned = self.blown if everywhere else self.hung
+        p -= np.where(concerned[self.islands], 1.0 - share, 0.0) * bent
 
     def begin_pass(self, p: np.ndarray) -> None:
         """Remember the positions p (3, n) at the beginning of a pass of the inner kinds."""

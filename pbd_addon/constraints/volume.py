@@ -45,6 +45,11 @@ class VolumeConstraints(Constraints):
     Args:
         pieces: Closed surfaces.
         n: Number of particles.
+
+    Attributes:
+        burst: Which pieces have no pressure any more, (pieces,) bool; counts from the next `set_materials`.
+        pumped: What was pumped into each at the beginning and at the end of the frame, (pieces,) each [Pa m³], or None.
+        full: What is in it without that, pressure times volume; 0 in other modes than GAS.
     """
 
     name = "volume"
@@ -78,6 +83,8 @@ class VolumeConstraints(Constraints):
         self.piece_of_particle[self.triangles[self.triangles < n]] = np.broadcast_to(self.owners, self.triangles.shape)[
             self.triangles < n
         ]
+        self.burst = np.zeros(len(self.pieces), bool)
+        self.pumped: tuple[np.ndarray, np.ndarray] | None = None
         self.factors: np.ndarray | None = None
         self.pushed_away = np.zeros(len(self.pieces))
 
@@ -88,7 +95,7 @@ class VolumeConstraints(Constraints):
         own = [materials[piece.body] for piece in self.pieces]
         rest = np.array([piece.rest_volume for piece in self.pieces])
         size = np.abs(rest)
-        modes = np.array([m.pressure_mode for m in own], dtype="U12")
+        modes = np.where(self.burst, "OFF", np.array([m.pressure_mode for m in own], dtype="U12"))
         self.side = np.where(rest < 0.0, -1.0, 1.0)
         holds_volume = (modes == "VOLUME") & (size > 0.0)
         holds_gas = (modes == "GAS") & (size > 0.0)
@@ -98,7 +105,7 @@ class VolumeConstraints(Constraints):
         overpressure = np.array([m.overpressure for m in own])
         self.constant = np.where(self.sets_pressure, overpressure, np.where(holds_gas, -ATMOSPHERE, 0.0))
         self.set_pressure = np.where(self.sets_pressure | holds_gas, overpressure, 0.0)
-        self.gas = np.where(holds_gas, (ATMOSPHERE + overpressure) * size, 0.0)
+        self.gas = self.full = np.where(holds_gas, (ATMOSPHERE + overpressure) * size, 0.0)
         self.smallest = np.maximum(1e-3 * size, 1e-300)
         self.k = relaxation(np.array([m.k_volume for m in own]), settings)
         self.working = holds_volume | holds_gas | self.sets_pressure
@@ -120,6 +127,9 @@ class VolumeConstraints(Constraints):
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
         self.h = h
+        if self.pumped is not None:
+            start, end = self.pumped
+            self.gas = np.where(self.full > 0.0, self.full + start + fraction * (end - start), 0.0)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volumes, gradients = self.measure(kernels, p)

@@ -60,6 +60,7 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
 def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
     """Read, apply changes, step and write."""
     scene_sim, colliders = record.scene_sim, record.scene_sim.colliders if record.scene_sim else {}
+    fields = record.scene_sim.fields if record.scene_sim else {}
     now = look(record, scene, depsgraph, objects)
     frame = now.user.frame
     found: list = []
@@ -77,8 +78,12 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
             except PBDError as error:
                 step.set_message(record, str(error), isinstance(error, LateError))
         write(record, scene, now, depsgraph.mode == "RENDER")
-    same = record.scene_sim is scene_sim and (scene_sim is None or scene_sim.colliders is colliders)
-    user = now.user if same else step.read_user(record, scene)._replace(collider_uids=now.user.collider_uids)
+    same = record.scene_sim is scene_sim
+    same = same and (scene_sim is None or (scene_sim.colliders is colliders and scene_sim.fields is fields))
+    user = now.user
+    if not same:
+        anew = step.read_user(record, scene)
+        user = anew._replace(collider_uids=user.collider_uids, field_uids=user.field_uids)
     step.remember(record, user)
     if record.scene_sim is not None and not found and not record.is_pristine:
         replay.note(record, scene, depsgraph, now)

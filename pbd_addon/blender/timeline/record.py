@@ -177,4 +177,5 @@ class Record:
             frozenset(one.uid for one in members if len(one.body.pin_ids)),
             {one.uid: one.surface.name for one in bound if one.uid not in colliders},
             {uid: one.surface.name for uid, one in colliders.items()},
+            self.scene_sim.fields,
         )

@@ -112,7 +112,7 @@ def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
 def notice_undo() -> None:
     """After undo: F-curves and colliders may have changed without a report from Blender."""
     for found in _records.values():
-        step.note(found, edits=found.edits._replace(curves=True, colliders=True))
+        step.note(found, edits=found.edits._replace(curves=True, colliders=True, fields=True))
 
 
 def valid_frames(scene: Scene) -> tuple[int, int]:
