@@ -248,7 +248,7 @@ def test_tether():
     )  # fmt: skip
 
 
-def test_pull_together():
+def test_project_upper_bound():
     case = Case()
     indices, starts, _ = case.rows(case.mesh.edges)
     lengths = np.linalg.norm(case.p[:, indices[0]] - case.p[:, indices[1]], axis=0)
