@@ -91,7 +91,7 @@ def of_a_frame(simulation: Simulation, dt: float, frames: int = 5) -> dict[str, 
     with ExitStack() as watches:
         watched = [(constraints, name, constraints.name) for constraints in simulation.constraints
                    for name in ("begin_substep", "project", "apply_friction")]  # fmt: skip
-        for owner, name, label in [*watched, (forces, "damp", "damping"), (forces, "accelerate", "gravity and drag")]:
+        for owner, name, label in [*watched, (forces, "damp", "damping"), (forces, "accelerate", "gravity")]:
             timed = _timed(getattr(owner, name), spent, label)
             watches.enter_context(patch.object(owner, name, timed))
         start = time.process_time()

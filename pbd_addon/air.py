@@ -5,7 +5,8 @@ A triangle of area A and normal n, past which the air flows at u, is pushed by
     F = rho / 2 A (C_n |u| (u . n) n + C_t |u| (u - (u . n) n))
 
 C_n is what it takes to block the flow, C_t to slide along it. Lift needs no term of its own: it is the part of the
-first one that is across the flow. A third of h F goes to each corner.
+first one that is across the flow. Each vertex gets of it what its mass stands for of the area around it, a third
+inside of a mesh: so a flat sheet is pushed evenly, its border and corners too.
 
 One explicit step would throw a light sheet back beyond the air's own velocity, and have it rattle long before. With
 s = rho / 2 C A |u| h / m, the share of the flow that a step takes of a triangle of mass m, no more is taken than
@@ -13,8 +14,8 @@ s = rho / 2 C A |u| h / m, the share of the flow that a step takes of a triangle
     s for s < 1/2,  1 - 1 / (4 s) beyond:
 
 the largest force, exact as long as it can be, with which a step after the other never overshoots where something else
-pulls too: d(share u)/du stays within 1. What a triangle moves of its corners is shared out so that no vertex is moved
-by more than the mean of what its triangles want.
+pulls too: d(share u)/du stays within 1. The mass of a triangle is that of its lightest corner, per area: so no vertex
+is moved by more than the mean of what its triangles want.
 """
 
 from __future__ import annotations
@@ -56,24 +57,34 @@ class AirSurface(NamedTuple):
 
     Attributes:
         triangles: Particles of each, (3, t) int64.
-        masses: What each moves of its corners, (t,) [kg].
+        masses: Mass of each, as light as its lightest corner is, (t,) [kg].
+        shares: Share of the force on its triangles that each particle gets, over its mass, (n,) [1/kg]; 0 for pins.
         normal, tangent: Half the density of the air times the coefficients across and along, (t,) [kg/m³].
         parts: Where the triangles of each body are that has any, by its number.
     """
 
     triangles: np.ndarray
     masses: np.ndarray
+    shares: np.ndarray
     normal: np.ndarray
     tangent: np.ndarray
     parts: Mapping[int, slice]
 
 
 def build_surface(
-    bodies: Sequence[Body], starts: Sequence[int], materials: Sequence[Material], inertia: np.ndarray, density: float
+    bodies: Sequence[Body],
+    starts: Sequence[int],
+    materials: Sequence[Material],
+    inertia: np.ndarray,
+    w: np.ndarray,
+    density: float,
 ) -> AirSurface:
-    """The surface of bodies whose particles begin at `starts`, of inertia (n,) [kg], in air of a density [kg/m³]."""
+    """The surface of bodies whose particles begin at `starts`, in air of a density [kg/m³].
+
+    inertia (n,) [kg] and w (n,) [1/kg] are those of all particles.
+    """
     triangles, masses = [np.zeros((3, 0), np.int64)], [np.zeros(0)]
-    normal, tangent = [np.zeros(0)], [np.zeros(0)]
+    normal, tangent, shares = [np.zeros(0)], [np.zeros(0)], np.zeros(len(w))
     parts: dict[int, slice] = {}
     at = 0
     for number, (body, start, material) in enumerate(zip(bodies, starts, materials)):
@@ -83,8 +94,10 @@ def build_surface(
         corners = body.rest_vertices[own]
         areas = 0.5 * np.linalg.norm(np.cross(corners[1] - corners[0], corners[2] - corners[0]), axis=1)
         around = np.bincount(own.ravel(), np.tile(areas, 3), len(body.vertices))
-        per_area = inertia[start : start + len(body.vertices)] / np.maximum(around, 1e-300)
-        masses.append(3.0 * areas * per_area[own].min(axis=0))
+        part, owned = slice(start, start + len(body.vertices)), body.mesh.corner_areas
+        per_area = inertia[part] / np.maximum(owned, 1e-300)
+        masses.append(areas * per_area[own].min(axis=0))
+        shares[part] = w[part] * np.where(around > 0.0, owned / np.maximum(around, 1e-300), 0.0)
         triangles.append(own.astype(np.int64) + start)
         normal.append(np.full(count, 0.5 * density * material.air_normal))
         tangent.append(np.full(count, 0.5 * density * material.air_tangent))
@@ -92,7 +105,7 @@ def build_surface(
         at += count
     return AirSurface(
         np.ascontiguousarray(np.concatenate(triangles, axis=1)),
-        np.concatenate(masses), np.concatenate(normal), np.concatenate(tangent), parts,
+        np.concatenate(masses), shares, np.concatenate(normal), np.concatenate(tangent), parts,
     )  # fmt: skip
 
 
@@ -134,6 +147,9 @@ class AirOfFrame:
         around: What acts.
         memory: What the last frame left, see `Memory`.
         dt: Length of the frame [s].
+
+    Attributes:
+        active: Whether anything acts.
     """
 
     def __init__(self, surface: AirSurface, around: Surroundings, memory: np.ndarray, dt: float) -> None:
@@ -174,8 +190,8 @@ class AirOfFrame:
             air = self._air(kernels, x, begin, fraction)
             if moving is not None:
                 air = air + moving.take(self.surface.triangles, axis=1).mean(axis=1)
-            triangles, masses, normal, tangent, _ = self.surface
-            kernels.push_by_air(v, x, air, triangles, masses, normal, tangent, w, h)
+            triangles, masses, shares, normal, tangent, _ = self.surface
+            kernels.push_by_air(v, x, air, triangles, masses, normal, tangent, shares, h)
         if acceleration is not None:
             v += np.where(w > 0.0, h, 0.0) * acceleration
 

@@ -36,10 +36,11 @@ from .constraints import (
     levels_of,
     tether_rows,
 )
-from .constraints.chains import runs_straight
+from .constraints.chains import is_structured
 from .constraints.distance import is_soft
 from .constraints.plate_elements import FLAT
 from .contact import Collider, ContactConstraints, Surface
+from .lift import Lift
 from .maps import MAPS, of_particles
 from .mesh import EMPTY, enclosed_volume
 from .model import Layout, Model
@@ -65,13 +66,13 @@ def build_model(
     """The model of bodies, with their own materials and maps, and of colliders."""
     layout = _lay_out(bodies)
     materials, maps = tuple(body.material for body in bodies), tuple(body.maps for body in bodies)
-    inertia = _inertia(layout, materials, maps, settings)
+    volume = VolumeConstraints(_closed_pieces(layout), len(layout.islands))
+    inertia = _inertia(layout, materials, maps, settings, volume)
     w = inertia["w"]
     owner = np.repeat(np.arange(len(bodies)), [len(body.vertices) for body in bodies])
     soft = layout.pins[layout.soft_pins]
     weights = np.concatenate([body.pin_weights for body in bodies])[layout.soft_pins]
     stretch, shear = _build_stretch(layout, w), _build_shear(layout, w)
-    volume = VolumeConstraints(_closed_pieces(layout), len(w))
     plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free]) for plane in planes)
     contact = _build_contact(layout, colliders, plane_constraints)
     skin = PressurizedSkin(volume, [stretch, shear], [*plane_constraints, contact], layout.islands, layout.pins)
@@ -106,9 +107,14 @@ def with_materials(
     materials: Sequence[Material],
     maps: Sequence[Mapping[str, np.ndarray]],
     settings: SolverSettings,
+    burst: np.ndarray | None = None,
 ) -> Model:
-    """The model with other masses and compliances; only another bending model needs new rows."""
-    inertia = _inertia(model, materials, maps, settings)
+    """The model with other masses and compliances; only another bending model needs new rows.
+
+    burst: Which closed pieces have burst, (pieces,) bool; default: those of before.
+    """
+    model.volume.burst = model.volume.burst if burst is None else burst
+    inertia = _inertia(model, materials, maps, settings, model.volume)
     bends, bend_models = model.bends, [material.bend_model for material in materials]
     if bend_models != [material.bend_model for material in model.materials]:
         bends = _build_bends(model, inertia["w"], bend_models)
@@ -193,15 +199,19 @@ def _inertia(
     materials: Sequence[Material],
     maps: Sequence[Mapping[str, np.ndarray]],
     settings: SolverSettings,
+    volume: VolumeConstraints,
 ) -> dict[str, Any]:
-    """The masses and rates of a `Model`, arrays by name, and what feels air."""
+    """The masses and rates of a `Model`, arrays by name, what feels air, and what lifts."""
     bodies, free, pinned, islands = layout.bodies, layout.free, layout.pinned, layout.islands
     counts = [len(body.vertices) for body in bodies]
     weighing = np.concatenate([body.masses(m) for body, m in zip(bodies, materials)])
     own = np.repeat([body.own_masses is not None for body in bodies], counts)
     weighing *= np.where(own, 1.0, _maps_of_particles(layout, maps).get("density", 1.0))
     density = settings.air_density
-    masses = weighing + np.concatenate([body.air_masses(m, density) for body, m in zip(bodies, materials)])
+    air = np.concatenate([body.air_masses(m, density) for body, m in zip(bodies, materials)])
+    for number in np.flatnonzero(volume.burst):
+        air[volume.pieces[number].triangles] = 0.0
+    masses = weighing + air
     gravity_fraction, w = np.zeros_like(masses), np.zeros_like(masses)
     gravity_fraction[free], w[free] = weighing[free] / masses[free], 1.0 / masses[free]
     count = len(layout.body_of_island)
@@ -218,7 +228,8 @@ def _inertia(
         "damping": np.array([m.damping for m in materials], float)[layout.body_of_island],
         "damping_masses": damping_masses,
         "damping_island_masses": np.bincount(islands, damping_masses),
-        "surface": build_surface(bodies, [part.start for part in layout.slices], materials, masses, density),
+        "surface": build_surface(bodies, [part.start for part in layout.slices], materials, masses, w, density),
+        "lift": Lift(volume.pieces, materials, settings, volume.burst, len(masses)),
     }
 
 
@@ -316,7 +327,7 @@ def _build_levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
         if _is_usual(body)
         and (body.pin_weights >= 1.0).all()
         and not len(body.mesh.diagonals)
-        and not runs_straight(body.mesh.edges, body.rest_vertices)
+        and not is_structured(body.mesh.edges, body.rest_vertices)
     ]
     rest = np.concatenate([body.rest_vertices for body in layout.bodies])
     return LevelConstraints(crooked, rest, layout.extents, w)

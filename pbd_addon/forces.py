@@ -1,4 +1,4 @@
-"""What acts on velocities: gravity, drag of still air, and damping that keeps rigid motion."""
+"""What acts on velocities: gravity, drag of still air as a rate, and damping that keeps rigid motion."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ def decay(model: Model, h: float) -> tuple[np.ndarray, np.ndarray]:
     return np.exp(-h * model.drag * model.gravity_fraction), -np.expm1(-h * model.damping)
 
 
-def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float, left: np.ndarray) -> None:
-    """Let still air, which leaves so much of them (n,), and gravity [m/s²] act on velocities (3, n) [m/s] for h [s].
+def slow_down(v: np.ndarray, left: np.ndarray) -> None:
+    """Let still air leave so much of velocities (3, n), (n,), exact for any substep: see `decay`.
 
-    Air takes the factor exp(-drag h), exact for any h; gravity comes after it, or falls would end below g / drag.
+    It comes before gravity, or falls would end below g / drag.
     """
     v *= left
+
+
+def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float) -> None:
+    """Let gravity [m/s²] act on velocities (3, n) [m/s] for h [s]."""
     for row, along in zip(v, gravity):
         if along:
             row += h * along * model.gravity_fraction

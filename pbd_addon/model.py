@@ -28,6 +28,7 @@ from .constraints import (
     VolumeConstraints,
 )
 from .contact import Collider, ContactConstraints
+from .lift import Lift
 from .settings import Material, SolverSettings
 
 Place = tuple[np.ndarray, np.ndarray]
@@ -166,6 +167,7 @@ class Model(Layout):
             firmly pinned, its part of `build.PIN_SHARE` times the inertia of all free particles of its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
         surface: The triangles that feel air.
+        lift: Gas and water in closed pieces.
         around: What acts from outside.
         further: Kinds that nothing asks for by name, in this order, and those that were added.
         constraints: The kinds that do something, in the order of projection, contact last.
@@ -187,6 +189,7 @@ class Model(Layout):
     damping_masses: np.ndarray
     damping_island_masses: np.ndarray
     surface: AirSurface
+    lift: Lift
 
     attachment: AttachmentConstraints
     grabs: GrabConstraints

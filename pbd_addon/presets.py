@@ -13,19 +13,25 @@ def sheet(
     stretch: float,
     shear: float,
     bend: float,
-    drag: float,
+    air_normal: float,
+    air_tangent: float,
     friction: float,
     thickness: float,
     **more: Any,
 ) -> Figures:
-    """Data of a material that resists compression as much as tension. Units as in `Material`."""
+    """Data of a material that resists compression as much as tension. Units as in `Material`.
+
+    Air acts by its coefficients alone: a rate besides would slow the same motion down twice.
+    """
     return dict(
         density=density,
         stretch=stretch,
         compression=stretch,
         shear=shear,
         bend=bend,
-        drag=drag,
+        drag=0.0,
+        air_normal=air_normal,
+        air_tangent=air_tangent,
         friction=friction,
         thickness=thickness,
         **more,
@@ -33,33 +39,33 @@ def sheet(
 
 
 FIGURES: dict[str, Figures] = {
-    # density [kg/m²], stretch [N/m], shear [N/m], bend [N·m], drag [1/s], friction, thickness [m]
-    "Silk": sheet(0.069, 4000.0, 20.0, 3.0e-6, 0.7, 0.2, 0.001),
-    "Cotton": sheet(0.124, 6000.0, 80.0, 1.2e-5, 0.4, 0.5, 0.001),
-    "Linen": sheet(0.18, 8000.0, 60.0, 2.5e-5, 0.3, 0.4, 0.001),
-    "Wool": sheet(0.163, 5000.0, 40.0, 6.6e-6, 0.3, 0.5, 0.001),
-    "Knit Jersey": sheet(0.147, 600.0, 30.0, 2.5e-6, 0.35, 0.5, 0.001),
-    "Velvet": sheet(0.3, 5000.0, 60.0, 2.5e-5, 0.17, 0.5, 0.002),
-    "Denim": sheet(0.373, 9400.0, 110.0, 6.0e-5, 0.15, 0.5, 0.001),
-    "Canvas": sheet(0.407, 20_000.0, 250.0, 1.5e-4, 0.12, 0.5, 0.001),
-    "Ripstop Nylon": sheet(0.037, 20_000.0, 300.0, 5.0e-6, 1.4, 0.25, 0.001),
-    "Leather": sheet(0.6, 27_000.0, 9600.0, 5.0e-4, 0.08, 0.5, 0.001),
-    "Rubber Sheet": sheet(0.95, 1500.0, 500.0, 1.7e-4, 0.05, 1.0, 0.001, stretch_damping=0.01),
-    "Paper": sheet(0.08, 300_000.0, 115_000.0, 2.7e-4, 0.6, 0.4, 0.001),
+    # density [kg/m²], stretch [N/m], shear [N/m], bend [N·m], air across, air along, friction, thickness [m]
+    "Silk": sheet(0.069, 4000.0, 20.0, 3.0e-6, 1.2, 0.02, 0.2, 0.001),
+    "Cotton": sheet(0.124, 6000.0, 80.0, 1.2e-5, 1.2, 0.03, 0.5, 0.001),
+    "Linen": sheet(0.18, 8000.0, 60.0, 2.5e-5, 1.2, 0.03, 0.4, 0.001),
+    "Wool": sheet(0.163, 5000.0, 40.0, 6.6e-6, 1.2, 0.03, 0.5, 0.001),
+    "Knit Jersey": sheet(0.147, 600.0, 30.0, 2.5e-6, 1.2, 0.03, 0.5, 0.001),
+    "Velvet": sheet(0.3, 5000.0, 60.0, 2.5e-5, 1.2, 0.03, 0.5, 0.002),
+    "Denim": sheet(0.373, 9400.0, 110.0, 6.0e-5, 1.2, 0.03, 0.5, 0.001),
+    "Canvas": sheet(0.407, 20_000.0, 250.0, 1.5e-4, 1.2, 0.03, 0.5, 0.001),
+    "Ripstop Nylon": sheet(0.037, 20_000.0, 300.0, 5.0e-6, 1.2, 0.02, 0.25, 0.001),
+    "Leather": sheet(0.6, 27_000.0, 9600.0, 5.0e-4, 1.2, 0.02, 0.5, 0.001),
+    "Rubber Sheet": sheet(0.95, 1500.0, 500.0, 1.7e-4, 1.2, 0.02, 1.0, 0.001, stretch_damping=0.01),
+    "Paper": sheet(0.08, 300_000.0, 115_000.0, 2.7e-4, 1.2, 0.02, 0.4, 0.001),
     "Party Balloon": sheet(
-        0.011, 150.0, 50.0, 1.0e-6, 8.0, 0.8, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
+        0.011, 150.0, 50.0, 1.0e-6, 0.31, 0.02, 0.8, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Foil Balloon": sheet(
-        0.042, 54_000.0, 20_000.0, 1.2e-5, 4.0, 0.3, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
+        0.042, 54_000.0, 20_000.0, 1.2e-5, 0.31, 0.02, 0.3, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Beach Ball": sheet(
-        0.25, 3000.0, 1000.0, 1.3e-5, 1.7, 0.5, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
+        0.25, 3000.0, 1000.0, 1.3e-5, 0.31, 0.02, 0.5, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Air Mattress": sheet(
-        0.5, 6000.0, 2000.0, 1.1e-4, 1.0, 0.5, 0.001, damping=2.0, pressure_mode="GAS", overpressure=3000.0
+        0.5, 6000.0, 2000.0, 1.1e-4, 0.6, 0.02, 0.5, 0.001, damping=2.0, pressure_mode="GAS", overpressure=3000.0
     ),
     "Cushion": sheet(
-        0.8, 5000.0, 100.0, 1.0e-4, 0.5, 0.5, 0.001, damping=2.0, pressure_mode="OVERPRESSURE", overpressure=50.0
+        0.8, 5000.0, 100.0, 1.0e-4, 0.6, 0.03, 0.5, 0.001, damping=2.0, pressure_mode="OVERPRESSURE", overpressure=50.0
     ),
 }
 

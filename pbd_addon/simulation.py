@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import adaptive, arguments, build, kernels as backends, solver
+from . import adaptive, arguments, build, gas, kernels as backends, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -292,6 +292,7 @@ class Simulation:
             self.frames.append(self._state)
         report = make_report(self._model, self._state, count, reason, found, watch)
         self.reports[self.frames.last] = report
+        self._take_burst()
         return report
 
     def positions(self, body: Body) -> np.ndarray:
@@ -450,6 +451,13 @@ class Simulation:
         """Which of all particles, in the order of `bodies`, are the vertices of a body."""
         return self._part(self._body("body", body))
 
+    def _take_burst(self) -> None:
+        """Let what has burst in the present state have no pressure."""
+        burst = gas.burst(self._model, self._state)
+        if not np.array_equal(burst, self._model.volume.burst):
+            model = self._model
+            self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
+
     def use_kernels(self, name: str) -> None:
         """Use the backend of that name, or "auto", from the next step on.
 
@@ -551,4 +559,5 @@ class Simulation:
     def _place(self, state: State) -> None:
         self._model.contact.reset()
         self._state = state
+        self._take_burst()
         self._targets = Targets.of(state)

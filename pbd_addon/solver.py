@@ -14,7 +14,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from . import forces
+from . import forces, gas
 from .air import AirOfFrame
 from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
@@ -113,16 +113,17 @@ class Stepper:
         x, v = state.x.copy(), state.v.copy()
         left, taken = self._decay(h)
         forces.damp(model, x, v, taken, kernels)  #                                  (6)
-        if self.air.active:
-            self.air.blow(kernels, x, v, model.w, h, fraction)  #                    (5)
-        forces.accelerate(model, v, self.settings.gravity, h, left)  #               (5)
+        forces.slow_down(v, left)  #                                                 (5)
+        blown = self._blow(x, v, h, fraction)  #                                     (5)
+        forces.accelerate(model, v, self.settings.gravity, h)  #                     (5)
         p = x + h * v  #                                                             (7)
         p[:, model.pinned] = self._pinned(fraction)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
-        if model.skin.hangs:
+        if model.skin.hangs or (model.skin.active and blown is not None):
             fall = h**2 * model.gravity_fraction * np.asarray(self.settings.gravity)[:, None]
-            model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses)
+            fall = fall if blown is None else fall + h * blown
+            model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses, blown is not None)
         for constraints in model.constraints:
             constraints.begin_substep(h, fraction)
             watch.lap(constraints.name)
@@ -142,10 +143,21 @@ class Stepper:
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
 
+    def _blow(self, x: np.ndarray, v: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
+        """Let air, fields and lift act on velocities (3, n) for h seconds, in place; what they changed, or None."""
+        if not (self.air.active or self.model.lift.active):
+            return None
+        before = v.copy()
+        self.air.blow(self.kernels, x, v, self.model.w, h, fraction)
+        if self.model.lift.active:
+            self.model.lift.push(self.kernels, x, v, self.model.w, h)
+        return v - before
+
     def begin(self, dt: float) -> None:
         """Tell everything that moves by itself where it goes in a frame of dt seconds."""
         model, state, targets = self.model, self.state, self.targets
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
+        model.volume.pumped = gas.pump(model, state, self.kernels, dt)
         path = np.stack([state.pin_targets, targets.pins])
         model.attachment.path, self._firm_path = path[:, :, model.soft_pins], path[:, :, model.firm_pins]
         for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
@@ -163,6 +175,7 @@ class Stepper:
         state.prediction_error = self.model.contact.prediction_error
         state.penetrated = self.model.contact.penetrated
         state.air = self.air.memory()
+        state.inside = gas.at_end(self.model, state)
         return state
 
     def advance(self, start: float, stop: float, h: float, retries: int = RETRIES, together: bool = True) -> None:

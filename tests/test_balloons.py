@@ -92,7 +92,7 @@ def test_what_is_to_double_its_volume_does_not_leap_off_the_floor(substeps):
 
 def test_a_skin_without_damping_is_calm_too():
     """It is not the damping of the presets that keeps Foil from boiling."""
-    settings = {"damping": 0.0, "drag": 0.0, "pressure_mode": "VOLUME", "pressure": 1.02}
+    settings = {"damping": 0.0, "air_normal": 0.0, "air_tangent": 0.0, "pressure_mode": "VOLUME", "pressure": 1.02}
     body, simulation = balloon("Foil Balloon", icosphere(2, 0.12), **settings)
     for _ in range(30):
         simulation.step(1 / 24)

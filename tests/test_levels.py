@@ -204,7 +204,7 @@ def test_soft_cloth_stays_as_soft_as_it_is(kind, stretch):
 def flying(**options) -> tuple[Simulation, Body]:
     """A free sheet that was pulled apart unevenly, so that levels have to pull it together."""
     vertices, faces, _ = sheet("jittered", 20)
-    material = dataclasses.replace(Material.preset("Cotton"), drag=0.0, damping=0.0)
+    material = dataclasses.replace(Material.preset("Cotton"), air_normal=0.0, air_tangent=0.0, damping=0.0)
     pulled = vertices * [1.1, 1.05, 1.0] + 0.02 * np.sin(9.0 * vertices[:, [1, 2, 0]])
     body = Body(pulled, faces, material, rest_vertices=vertices)
     return Simulation([body], gravity=STILL, self_collision=False, **options), body

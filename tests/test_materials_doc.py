@@ -18,7 +18,8 @@ COLUMNS = {
     "Bending [N·m]": "bend",
     "Tension damping [s]": "stretch_damping",
     "Internal damping [1/s]": "damping",
-    "Air drag [1/s]": "drag",
+    "Air across": "air_normal",
+    "Air along": "air_tangent",
     "Friction": "friction",
     "Distance [m]": "thickness",
 }
@@ -56,7 +57,7 @@ def figure(cell: str) -> float:
 def documented(cells: dict[str, str]) -> Material:
     """The material that a row describes."""
     values: dict[str, float | str] = {COLUMNS[name]: figure(cell) for name, cell in cells.items() if name in COLUMNS}
-    values["compression"] = values["stretch"]
+    values |= {"compression": values["stretch"], "drag": 0.0}
     if "Pressure" in cells:
         values["pressure_mode"] = cells["Pressure"]
         values[VALUE_OF_MODE[cells["Pressure"]]] = figure(cells["Value"])

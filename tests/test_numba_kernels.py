@@ -211,6 +211,20 @@ def test_motion_of_islands(count):
     compare("add_rigid", v, case.x, islands, *motion)
 
 
+@pytest.mark.parametrize("everywhere", [True, False])
+@pytest.mark.parametrize("h", [1e-3, 1.0])
+def test_air_and_gas(everywhere, h):
+    """Wind that is one for all triangles and of each, in short substeps and in such as would overshoot."""
+    case = Case()
+    triangles = np.ascontiguousarray(case.mesh.triangles.T, dtype=np.int64)
+    t, v = triangles.shape[1], case.random.standard_normal((3, case.n))
+    air = 5.0 * case.random.standard_normal((3, 1 if everywhere else t))
+    compare("push_by_air", v, case.x, air, triangles, *case.some(3, t), case.w, h)
+    compare("push_by_gas", v, case.x, case.some(case.n), triangles, case.some(t), case.w, h)
+    waves = case.random.standard_normal((2, 3, 24))
+    compare("gusts", case.x, 9.0 * waves[0], waves[1], case.some(24))
+
+
 def test_attachment():
     case = Case()
     indices = case.random.permutation(case.n)[:30]
@@ -241,14 +255,14 @@ def test_pull_together():
     m = indices.shape[1]
     reach = lengths * case.some(m, low=0.8, high=1.1)
     reach[::7] = np.inf
-    compare("pull_together", case.p, indices, starts, case.w[indices], reach, case.some(m))
+    compare("project_upper_bound", case.p, indices, starts, case.w[indices], reach, case.some(m))
 
 
 def test_follow():
     case = Case()
     followers = case.random.permutation(case.n)[:40]
     moved = case.some(3, 20, low=-0.1)
-    compare("follow", case.p, followers, moved, case.random.integers(20, size=(4, 40)), case.some(4, 40))
+    compare("prolongate", case.p, followers, moved, case.random.integers(20, size=(4, 40)), case.some(4, 40))
 
 
 def test_plane():

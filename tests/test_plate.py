@@ -14,7 +14,7 @@ from pbd_addon.constraints import PlateConstraints, plate
 from pbd_addon.kernels import available, numpy as numpy_kernels
 
 DT = 1 / 24
-FREE = {"drag": 0.0, "damping": 0.0}
+FREE = {"drag": 0.0, "damping": 0.0, "air_normal": 0.0, "air_tangent": 0.0}
 PAPER = dataclasses.replace(Material.preset("Paper"), **FREE)
 ROTATION = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
 

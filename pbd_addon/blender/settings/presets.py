@@ -16,7 +16,10 @@ from ...settings import Material
 CLOTH = "pbd_cloth"
 BALLOON = "pbd_balloon"
 
-PRESSURE_FIELDS = ("pressure_mode", "pressure", "overpressure", "k_volume")
+PRESSURE_FIELDS = (
+    *("pressure_mode", "pressure", "overpressure", "k_volume"),
+    *("gas_density", "pump", "burst_pressure", "burst_strain"),
+)
 """Fabric presets do not set these, so a cushion can change its cover and stay inflated."""
 
 PIN_FIELDS = ("pin_stiffness",)

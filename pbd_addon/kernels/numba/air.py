@@ -23,7 +23,7 @@ def push_by_air(
     masses: np.ndarray,
     normal: np.ndarray,
     tangent: np.ndarray,
-    w: np.ndarray,
+    shares: np.ndarray,
     h: float,
 ) -> None:
     impulses = np.zeros(v.shape)
@@ -41,9 +41,9 @@ def push_by_air(
         square = max(nx * nx + ny * ny + nz * nz, 1e-300)
         across = (ux * nx + uy * ny + uz * nz) / square
         rate = sqrt((ux * ux + uy * uy + uz * uz) * square) * (0.5 * h / masses[t])
-        along, third = _taken(rate * tangent[t]), masses[t] / 3.0
-        through = third * (_taken(rate * normal[t]) - along) * across
-        along *= third
+        along = _taken(rate * tangent[t])
+        through = masses[t] * (_taken(rate * normal[t]) - along) * across
+        along *= masses[t]
         ux, uy, uz = along * ux + through * nx, along * uy + through * ny, along * uz + through * nz
         for m in range(3):
             corner = triangles[m, t]
@@ -51,8 +51,8 @@ def push_by_air(
             impulses[1, corner] += uy
             impulses[2, corner] += uz
     for axis in range(3):
-        for p in range(len(w)):
-            v[axis, p] += w[p] * impulses[axis, p]
+        for p in range(len(shares)):
+            v[axis, p] += shares[p] * impulses[axis, p]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8)")

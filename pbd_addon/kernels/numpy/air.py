@@ -13,7 +13,7 @@ def push_by_air(
     masses: np.ndarray,
     normal: np.ndarray,
     tangent: np.ndarray,
-    w: np.ndarray,
+    shares: np.ndarray,
     h: float,
 ) -> None:
     area = _doubled_areas(x, triangles)
@@ -22,11 +22,10 @@ def push_by_air(
     across = _dot(relative, area) / square
     rate = np.sqrt(_dot(relative, relative) * square) * (0.5 * h / masses)
     along, through = _taken(rate * tangent), _taken(rate * normal)
-    third = masses / 3.0
-    relative *= third * along
-    area *= third * (through - along) * across
+    relative *= masses * along
+    area *= masses * (through - along) * across
     relative += area
-    _add(v, np.concatenate([relative] * 3, axis=1), triangles, w)
+    _add(v, np.concatenate([relative] * 3, axis=1), triangles, shares)
 
 
 def push_by_gas(

@@ -22,13 +22,14 @@ class Air(Protocol):
         masses: np.ndarray,
         normal: np.ndarray,
         tangent: np.ndarray,
-        w: np.ndarray,
+        shares: np.ndarray,
         h: float,
     ) -> None:
         """Let air of the velocities `air` (3, t), or (3, 1) for all triangles, push them for h, in place on v.
 
-        masses (t,) [kg]: what each triangle moves of its corners; normal and tangent (t,) [kg/m³]: half the density of
-        air times the coefficient for flow across and along the surface.
+        masses (t,) [kg]: of the triangles; shares (n,) [1/kg]: how much of the momentum of its triangles each particle
+        gets, over its mass; normal and tangent (t,) [kg/m³]: half the density of air times the coefficient for flow
+        across and along the surface. No triangle gets more than stops what flows past it, see `air`.
         """
 
     def push_by_gas(
