@@ -9,7 +9,7 @@ import bpy
 
 from ..pbd_addon.blender.baking import recording
 from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
-from ..pbd_addon.blender.timeline import session
+from ..pbd_addon.blender.timeline import session, step
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 
@@ -33,6 +33,7 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
         return super().invoke(context, event)
 
     def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:
+        step.set_message(session.of(context.scene), "")  # It is not late any more: it comes, with progress.
         return recording.catching_up(context.scene)
 
     def done(self, context: Context) -> str:
@@ -49,6 +50,11 @@ def begin_where_late(scene: Scene) -> None:
         return
     if not bpy.app.timers.is_registered(begin):
         bpy.app.timers.register(begin, first_interval=0.0)  # A handler must not begin what takes events.
+
+
+def is_coming() -> bool:
+    """Whether that is about to begin: until then a panel has nothing to complain about."""
+    return bpy.app.timers.is_registered(begin)
 
 
 def begin() -> None:

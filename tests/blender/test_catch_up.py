@@ -153,6 +153,26 @@ def test_a_large_first_frame_is_told_before_it_is_built(extension, session, monk
     assert (session.get(scene).bake, session.get(scene).message) == (None, "")
 
 
+def test_the_panel_does_not_complain_of_what_is_about_to_come(extension, session, monkeypatch):
+    """While slow frames play it would turn red and jump at each of them."""
+    flag()
+    scene, status = bpy.context.scene, extension.module("panels.status")
+    go(1)
+    go(2)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "LONG", 0.0)
+    go(3)
+    assert session.get(scene).is_late and status.line(bpy.context)[2]
+    begin = extension.module("operators.catch_up").begin
+    bpy.app.timers.register(begin, first_interval=60.0)  # As a handler does it in a window.
+    try:
+        assert not status.line(bpy.context)[2]
+    finally:
+        bpy.app.timers.unregister(begin)
+    assert bpy.ops.object.pbd_catch_up() == {"FINISHED"}
+    assert session.get(scene).last_frame == 3
+
+
 def test_the_operator_without_a_window(session):
     flag()
     go(5)
