@@ -66,9 +66,10 @@ def lock_interface(scene: bpy.types.Scene) -> str:
 
 def forget_settings(obj: Object) -> None:
     """Put everything of `Object.pbd` back to its default: the object is not PBD any more."""
-    for prop in obj.pbd.bl_rna.properties:
-        if not prop.is_readonly:
-            obj.pbd.property_unset(prop.identifier)
+    for group in (obj.pbd, obj.pbd.field_weights):
+        for prop in group.bl_rna.properties:
+            if not prop.is_readonly:
+                group.property_unset(prop.identifier)
 
 
 class OBJECT_OT_pbd_add(bpy.types.Operator):

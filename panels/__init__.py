@@ -25,6 +25,7 @@ from . import (
     status,
     timeline,
     times,
+    wind,
 )
 
 MODULES = (
@@ -34,6 +35,7 @@ MODULES = (
     physical,
     shape,
     pressure,
+    wind,
     modifiers,
     collisions,
     maps,

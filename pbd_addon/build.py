@@ -36,7 +36,7 @@ from .constraints import (
     levels_of,
     tether_rows,
 )
-from .constraints.chains import runs_straight
+from .constraints.chains import is_structured
 from .constraints.distance import is_soft
 from .constraints.plate_elements import FLAT
 from .contact import Collider, ContactConstraints, Surface
@@ -327,7 +327,7 @@ def _build_levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
         if _is_usual(body)
         and (body.pin_weights >= 1.0).all()
         and not len(body.mesh.diagonals)
-        and not runs_straight(body.mesh.edges, body.rest_vertices)
+        and not is_structured(body.mesh.edges, body.rest_vertices)
     ]
     rest = np.concatenate([body.rest_vertices for body in layout.bodies])
     return LevelConstraints(crooked, rest, layout.extents, w)

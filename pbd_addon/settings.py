@@ -236,7 +236,7 @@ class Material(_Checked):
         "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out",
         unit="l/s",
         low=-1e6,
-        soft_high=10.0,
+        soft_high=5.0,
     )
     burst_pressure: float = setting(
         0.0,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import bpy
+import kit
 import numpy as np
-import samples
 import stage
 
 AROUND = 20
@@ -60,18 +60,20 @@ def cape() -> None:
 
     The simulation begins in the pose of the first frame, and 'PBD Output' stands between Armature and Subdivision.
     """
-    samples.begin(frames=START + (STEPS + 1) * PACE)
-    stage.build((0.30, 0.36, 0.40))
+    kit.begin(frames=START + (STEPS + 1) * PACE)
+    stage.build((0.05, 0.11, 0.20))
     rig = add_rig()
     figure = add_figure(rig)
-    figure.data.materials.append(stage.matte("Clay", (0.55, 0.42, 0.32)))
-    samples.set_collider(figure, friction=0.2, static_friction=0.2)
+    figure.data.materials.append(stage.matte("Clay", (0.50, 0.34, 0.22)))
+    kit.set_collider(figure, friction=0.2, static_friction=0.2)
     cloth = add_cape(rig)
     stage.soften(cloth)
-    wool = (0.35, 0.02, 0.04)
-    cloth.data.materials.append(stage.fabric("Wool", wool))
+    wool, gold = stage.fabric("Wool", (0.38, 0.012, 0.025), sheen=0.3), stage.fabric("Gold", (0.74, 0.42, 0.10))
+    stage.paint(cloth, (wool, gold), np.repeat(stage.bands(22, 1, 2) % 2, 32))
     walk(rig)
-    stage.add_camera((0.2, -6.4, 1.5), (0.0, 0.0, 0.86), 52.0)
+    pave()
+    camera = stage.add_camera((-2.7, -2.0, 1.45), (0.0, 0.0, 0.88), 48.0)
+    follow(camera)
 
 
 def add_rig() -> bpy.types.Object:
@@ -170,7 +172,7 @@ def add_cape(rig: bpy.types.Object, columns: int = 33, rows: int = 26) -> bpy.ty
     bpy.ops.object.select_all(action="DESELECT")
     bpy.context.view_layer.objects.active = cloth
     bpy.ops.object.pbd_add(type="CLOTH")
-    samples.set_pbd(
+    kit.set_pbd(
         cloth, density=0.25, stretch=3000.0, compression=3000.0, shear=150.0, bend=3e-5, damping=0.5, drag=0.8,
         friction=0.2, self_distance=0.008,
     )  # fmt: skip
@@ -179,11 +181,25 @@ def add_cape(rig: bpy.types.Object, columns: int = 33, rows: int = 26) -> bpy.ty
     return cloth
 
 
+def pave() -> None:
+    """Slabs along the way, which show how far the figure gets."""
+    stone = stage.matte("Slab", (0.09, 0.11, 0.15))
+    for number in range(-4, 5):
+        kit.add_block("Slab", (0.8 * number, 0.0, 0.0), (0.76, 1.2, 0.004), stone)
+
+
+def follow(camera: bpy.types.Object) -> None:
+    """Let the camera go beside the figure, at its pace."""
+    way = 0.5 * STEPS * STRIDE
+    x, y, z = camera.location
+    kit.key(camera, "location", {START: (x - way, y, z), START + STEPS * PACE: (x + way, y, z)})
+
+
 def walk(rig: bpy.types.Object) -> None:
     """Key some steps: legs and arms swing, shoulders turn against them, and the armature goes along X."""
     last = START + STEPS * PACE
     way = STEPS * STRIDE
-    samples.key(rig, "location", {START: (-0.5 * way, 0.0, 0.0), last: (0.5 * way, 0.0, 0.0)})
+    kit.key(rig, "location", {START: (-0.5 * way, 0.0, 0.0), last: (0.5 * way, 0.0, 0.0)})
     swings = {START: 0.0, last + PACE // 2: 0.0}
     swings |= {START + PACE * step + PACE // 2: (-1.0) ** step for step in range(STEPS)}
     frames = sorted(swings)
@@ -204,8 +220,4 @@ def turn(rig: bpy.types.Object, bone: str, axis: int, degrees: dict[int, float])
     angles = {}
     for frame, angle in degrees.items():
         angles[frame] = tuple(math.radians(angle) if at == axis else 0.0 for at in range(3))
-    samples.key(rig, f'pose.bones["{bone}"].rotation_euler', angles)
-
-
-SAMPLES = {"cape": cape}
-"""What builds each of the files, by name."""
+    kit.key(rig, f'pose.bones["{bone}"].rotation_euler', angles)

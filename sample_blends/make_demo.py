@@ -1,8 +1,9 @@
 """Bake sample scenes in real Blender and render frames of them into one picture.
 
-    make demo                       dist/demo.png
-    make demo ARGS=--docs           docs/images/*.png, the pictures of the samples
-    make demo ARGS=--film           docs/images/moving.png, the moving picture of the README
+    make demo                           dist/demo.png
+    make demo ARGS="--strip flag 40"    dist/strip_flag.png, 24 frames on end, to look for jitter
+    make demo ARGS=--docs               docs/images/samples.png, stills of all samples
+    make demo ARGS=--film               docs/images/moving.png, the moving picture of the README
 
 Needs the bpy module; everything is rendered by Cycles on the CPU, the only engine that needs no display. The
 extension is built from this folder and installed into an empty profile first, by Blender's own tools.
@@ -24,21 +25,37 @@ if TYPE_CHECKING:
     import bpy
 
 ROOT = HERE.parent
-SHEET = {
-    "curtain": (1, 12, 22, 96),
+QUICK = {
+    "curtain": (1, 10, 22, 60),
     "balloon": (1, 30, 52, 96),
-    "cushion": (1, 16, 30, 96),
-    "flag": (10, 36, 48, 60),
     "tablecloth": (1, 10, 20, 60),
     "barrel": (1, 14, 30, 45),
     "pillow_fight": (1, 10, 16, 40),
     "gears": (1, 20, 40, 56),
     "dress": (1, 16, 30, 44),
 }
-"""The rows of the contact sheet: sample, and which of its frames."""
+"""The rows that `make demo` shows: samples that are soon baked, and which of their frames."""
 
-QUICK = ("curtain", "balloon", "tablecloth", "barrel", "pillow_fight", "gears", "dress")
-"""The rows that `make demo` shows: the others take long to bake, or show what these do."""
+STILLS = {
+    "curtain": (26,),
+    "flag": (44,),
+    "balloon": (1, 90),
+    "cushion": (60,),
+    "tablecloth": (50,),
+    "barrel": (40,),
+    "pillow_fight": (16,),
+    "gears": (30,),
+    "dress": (30,),
+    "cape": (50,),
+    "stiffness_grid": (60,),
+}
+"""The picture of all samples: which frames of each."""
+
+STILLS_ACROSS, STILL_TILE = 4, 240
+"""Pictures in a row of it, and their width [px]."""
+
+STRIP, STRIP_ACROSS = 24, 6
+"""Consecutive frames of a strip, a second of them, and how many stand in a row."""
 
 TILE = 280
 """Width of a picture of a sheet [px]."""
@@ -57,7 +74,8 @@ GAP = 6
 def main() -> None:
     """Render what is asked for and say where it is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--docs", action="store_true", help="write the pictures of the samples")
+    parser.add_argument("--docs", action="store_true", help="write the picture of all samples")
+    parser.add_argument("--strip", nargs=2, metavar=("NAME", "FIRST"), help="24 frames of a sample from this one on")
     parser.add_argument("--film", action="store_true", help="write the moving picture of the README")
     parser.add_argument("--samples", type=int, default=24, help="rays per pixel")
     arguments = parser.parse_args()
@@ -67,9 +85,13 @@ def main() -> None:
         if arguments.film:
             made = [moving_picture(Path(scratch), arguments.samples)]
         elif arguments.docs:
-            made = docs_pictures(Path(scratch), arguments.samples)
+            made = [picture_of_all(Path(scratch), arguments.samples)]
+        elif arguments.strip:
+            name, first = arguments.strip[0], int(arguments.strip[1])
+            shots = film(name, tuple(range(first, first + STRIP)), TILE, arguments.samples, Path(scratch))
+            made = [write(ROOT / "dist" / f"strip_{name}.png", sheet(in_rows(shots, STRIP_ACROSS)))]
         else:
-            rows = [film(name, SHEET[name], TILE, arguments.samples, Path(scratch)) for name in QUICK]
+            rows = [film(name, frames, TILE, arguments.samples, Path(scratch)) for name, frames in QUICK.items()]
             made = [write(ROOT / "dist" / "demo.png", sheet(rows))]
     say(f"Done in {time.monotonic() - began:.0f} s:")
     for path in made:
@@ -85,14 +107,16 @@ def moving_picture(scratch: Path, samples: int) -> Path:
     return path
 
 
-def docs_pictures(scratch: Path, samples: int) -> list[Path]:
-    """The pictures of the samples: the contact sheet, and a strip per sample; returns their paths."""
-    images = ROOT / "docs" / "images"
-    rows = {name: film(name, frames, TILE, samples, scratch) for name, frames in SHEET.items()}
-    grid = film("stiffness_grid", (72,), 720, samples, scratch)
-    made = [write(images / "samples.png", sheet(list(rows.values())))]
-    made += [write(images / f"{name}.png", sheet([row])) for name, row in rows.items()]
-    return [*made, write(images / "stiffness_grid.png", sheet([grid]))]
+def picture_of_all(scratch: Path, samples: int) -> Path:
+    """The picture of all samples in the README; returns its path."""
+    shots = [film(name, frames, STILL_TILE, samples, scratch) for name, frames in STILLS.items()]
+    stills = [picture for shot in shots for picture in shot]
+    return write(ROOT / "docs" / "images" / "samples.png", sheet(in_rows(stills, STILLS_ACROSS)))
+
+
+def in_rows(pictures: list[np.ndarray], across: int) -> list[list[np.ndarray]]:
+    """Pictures in rows of so many."""
+    return [pictures[start : start + across] for start in range(0, len(pictures), across)]
 
 
 def film(name: str, frames: tuple[int, ...], width: int, samples: int, scratch: Path) -> list[np.ndarray]:

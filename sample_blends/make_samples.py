@@ -8,8 +8,8 @@ one has saved; so the oldest saves them:
     python tools/environments.py setup 4.2
     .venvs/blender-4.2/bin/python sample_blends/make_samples.py
 
-With `--output`, into another folder, any Blender may save. What is in the scenes stands in `samples.py` and
-`character.py`. They are in the public domain (CC0).
+With `--output`, into another folder, any Blender may save. What is in the scenes stands in the modules that
+`samples.py` lists. They are in the public domain (CC0).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> None:
     with load_tool("extension").installed():
         # Only now: Blender takes its profile from the environment when it is first imported.
         import bpy
-        import character
+        import kit
         import samples
 
         output = arguments.output.resolve()
@@ -50,7 +50,7 @@ def main() -> None:
                 f"Blender {bpy.app.version_string} would save files that Blender {OLDEST[0]}.{OLDEST[1]} cannot open: "
                 "run this with the oldest one, or write elsewhere with --output"
             )
-        known = samples.SAMPLES | character.SAMPLES
+        known = samples.SAMPLES
         unknown = set(arguments.names) - set(known)
         if unknown:
             sys.exit(f"There is no sample {', '.join(sorted(unknown))}, only {', '.join(known)}")
@@ -58,7 +58,7 @@ def main() -> None:
         for name in arguments.names or known:
             known[name]()
             path = output / f"{name}.blend"
-            samples.save(path)
+            kit.save(path)
             print(f"{path.name}: {path.stat().st_size / 1024:.0f} KiB", flush=True)
 
 

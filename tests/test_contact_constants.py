@@ -40,7 +40,6 @@ CONSTANTS = {f"{module.__name__.split('.')[-1]}.{name}": (name, value)
              for module in MODULES for name, value in own_constants(module).items()}  # fmt: skip
 
 FIXED = {
-    "surface_points.CHUNK": "bounds memory, no figure depends on it",
     "crossings.CHUNK": "bounds memory, no figure depends on it",
     "crossing_guard.UNGROUPED": "a label, not a quantity",
 }

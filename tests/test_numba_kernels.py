@@ -255,14 +255,14 @@ def test_pull_together():
     m = indices.shape[1]
     reach = lengths * case.some(m, low=0.8, high=1.1)
     reach[::7] = np.inf
-    compare("pull_together", case.p, indices, starts, case.w[indices], reach, case.some(m))
+    compare("project_upper_bound", case.p, indices, starts, case.w[indices], reach, case.some(m))
 
 
 def test_follow():
     case = Case()
     followers = case.random.permutation(case.n)[:40]
     moved = case.some(3, 20, low=-0.1)
-    compare("follow", case.p, followers, moved, case.random.integers(20, size=(4, 40)), case.some(4, 40))
+    compare("prolongate", case.p, followers, moved, case.random.integers(20, size=(4, 40)), case.some(4, 40))
 
 
 def test_plane():

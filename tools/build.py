@@ -2,12 +2,12 @@
 
     python tools/build.py [--output-dir DIR] [--platforms [NAME ...]]      default: dist, no platforms
 
-The zip pbd_cloth-VERSION.zip runs everywhere, on NumPy. For each platform there is another one that brings Numba; its
-wheels, pinned in pyproject.toml, are downloaded once, by pip into build/wheels.
+The zip pbd_cloth-VERSION.zip runs everywhere, with NumPy. Another one per platform bundles Numba; its wheels, pinned in
+pyproject.toml, are downloaded once, by pip into build/wheels.
 
-The tool is a file inside the bpy wheel. Run by a Python that has bpy, it is that one's; otherwise the newest Blender's
-environment is made and used. The last lines printed are the paths of the zips, the one for all platforms first. Where
-wheels are missing and cannot be downloaded, a sentence says so, and the exit code is 3.
+The tool is a file inside the bpy wheel: that of the running Python, if it has bpy, or else of the newest Blender's
+environment, which is created if needed. The last lines printed are the paths of the zips, the one for all platforms
+first. If wheels are missing and cannot be downloaded, a sentence says so, and the exit code is 3.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PLATFORMS = {
     "windows-x64": ("win_amd64",),
     "macos-arm64": ("macosx_12_0_arm64",),
 }
-"""Blender's names of the platforms that Numba is bundled for, and the wheels' tags of each."""
+"""Platforms that Numba is bundled for, by Blender's names, and the wheels' tags of each."""
 
 PERMISSION = "Save bakes and presets on request, and compiled kernels"
 """What a zip with Numba writes to disk, in the words of the manifest."""
@@ -43,7 +43,7 @@ NO_WHEELS = 3
 
 
 class WheelsMissing(EnvironmentProblem):
-    """Wheels are not there and could not be downloaded."""
+    """Wheels are missing and could not be downloaded."""
 
 
 def blender_tool(python: Path) -> Path:
@@ -54,7 +54,7 @@ def blender_tool(python: Path) -> Path:
 
 
 def check(archive: Path, wheels: list[Path]) -> None:
-    """Refuse a zip with files that no user needs, or without one that every user needs."""
+    """Refuse a zip that contains other files than `SHIPPED`, or lacks one."""
     with zipfile.ZipFile(archive) as zipped:
         names = {name for name in zipped.namelist() if not name.endswith("/")}
     bundled = {f"wheels/{wheel.name}" for wheel in wheels}
@@ -69,7 +69,7 @@ def check(archive: Path, wheels: list[Path]) -> None:
 
 
 def build(python: Path, source: Path, archive: Path, wheels: list[Path]) -> None:
-    """Validate the extension in a folder, build its zip, look into that."""
+    """Validate the extension in a folder, build its zip, and check that."""
     tool = blender_tool(python)
     archive.unlink(missing_ok=True)
     for command in (
@@ -84,7 +84,7 @@ def build(python: Path, source: Path, archive: Path, wheels: list[Path]) -> None
 
 
 def find_wheels(folder: Path, pin: str, version: str, platform: str) -> list[Path]:
-    """The wheels in a folder that a pinned requirement names, for a Python ("3.11") and a platform."""
+    """The wheels of a pinned requirement in a folder, for a Python ("3.11") and a platform."""
     name, _, release = pin.partition("==")
     tag = f"cp{version.replace('.', '')}"
     found = folder.glob(f"{name}-{release}-{tag}-{tag}-*.whl")
@@ -92,9 +92,9 @@ def find_wheels(folder: Path, pin: str, version: str, platform: str) -> list[Pat
 
 
 def fetch_wheels(python: Path, platform: str) -> list[Path]:
-    """Numba's wheels for a platform, for each Python of the supported Blenders; downloaded where they are missing.
+    """Numba's wheels for a platform, for each Python of the supported Blenders; missing ones are downloaded.
 
-    NumPy is not among them: Blender has its own, and an extension must not bring another.
+    NumPy is not among them: Blender has its own, and an extension must not bundle another.
 
     Raises:
         WheelsMissing: Pip could not download them.
@@ -103,7 +103,7 @@ def fetch_wheels(python: Path, platform: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     wheels = []
     with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests build in two processes at a time
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Tests build in two processes at once.
         for version in dict.fromkeys(blender.python for blender in BLENDERS):
             missing = [pin for pin in pins("numba") if not find_wheels(folder, pin, version, platform)]
             if missing:
@@ -123,7 +123,7 @@ def fetch_wheels(python: Path, platform: str) -> list[Path]:
 
 
 def platform_manifest(text: str, platform: str, wheels: list[Path]) -> str:
-    """The text of the extension's manifest, changed for the zip with these wheels."""
+    """The text of the extension's manifest for the zip with these wheels."""
     listed = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels)
     added = f'platforms = ["{platform}"]\nwheels = [\n{listed}]\n\n[permissions]\n'
     text, count = re.subn(r"^\[permissions\]\n", lambda _: added, text, flags=re.MULTILINE)
@@ -134,7 +134,7 @@ def platform_manifest(text: str, platform: str, wheels: list[Path]) -> str:
 
 
 def build_for(platform: str, python: Path, archive: Path) -> None:
-    """Build the zip that brings Numba for a platform."""
+    """Build the zip that bundles Numba for a platform."""
     wheels = fetch_wheels(python, platform)
     with tempfile.TemporaryDirectory(prefix="source-", dir=BUILD) as scratch:
         source = Path(scratch)
@@ -154,7 +154,7 @@ def build_for(platform: str, python: Path, archive: Path) -> None:
 
 
 def main() -> int:
-    """Build what is asked for; returns the exit code."""
+    """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output-dir", type=Path, default=ROOT / "dist")
     parser.add_argument("--platforms", nargs="*", default=[], choices=PLATFORMS, metavar="NAME")
@@ -170,7 +170,7 @@ def main() -> int:
     code = 0
     for platform in arguments.platforms:
         archive = output / f"{name}-{platform.replace('-', '_')}.zip"
-        archive.unlink(missing_ok=True)  # none rather than an old one
+        archive.unlink(missing_ok=True)  # Better none than an old one.
         try:
             build_for(platform, python, archive)
         except WheelsMissing as problem:

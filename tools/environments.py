@@ -1,6 +1,6 @@
-"""The Blenders that we support, the Python and NumPy each one brings, and a virtual environment for each.
+"""The supported Blenders, the Python and NumPy of each, and a virtual environment for each.
 
-Runs on the standard library of any Python from 3.11 on; everything else is installed by it into `.venvs/`.
+Runs with the standard library of any Python from 3.11 on; everything else is installed into `.venvs/`.
 
     python tools/environments.py setup [VERSION ...]     make the environments, or those of these Blenders
     python tools/environments.py run SCRIPT [ARG ...]    run a script in the newest Blender there is
@@ -38,8 +38,8 @@ VENVS = ROOT / ".venvs"
 class Blender:
     """One supported Blender.
 
-    `bpy` is the newest patch on the package index. `numpy` is not what that wheel would pull, which is the
-    newest, but what this Blender ships: on any other NumPy the tests would run where no user ever is.
+    `bpy` is the newest patch on the package index. `numpy` is the version that this Blender ships, which users have,
+    not the newest, which that wheel would install.
     The figures are NUMPY_VERSION in build_files/build_environment/cmake/versions.cmake of Blender's sources.
     """
 
@@ -57,7 +57,7 @@ BLENDERS = (
     Blender("5.2", "5.2 LTS", python="3.13", bpy="5.2.3", numpy="2.3.4"),
 )
 
-# What the bpy wheels expect of the system, and who brings it on Debian and Ubuntu.
+# System libraries that the bpy wheels need, and their packages on Debian and Ubuntu.
 SYSTEM_LIBRARIES = {
     "libGL.so.1": "libgl1",
     "libEGL.so.1": "libegl1",
@@ -76,7 +76,7 @@ SYSTEM_LIBRARIES = {
 
 
 class EnvironmentProblem(Exception):
-    """One sentence that says what is missing on this machine and what to do about it."""
+    """Something is missing on this machine; one sentence that says what to do about it."""
 
 
 class PythonMissing(EnvironmentProblem):
@@ -84,8 +84,8 @@ class PythonMissing(EnvironmentProblem):
 
 
 def say(text: str) -> None:
-    """Print a line now, also when the output is a file."""
-    sys.stdout.write(f"{text}\n")  # in one piece: several threads of the test runner talk
+    """Print a line at once, even if the output is a file."""
+    sys.stdout.write(f"{text}\n")  # In one call, because several threads of the test runner print.
     sys.stdout.flush()
 
 
@@ -109,10 +109,10 @@ def select(versions: list[str]) -> list[Blender]:
 
 
 def python_works(candidate: Path, version: str) -> bool:
-    """Whether this program is that Python and can make environments.
+    """Whether this program is that Python and can create environments.
 
-    It has to be run to know: a version manager's stand-in exists on PATH for each version that is
-    installed, and fails for those that are not selected; Debian's python3 may come without ensurepip.
+    This can only be tested by running it: version managers put shims on PATH for every installed version, which fail
+    unless it is selected; Debian's python3 may lack ensurepip.
     """
     check = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
     try:
@@ -144,7 +144,7 @@ def find_python(version: str) -> Path | None:
 
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
-    """Run a command without a keyboard and keep what it prints."""
+    """Run a command without input and capture its output."""
     return subprocess.run(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options,
@@ -152,10 +152,10 @@ def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]
 
 
 def prepare(name: str, python: Path, requirements: list[str], finish: Callable[[Path], None] | None = None) -> Path:
-    """The environment `.venvs/<name>` with these requirements; made, mended or left alone as needed.
+    """The environment `.venvs/<name>` with these requirements; created or recreated if needed.
 
-    A stamp inside holds the hash of what was asked for, and is written last: an installation that was
-    interrupted is not taken for a complete one.
+    A stamp file with the hash of the requirements is written last, so that an interrupted installation is not taken
+    for a complete one.
 
     Args:
         name: Its folder's name.
@@ -175,7 +175,7 @@ def prepare(name: str, python: Path, requirements: list[str], finish: Callable[[
 
     VENVS.mkdir(exist_ok=True)
     with (VENVS / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # another `make` in this folder may be at it too
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Another `make` in this folder may do the same.
         if stamp.exists() and stamp.read_text() == digest and run(executable, "-c", "").returncode == 0:
             return executable
         say(f"Installing {', '.join(requirements)} into .venvs/{name} (Python {version})")
@@ -185,7 +185,7 @@ def prepare(name: str, python: Path, requirements: list[str], finish: Callable[[
         if made.returncode:
             shutil.rmtree(folder, ignore_errors=True)
             raise EnvironmentProblem(f"{python} could not make .venvs/{name}:\n{made.stdout.strip()}")
-        # Which index to ask is the machine's own configuration. No cache: each wheel of bpy is used once and huge.
+        # The machine's configuration decides about the index. No cache: bpy wheels are huge and used once.
         installed = run(
             executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check",
             "--no-cache-dir", "--progress-bar", "off", *requirements,
@@ -244,7 +244,7 @@ def newest() -> tuple[Blender, Path]:
 
 
 def missing_packages() -> list[str]:
-    """Debian packages that bring the system libraries which bpy needs and the loader cannot find."""
+    """Debian packages of system libraries that bpy needs and the loader cannot find."""
     missing = []
     for library, package in SYSTEM_LIBRARIES.items():
         try:
@@ -255,7 +255,7 @@ def missing_packages() -> list[str]:
 
 
 def explain_import(blender: Blender, output: str) -> str:
-    """One sentence about an `import bpy` that failed: which package to install, where that is the cause."""
+    """One sentence about a failed `import bpy`, with the package to install if a library is missing."""
     lost = re.search(r"(lib\S+\.so[.\d]*): cannot open shared object file", output)
     if not lost:
         return f"Blender {blender.label} does not start in .venvs/blender-{blender.version}:\n{output.strip()}"
@@ -271,7 +271,7 @@ def explain_import(blender: Blender, output: str) -> str:
 
 
 def bench(arguments: list[str]) -> int:
-    """The benchmark; a peer that cannot be installed is left out, which its table says."""
+    """Run the benchmark; a peer that cannot be installed is left out and noted in the table."""
     blender, python = newest()
     options: list[object] = []
     try:
@@ -287,7 +287,7 @@ def bench(arguments: list[str]) -> int:
 
 
 def ruff(*runs: list[str]) -> int:
-    """Several runs of ruff over the repository, each of them whatever the one before found."""
+    """Run ruff several times over the repository, even after failures."""
     python = prepare_tool("lint")
     return max(
         subprocess.run([python, "-m", "ruff", *options, "."], cwd=ROOT, check=False).returncode for options in runs
@@ -295,23 +295,23 @@ def ruff(*runs: list[str]) -> int:
 
 
 def mend_stubs(environment: Path) -> None:
-    """Make Blender's stubs right where they are wrong."""
+    """Fix errors in Blender's stubs."""
     for site_packages in environment.glob("lib/python*/site-packages"):
         if trouble := stubs.mend(site_packages):
             raise EnvironmentProblem(trouble)
 
 
 def types() -> int:
-    """Mypy on what is shipped.
+    """Run mypy on the shipped code.
 
-    The repository is looked at through a link called pbd_cloth: its root is a package, whose folder may
-    bear any name, even one that is no Python name, and `from ..pbd_addon` must resolve as in Blender.
+    The repository is checked through a link called pbd_cloth: its root is a package whose folder may have any name,
+    even one that is not a Python identifier, and `from ..pbd_addon` must resolve as in Blender.
     """
     python = prepare_tool("types", mend_stubs)
     view = VENVS / "view"
     view.mkdir(exist_ok=True)
     link = view / "pbd_cloth"
-    if link.resolve() != ROOT:  # new, or of another checkout that shares the environments
+    if link.resolve() != ROOT:  # It is new, or of another checkout that shares the environments.
         link.unlink(missing_ok=True)
         link.symlink_to(ROOT, target_is_directory=True)
     folders = [f"pbd_cloth/{name}" for name in ("pbd_addon", "operators", "panels")]
@@ -323,7 +323,7 @@ def types() -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """The command line of the head of this file; returns the exit code."""
+    """Run the command line described above; returns the exit code."""
     match arguments:
         case ["setup", *versions]:
             found = 0

@@ -1,4 +1,4 @@
-"""Real Blender with the real zip: an empty profile, and the extension built and installed as a user would.
+"""Blender with the real zip: an empty profile, and the extension built and installed as a user would.
 
 For scripts and tests that run in the bpy module:
 
@@ -25,10 +25,10 @@ PACKAGE = "bl_ext.user_default.pbd_cloth"
 
 
 def clean_profile() -> Path:
-    """Give Blender an empty folder for preferences and extensions; it goes when the process ends.
+    """Give Blender an empty folder for preferences and extensions, deleted when the process ends.
 
     Raises:
-        RuntimeError: Blender has started already, and with another profile.
+        RuntimeError: Blender has already started with another profile.
     """
     if "bpy" in sys.modules:
         raise RuntimeError("Blender has its profile already: call clean_profile() before the first import of bpy")
@@ -43,7 +43,7 @@ def build_zip(folder: Path, *platforms: str) -> Path:
 
     Args:
         folder: Where the zips go.
-        platforms: Build also those that bring Numba for these platforms, see `build.PLATFORMS`.
+        platforms: Also build zips that bundle Numba for these platforms, see `build.PLATFORMS`.
 
     Returns:
         The path of the last zip.
@@ -66,9 +66,9 @@ def install(archive: Path) -> None:
 
 @contextmanager
 def installed() -> Iterator[None]:
-    """Blender with the extension of this folder, fresh from its sources, until the end of the `with`.
+    """A context with the extension of this folder, built from its sources, installed in Blender.
 
-    It is switched off at the end: a handler that is registered when the interpreter ends keeps the process going.
+    It is switched off at the end: a handler that is still registered when the interpreter exits keeps it running.
     """
     profile = clean_profile()
     import bpy

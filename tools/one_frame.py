@@ -1,4 +1,4 @@
-"""Import the solver and step one frame with every backend that is installed here: does it run on this platform?
+"""Import the solver and step one frame with every installed backend, to test whether it runs on this platform.
 
 python tools/one_frame.py
 """
@@ -27,7 +27,7 @@ def frame(kernels: str) -> np.ndarray:
 
 
 def main() -> None:
-    """Step, compare, and say so; an assertion fails where something is wrong."""
+    """Step and compare; an assertion fails if something is wrong."""
     results = {name: frame(name) for name in available()}
     for name, positions in results.items():
         assert np.isfinite(positions).all(), name

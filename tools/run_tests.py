@@ -34,26 +34,26 @@ from pathlib import Path
 from environments import ROOT, Blender, EnvironmentProblem, PythonMissing, prepare_blender, say, select
 
 STALL_LIMIT = 30 * 60
-"""Longest time without a finished test [s]. The slowest test takes two minutes on an idle computer, so that one that is
-fifteen times as slow, or as busy, still gets through; a suite as a whole has no limit."""
+"""Longest time without a finished test [s]. The slowest test takes two minutes on an idle computer, so it passes on one
+that is fifteen times as slow or busy; a suite as a whole has no limit."""
 
 EXIT_LIMIT = 15
 """Longest time from the last test to the end of the process [s]. A handler that is still registered when
-the interpreter ends makes the bpy module print for ever."""
+the interpreter exits makes the bpy module print forever."""
 
 OUTPUT_LIMIT = 100_000
-"""Most characters of one suite's output that are kept."""
+"""Maximum number of characters of one suite's output that are kept."""
 
 COMMON = ("operators", "playback", "bake", "lifecycle", "properties")
-"""Tests in Blender of what most people do: in the first part with the oldest, in the rest with those between."""
+"""Tests in Blender of what most people do: the first part runs them in the oldest, the rest in those in between."""
 
 NUMERIC = ("arguments", "body", "coloring", "frame_cache", "gradients", "mesh", "pc2", "simulation", "stretch_bend")
 """Physics tests in which an old NumPy can differ: indexing, types, files. In the first part with the oldest."""
 
 ALONE = ("bad_input", "export", "full_disk", "guide_steps", "read_only", "rigged_kept", "soak")
-"""Tests that export glTF: each file has a process of its own in the oldest Blender. After such an export 4.2 always
-crashes at its end, with or without this extension, and late in a long run it did so in another export and while
-garbage was collected."""
+"""Tests that export glTF: in the oldest Blender each file has its own process. After such an export 4.2 always crashes
+on exit, with or without this extension, and late in a long run it did so in another export and during garbage
+collection."""
 
 NO_TESTS_COLLECTED = 5
 """Pytest's exit code."""
@@ -61,20 +61,20 @@ NO_TESTS_COLLECTED = 5
 
 @dataclasses.dataclass
 class Suite:
-    """One pytest process: what to run where, and how it went."""
+    """One pytest process: what to run, where, and its result."""
 
     blender: Blender
     name: str
     python: Path
     arguments: list[str]
     kernels: str = ""
-    """Those of tests that leave it open, where not the usual ones."""
+    """Kernels for tests that do not choose them, if not the default ones."""
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
     problem: str = ""
-    """What went wrong besides tests that failed."""
+    """A problem other than failed tests."""
     output: str = ""
 
 
@@ -98,9 +98,9 @@ def split_arguments(arguments: list[str]) -> tuple[list[str], list[str], list[st
 
 
 def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[str]) -> list[Suite]:
-    """The suites of a part, "first", "rest" or "all"; what names tests or folders is run as it is in each Blender."""
+    """The suites of a part, "first", "rest" or "all"; if tests or folders are named, they run in each Blender."""
     options, physics, in_blender = split_arguments(arguments)
-    # Without Blender means without: the option keeps pytest out of the folder though bpy is there. And an empty
+    # Physics tests run without Blender: the option keeps pytest out of its folder, even if bpy is installed. An empty
     # pythonpath keeps the extension's folder off sys.path, where Blender would refuse it.
     without, within = [*options, "--ignore=tests/blender"], [*options, "-o", "pythonpath="]
     common, numeric, alone = paths_of(COMMON), paths_of(NUMERIC, "tests"), paths_of(ALONE)
@@ -125,7 +125,7 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
                 chosen.append(("physics, rest", [*without, *quick, *ignored(numeric), "tests"]))
                 chosen.append(("blender, rest", [*within, *quick, *ignored(common + alone), "tests/blender"]))
                 chosen += [(name, [*within, *quick, path]) for name, path in zip(ALONE, alone)]
-                # Slow only because Numba is compiled, which each Python does in its own way.
+                # They are slow only because Numba compiles, which differs between Pythons.
                 chosen.append(("backends", [*within, *([] if marked else ["-m", "slow"]), *paths_of(["backends"])]))
         elif part != "first":
             chosen.append(("blender", [*within, *quick, *common]))
@@ -134,24 +134,24 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
             Suite(blender, name, python, selection, "numba" if compiled and name == "physics" else "")
             for name, selection in chosen
         ]
-    # The longest begins first, or the other core waits for it at the end.
+    # The longest starts first, or the other core would wait for it at the end.
     return sorted(suites, key=lambda suite: suite.blender is not environments[-1][0])
 
 
 def paths_of(names: Sequence[str], folder: str = "tests/blender") -> list[str]:
-    """Files of tests by their names."""
+    """Test files by their names."""
     return [f"{folder}/test_{name}.py" for name in names]
 
 
 def ignored(paths: list[str]) -> list[str]:
-    """Options that leave these files out."""
+    """Options that exclude these files."""
     return [f"--ignore={path}" for path in paths]
 
 
 def prepare(versions: list[str], part: str) -> tuple[list[tuple[Blender, Path]], dict[Blender, str], bool]:
-    """Environments to test in, from the oldest to the newest, problems of others, and whether one was expected here.
+    """Environments to test in, oldest first, problems of others, and whether one of these was required.
 
-    The first part needs no more than the oldest and the newest of those whose Python is there.
+    The first part needs only the oldest and the newest of those whose Python is installed.
     """
     ready: dict[Blender, Path] = {}
     absent: dict[Blender, str] = {}
@@ -172,7 +172,7 @@ def prepare(versions: list[str], part: str) -> tuple[list[tuple[Blender, Path]],
 
 
 def execute(suite: Suite, live: bool) -> Suite:
-    """Run one suite and fill in how it went.
+    """Run one suite and fill in its result.
 
     Args:
         suite: What to run; changed in place.
@@ -185,7 +185,7 @@ def execute(suite: Suite, live: bool) -> Suite:
         log = Path(scratch) / "log.txt"
         resources = Path(scratch) / "blender"
         resources.mkdir()
-        # An empty profile: no test may depend on, or touch, what the person at this machine has set up.
+        # An empty profile: tests must neither depend on nor change the user's preferences.
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(resources), "PYTHONDONTWRITEBYTECODE": "1"}
         if suite.kernels:
             environment.setdefault("PBD_KERNELS", suite.kernels)
@@ -209,7 +209,7 @@ def execute(suite: Suite, live: bool) -> Suite:
     elif process.returncode == 1 and not suite.failed:
         suite.problem = "pytest ended with code 1 though no test failed"
     if suite.problem and not suite.failed:
-        suite.failed = 1  # so that no total of a run that went wrong says "0 failed"
+        suite.failed = 1  # So that the total of a broken run is not "0 failed".
     suite.seconds = time.monotonic() - started
     return suite
 
@@ -222,7 +222,7 @@ def wait(process: subprocess.Popen[bytes], results: Path, log: Path, live: bool)
             ended = process.poll() is not None
             time.sleep(0.1)
             now = time.monotonic()
-            said = source.read()  # pytest says something after each test
+            said = source.read()  # Pytest prints something after each test.
             if said:
                 moved = now
                 if live:
@@ -257,7 +257,7 @@ def count(suite: Suite, results: Path) -> None:
 
 
 def report(suite: Suite, live: bool) -> None:
-    """What a finished suite printed, under a heading, unless it was seen already."""
+    """Print the output of a finished suite, under a heading, unless it was printed live."""
     if not live:
         say(f"\n======== Blender {suite.blender.label}, {suite.name} ({suite.seconds:.0f} s)")
         say(suite.output.strip())
@@ -266,7 +266,7 @@ def report(suite: Suite, live: bool) -> None:
 
 
 def table(suites: list[Suite], absent: dict[Blender, str]) -> None:
-    """One line per suite, and one per Blender that could not be run."""
+    """Print one line per suite, and one per Blender that could not run."""
     say(f"\n{'Blender':<9}{'Python':<8}{'NumPy':<8}{'tests':<13}{'passed':>7}{'failed':>8}{'skipped':>9}{'time':>8}")
     for suite in suites:
         blender = suite.blender
@@ -280,7 +280,7 @@ def table(suites: list[Suite], absent: dict[Blender, str]) -> None:
 
 
 def main() -> int:
-    """Make the environments, run the suites, print the table."""
+    """Create the environments, run the suites, print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=["first", "rest", "all"], default="first", help="which tests")
     parser.add_argument("--blender", nargs="*", default=[], help="only these versions")

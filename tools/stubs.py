@@ -1,6 +1,6 @@
-"""What Blender's stubs get wrong or cannot know, mended in the environment that `make types` uses.
+"""Fixes of Blender's stubs, for errors and for what they cannot know, in the environment of `make types`.
 
-Without this every second line of the bridge would be an error of the stubs, and errors of ours drown.
+Without them every other line of the bridge would be an error of the stubs, which would hide ours.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MENDS = (
         r"\g<0>\n    pbd: typing.Any\n    pbd_collider: typing.Any",
     ),
     ("types/__init__.pyi", r"^class Scene\(ID, bpy_struct\):$", r"\g<0>\n    pbd: typing.Any"),
-    # Every kind of data at once; code that has looked at Object.type knows which one it is.
+    # A union of all kinds of data; code that has checked Object.type knows which one it is.
     ("types/__init__.pyi", r"^    data: \(\n        Armature\n(        \| \w+\n)+    \)$", r"    data: typing.Any"),
     ("types/__init__.pyi", r"^class Attribute\(bpy_struct\):$", r"\g<0>\n    data: typing.Any"),
     ("app/translations/__init__.pyi", r"^(def pgettext_iface\(.*\)) -> (None|str):$", r"\g<1> -> str:"),
@@ -31,10 +31,10 @@ MENDS = (
 
 
 def mend(site_packages: Path) -> str:
-    """Apply `MENDS` to the stubs there; those that are mended already stay as they are.
+    """Apply `MENDS` to the stubs; those already fixed stay as they are.
 
     Returns:
-        A sentence about the first place that no longer looks as expected, or "".
+        A sentence about the first line that was not found, or "".
     """
     for name, there, wanted in MENDS:
         path = site_packages / "bpy-stubs" / name

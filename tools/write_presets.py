@@ -1,6 +1,6 @@
 """Write the shipped material presets as files for Blender's preset menus, from ``pbd_addon.presets``.
 
-Run it after a change of the figures, with a Python that has Blender's ``bpy``::
+Run it after changing values, with a Python that has Blender's ``bpy``::
 
     python -m tools.write_presets
 """
@@ -16,7 +16,7 @@ FOLDER = Path(presets.__file__).parent / "presets"
 
 
 def kind_of(material: Material) -> str:
-    """The menu that a material belongs to: what is inflated is a balloon."""
+    """The menu that a material belongs to: materials with pressure are balloons."""
     return presets.CLOTH if material.pressure_mode == "OFF" else presets.BALLOON
 
 
@@ -26,19 +26,19 @@ def file_of(name: str) -> Path:
 
 
 def literal(value: object) -> str:
-    """A value in Python, with the quotes of this project's format."""
+    """A value as Python source, with this project's quotes."""
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def text_of(material: Material) -> str:
-    """What Blender runs when the preset is chosen: one assignment per setting of the active object."""
+    """The script that Blender runs when the preset is chosen: one assignment per setting of the active object."""
     names = presets.fields(kind_of(material))
     lines = [f"material.{name} = {literal(getattr(material, name))}" for name in names]
     return "\n".join(["import bpy", "", "material = bpy.context.object.pbd", *lines, ""])
 
 
 def main() -> None:
-    """Write all files and remove those of presets that are gone."""
+    """Write all files, and remove those of presets that no longer exist."""
     wanted = {file_of(name): text_of(material) for name, material in PRESETS.items()}
     for old in set(FOLDER.glob("*/*.py")) - set(wanted):
         old.unlink()

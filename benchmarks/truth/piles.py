@@ -20,7 +20,7 @@ def crossing_scan() -> tuple[np.ndarray, np.ndarray]:
     """Two rough balls that go through each other, with fins: edges of three faces. Vertices and triangles."""
     random = np.random.default_rng(3)
     ball, faces = icosphere(3, 0.1)
-    rough = [ball * random.normal(1.0, 0.02, (len(ball), 1)) + [0.0, 0.0, z] for z in (0.0, 0.08)]
+    rough = [ball * random.normal(1.0, 0.02, (len(ball), 1)) + [side, 0.0, 0.0] for side in (0.0, 0.08)]
     vertices, triangles = np.concatenate(rough), np.concatenate([faces, faces + len(ball)])
     rooted = triangles[:: len(triangles) // 47]
     middle = vertices[rooted[:, :2]].mean(axis=1)

@@ -1,4 +1,4 @@
-"""Kinds of constraints, one class each; what they have in common is in `base`."""
+"""Kinds of constraints, one class each; their base class is in `base`."""
 
 from .attachment import AttachmentConstraints
 from .base import Constraints

@@ -1,4 +1,4 @@
-"""Attachment: particles that are held softly at a moving target. Firm pins need no constraint: their w is 0."""
+"""Attachment: springs to moving targets, for soft pins. Firm pins need no constraint: their w is 0."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class AttachmentConstraints(Constraints):
     Args:
         particles: (m,) int.
         pin_weights: Weight of each pin, in (0, 1), (m,).
-        body: Number of each row's body, (m,) int.
+        body: Body index of each row, (m,) int.
 
     Attributes:
-        path: Targets at the beginning and the end of the present frame, (2, 3, m) [m]; set by the solver.
+        path: Targets at the beginning and the end of the current frame, (2, 3, m) [m]; set by the solver.
     """
 
     name = "attachment"

@@ -1,6 +1,6 @@
-"""What every kind of constraint has in common.
+"""The base class of all kinds of constraints.
 
-A constraint object holds all constraints of one kind in the scene: arrays, never an object per edge.
+A constraint object holds all constraints of one kind in the scene, as arrays; there is no object per edge.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 
 NO_STIFFNESS = 1e30
-"""Compliance that stands for a stiffness of zero; finite, so that products with it stay finite."""
-
+"""Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
 
 WIDE = 0.3
-"""A color is wide if its rows touch at least this share of all particles that rows of its kind touch."""
+"""A color is wide if its rows use at least this fraction of all particles that rows of its kind use."""
 
 
 class Residual(NamedTuple):
-    """What the solver has left of one kind, C + alpha lambda, at the end of a frame.
+    """The residual C + alpha lambda of one kind at the end of a frame.
 
     Attributes:
-        short: Share of the deformation that no force stands for, sum |C + alpha lambda| / sum |C|, in [0, 1]. One
-            lone row that has k' of its stiffness k is 1 - k' / k short.
+        short: Fraction of the deformation that no force accounts for, sum |C + alpha lambda| / sum |C|, in [0, 1]. A
+            single row with effective stiffness k' instead of k is 1 - k' / k short.
         error: 95th percentile of |C + alpha lambda| in the unit of the kind: over the rest length, or in radians.
     """
 
@@ -36,11 +35,11 @@ class Residual(NamedTuple):
 
 
 SAMPLE = 300
-"""At least so many rows of a kind are looked at, where there are as many."""
+"""Minimum number of rows of a kind that are sampled for the residual, if there are that many."""
 
 
 def residual_of(left: np.ndarray, values: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:
-    """From |C + alpha lambda| and |C| of rows, (m,) each; scale: what turns C into the unit of the kind."""
+    """The residual from |C + alpha lambda| and |C| of rows, (m,) each; scale: factor from C to the unit of the kind."""
     if not len(left):
         return Residual()
     whole = float(values.sum())
@@ -55,9 +54,9 @@ class Rows(NamedTuple):
     Attributes:
         indices: Particles of each row, (k, m) int64.
         starts: Where each color begins, (colors + 1,) int.
-        body: Number of the body of each row, (m,) int.
-        order: Row of the unsorted input that each row was, (m,) int.
-        layouts: Orders of particles in which NumPy's kernels run through wide colors, (colors + 1, u) int64 or (0, 0).
+        body: Body index of each row, (m,) int.
+        order: Index of each row in the unsorted input, (m,) int.
+        layouts: Orders of particles in which NumPy's kernels process wide colors, (colors + 1, u) int64 or (0, 0).
     """
 
     indices: np.ndarray
@@ -77,7 +76,7 @@ def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
 
 
 def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Orders of particles for `kernels.numpy.layout.by_color`, of the first colors as long as they are wide."""
+    """Orders of particles for `kernels.numpy.layout.by_color`, for the leading colors that are wide."""
     used = np.unique(indices)
     widths = len(indices) * np.diff(starts)
     narrow = np.flatnonzero(widths < WIDE * len(used))
@@ -102,7 +101,7 @@ def compliances(stiffness: np.ndarray) -> np.ndarray:
 
 
 def relaxation(k: np.ndarray, settings: SolverSettings) -> np.ndarray:
-    """What a row corrects in one iteration: k' = 1 - (1 - k)^(1/iterations) for PBD (Müller 2007), 1 for XPBD."""
+    """Relaxation of a row in one iteration: k' = 1 - (1 - k)^(1/iterations) for PBD (Müller 2007), 1 for XPBD."""
     if settings.method == "PBD":
         return 1.0 - (1.0 - k) ** (1.0 / settings.iterations)
     return np.ones_like(k)
@@ -112,13 +111,12 @@ class Constraints:
     """All constraints of one kind.
 
     Attributes:
-        name: What the kind is called on panels and in reports.
-        multipliers: Lagrange multipliers of the last substep, lambda; over h² they are forces.
-        active: Whether any row does something with the present materials.
-        cause: Why more substeps may be wanted, one of `model.REASONS`; "" where the residual asks for none.
+        name: Name in panels and reports.
+        multipliers: Lagrange multipliers of the last substep, lambda; divided by h² they are forces.
+        active: Whether any row has an effect with the current materials.
+        cause: Why more substeps may be needed, one of `model.REASONS`; "" if the residual never asks for more.
         tolerance: `Residual.error` that does not show.
-        order: Power of the length of a substep with which that error grows; 0 where it is the short share alone that
-            does.
+        order: Power of the substep's length with which that error grows; 0 if only `Residual.short` grows with it.
     """
 
     name: str
@@ -129,21 +127,21 @@ class Constraints:
     order: float = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        """Take over the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
+        """Set the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
 
-        Most kinds have none.
+        Most kinds use none.
         """
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        """Take over stiffnesses from the bodies' materials and inverse masses w (n,). Rebuilds no topology."""
+        """Set the stiffnesses from the bodies' materials, and inverse masses w (n,); the topology does not change."""
         raise NotImplementedError
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        """Forget the multipliers and scale the compliances to the substep h [s].
+        """Reset the multipliers and scale the compliances to the substep h [s].
 
         Args:
             h: Length of the substep [s].
-            fraction: Where in the frame the substep ends, in (0, 1].
+            fraction: Fraction of the frame at which the substep ends, in (0, 1].
         """
         raise NotImplementedError
 
@@ -152,22 +150,22 @@ class Constraints:
         raise NotImplementedError
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        """Change p (3, n) once more by friction, after the last iteration. Most kinds have none.
+        """Apply friction to p (3, n) after the last iteration; most kinds have none.
 
-        Where an overlap was opened, x (3, n) is moved along: what is pushed out gets no speed from it.
+        Where an overlap was resolved, x (3, n) moves along, so that it adds no velocity.
         """
 
     def pushing(self) -> np.ndarray:
-        """Particles of bodies that were pushed, in the last substep, off where the springs had them, (k,) int.
+        """Particles that were pushed away from where the springs had them in the last substep, (k,) int.
 
-        Some of each body do. Kinds that come before stretch push nothing off.
+        One particle of each pushed body is enough. Kinds before stretch push nothing away.
         """
         return np.zeros(0, int)
 
     def residual(self, p: np.ndarray) -> Residual:
-        """What the last substep has left at its end, positions p (3, n) [m]; nothing for what is rigid.
+        """The residual at the end of the last substep, at positions p (3, n) [m]; zero for rigid kinds.
 
-        A kind that is solved directly leaves nothing either, and needs no method of its own.
+        It is zero for kinds that are solved directly too, so they do not override this.
         """
         return Residual()
 

@@ -14,11 +14,11 @@ from .base import NO_STIFFNESS, SAMPLE, Constraints, Residual, compliances, rela
 from .plate import PlateConstraints
 
 TOLERANCE = 0.02
-"""Bend of a hinge that may be left [rad]: about 1° is what one sees at a crease."""
+"""Accepted error of a hinge's angle [rad]: about 1° is visible at a crease."""
 
 
 def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What bending needs to know of the rest shape.
+    """The quantities of the rest shape that bending needs.
 
     Args:
         rest: Rest positions, (n, 3) [m].
@@ -26,8 +26,8 @@ def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np
 
     Returns:
         angles: Signed dihedral angle at rest, (m,) [rad].
-        stiffness: l² / (A1 + A2), the factor from bend [N m] to the row's stiffness [N m/rad], (m,). With it a sheet
-            that is rolled to the curvature c has the energy bend / 2 x c² on each square metre, as a plate has.
+        stiffness: l² / (A1 + A2), the factor from bend [N m] to the row's stiffness [N m/rad], (m,). It gives a sheet
+            rolled to the curvature c the energy bend / 2 x c² per square meter, like a plate.
         stencils: K of Bergou et al. 2006, eq. 5, over sqrt(A1 + A2), (4, m) [1/m].
     """
     q = rest[hinges].transpose(2, 1, 0)
@@ -51,7 +51,7 @@ def _cotangent(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 class _HingeConstraints(Constraints):
-    """Rows on hinges (m, 4), whose stiffness follows from a material's `bend`."""
+    """Rows of hinges (m, 4) with the stiffness of a material's `bend`."""
 
     cause = "bend"
     tolerance = TOLERANCE
@@ -92,15 +92,15 @@ class _HingeConstraints(Constraints):
 
 
 class DihedralConstraints(_HingeConstraints):
-    """C = dihedral angle - rest angle (Müller et al. 2007, sec. 4.1), signed, so that a fold knows its side.
+    """C = dihedral angle - rest angle (Müller et al. 2007, sec. 4.1), signed to tell the two fold directions apart.
 
     Args:
         hinges: (m, 4) int.
         rest_angles: (m,) [rad].
         geometry: l² / (A1 + A2), (m,).
-        body: Number of each row's body, (m,) int.
+        body: Body index of each row, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
-        plates: They bend stiff bodies, whose rows do nothing.
+        plates: Plate bending of stiff bodies, whose rows have no effect here.
     """
 
     name = "dihedral bend"
@@ -149,7 +149,7 @@ class DihedralConstraints(_HingeConstraints):
         return self.rows.indices.T, gradients.transpose(2, 1, 0)
 
     def forces(self) -> np.ndarray:
-        """Moment that every hinge exerts against its angle's growth in the last substep, (m,) [N m]."""
+        """Moment of every hinge against its opening in the last substep, (m,) [N m]."""
         return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
 
 
@@ -162,9 +162,9 @@ class IsometricConstraints(_HingeConstraints):
     Args:
         hinges: (m, 4) int, flat at rest.
         stencils: (4, m) [1/m].
-        body: Number of each row's body, (m,) int.
+        body: Body index of each row, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
-        plates: They bend stiff bodies, whose rows do nothing.
+        plates: Plate bending of stiff bodies, whose rows have no effect here.
     """
 
     name = "isometric bend"

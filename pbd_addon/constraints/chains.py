@@ -1,8 +1,8 @@
 """Chains: straight runs of edges through a mesh, solved as a whole instead of edge by edge.
 
-A sweep over the edges carries a pull on by one edge in each iteration. Along a chain, the exact answer of all its
-edges together is a tridiagonal system, so that a pull crosses the whole cloth in one go. Each edge keeps its own
-compliance and its own multiplier, which further passes and the sweep carry on: this is XPBD, only with a better order.
+A sweep over edges propagates a pull by one edge per iteration. The exact solution of all edges of a chain is a
+tridiagonal system, so a pull crosses the whole cloth at once. Each edge keeps its own compliance and multiplier, which
+later passes and the sweep continue: this is XPBD in a better order.
 """
 
 from __future__ import annotations
@@ -12,30 +12,28 @@ from typing import NamedTuple
 import numpy as np
 
 STRAIGHT = -0.5
-"""Two edges go on in one another if the cosine between them, seen from their common vertex, is below this."""
+"""An edge continues another if the cosine between them, seen from their common vertex, is below this."""
 
 MAX_FAMILIES = 4
 MIN_SHARE = 0.1
-"""A family is kept if it holds at least this share of the edges in chains of two or more."""
-
+"""A family is kept if it contains at least this fraction of the edges, in chains of two or more."""
 
 NEARLY_STRAIGHT = -0.97
-"""So far below must that cosine be at most vertices of a mesh for its chains to be enough."""
-
+"""If that cosine is below this at most vertices, the chains of a mesh are good enough without levels."""
 
 MOST = 0.75
-"""Share of ends of edges with such a continuation."""
+"""The fraction of ends of edges that `NEARLY_STRAIGHT` requires."""
 
 
 class Family(NamedTuple):
-    """Chains that share no vertex, one after the other.
+    """Chains that share no vertex, concatenated.
 
     Attributes:
         vertices: Particles along the chains, (q + 1,) int.
-        links: Which of the q steps from vertex to vertex are edges; the others lead to the next chain, (e,) int.
+        links: Which of the q steps between these are edges, (e,) int; the others lead to the next chain.
         rows: Row of each of these edges in the distance constraints, (e,) int.
-        levels: Halvings that cyclic reduction needs for the longest chain.
-        rings: First and last step of each closed chain, (2, r) int; its first vertex stands at both of its ends.
+        levels: Number of halvings that cyclic reduction needs for the longest chain.
+        rings: First and last step of each closed chain, (2, r) int; its first vertex is repeated at its end.
     """
 
     vertices: np.ndarray
@@ -46,7 +44,7 @@ class Family(NamedTuple):
 
 
 def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
-    """Chains through edges (m, 2) of particles at rest positions (n, 3) [m]; edges left over are in no family."""
+    """Families of chains through edges (m, 2) of particles at rest positions (n, 3) [m]; they need not cover all."""
     if len(pairs) == 0:
         return []
     chains = [chain for chain in _walk(pairs, _continuations(pairs, rest)) if len(chain[1]) > 1]
@@ -66,8 +64,8 @@ def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
     return [_join(members) for members in kept[:MAX_FAMILIES]]
 
 
-def only(family: Family, chosen: np.ndarray) -> Family:
-    """The chains of a family whose edges are chosen, (m,) bool over all rows: all edges of a chain or none."""
+def filter_chains(family: Family, chosen: np.ndarray) -> Family:
+    """The chains of a family whose edges are in `chosen`, (m,) bool over all rows, which has all of a chain or none."""
     taken = chosen[family.rows]
     links = family.links[taken]
     kept = np.zeros(len(family.vertices), bool)
@@ -77,8 +75,8 @@ def only(family: Family, chosen: np.ndarray) -> Family:
     return Family(family.vertices[kept], place[links], family.rows[taken], family.levels, place[rings])
 
 
-def runs_straight(pairs: np.ndarray, rest: np.ndarray) -> bool:
-    """Whether most edges (m, 2) go straight on in another one, as in grids; rest (n, 3) [m]."""
+def is_structured(pairs: np.ndarray, rest: np.ndarray) -> bool:
+    """Whether most edges (m, 2) continue straight, as in grids; rest (n, 3) [m]."""
     following = _continuations(pairs, rest)
     edge, end = np.nonzero(following >= 0)
     vertex, other = pairs[edge, end], following[edge, end]
@@ -106,9 +104,9 @@ def _join(chains: list[tuple[list[int], list[int]]]) -> Family:
 
 
 def _continuations(pairs: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """For both ends of each edge, the edge that goes on from there, -1 for none, (m, 2) int.
+    """For both ends of each edge the edge that continues it, -1 for none, (m, 2) int.
 
-    At every vertex, two edges go on in one another if each is the straightest continuation of the other.
+    Two edges at a vertex continue each other if each is the straightest continuation of the other.
     """
     m = len(pairs)
     vertex = pairs.T.ravel()
@@ -134,11 +132,11 @@ def _continuations(pairs: np.ndarray, rest: np.ndarray) -> np.ndarray:
 
 
 def _walk(pairs: np.ndarray, following: np.ndarray) -> list[tuple[list[int], list[int]]]:
-    """Chains as (vertices, edges), cut where one would cross itself; a ring has its first vertex at both ends."""
+    """Chains as (vertices, edges), cut where one would cross itself; a ring repeats its first vertex at the end."""
     ends, onward = pairs.tolist(), following.tolist()
     done = [False] * len(ends)
     chains = []
-    # From loose ends first; what is left then are rings, which may begin anywhere.
+    # Start from loose ends; the rest are rings, which may start anywhere.
     order = np.argsort((following >= 0).all(axis=1), kind="stable").tolist()
     for first in order:
         if done[first]:

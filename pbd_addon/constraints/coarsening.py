@@ -1,4 +1,4 @@
-"""Coarsening: ever fewer particles that stand for a whole cloth, and how those between them follow."""
+"""Coarsening: levels of ever fewer particles of a cloth, and how the others follow them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 MAX_LEVELS = 5
 
 FEWEST = 12
-"""A level with fewer particles than this is not made: it would know nothing that tethers do not."""
+"""Minimum number of particles of a level: a smaller one would add nothing to tethers."""
 
 PARENTS = 4
 
@@ -17,16 +17,15 @@ PARENTS = 4
 class Level(NamedTuple):
     """A level: edges between its particles, and how the particles of the next finer level follow them.
 
-    Particles of all levels are numbered from the coarsest level to the finest, so that those of a level are the first
-    `size` of them.
+    Particles are numbered from the coarsest level to the finest, so those of a level are the first `size`.
 
     Attributes:
-        size: Particles of this level.
-        edges: Pairs of them with a finer edge between their neighborhoods, one of them free at least, (m, 2) int.
-        followers: Particles of the next finer level that are not in this one and not pinned, (f,) int; below the
-            finest level in the numbering of the scene.
+        size: Number of particles.
+        edges: Pairs of particles with a finer edge between their neighborhoods, at least one of them free, (m, 2) int.
+        followers: Particles of the next finer level that are not in this one and not pinned, (f,) int; those of the
+            finest level are numbered as in the scene.
         parents: Particles of this level that each follows, (4, f) int.
-        shares: How much of each one's displacement it takes over, (4, f); their sum is 1.
+        shares: Weight of each parent's displacement, (4, f); they sum to 1.
     """
 
     size: int
@@ -39,18 +38,18 @@ class Level(NamedTuple):
 def find_levels(pairs: np.ndarray, rest: np.ndarray, pinned: np.ndarray) -> tuple[np.ndarray, list[Level]]:
     """Levels over a graph, as in Müller 2008, sec. 4.
 
-    The particles of a level are a maximal independent set of the finer one's graph: no two are neighbors, and each
-    other particle has a neighbor among them. Pinned ones are taken first.
+    The particles of a level are a maximal independent set of the finer level's graph: no two are neighbors, and every
+    other particle has a neighbor among them. Pinned ones are chosen first.
 
     Args:
         pairs: Edges, (m, 2) int.
         rest: Rest positions, (n, 3) [m].
-        pinned: Which particles are held, (n,) bool.
+        pinned: Which particles are pinned, (n,) bool.
 
     Returns:
-        The particles of all levels in the order of their numbers, (c,) int, and the levels, coarsest first.
+        The particles of all levels in their order, (c,) int, and the levels, coarsest first.
     """
-    chosen: list[np.ndarray] = []  # of each level, in the numbering of the scene
+    chosen: list[np.ndarray] = []  # particles of each level, numbered as in the scene
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
     particles = np.unique(pairs)
     edges = np.searchsorted(particles, pairs)
@@ -102,7 +101,7 @@ class _Neighbors:
 
 
 def _independent_set(graph: _Neighbors, first: np.ndarray) -> np.ndarray:
-    """Maximal independent set, (n,) bool: greedy in breadth-first order, which packs it closely, from `first` on."""
+    """A maximal independent set, (n,) bool: greedy in breadth-first order from `first`, which packs it densely."""
     to, starts = graph.to.tolist(), graph.starts.tolist()
     blocked, seen = [False] * graph.n, [False] * graph.n
     result = np.zeros(graph.n, bool)
@@ -111,7 +110,7 @@ def _independent_set(graph: _Neighbors, first: np.ndarray) -> np.ndarray:
         if seed >= 0 and not seen[seed]:
             seen[seed] = True
             queue.append(seed)
-            if first[seed]:  # the search starts from all pinned ones together
+            if first[seed]:  # Start from all pinned ones at once.
                 continue
         for vertex in queue:
             near = to[starts[vertex] : starts[vertex + 1]]
@@ -133,7 +132,7 @@ def _nearest(graph: _Neighbors, at: np.ndarray, is_coarse: np.ndarray) -> np.nda
     usable = is_coarse[graph.to] & ~is_coarse[graph.of]
     of, to = graph.of[usable], graph.to[usable]
     order = np.lexsort((np.linalg.norm(at[of] - at[to], axis=1), of))[::-1]
-    owner[of[order]] = to[order]  # the last one written stays
+    owner[of[order]] = to[order]  # The last one written wins.
     return owner
 
 

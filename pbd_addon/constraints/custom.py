@@ -1,4 +1,4 @@
-"""Constraints of your own: a function from positions to values and gradients, solved like every other kind."""
+"""Custom constraints: a function from positions to values and gradients, solved like every other kind."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..settings import Material, SolverSettings
 from .base import Constraints, relaxation
 
 Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""From positions of the particles of r rows (r, k, 3) [m] and their numbers (r,) to C (r,) and dC/dx (r, k, 3)."""
+"""From positions of the particles of r rows (r, k, 3) [m] and their indices (r,) to C (r,) and dC/dx (r, k, 3)."""
 
 
 class CustomConstraints(Constraints):
     """C(x) = 0, or C(x) >= 0, with C and its gradient computed by a function; see `Simulation.add_constraints`.
 
-    All arrays that it takes and gives are in the order of the rows as given.
+    All arrays are in the order of the given rows.
 
     Args:
-        name: What the kind is called.
+        name: Name of the kind.
         particles: Particles of every row, all of them different, (m, k) int.
         function: C and its gradients.
         compliance: (m,) [unit of C, squared, per joule].
-        k: What PBD corrects of each row's error in a substep, (m,) in [0, 1].
-        one_sided: Whether C >= 0 is allowed, so that a row only ever pushes C up.
+        k: Fraction of each row's error that PBD corrects in a substep, (m,) in [0, 1].
+        one_sided: Whether C >= 0 is allowed, so that a row only pushes C up.
         w: Inverse masses of all particles, (n,) [1/kg].
     """
 
@@ -48,7 +48,7 @@ class CustomConstraints(Constraints):
         order, starts = color(particles[moving], len(w))
         self.colors = [moving[order[start:stop]] for start, stop in zip(starts[:-1], starts[1:])]
         for rows in self.colors:
-            rows.flags.writeable = False  # A function sees them.
+            rows.flags.writeable = False  # They are passed to the function.
         self.active = len(moving) > 0
         self.h = 0.0
 
@@ -69,7 +69,7 @@ class CustomConstraints(Constraints):
             leverage = np.einsum("rk,rkc,rkc->r", weights, gradients, gradients) + alpha[rows]
             step = -self.k[rows] * (values + alpha[rows] * self.multipliers[rows])
             step = np.divide(step, leverage, out=np.zeros_like(step), where=leverage > 0.0)
-            if self.one_sided:  # What was pushed too far comes back, but is never pulled.
+            if self.one_sided:  # An excessive push is undone, but nothing is pulled.
                 step = np.maximum(step, -self.multipliers[rows])
             self.multipliers[rows] += step
             p.T[particles] += (weights * step[:, None])[:, :, None] * gradients
@@ -84,14 +84,14 @@ class CustomConstraints(Constraints):
         return self.particles, self._evaluate(x, np.arange(len(self.particles)))[1]
 
     def forces(self) -> np.ndarray:
-        """Lambda / h² of every row in the last substep, (m,) [joules per unit of C]; above 0 where C is pushed up."""
+        """Lambda / h² of every row in the last substep, (m,) [joules per unit of C]; positive where C is pushed up."""
         return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
 
     def _evaluate(self, x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """C and gradients of these rows, (r,) and (r, k, 3), at x (n, 3).
 
         Raises:
-            ValueError: The function returned something else, or what is not finite where positions are.
+            ValueError: The function returned something else, or numbers that are not finite at finite positions.
         """
         q = x[self.particles[rows]]
         found = self.function(q, rows)
@@ -106,7 +106,7 @@ class CustomConstraints(Constraints):
                 )
         finite = np.isfinite(values) & np.isfinite(gradients).all(axis=(1, 2))
         if not finite.all():
-            # Positions that are not finite are the solver's to mend: it steps again with shorter substeps.
+            # The solver handles positions that are not finite: it steps again with shorter substeps.
             broken = ~finite & np.isfinite(x[self.particles[rows]]).all(axis=(1, 2))
             if broken.any():
                 row = rows[np.argmax(broken)]
@@ -118,7 +118,7 @@ def checked_rows(vertices: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
     """Vertices of every row as an array, (m, k) int64.
 
     Raises:
-        ValueError: They are no whole numbers of that shape.
+        ValueError: They are not integers of that shape.
     """
     try:
         ids = np.asarray(vertices)
@@ -130,10 +130,10 @@ def checked_rows(vertices: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
 
 
 def checked_particles(ids: np.ndarray, names: Sequence[str], parts: Sequence[slice]) -> np.ndarray:
-    """Particle numbers of rows of vertices (m, k), whose columns are of bodies with these names and particles, (m, k).
+    """Particles (m, k) of rows of vertices (m, k), whose columns belong to bodies with these names and particles.
 
     Raises:
-        ValueError: The bodies are not k, or a vertex is not there or twice in a row.
+        ValueError: There are not k bodies, or a vertex does not exist or occurs twice in a row.
     """
     if len(names) != ids.shape[1]:
         raise ValueError(f"bodies has {len(names)} entries, vertices has {ids.shape[1]} columns")
@@ -150,7 +150,7 @@ def checked_particles(ids: np.ndarray, names: Sequence[str], parts: Sequence[sli
 
 
 def checked_number(name: str, number: float | Sequence[float] | np.ndarray, m: int, most: float) -> np.ndarray:
-    """A number for each of m rows, (m,) float64, of one or m numbers from 0 to `most`.
+    """A number for each of m rows, (m,) float64, from one or m numbers between 0 and `most`.
 
     Raises:
         ValueError: The shape is wrong, or a number is not finite or out of range.

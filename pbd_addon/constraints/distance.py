@@ -21,31 +21,31 @@ from .base import (
     residual_of,
     sort_rows,
 )  # fmt: skip
-from .chains import Family, find_families, only
+from .chains import Family, filter_chains, find_families
 
 BLOWN_UP = 1.1
-"""Multiple of the rest volume from which on a skin counts as inflated."""
+"""A skin whose volume exceeds this multiple of its rest volume counts as inflated."""
 
 TOLERANCES = {"stretch": (0.003, 4.0), "shear": (0.03, 1.0)}
-"""Strain that may be left [1], and the power of the length of a substep with which it grows, measured on fabrics.
+"""Accepted residual strain [1], and the power of the substep's length with which it grows, measured on fabrics.
 
-Cloth that lies on something grows with 2 in stretch. Quads of woven cloth shear by tens of percent in use: 3 % of it do
-not show, and where 160 substeps fall, curtains with and without shear in chains differ by 2 mm."""
+For cloth lying on something the power is 2 in stretch. Quads of woven cloth shear by tens of percent in use, so 3 % do
+not show, and with 160 substeps curtains with and without shear in chains differ by 2 mm."""
 
 SOFT = 0.005
-"""Lengthening under its own weight, density · g · size / stretch, from which on cloth counts as soft [1].
+"""Cloth is soft if its strain under its own weight, density · g · size / stretch, exceeds this [1].
 
-Below, cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chains of shear would triple its largest
-strain. The sheets of 100 N/m that hang 40 % too deep without them lengthen by 0.015."""
+Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chains of shear would triple its largest
+strain. Sheets of 100 N/m, which hang 40 % too deep without them, lengthen by 0.015."""
 
 
 class Chained(NamedTuple):
-    """A family of chains as its kernel wants it.
+    """A family of chains, prepared for its kernel.
 
     Attributes:
         family: The chains.
-        row_of_step: Row of each step along them, any where it is no edge, (q,) int.
-        arguments: What `project_chains` takes before the multipliers.
+        row_of_step: Row of each step along them, (q,) int; arbitrary for steps that are not edges.
+        arguments: Those of `project_chains` before the multipliers.
     """
 
     family: Family
@@ -57,23 +57,23 @@ class DistanceConstraints(Constraints):
     """C = |p1 - p2| - rest length (Müller et al. 2007, sec. 4.1), with separate stiffness in tension and compression.
 
     Args:
-        name: What the kind is called.
+        name: Name of the kind.
         indices: Both particles of every row, (m, 2) int.
         rest_lengths: (m,) [m].
         geometry: Factor from a material's stiffness [N/m] to that of the row [N/m], (m,).
-        body: Number of each row's body, (m,) int.
+        body: Body index of each row, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
-        fields: Names of the material's fields for lengthening and for shortening.
-        compliance: Compliance of each row that overrides the material, (m,) [m/N]; NaN where it does not.
-        chains_through: Rest positions (n, 3) [m] to look for chains in, which are solved before the sweep; None for
-            a sweep alone.
-        sizes: Largest extent of each body at rest, (bodies,) [m], where only soft bodies are to have chains; their rows
-            in chains are solved there alone, once each.
+        fields: Names of the material's fields for tension and for compression.
+        compliance: Compliance of each row that overrides the material, (m,) [m/N]; NaN for none.
+        chains_through: Rest positions (n, 3) [m] to find chains in, which are solved before the sweep; None for a sweep
+            only.
+        sizes: Largest extent of each body at rest, (bodies,) [m], if only soft bodies should have chains; rows in
+            chains are then solved once, without a sweep.
 
     Attributes:
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
-        pushed: Whether something that comes later may push it, (bodies,) bool. Then a sweep ends the solve, as it does
-            for edges that are in no chain; else the families are gone through there and back instead.
+        pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
+            for edges in no chain; if not, the families are solved back and forth instead.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class DistanceConstraints(Constraints):
             self.k = relaxation(k, settings)
             self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
             self.damping_times = np.zeros(0)
-        # Where all rows are pushed as they are pulled, one figure does for both.
+        # If all rows have equal stiffness in tension and compression, one array serves both.
         same = np.array_equal(self.compliance[0], self.compliance[1]) and np.array_equal(self.k[0], self.k[-1])
         self.sides = 1 if same else 2
         self.active = bool((self.compliance < NO_STIFFNESS).any())
@@ -134,9 +134,9 @@ class DistanceConstraints(Constraints):
         self.h = 0.0
 
     def _find_chains(self, materials: Sequence[Material], settings: SolverSettings) -> None:
-        """Look for chains in all bodies but those that are blown up beyond their rest volume, or in soft ones alone.
+        """Find chains in all bodies except inflated ones; with `sizes`, in soft ones only.
 
-        There, every edge is in tension for good, and a chain that is solved on its own would slide along the surface.
+        All edges of an inflated body are under tension, and a chain that is solved alone would slide along the surface.
         """
         if self.sizes is None:
             chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= BLOWN_UP for m in materials)
@@ -159,7 +159,7 @@ class DistanceConstraints(Constraints):
         return np.where(np.isnan(self.own_compliance), compliances(stiffness), self.own_compliance)
 
     def use_weights(self, w: np.ndarray) -> None:
-        """Act on these inverse masses from the next substep on, (n,) [1/kg]."""
+        """Use these inverse masses from the next substep on, (n,) [1/kg]."""
         self.weights = w[self.rows.indices]
         self.h = 0.0
 
@@ -181,7 +181,7 @@ class DistanceConstraints(Constraints):
             self._divide(both_ways)
 
     def _divide(self, both_ways: np.ndarray) -> None:
-        """Go back along the chains of these bodies, (bodies,) bool, and sweep over the edges of the others."""
+        """Prepare to solve chains of these bodies, (bodies,) bool, back and forth, and to sweep over other edges."""
         self.both_ways = both_ways
         back = both_ways[self.rows.body] if len(both_ways) else np.zeros(len(self.rest_lengths), bool)
         if self.sizes is not None and self.chains:
@@ -195,7 +195,7 @@ class DistanceConstraints(Constraints):
             self.swept = np.flatnonzero(~back)
             starts = np.searchsorted(self.swept, starts)
             layouts = find_layouts(self.rows.indices[:, self.swept], starts)
-        families = [only(chained.family, back) for chained in self.chains if self.sizes is None]
+        families = [filter_chains(chained.family, back) for chained in self.chains if self.sizes is None]
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
         gamma = self.gamma[self.swept] if len(self.gamma) else self.gamma
         self.sweep = (
@@ -222,7 +222,7 @@ class DistanceConstraints(Constraints):
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         there = [(number, 1) for number in range(len(self.chains))]
         if self.swept is None and self.sizes is None:
-            # The last family is where the way turns, and has nothing in between.
+            # At the turning point the last family is solved twice in a row.
             there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
         self._go_along(kernels, p, x, self.chains, there)
         self._go_along(kernels, p, x, self.way_back, [(number, 1) for number in range(len(self.way_back))][::-1])
@@ -232,7 +232,7 @@ class DistanceConstraints(Constraints):
             self.multipliers[self.swept] = multipliers
 
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
-        """Project all rows once more, multipliers carried on, with these shares of the inverse masses, (n,)."""
+        """Project all rows once more, continuing their multipliers, with inverse masses times `share` (n,)."""
         for chained in self.chains:
             vertices, levels, rings, joints, weights, lengths, alpha, gamma = chained.arguments
             weights = weights * share.take(vertices)
@@ -253,7 +253,7 @@ class DistanceConstraints(Constraints):
     def _go_along(
         self, kernels: Kernels, p: np.ndarray, x: np.ndarray, chains: list[Chained], order: list[tuple[int, int]]
     ) -> None:
-        """Solve these families; order: numbers of them, and how often each is solved in a row."""
+        """Solve these families; order: their indices, and how often each is solved in a row."""
         multipliers = [self.multipliers.take(chained.row_of_step) for chained in chains]
         for number, passes in order:
             kernels.project_chains(p, x, *chains[number].arguments, multipliers[number], passes)
@@ -278,11 +278,11 @@ class DistanceConstraints(Constraints):
         return np.abs(np.sqrt(np.einsum("ij,ij->j", d, d)) / self.rest_lengths - 1.0)
 
     def forces(self) -> np.ndarray:
-        """Tension of every row in the last substep, (m,) [N]; negative where pushed together."""
+        """Tension of every row in the last substep, (m,) [N]; negative in compression."""
         return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
 
     def elastic_tension(self, p: np.ndarray) -> np.ndarray:
-        """Tension that the lengths at positions p (3, n) [m] stand for, (m,) [N]; negative where pushed together."""
+        """Tension by the lengths at positions p (3, n) [m], (m,) [N]; negative in compression."""
         start, end = self.rows.indices
         d = p.take(start, axis=1)
         d -= p.take(end, axis=1)
@@ -290,7 +290,7 @@ class DistanceConstraints(Constraints):
         return change / np.maximum(np.where(change < 0.0, self.compliance[1], self.compliance[0]), 1e-12)
 
     def elastic_strain(self) -> np.ndarray:
-        """Strain that the multipliers of the last substep stand for, (m,); below 0 where pushed together."""
+        """Strain by the multipliers of the last substep, (m,); negative in compression."""
         return -self.softness * self.multipliers if self.h else np.zeros_like(self.multipliers)
 
     def residual(self, p: np.ndarray) -> Residual:
@@ -309,9 +309,9 @@ class DistanceConstraints(Constraints):
 
 
 def is_soft(materials: Sequence[Material], settings: SolverSettings, sizes: np.ndarray) -> np.ndarray:
-    """Which bodies of these sizes (bodies,) [m] their own weight lengthens by more than `SOFT`, (bodies,) bool.
+    """Which bodies of these sizes (bodies,) [m] have a strain above `SOFT` under their own weight, (bodies,) bool.
 
-    None that holds a pressure: there the tension is not that of the weight.
+    Bodies under pressure are never soft, because their tension is not due to their weight.
     """
     load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * sizes
     stretch = np.array([m.stretch for m in materials])

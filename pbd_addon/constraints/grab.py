@@ -1,4 +1,4 @@
-"""Grab: particles that a hand holds and moves, taken and let go of while the simulation runs."""
+"""Grab: particles that the user grabs, moves and releases while the simulation runs."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ..settings import Material, SolverSettings
 from .base import Constraints, compliances
 
 GRIP = 0.005
-"""Compliance of a hand that holds cloth without tearing at it [m/N]."""
+"""Default compliance of a grip, soft enough not to jerk at cloth [m/N]."""
 
 
 class Grab:
-    """Some particles of a body in a hand; made by `Simulation.grab`.
+    """Grabbed particles of a body; made by `Simulation.grab`.
 
-    Each hangs on a spring at its place in the hand. All springs together give way by `compliance` in m/N, so that a
-    hand that runs away pulls no harder on many particles than on few.
+    Each is attached by a spring. All springs together have the given compliance, so that the same displacement pulls
+    no harder on many particles than on few.
 
     Args:
         particles: (m,) int.
-        places: Where they are, (3, m) [m].
-        weights: How firmly each is held, relative to the others, (m,) above 0.
-        compliance: Of the whole grip [m/N]; 0 holds each firmly.
+        places: Their positions, (3, m) [m].
+        weights: Relative stiffness of each spring, (m,) above 0.
+        compliance: Of the whole grip [m/N]; 0 holds each particle firmly.
         let_go: Called by `release`.
 
     Attributes:
-        start, now: Displacement of the hand at the beginning and at the end of the present frame, (3,) [m].
+        start, now: Displacement at the beginning and at the end of the current frame, (3,) [m].
     """
 
     def __init__(
@@ -49,23 +49,23 @@ class Grab:
         self.multipliers = np.zeros((3, len(particles)))
 
     def move(self, way: np.ndarray | Sequence[float]) -> None:
-        """Say how far the hand is from where it took hold at the end of the next frame, (3,) [m].
+        """Set the displacement from where the particles were grabbed, at the end of the next frame, (3,) [m].
 
         Raises:
-            ValueError: That is not three finite numbers.
+            ValueError: `way` is not three finite numbers.
         """
         self.now = arguments.vector("way", way)
 
     def release(self) -> None:
-        """Let go; a second time does nothing."""
+        """Release the particles; a second call does nothing."""
         self._let_go(self)
 
 
 class GrabConstraints(Constraints):
-    """C = p - target for every particle in a hand, XPBD springs of rest length 0; a grab after the other.
+    """C = p - target for every grabbed particle, XPBD springs of rest length 0.
 
     Attributes:
-        grabs: What is held, changed by `Simulation.grab` and `Grab.release`.
+        grabs: Changed by `Simulation.grab` and `Grab.release`.
     """
 
     name = "grab"
@@ -89,13 +89,13 @@ class GrabConstraints(Constraints):
         for grab in self.grabs:
             weights = self.w[grab.particles]
             alpha = grab.compliance / self.h**2
-            held = np.where(weights + alpha > 0.0, 1.0, 0.0)  # what is pinned firmly cannot be moved
+            held = np.where(weights + alpha > 0.0, 1.0, 0.0)  # firm pins cannot be moved
             kernels.project_attachment(
                 p, grab.particles, grab.targets, np.maximum(weights, 1e-300), alpha, held, grab.multipliers
             )
 
     def arrive(self) -> None:
-        """The frame is over: hands are where they were asked to be."""
+        """End the frame: the displacements are reached."""
         for grab in self.grabs:
             grab.start = grab.now
 

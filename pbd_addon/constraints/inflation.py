@@ -1,4 +1,4 @@
-"""Inflation: the tension of a whole skin answers the pressure in it at once."""
+"""Inflation: a whole skin responds to its pressure at once."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .volume import VolumeConstraints
 class InflationConstraints(Constraints):
     """A first step on volume and stretch together, before the sweep over the edges.
 
-    Edge by edge, a skin learns of a pressure only through the slight angles between its edges, and a fine balloon would
-    swell like dough. So for each piece two numbers are solved for together: the multiplier of its volume, and the size
-    s of multipliers for all of its edges in the proportion mu in which growth along the normals pulls at them.
-    Afterwards no error of volume is left, and no residual of the edges along mu:
+    Edge by edge, a pressure spreads only through the small angles between edges, and a fine balloon would be far too
+    soft. So two unknowns per piece are solved together: the multiplier of its volume, and the size s of multipliers of
+    all its edges in the proportion mu, in which growth along the normals stretches them. Afterwards there is no error
+    of volume, and no residual of the edges along mu:
 
         | mu . (J W J^T + alpha) mu   mu . J W grad V          |  | s        |      | mu . (C + alpha lambda) |
         | mu . J W grad V             grad V . W grad V + give |  | d_lambda |  = - | error of volume         |
 
-    Both go on with these multipliers, so this is XPBD with a better start.
+    Both kinds continue with these multipliers, so this is XPBD with a better start.
 
     Args:
         volume: The closed surfaces of the scene.
         skin: The edges of all bodies.
-        pressurized: Whose effective masses count, and whose carried tensions come first.
+        pressurized: Its effective masses are used, and its carried tensions are applied first.
     """
 
     name = "inflation"
@@ -45,7 +45,7 @@ class InflationConstraints(Constraints):
         self.active = settings.method == "XPBD" and inflated and len(self.piece_of_row) > 0
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        """The multipliers are those of the volume and of the skin."""
+        """Nothing to reset: the multipliers are those of the volume and the skin."""
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volume, skin = self.volume, self.skin

@@ -1,8 +1,8 @@
-"""Coarse levels: what edges between far particles say, handed down to all between them.
+"""Coarse levels: edges between distant particles, whose corrections are interpolated to the particles in between.
 
-On unstructured meshes chains are short or crooked, so that a pull still crosses the cloth in small steps. A few levels
-of ever fewer particles carry it at once: edges between those may not be longer than their ends are apart at rest, and
-what they move, everything around them follows (Müller 2008). They only pull, so that cloth folds as it likes.
+On unstructured meshes chains are short or crooked, so a pull still crosses the cloth in small steps. A few levels of
+ever fewer particles transmit it at once: their edges may not become longer than at rest, and the particles around
+follow their ends (Müller 2008). They only pull, so that cloth can fold freely.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ..settings import Material, SolverSettings
 from .base import Constraints
 from .coarsening import find_levels
 from .surface_graph import distances_along
-from .tether import MARGIN, least_strain, way_through
+from .tether import MARGIN, least_strain, worst_case_factors
 
 
 class LevelConstraints(Constraints):
     """C = (1 + slack) distance at rest - |p1 - p2| >= 0 on the edges of all levels, from the coarsest to the finest.
 
-    Between two levels, particles of the finer one follow the total displacement of their parents since before the
-    coarsest. A particle weighs what follows it, by the same shares, M = m + P^T m, so that momentum stays. The slack
-    is that of the tethers, see `TetherConstraints`.
+    Between two levels, particles of the finer one follow the displacement of their parents since the beginning of the
+    pass. The mass of a particle includes that of its followers, by the same shares, M = m + P^T m, which preserves
+    momentum. The slack is that of the tethers, see `TetherConstraints`.
 
     Args:
-        pieces: Bodies that need levels: the number of each, its first particle and its mesh.
+        pieces: Bodies that need levels: index, first particle and mesh of each.
         rest: Rest positions of all particles, (n, 3) [m].
         sizes: Largest extent of each body at rest, (bodies,) [m].
         w: Inverse masses of all particles, (n,) [1/kg].
@@ -65,7 +65,7 @@ class LevelConstraints(Constraints):
         self.h = 0.0
 
     def _measure(self, number: int, start: int, mesh: TriMesh, rest: np.ndarray) -> None:
-        """Lengths at rest of the edges in one body."""
+        """Measure the rest lengths of the edges of one body."""
         places, nets = [], []
         for level, (rows, _) in zip(self.levels, self.rows):
             members = self.particles[: level.size] - start
@@ -77,8 +77,8 @@ class LevelConstraints(Constraints):
             self.unmapped[place], self.body[place] = lengths, number
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        """As with tethers: the longest and softest way through a body says how far its ends may part."""
-        longer, self.softer = way_through(maps, self.members, self.body_of_members, len(self.sizes))
+        """As for tethers, the longest and softest path through a body determines the slack."""
+        longer, self.softer = worst_case_factors(maps, self.members, self.body_of_members, len(self.sizes))
         self.lengths = self.unmapped * longer[self.body]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -91,7 +91,7 @@ class LevelConstraints(Constraints):
         self.h = 0.0
 
     def _lumped(self, w: np.ndarray) -> list[np.ndarray]:
-        """Inverse masses at both ends of every edge of each level, (2, m) each: M = m + P^T m level by level."""
+        """Inverse masses at both ends of every edge of each level, (2, m) each: M = m + P^T m, level by level."""
         masses = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0.0)
         free = w[self.particles] > 0.0
         lumped, weights = masses[self.particles], []
@@ -114,9 +114,9 @@ class LevelConstraints(Constraints):
         before = q.copy()
         last = len(self.levels) - 1
         for number, (level, (rows, starts), weights) in enumerate(zip(self.levels, self.rows, self.weights)):
-            kernels.pull_together(q, level.edges, starts, weights, self.reach[rows], self.multipliers[rows])
+            kernels.project_upper_bound(q, level.edges, starts, weights, self.reach[rows], self.multipliers[rows])
             moved = q[:, : level.size] - before[:, : level.size]
-            kernels.follow(q if number < last else p, level.followers, moved, level.parents, level.shares)
+            kernels.prolongate(q if number < last else p, level.followers, moved, level.parents, level.shares)
         for axis in range(3):
             p[axis][self.particles] = q[axis]
 

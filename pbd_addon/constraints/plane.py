@@ -1,4 +1,4 @@
-"""Floors and walls: half-spaces that particles stay out of, with friction (seed report on XPBD, sec. 2.2.5)."""
+"""Floors and walls: half-spaces that particles cannot enter, with friction (seed report on XPBD, sec. 2.2.5)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..settings import Material, SolverSettings
 from .base import Constraints
 
 PUSH_SPEED = 1.0
-"""Overlaps open no faster than this [m/s]."""
+"""Largest speed at which overlaps are resolved [m/s]."""
 
 
 class Plane:
-    """An obstacle that fills the half-space behind a plane.
+    """A collider that fills the half-space behind a plane.
 
     Args:
         point: A point of the plane, (3,) [m].
         normal: Direction to the free side, (3,), of any length but 0.
-        thickness: Distance that is kept in addition to the material's own [m].
-        friction: Coulomb coefficient; in a contact, the mean of the plane's and the material's counts.
+        thickness: Distance in addition to the material's own [m].
+        friction: Coulomb coefficient; a contact uses the mean of the plane's and the material's.
 
     Raises:
-        ValueError: The normal has no length or a number is out of range.
+        ValueError: The normal is zero or a number is out of range.
     """
 
     def __init__(
@@ -42,15 +42,15 @@ class Plane:
 
 
 def checked_place(point: Sequence[float], normal: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """A point (3,) [m] and a unit normal (3,), of sequences of three numbers.
+    """A point (3,) [m] and a unit normal (3,), from sequences of three numbers.
 
     Raises:
-        ValueError: They are not three finite numbers each, or the normal has no length.
+        ValueError: They are not three finite numbers each, or the normal is zero.
     """
     place, direction = arguments.vector("Plane.point", point), arguments.vector("Plane.normal", normal)
     if not direction.any():
         arguments.refuse("Plane.normal", "three numbers that are not all 0", normal)
-    direction /= np.abs(direction).max()  # whose squares do not vanish
+    direction /= np.abs(direction).max()  # so that squares do not underflow
     return place, direction / np.linalg.norm(direction)
 
 
@@ -58,9 +58,9 @@ class PlaneConstraints(Constraints):
     """C = (p - point) . normal - thickness >= 0 for every free particle, with Coulomb friction.
 
     Args:
-        plane: The obstacle.
+        plane: The plane.
         particles: All free particles, (m,) int.
-        body: Number of each particle's body, (m,) int.
+        body: Body index of each particle, (m,) int.
     """
 
     name = "plane"
@@ -75,7 +75,7 @@ class PlaneConstraints(Constraints):
     def lay_path(
         self, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray], dt: float = 1.0
     ) -> None:
-        """Say where the plane stands, as (point, unit normal), at the beginning and at the end of a frame of dt [s]."""
+        """Set the plane, (point, unit normal), at the beginning and at the end of a frame of dt [s]."""
         self.path = (start, end)
         self.point, self.normal = start
         self.velocity = (end[0] - start[0]) / dt
@@ -93,7 +93,7 @@ class PlaneConstraints(Constraints):
         self.h = 0.0
 
     def use_weights(self, w: np.ndarray) -> None:
-        """Count forces with these inverse masses, (n,) [1/kg]; where particles go does not depend on them."""
+        """Set the inverse masses for forces, (n,) [1/kg]; positions do not depend on them."""
         self.weights = w[self.particles]
 
     def begin_substep(self, h: float, fraction: float) -> None:
@@ -111,11 +111,11 @@ class PlaneConstraints(Constraints):
         )
 
     def _wanted(self, x: np.ndarray) -> np.ndarray:
-        """Distance to reach in this substep, (m,): what was deeper before it comes out at `PUSH_SPEED`."""
+        """Distance to reach in this substep, (m,) [m]: overlaps are resolved at `PUSH_SPEED`."""
         return np.minimum(self.thickness, self._before(x) + PUSH_SPEED * self.h)
 
     def _before(self, x: np.ndarray) -> np.ndarray:
-        """Distance from where the plane was before the substep, (m,) [m]."""
+        """Distance from the plane before the substep, (m,) [m]."""
         return np.asarray(self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None]))
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:

@@ -1,8 +1,8 @@
 """Bending of stiff sheets: plate elements, solved all at once.
 
-One pass over hinges gives each of them at most the stiffness m/h², so that sheets with stiffer ones hang too deep.
-Where a body is stiff by this measure, its hinges do nothing, and the linear system (M + h² B Q) p = M p̃ of the whole
-body is solved in every substep: implicit Euler. Its factors are kept for each h.
+One pass over hinges gives each at most the stiffness m/h², so stiffer sheets would hang too deep. For a body that is
+stiff by this measure the linear system (M + h² B Q) p = M p̃ of the whole body is solved in every substep instead:
+implicit Euler. Its factors are cached for each h.
 """
 
 from __future__ import annotations
@@ -21,37 +21,36 @@ from .plate_elements import FLAT, plate_elements, side_forces, triangle_normals
 
 STIFF = 0.1
 """A body is stiff above this h² B / (ρ l⁴). Hinges solved in one pass let a clamped strip of ten cells sag 32 % too
-much there, 10 % at 0.03 and 94 % at 0.3, measured beside 160 substeps; usual cloth, cotton at 1 cm, is at 0.04."""
+much there, 10 % at 0.03 and 94 % at 0.3, compared with 160 substeps; usual cloth, cotton at 1 cm, is at 0.04."""
 
 USUAL_FRAME = 1.0 / 24.0
-"""Frame by whose substeps stiffness is judged [s]: a body is not to change its model of bending while it runs."""
+"""Length of the frame whose substeps decide whether a body is stiff [s]; constant, so that it stays so in a run."""
 
 MOST_ENTRIES = 24_000_000
-"""Larger systems are left to hinges, whose residual says how soft they are. A square of 144 x 144 vertices has this
-many: 190 MB for the factors, as much for the matrix, and, going by the 16 ms measured at 100 x 100, some 50 ms in
-every substep."""
+"""Larger systems use hinges, whose residual shows how soft they are. A square of 144 x 144 vertices has this many: 190
+MB for the factors, as much for the matrix, and, extrapolated from 16 ms at 100 x 100, about 50 ms in every substep."""
 
 CLAMP = 1e4
-"""Factor of the stiffness of triangles whose corners are all held: the sheet beside them is clamped, not hinged."""
+"""Factor on the stiffness of triangles whose corners are all pinned: the sheet next to them is clamped, not hinged."""
 
 MOST_TURNS, TURNED = 8, 1e-4
-"""Where the rest shape is folded, the load turns with the normals: it is solved for again until none of them turns by
-more [rad], at most so often. Once is not enough for film of 1e-4 N·m folded at a right angle: it trembles at 2 m/s."""
+"""If the rest shape is folded, the load rotates with the normals: the system is solved at most this often, until no
+normal rotates by more than this [rad]. With one solve, film of 1e-4 N·m folded at a right angle trembles at 2 m/s."""
 
 KEPT = 3
-"""Factors for so many lengths of substeps are kept: that of the frames and those of its halves."""
+"""Number of substep lengths whose factors are cached: the usual one and those after halving it."""
 
 
 class Sheet(NamedTuple):
-    """What plates need of a body.
+    """A body as plates need it.
 
     Attributes:
         start: Its first particle.
         rest: Rest positions, (n, 3) [m].
         triangles: (t, 3) int.
-        areas: Of each vertex, (n,) [m²].
-        levels: Of each vertex, see `plate_blocks.levels_of`, (n,) int.
-        keeps_angles: Whether folds of the rest shape are at rest.
+        areas: Area of each vertex, (n,) [m²].
+        levels: Level of each vertex, see `plate_blocks.levels_of`, (n,) int.
+        keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
     """
 
     start: int
@@ -73,7 +72,7 @@ class Plate:
         held = (masses[self.elements.corners] == np.inf).all(axis=1)
         self.factors[held] = CLAMP * self.factors.max()
         self.bent = bool(self.elements.push.any())
-        # Where a folded rest shape is to be flat, it does not rest, and only a point does.
+        # A folded rest shape with rest angles 0 is not at rest; a single point is.
         folds = dihedral_angles(sheet.rest.T[:, self.elements.hinges.T], with_gradients=False)[0]
         rests = sheet.keeps_angles or np.abs(folds).max(initial=0.0) < FLAT
         self.unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
@@ -89,11 +88,11 @@ class Plate:
         return self._factors[stiffness]
 
     def solve(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, moved: np.ndarray, h: float) -> None:
-        """Move positions p (n, 3), of which `moved` came from earlier passes and is added to; x: those before.
+        """Move positions p (n, 3) from x before the substep; `moved` accumulates the displacements of all passes.
 
-        Solved for is the difference from the rest shape, moved rigidly to where the body is, so that rounding is
-        measured by how far it is bent. With damping, the force is that at z = p' + τ/h (p' − x), where x is moved
-        rigidly too, and z is solved for.
+        The unknown is the difference from the rest shape, moved rigidly to the body, so that rounding errors are
+        relative to the bending. With damping, the force is that at z = p' + τ/h (p' − x), where x is moved rigidly
+        too, and the unknown is z.
         """
         blocks, lag = self.blocks, self.damping_time / h
         ids = blocks.vertices
@@ -130,7 +129,7 @@ class Plate:
         moved[ids] += step
 
     def angles(self, p: np.ndarray) -> np.ndarray:
-        """How far every hinge is folded from its rest angle at positions p (n, 3), (m,) [rad]."""
+        """Dihedral angle minus rest angle of every hinge at positions p (n, 3), (m,) [rad]."""
         hinges = self.elements.hinges.T
         angles = dihedral_angles(p.T[:, hinges], with_gradients=False)[0]
         if self.bent:
@@ -138,7 +137,7 @@ class Plate:
         return np.asarray(angles - 2.0 * np.pi * np.round(angles / (2.0 * np.pi)))
 
     def moments(self, p: np.ndarray) -> np.ndarray:
-        """Moment of every hinge against its angle's growth at positions p (n, 3), (m,) [N m]."""
+        """Moment of every hinge against its opening at positions p (n, 3), (m,) [N m]."""
         slopes, derivatives = side_forces(self.elements, self.factors, p)
         start, end = p[self.elements.hinges[:, 0]], p[self.elements.hinges[:, 1]]
         along = (end - start) / np.linalg.norm(end - start, axis=1)[:, None]
@@ -148,15 +147,15 @@ class Plate:
 class PlateConstraints(Constraints):
     """C = dihedral angle − rest angle at every hinge of a stiff body; their compliances form a matrix, not a diagonal.
 
-    That matrix is the inverse of what plate elements leave to hinges when every side's slope is where the energy is
-    least (see `plate_elements`); it never appears. With the model ISOMETRIC every rest angle is 0.
+    That matrix is the inverse of the plate elements' stiffness in the hinges, with all slopes at minimum energy (see
+    `plate_elements`); it is never formed. With the model ISOMETRIC every rest angle is 0.
 
     Args:
-        sheets: One for each body.
+        sheets: One per body.
 
     Attributes:
-        stiff: Which bodies are at work here and leave their hinges alone, (bodies,) bool.
-        plates: By the number of the body.
+        stiff: Which bodies are solved here, and have inactive hinges, (bodies,) bool.
+        plates: By body index.
     """
 
     name = "plate bend"
@@ -217,22 +216,21 @@ class PlateConstraints(Constraints):
         return indices, dihedral_angles(x.T[:, indices.T])[1].transpose(2, 1, 0)
 
     def forces(self) -> np.ndarray:
-        """Moment that every hinge exerted against its angle's growth in the last substep, (m,) [N m]."""
+        """Moment of every hinge against its opening in the last substep, (m,) [N m]."""
         if not len(self._reached):
             return np.zeros(sum(len(plate.elements.hinges) for plate in self.plates.values()))
         return np.concatenate([plate.moments(self._reached[plate.part]) for plate in self.plates.values()])
 
     @property
     def multipliers(self) -> np.ndarray:  # type: ignore[override]
-        """Those that stand for `forces`, which is when they are computed, (m,)."""
+        """The multipliers that belong to `forces`, computed on demand, (m,)."""
         return -(self.h**2) * self.forces()
 
 
 def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray, substeps: int) -> bool:
     """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF`.
 
-    l² is twice the mean area of a triangle, ρ the mass over the area of what moves, and h that of a usual frame in so
-    many substeps.
+    l² is twice the mean area of a triangle, ρ the mass per area of moving vertices, and h is `USUAL_FRAME` / substeps.
     """
     moving = (masses < np.inf) & (sheet.areas > 0.0)
     if not moving.any():
@@ -244,7 +242,7 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
 
 
 def _turned(x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Positions x (n, 3), moved as a rigid body to where p (n, 3) are (Kabsch 1976)."""
+    """Positions x (n, 3), moved rigidly to fit p (n, 3) (Kabsch 1976)."""
     arms = x - x.mean(axis=0)
     u, _, vt = np.linalg.svd(arms.T @ (p - p.mean(axis=0)))
     u[:, -1] *= np.sign(np.linalg.det(u @ vt))

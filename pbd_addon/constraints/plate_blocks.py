@@ -1,11 +1,11 @@
-"""Plate elements as one block tridiagonal system, to be factorized once and solved in every substep.
+"""Plate elements as one block tridiagonal system, factorized once and solved in every substep.
 
-Vertices are ordered in breadth-first levels, from one end of the sheet to the other. A triangle lies in a level or
-between two neighbors, so that only neighboring levels are coupled. A level's unknowns are its vertices and the slopes
-of the edges within it. Slopes between two levels have no mass: they are eliminated once and for all.
+Vertices are ordered in breadth-first levels, from one end of the sheet to the other. A triangle is in one level or
+between two neighboring ones, so only neighboring levels are coupled. The unknowns of a level are its vertices and the
+slopes of the edges within it. Slopes between two levels have no mass and are eliminated beforehand.
 
-With s unknowns in each of L levels, this takes 16 s² L bytes, a factorization for one h 5 s³ L flops and as many bytes
-again, and a solution reads 24 s² L bytes. s is about twice the number of vertices across the sheet.
+With s unknowns in each of L levels, this takes 16 s² L bytes; a factorization for one h takes 5 s³ L flops and as many
+bytes again; a solution reads 24 s² L bytes. s is about twice the number of vertices across the sheet.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..incidence import by_owner, entries
 from .plate_elements import PlateElements
 
 LEAST = 32
-"""Levels are joined until they have about so many unknowns: smaller products cost more in calls than in work."""
+"""Levels are merged until they have about this many unknowns: for smaller products call overhead dominates."""
 
 
 class Held(NamedTuple):
-    """What held vertices do to the unknowns beside them: a slice of these, a matrix (k, v) and the vertices (v,)."""
+    """Coupling of fixed vertices to unknowns: a slice of these, a matrix (k, v) and the vertices (v,)."""
 
     rows: slice
     matrix: np.ndarray
@@ -30,7 +30,7 @@ class Held(NamedTuple):
 
 
 class Eliminated(NamedTuple):
-    """Slopes that were taken out: their numbers (i,), the unknowns beside them, and what these hear of them (i, k)."""
+    """Eliminated slopes: their indices (i,), a slice of the unknowns coupled to them, and the coupling (i, k)."""
 
     slopes: np.ndarray
     rows: slice
@@ -41,16 +41,16 @@ class PlateBlocks:
     """The energy of plate elements in the unknowns of levels, for B = 1 N·m.
 
     Args:
-        elements: Of one body.
-        factors: Of each triangle's energy, (t,).
-        levels: Of each vertex, see `levels_of`, (n,) int.
+        elements: Elements of one body.
+        factors: Factor on each triangle's energy, (t,).
+        levels: Level of each vertex, see `levels_of`, (n,) int.
         free: Which vertices move, (n,) bool.
 
     Attributes:
-        vertices: Those that are unknown, (f,) int; rows: the unknowns that they are, (f,) int.
+        vertices: The unknown vertices, (f,) int; rows: their indices among the unknowns, (f,) int.
         starts: Where the unknowns of each level begin, (levels + 1,) int.
         diagonal, beside: Blocks of each level, and from each to the next.
-        held: What held vertices do.
+        held: Couplings of fixed vertices.
     """
 
     def __init__(self, elements: PlateElements, factors: np.ndarray, levels: np.ndarray, free: np.ndarray) -> None:
@@ -101,7 +101,7 @@ class PlateBlocks:
             matrix: np.ndarray = dense[:ns, outer]
             if ni:
                 inner = dense[ns : ns + ni, ns : ns + ni]
-                inner[np.diag_indices(ni)] += inner.diagonal() == 0.0  # a factor of 0 leaves a slope without any energy
+                inner[np.diag_indices(ni)] += inner.diagonal() == 0.0  # A slope whose factors are 0 has no energy.
                 answer: np.ndarray = np.linalg.solve(inner, dense[ns : ns + ni, outer])
                 matrix = matrix - dense[:ns, ns : ns + ni] @ answer
                 if bent:
@@ -136,7 +136,7 @@ class PlateBlocks:
         return inverses, couplings
 
     def load(self, elements: PlateElements, factors: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        """What rest angles ask of the unknowns where triangles have these normals (t, 3), (unknowns, 3)."""
+        """Load of the rest angles on the unknowns for triangles with these normals (t, 3), (unknowns, 3)."""
         n, count = self._n, len(elements.ends)
         unknowns = np.column_stack([elements.corners, np.where(elements.sides < 0, n + count, n + elements.sides)])
         push = (elements.push * factors[:, None])[:, :, None] * normals[:, None]
@@ -149,9 +149,10 @@ class PlateBlocks:
 
 
 def levels_of(rest: np.ndarray, triangles: np.ndarray, islands: np.ndarray) -> np.ndarray:
-    """Levels of vertices, so that each triangle lies in one or between two neighbors, (n,) int.
+    """Levels of vertices, (n,) int, such that each triangle is in one level or between two neighboring ones.
 
-    Each island is searched breadth-first from its end along the longest axis of all; islands follow one another.
+    Each island is searched breadth-first from its end along the longest axis of all vertices; the levels of islands
+    are consecutive.
 
     Args:
         rest: Rest positions, (n, 3) [m].
@@ -180,14 +181,14 @@ def levels_of(rest: np.ndarray, triangles: np.ndarray, islands: np.ndarray) -> n
     depth = np.zeros(len(lowest), np.int64)
     np.maximum.at(depth, island, found)
     found += (np.cumsum(depth + 1) - depth - 1)[island]
-    unknowns = 2.0 * len(used) / (found.max() + 1)  # in a level: its vertices, and as many edges along it
+    unknowns = 2.0 * len(used) / (found.max() + 1)  # Per level: its vertices, and as many edges along it.
     level[used] = found // max(1, round(LEAST / unknowns))
     return level
 
 
 def block_entries(levels: np.ndarray, triangles: np.ndarray) -> int:
-    """About how many numbers the factors of a sheet with these levels (n,) and triangles (t, 3) hold."""
+    """Approximate size of the factors of a sheet with these levels (n,) and triangles (t, 3)."""
     sides = levels[np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)]
     within = sides[sides[:, 0] == sides[:, 1], 0]
-    sizes = np.bincount(levels) + np.bincount(within, minlength=int(levels.max()) + 1) // 2  # two sides are one edge
+    sizes = np.bincount(levels) + np.bincount(within, minlength=int(levels.max()) + 1) // 2  # Two sides per edge.
     return int((sizes**2).sum() + (sizes[1:] * sizes[:-1]).sum())

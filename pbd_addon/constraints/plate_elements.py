@@ -1,14 +1,14 @@
 """Plate elements: the bending energy of a thin sheet on any triangle mesh (Morley 1968), without Poisson's effect.
 
-A triangle's curvature is measured by how its three sides' slopes differ from its own plane. The slope of a side is a
-vector that the two triangles beside it share: the derivative of the position across the side, a unit vector in the
-sheet. With a side's length l, its outward unit normal n in the triangle's own plane, and the triangle's area A,
+A triangle's curvature is measured by how much the slopes at its three sides differ from its plane. The slope at a side
+is a vector that both adjacent triangles share: the derivative of the position across the side, a unit vector in the
+sheet. With a side's length l, its outward unit normal n in the triangle's plane, and the triangle's area A,
 
     A H = sum over the sides of l (slope - own derivative across the side) n n^T,      E = B/2 sum of A |H|²
 
-H is the Hessian of the piecewise quadratic function that has these positions and slopes; all of x, y and z have one.
-Slopes have no mass: they take the values that make the energy least. Where the rest shape is folded by the angle f, a
-triangle's own derivative is turned by f/2 out of its plane, as with the mid-edge normals of Grinspun et al. 2006.
+H is the Hessian of the piecewise quadratic function with these positions and slopes, for each of x, y and z. Slopes
+have no mass: they take the values of minimum energy. Where the rest shape is folded by the angle f, a triangle's own
+derivative is rotated by f/2 out of its plane, as with the mid-edge normals of Grinspun et al. 2006.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ FLAT = 1e-3
 class PlateElements(NamedTuple):
     """Quadratic energies of triangles for B = 1 N·m, in their corners and the slopes of their sides.
 
-    Slopes are scaled with `size`, so that all unknowns are lengths. With u (6, 3), the energy of a triangle with the
+    Slopes are multiplied by `size`, so that all unknowns are lengths. With u (6, 3), the energy of a triangle with the
     unit normal n is u · energy u / 2 − (push · u) · n + a constant.
 
     Attributes:
         corners: (t, 3) int.
-        sides: Inner edge across each corner, −1 at the boundary, where the slope is free and taken out, (t, 3) int.
+        sides: Inner edge across each corner, −1 at the boundary, where the slope is free and eliminated, (t, 3) int.
         ends: Vertices of each inner edge, (e, 2) int.
         energy: (t, 6, 6) [1/m²].
-        push: What the rest angles ask for, (t, 6) [1/m]; zeros for a flat rest shape.
-        size: What slopes are scaled with [m].
+        push: Load of the rest angles, (t, 6) [1/m]; zeros for a flat rest shape.
+        size: Factor on slopes [m].
         hinges: Edge start, edge end, left tip, right tip of each pair of triangles, (h, 4) int.
         hinge_sides: Side of the second triangle of each pair, as 3 · triangle + corner, (h,) int.
     """
@@ -55,8 +55,8 @@ def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool) 
 
     Args:
         rest: Rest positions.
-        triangles: None without area. Edges may have more than two of them: all share one slope.
-        keeps_angles: Whether folds of the rest shape are at rest; else the sheet rests flat.
+        triangles: All with an area. More than two at an edge share one slope.
+        keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
     """
     corners = triangles.astype(np.int64)
     half, _ = half_edges(corners)
@@ -113,7 +113,7 @@ def _half_angles(
     edge_of_one: np.ndarray,
     sign: np.ndarray,
 ) -> np.ndarray:
-    """Angle by which the slope at rest is turned out of the plane of each side's triangle, (3 t,) [rad]."""
+    """Angle between the slope at rest and the plane of each side's triangle, (3 t,) [rad]."""
     first = np.full(len(inner), len(one))
     np.minimum.at(first, edge_of_one.reshape(-1), np.arange(len(one)))
     there = -outward[other[first]]
@@ -130,26 +130,26 @@ def _half_angles(
 
 
 def triangle_normals(p: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Unit normals of triangles (t, 3) at positions p (n, 3), (t, 3); zeros for one without area."""
+    """Unit normals of triangles (t, 3) at positions p (n, 3), (t, 3); 0 without an area."""
     a, b, c = p[corners.T]
     normals = np.cross(b - a, c - a)
     return normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
 
 
 def side_forces(elements: PlateElements, factors: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes of a sheet bent to positions p (n, 3), and what holds each hinge there, for B = 1 N·m.
+    """Slopes of a sheet at positions p (n, 3), and the force on each, for B = 1 N·m.
 
-    The slopes are those of least energy; conjugate gradients find them, for the matrix of the slopes alone is about as
-    well conditioned as the worst triangle, at any size of the mesh.
+    The slopes are those of minimum energy, found by conjugate gradients: the condition of their matrix depends on the
+    worst triangle, not on the size of the mesh.
 
     Args:
-        elements: Of the sheet.
-        factors: Of each triangle's energy, (t,).
+        elements: Elements of the sheet.
+        factors: Factor on each triangle's energy, (t,).
         p: Positions.
 
     Returns:
-        Slopes seen from the second triangle of each hinge, (h, 3) [1], and the derivative of its energy by them, (h, 3)
-        [1].
+        Slopes seen from the second triangle of each hinge, (h, 3) [1], and the derivative of that triangle's energy
+        with respect to them, (h, 3) [1].
     """
     corners, sides = elements.corners, elements.sides
     energy, count = elements.energy * factors[:, None, None], len(elements.ends)

@@ -1,4 +1,4 @@
-"""Skins under pressure: what keeps them calm, their momentum right, and their pressure true."""
+"""Skins under pressure: effective masses for stability, with correct momentum and pressure."""
 
 from __future__ import annotations
 
@@ -14,113 +14,113 @@ from .distance import DistanceConstraints
 from .volume import VolumeConstraints
 
 BRACE = 4.0
-"""Effective mass of a particle, in h² times the sum of tension over length of its edges.
+"""Ratio of a particle's effective mass to h² times the sum of tension over length of its edges.
 
-A tension T pulls a particle back with T / l per edge, and a pass takes that pull where the particle was predicted. One
+A tension T pulls a particle back with T / l per edge, and a pass applies that pull at the predicted position. One
 explicit step is stable while h² times the largest eigenvalue of the pull over mass is below 4/3. By Gershgorin's
 theorem that eigenvalue is at most twice the largest sum of T / l over mass: 1.5 is enough for one step; the rest is for
-the sweep, the volume after it, and what is carried over. With 3, Foil without damping is never still."""
+the sweep, the volume after it, and carried tensions. With 3, Foil without damping never comes to rest."""
 
 EXPLICIT = 1.5 * 0.75
-"""Where h² times the largest sum of T / l over mass is below 1 / this, no effective mass is needed: on meshes of
-triangles, the largest eigenvalue is about 3/2 of that sum. Predicts 40.5 substeps where 40 were measured."""
+"""No effective mass is needed where h² times the largest sum of T / l over mass is below 1 / this: on triangle meshes
+the largest eigenvalue is about 3/2 of that sum. This predicts 40.5 substeps where 40 were measured."""
 
 STIFF = 0.03
-"""Strain of a skin below which its effective mass is not lowered in proportion.
+"""Strain of a skin below which its effective mass is not reduced in proportion.
 
-A sweep corrects an edge by the share 1 / (1 + alpha / sum w), and that quotient is about 9 times the strain. Below 0.1,
-tensions that are carried over build up faster than a sweep spreads them; 0.02 to 0.04 were calm."""
+A sweep corrects an edge by the fraction 1 / (1 + alpha / sum w), and that quotient is about 9 times the strain. Below
+0.1 carried tensions build up faster than a sweep spreads them; 0.02 to 0.04 were stable."""
 
 SLACK = 4.0
-"""Multiple of its own strain that a skin counts as strained at most for that: a slack skin keeps its own mass."""
+"""Limit of that minimum strain, as a multiple of the skin's own: a slack skin keeps its own mass."""
 
 CARRIED, SWEPT = 0.8, 0.2
-"""Share of the tensions that is carried over, and alpha / sum w below which it is less, as its root.
+"""Fraction of the tensions that is carried over, and alpha / sum w below which it decreases with the square root.
 
-With none, a sweep from 0 leaves stiff skins 5 to 25 % softer than they are. All of it would never be forgotten after an
-impact. It lags behind, too, which feeds waves that a sweep hardly sees: with 0.9, Foil boils at 80 substeps
-or more, with 0.8 not at 200."""
+With none, a sweep from 0 leaves stiff skins 5 to 25 % too soft. If all were carried over, an impact would never decay;
+and because it lags, it feeds waves that a sweep hardly damps: with 0.9 Foil boils at 80 substeps or more, with 0.8 not
+even at 200."""
 
 EARNED = 2.0
-"""Nothing is carried over where weight alone strains a skin, all where what it is to hold, or walls squeeze out of it,
-gives half of the strain. What weight strains comes and goes: carried over, a bear of 2 kg/m² on a floor gains energy
-until it leaps, and 7 of 30 bodies that keep their volume stay in motion; without, none does."""
+"""Nothing is carried over where weight alone strains a skin, and all where at least half of the strain is due to its
+target or to the pressure of walls. Strain by weight fluctuates: carried over, a bear of 2 kg/m² on a floor gains energy
+until it jumps, and 7 of 30 bodies that hold their volume never come to rest; otherwise all do."""
 
 WEIGHS = 7.0
-"""Most pressure that weight makes on a floor, times the area of a side of a cube of that volume, over the weight.
+"""Largest pressure by weight on a floor, times the area of a side of a cube of that volume, over the weight.
 Measured: 1.5 to 3."""
 
 OWN = 0.5
-"""Most of a row's own tension, which its length stands for, that makes up for what is not carried over: times
-alpha / sum w, so that this explicit part moves a row by half of its error at most.
+"""Largest fraction of a row's own tension, by its length, that makes up for what is not carried over: times
+alpha / sum w, so that this explicit part moves a row by at most half of its error.
 
-It makes a skin at rest an exact fixed point: without it, uneven ones show 5 to 14 % too little pressure, with it up to
-1 %, and Foil 2 %. With 0.7, Foil without damping boils at 200 substeps, with 0.5 it does not. On skins that hang on
-pins it would feed their swaying."""
+It makes a skin at rest an exact fixed point: without it uneven skins show 5 to 14 % too little pressure, with it up to
+1 %, and Foil 2 %. With 0.7 Foil without damping boils at 200 substeps, with 0.5 it does not. On skins that hang from
+pins it would feed their swing."""
 
 MOST = 4.0
-"""Most that a row carries over, in tensions of a skin that is strained evenly. Shaped skins have up to 3 times that."""
+"""Limit of the carried tension of a row, over that of an evenly strained skin. Shaped skins have up to 3 times that."""
 
 RAMP = 0.01
-"""Most that a volume to hold changes in a substep, over itself: a leap tangles the poles of UV spheres for good."""
+"""Largest relative change of a volume target in a substep: a jump tangles the poles of UV spheres permanently."""
 
 RATE = 2.0
-"""Most that it changes in a second, over itself. What grows quickly on a floor leaps off it: at 5, a ball of 1 m that
-is to hold twice its volume flies 1 to 2.6 m high, depending on the substeps."""
+"""Largest relative change of a volume target per second. A body that grows quickly jumps off the floor: at 5, a ball of
+1 m that inflates to twice its volume flies 1 to 2.6 m high, depending on the substeps."""
 
 ALIKE = 4.0
-"""How many edges like the stiffest of a particle count for its effective mass at least.
+"""The effective mass of a particle is at least that for this many edges like its stiffest one.
 
 A row at rest is exact if `CARRIED` and `OWN` make up all of its tension: if alpha / sum w, which is half of `BRACE`
-times its strain times the number of edges like it at its ends, is 0.4. At the pole of a UV sphere only two of the
-stiffest edges meet. One of 48 x 24 quads and 1.2 times its volume stretches there by 12.5, 11.5, 10.8, 10.3, 10.3 %
-with 2, 2.5, 3, 4, 6; by 10.4 % when converged. Four is as in a grid."""
+times its strain times the number of similar edges at its ends, is 0.4. At the pole of a UV sphere only two of the
+stiffest edges meet. A sphere of 48 x 24 quads at 1.2 times its volume stretches there by 12.5, 11.5, 10.8, 10.3, 10.3 %
+with 2, 2.5, 3, 4, 6; by 10.4 % when converged. Four is the number in a grid."""
 
 LEAST = 1e-4
 """Strain below which a skin counts as slack."""
 
 FADES = 1.0
-"""Time after which what `recoil` has taken of a piece's motion counts for a third, and is not given back [s]. A bounce
-takes a third of it; a ball that lies still must not store up a leap."""
+"""Time in which the energy that `recoil` has taken, and may return, decays to a third [s]. A bounce takes a third of
+this time; a ball at rest must not store energy for a jump."""
 
 GRADE = 0.05
-"""Steps in the logarithm of the strain by which the mass follows it, so that weights rarely change."""
+"""Step in the logarithm of the strain by which the mass follows it, so that weights rarely change."""
 
 
 class Weighted(Protocol):
-    """A kind of constraint that can count forces with other masses than the true ones."""
+    """A kind of constraint that can use other masses than the true ones."""
 
     def use_weights(self, w: np.ndarray) -> None:
-        """Take over inverse masses, (n,) [1/kg]."""
+        """Use these inverse masses, (n,) [1/kg]."""
 
 
 class PressurizedSkin:
     """Effective masses, carried tensions and rigid motion of closed pieces under pressure.
 
-    A solver pass treats the stiffness along an edge implicitly, but not that across it, which its tension gives. So:
+    A solver pass treats the stiffness along an edge implicitly, but not that across it, due to its tension. Therefore:
 
-    - Volume, stretch and shear of such a skin act on the mass max(m, `BRACE` h² sum T / l) instead of m, the sum
-      being that of `ALIKE` edges at least. Where substeps are short enough, that is m.
-    - They start from most of the multipliers of the substep before and some of the tensions that lengths stand for. So
-      a skin at rest carries its load, and its pressure is that which its tensions balance, whatever the mass.
-    - What they change of momentum and angular momentum is taken back (`end_pass`). Gradients are taken at p, but
-      v = (p - x) / h turns about x.
-    - What floors and obstacles push acts on the true mass of what they meet. What the effective mass asks for beyond
-      that is given to the whole piece as rigid motion (`recoil`), or a skin would sag under its effective weight.
+    - Volume, stretch and shear of such a skin act on the mass max(m, `BRACE` h² sum T / l) instead of m, with the sum
+      of at least `ALIKE` edges. For short substeps that is m.
+    - They start from most of the multipliers of the previous substep and some of the tensions by lengths. So a skin at
+      rest carries its load, and its pressure balances its tensions, whatever the mass.
+    - Their changes of momentum and angular momentum are undone (`end_pass`): gradients are taken at p, but
+      v = (p - x) / h rotates about x.
+    - Pushes by floors and colliders act on the true mass of what they touch. The rest of the impulse by the effective
+      mass is given to the whole piece as rigid motion (`recoil`), or a skin would sag under its effective weight.
 
     Args:
         volume: The closed surfaces of the scene.
         skin: Edges and diagonals.
-        outside: Planes and contact, which are to count what they bear.
+        outside: Planes and contact, whose forces must use the effective masses.
         islands: Connected piece of each particle, (n,) int.
-        pinned: Particles with pins, (k,) int: their islands keep no momentum.
+        pinned: Particles with pins, (k,) int: momentum is not preserved for their islands.
 
     Attributes:
-        active: Whether there is any pressure; if not, nothing of this costs anything.
+        active: Whether there is any pressure; if not, all methods return at once.
         hangs: Whether any piece under pressure has pins, see `hang`.
         blown: Which islands have a piece under pressure, (islands,) bool.
         heavy: Inverse effective masses, (n,) [1/kg].
-        carried: Multipliers that are carried over, of each kind of rows and of the pieces; empty after the first pass.
+        carried: Carried multipliers of each kind of rows and of the pieces; empty after the first pass.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class PressurizedSkin:
         self.active = False
 
     def set_materials(self, settings: SolverSettings, w: np.ndarray, masses: np.ndarray) -> None:
-        """Take over stiffnesses, inverse masses w (n,) and inertia (n,) [kg]; after the kinds of constraints."""
+        """Set stiffnesses, inverse masses w (n,) and inertia (n,) [kg]; to be called after the kinds of constraints."""
         volume, count = self.volume, len(self.volume.pieces)
         self.active = settings.method == "XPBD" and volume.active and len(self.pieces[0]) > 0
         self.w = self.heavy = w
@@ -145,7 +145,7 @@ class PressurizedSkin:
         if not self.active:
             return
         works = volume.working
-        inside = np.zeros(len(w), bool)  # ropes are in no piece
+        inside = np.zeros(len(w), bool)  # Ropes belong to no piece.
         inside[volume.triangles[volume.triangles < len(w)]] = True
         self.stiffness = [
             (works[piece] & inside[rows.rows.indices].all(axis=0) & (rows.compliance[0] < NO_STIFFNESS))
@@ -164,7 +164,7 @@ class PressurizedSkin:
         free[self.island_of_piece[works]] = True
         free[self.pinned] = False
         self.mapped, uneven = volume.mean_factors()
-        free[self.island_of_piece[uneven]] = False  # the map of pressure says where it is pushed, and that it is
+        free[self.island_of_piece[uneven]] = False  # An uneven map of pressure propels a piece.
         self.free = free
         weights = np.linalg.norm(settings.gravity) * self.island_masses[self.island_of_piece]
         self.from_weight = WEIGHS * weights / np.maximum(volume.sizes, 1e-300) ** (2 / 3)
@@ -174,9 +174,9 @@ class PressurizedSkin:
         self.hangs = bool(self.hung.any())
 
     def begin_substep(self, kernels: Kernels, memory: np.ndarray, x: np.ndarray, h: float) -> None:
-        """Give the kinds of constraints of skins the mass that a substep of h [s] takes, and carry tensions over.
+        """Set the effective masses for a substep of h [s], and carry tensions over.
 
-        memory: what `remember` gave after the substep before, or empty; x (3, n) [m].
+        memory: the result of `remember` after the previous substep, or empty; x (3, n) [m].
         """
         if not self.active:
             return
@@ -203,7 +203,7 @@ class PressurizedSkin:
         self.inner: np.ndarray | None = None
 
     def _brace(self, strain: np.ndarray, h: float) -> None:
-        """Set effective masses and what follows from them, if they are not those of the last substep."""
+        """Set effective masses and what depends on them, unless they are those of the last substep."""
         with np.errstate(divide="ignore"):
             strain = np.where(strain > LEAST, strain, 0.0)
             grade = np.ceil(np.log(strain) / GRADE)
@@ -225,7 +225,7 @@ class PressurizedSkin:
             self.own.append(free * np.minimum(1.0 - self.share[-1], OWN * softness))
 
     def _strain(self, parts: list[np.ndarray]) -> np.ndarray:
-        """How far the skin of each piece is strained, by its tensions or its target, (pieces,) >= 0."""
+        """Strain of the skin of each piece, by its tensions or its target, (pieces,) >= 0."""
         volume, count = self.volume, len(self.volume.pieces)
         held = np.where(volume.holds_volume, np.cbrt(volume.target / np.maximum(volume.sizes, 1e-300)) - 1.0, 0.0)
         known = 3.0 * volume.set_pressure * volume.sizes * self.mapped
@@ -248,8 +248,8 @@ class PressurizedSkin:
         return (strain / (1.0 + strain))[self.volume.piece_of_particle] * stiffness
 
     def _parts(self, memory: np.ndarray) -> list[np.ndarray]:
-        """Tensions of each kind of rows, pressures, volumes pushed away, targets, and what `recoil` has taken of each
-        island; empty if they are of other rows.
+        """Tensions of each kind of rows, pressures, displaced volumes, targets, and energy taken from each island by
+        `recoil`; empty if `memory` is of other rows.
         """
         count = len(self.volume.pieces)
         ends = np.cumsum([*(len(piece) for piece in self.pieces), count, count, count, len(self.island_masses)])
@@ -259,11 +259,11 @@ class PressurizedSkin:
         self, kernels: Kernels, p: np.ndarray, x: np.ndarray, fall: np.ndarray, masses: np.ndarray,
         island_masses: np.ndarray, everywhere: bool = False,
     ) -> None:  # fmt: skip
-        """Let gravity pull at the true mass of pinned pieces, or they would bear that of their effective mass.
+        """Make gravity act on the true mass of pinned pieces, or they would bear their effective weight.
 
-        What it has moved p (3, n) by, `fall` (3, n) [m], is a force on the effective mass, but for the rigid motion
-        that pins leave the piece, see `Model.damping_masses`: so it swings as quickly as it should. `everywhere`: also
-        in pieces without pins, which gravity alone does not bend, but wind and lift do.
+        The displacement of p (3, n) by gravity, `fall` (3, n) [m], is treated as a force on the effective mass, except
+        for its rigid part, see `Model.damping_masses`: so the piece swings at the right speed. `everywhere`: also for
+        pieces without pins, which gravity alone does not bend, but wind and lift do.
         """
         center, push, spin = kernels.island_motion(x, fall, masses, self.islands, island_masses)
         bent = fall.copy()
@@ -273,7 +273,7 @@ class PressurizedSkin:
         p -= np.where(concerned[self.islands], 1.0 - share, 0.0) * bent
 
     def begin_pass(self, p: np.ndarray) -> None:
-        """Remember where a pass of the inner kinds begins: p (3, n)."""
+        """Remember the positions p (3, n) at the beginning of a pass of the inner kinds."""
         if not self.active:
             return
         if self.inner is not None:
@@ -281,7 +281,7 @@ class PressurizedSkin:
         self.start = p.copy()
 
     def take_up(self, kernels: Kernels, p: np.ndarray, gradients: np.ndarray) -> np.ndarray | None:
-        """Put the carried multipliers on the rows; their forces times h² at p (3, n), or None if there are none."""
+        """Add the carried multipliers to the rows; returns their forces times h² at p (3, n), or None without any."""
         if not self.carried:
             return None
         force = gradients * self.carried[-1][self.volume.piece_of_particle]
@@ -294,17 +294,17 @@ class PressurizedSkin:
         return force
 
     def end_pass(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        """Take back what the inner kinds changed of the momenta of free pieces in this pass, in place."""
+        """Undo the changes of the momenta of free pieces by the inner kinds in this pass, in place."""
         if self.active:
             self._add_rigid(kernels, p, x, p - self.start, -self.free.astype(float))
             self.inner = p.copy()
 
     def recoil(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, v: np.ndarray, one_by_one: bool) -> None:
-        """Hand what pushed at a braced piece from outside on to the whole of it, as velocity (3, n), in place.
+        """Apply the rest of pushes from outside to whole pieces, as rigid velocity added to v (3, n), in place.
 
-        An impulse moves the braced particles by less than their true mass, and the piece by what that mass took. With
-        f the share of the piece that was hit and q the effective over the true mass there, the impulse should have been
-        (1 + g) times that, g = (q - 1) (1 - f) / (1 + f (q - 1)). It gives back no more energy than it has taken, or a
+        A push is an impulse on the true mass of the particles that were hit, and moves the piece accordingly. With f
+        the fraction of the piece that was hit and q the ratio of effective to true mass there, the impulse should be
+        (1 + g) times that, g = (q - 1) (1 - f) / (1 + f (q - 1)). It returns no more energy than it has taken, or a
         ball would bounce higher each time (a passivity observer: Hannaford and Ryu 2002).
 
         Args:
@@ -312,7 +312,7 @@ class PressurizedSkin:
             p: Positions after the substep, (3, n) [m].
             x: Positions before it.
             v: Velocities, (3, n) [m/s].
-            one_by_one: Whether pieces meet only obstacles; if not, one factor for all keeps action and reaction equal.
+            one_by_one: Whether pieces meet only colliders; if not, one factor for all keeps action and reaction equal.
         """
         if not self.active or self.inner is None:
             return
@@ -349,12 +349,12 @@ class PressurizedSkin:
         kernels.add_rigid(target, x, self.islands, center, velocity * gain, spin * gain)
 
     def remember(self, kernels: Kernels, x: np.ndarray) -> np.ndarray:
-        """What the next substep takes over, flat; x (3, n) [m] after this one."""
+        """Data for the next substep, flat; x (3, n) [m] are the positions after this one."""
         if not self.active:
             return np.zeros(0)
         volume = self.volume
         away = np.where(volume.working & ~volume.sets_pressure, volume.measure(kernels, x)[0] - volume.last, 0.0)
-        most = np.where(volume.holds_volume, RAMP * volume.target, np.inf)  # or walls too close would crush it
+        most = np.where(volume.holds_volume, RAMP * volume.target, np.inf)  # Else walls too close would crush it.
         away = np.clip(away, -most, most)
         pressures = volume.multipliers / self.h**2
         return np.concatenate([*(rows.forces() for rows in self.skin), pressures, away, volume.aim, self.taken])

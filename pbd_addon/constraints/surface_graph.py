@@ -1,4 +1,4 @@
-"""Distances along a surface: how far the particles of cloth at rest are from each other, walking on it."""
+"""Geodesic distances between particles of cloth at rest."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ..incidence import by_owner, entries
 from ..mesh import TriMesh, pair_keys
 
 CROOKED = 1.15
-"""A way is taken for really longer than the straight arc, and not only roughly measured, from this ratio on."""
+"""A path is used instead of the arc if it is longer by this factor; a smaller excess may be an error of measurement."""
 
 FLAT = 1e-3
-"""A surface is flat if no cosine between its normals is further than this from 1."""
+"""A surface is flat if all cosines between its normals are within this of 1."""
 
 
 class SurfaceGraph:
-    """Straight ways from vertex to vertex over a mesh at rest, for shortest ways by relaxation of whole arrays.
+    """Straight segments between vertices of a mesh at rest, for shortest paths by relaxation of whole arrays.
 
     Args:
         mesh: Topology.
         rest: Rest positions, (n, 3) [m].
 
     Attributes:
-        pairs: Vertices with a straight way between them, (m, 2) int.
+        pairs: End vertices of each segment, (m, 2) int.
         ways: Its length, (m,) [m].
     """
 
@@ -32,7 +32,7 @@ class SurfaceGraph:
         n = len(rest)
         pairs, lengths = _links(mesh, rest)
         self.pairs, self.ways, self.n = pairs, lengths, n
-        # Every vertex is its own neighbor, so that none has an empty list.
+        # Every vertex is its own neighbor, so that no list is empty.
         to = np.concatenate([pairs[:, 0], pairs[:, 1], np.arange(n)])
         order, self.starts = by_owner(to, n)
         self.neighbors = np.concatenate([pairs[:, 1], pairs[:, 0], np.arange(n)])[order]
@@ -40,7 +40,7 @@ class SurfaceGraph:
         self.owners = to[order]
 
     def distances(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Way from the nearest of `sources` to every vertex, (n,) [m], inf where there is none, and that source."""
+        """Distance of every vertex from the nearest of `sources`, (n,) [m], inf if unreachable, and that source."""
         distance = np.full(self.n, np.inf)
         distance[sources] = 0.0
         changed = np.asarray(sources)
@@ -68,10 +68,10 @@ class SurfaceGraph:
 def distances_along(
     mesh: TriMesh, rest: np.ndarray, levels: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> list[np.ndarray]:
-    """Distances along the surface between vertices that are neighbors in a coarse net.
+    """Distances along the surface between neighbors in coarse nets.
 
-    On a flat surface they are straight. Elsewhere, that of an arc with the same normals at its ends, or the way along
-    the mesh where this is much longer: around creases and over waves.
+    On a flat surface they are straight. Otherwise each is that of an arc with the same normals at its ends, or of the
+    path along the mesh if this is much longer, as around creases and over waves.
 
     Args:
         mesh: Topology.
@@ -79,7 +79,7 @@ def distances_along(
         levels: Vertices of each net, (c,) int, and pairs of them, (m, 2) int.
 
     Returns:
-        Of each net, (m,) [m]; inf where two are no neighbors along the surface.
+        For each net, (m,) [m]; inf if two vertices are not neighbors along the surface.
     """
     normals = _normals(mesh, rest)
     is_flat = (normals @ normals[0] > 1.0 - FLAT).all()
@@ -98,7 +98,7 @@ def distances_along(
 
 
 def _ways_between(graph: SurfaceGraph, members: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Shortest way between the members of each pair that stays nearer to these two than to others, (m,) [m]."""
+    """Length of the shortest path between each pair that stays closer to these two than to others, (m,) [m]."""
     distance, origin = graph.distances(members)
     crossing = np.isfinite(distance[graph.pairs]).all(axis=1)
     between = graph.pairs[crossing]
@@ -112,7 +112,7 @@ def _ways_between(graph: SurfaceGraph, members: np.ndarray, pairs: np.ndarray) -
 
 
 def _normals(mesh: TriMesh, rest: np.ndarray) -> np.ndarray:
-    """Unit normal at every vertex, (n, 3); 0 where there is no face."""
+    """Unit normal at every vertex, (n, 3); 0 without faces."""
     a, b, c = rest[mesh.triangles].swapaxes(0, 1)
     of_triangle = np.repeat(np.cross(b - a, c - a), 3, axis=0)
     corners = mesh.triangles.ravel()
@@ -121,7 +121,7 @@ def _normals(mesh: TriMesh, rest: np.ndarray) -> np.ndarray:
 
 
 def _links(mesh: TriMesh, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of vertices with a straight way between them on the unfolded surface, and its length [m]."""
+    """Pairs of vertices with a straight segment between them on the unfolded surface, and its length [m]."""
     pairs = np.concatenate([mesh.edges, mesh.diagonals])
     lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
     a, b, left, right = mesh.hinges.T
@@ -133,7 +133,7 @@ def _links(mesh: TriMesh, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         along = (arm * edge).sum(axis=1) / length
         alongs.append(along)
         heights.append(np.sqrt(np.maximum((arm**2).sum(axis=1) - along**2, 0.0)))
-    # Where the straight line between the tips leaves the two triangles, it is no way along the surface.
+    # If the line between the tips leaves the two triangles, it is not on the surface.
     crossing = alongs[0] + (alongs[1] - alongs[0]) * heights[0] / np.maximum(heights[0] + heights[1], 1e-300)
     inside = (crossing >= 0.0) & (crossing <= length)
     across = np.hypot(alongs[1] - alongs[0], heights[0] + heights[1])

@@ -1,7 +1,7 @@
-"""Tethers, or long range attachments (Kim et al. 2012): no particle further from its pins than the cloth is long.
+"""Tethers, or long range attachments (Kim et al. 2012): limits on the distance of particles from their pins.
 
-A sweep over the edges hands a pin's pull on by one edge, so that a fine mesh hangs like rubber. A tether knows the
-answer at once. It acts only where the cloth would be overstretched and leaves all else to the edges.
+A sweep over the edges propagates the pull of a pin by one edge, so a fine mesh sags like rubber. A tether acts at once,
+but only where the cloth would be overstretched; the rest is left to the edges.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ PER_PARTICLE = 2
 """Tethers of a particle, to the nearest groups of pins."""
 
 MANY_GROUPS = 8
-"""Above this number of pin groups, each particle gets one tether, to the nearest pin of all."""
+"""With more pin groups than this, each particle gets only one tether, to the nearest pin."""
 
 MARGIN = 1.1
-"""Elastic strain times this is how much a tether gives way."""
+"""Ratio of a tether's slack to the elastic strain."""
 
 FORGET = 0.98
-"""What is left of the remembered elastic strain after each substep."""
+"""Decay of the remembered elastic strain per substep."""
 
 DYNAMIC_LOAD = 3.0
-"""How many times its own weight a soft cloth may pull before tethers know of the strain from the multipliers."""
+"""Load, in multiples of its own weight, that a soft cloth may bear before its multipliers show the strain."""
 
 
 def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -68,18 +68,18 @@ def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.n
 class TetherConstraints(Constraints):
     """C = (1 + slack) length - |p - anchor| >= 0; one-sided, and only the free particle moves.
 
-    The slack follows the elastic strain that the stretch constraints hold, or soft cloth would turn rigid: it is
-    `MARGIN` times the largest strain that their multipliers stand for, remembered for a while, and never less than
-    the cloth's own weight can cause.
+    The slack follows the elastic strain of the stretch constraints, or soft cloth would become rigid: it is `MARGIN`
+    times the largest strain by their multipliers, which decays slowly, and at least what the cloth's own weight can
+    cause.
 
     Args:
         particles, anchors: (m,) int.
         lengths: (m,) [m].
-        body: Number of each row's body, (m,) int.
+        body: Body index of each row, (m,) int.
         sizes: Largest extent of each body at rest, (bodies,) [m].
 
     Attributes:
-        strain: Elastic strain of each body that the tethers know of, (bodies,).
+        strain: Remembered elastic strain of each body, (bodies,).
     """
 
     name = "tether"
@@ -103,9 +103,9 @@ class TetherConstraints(Constraints):
         self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        """No tether may be shorter, nor give way less, than the longest and softest way through its body."""
+        """Tethers are at least as long and as slack as the longest and softest path through their body."""
         particles, body = np.concatenate([self.particles, self.anchors]), np.tile(self.body, 2)
-        longer, self.softer = way_through(maps, particles, body, self.bodies)
+        longer, self.softer = worst_case_factors(maps, particles, body, self.bodies)
         self.lengths = self.unmapped * longer[self.body]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -115,7 +115,7 @@ class TetherConstraints(Constraints):
         if settings.method == "PBD":
             used = np.array([m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
             self.least_strain = np.zeros(self.bodies)
-        # Soft cloth lengthens most askew, by shear, of which the multipliers of edges say nothing; it needs no tethers.
+        # Soft cloth stretches most on the bias, by shear, which edges do not show; it needs no tethers.
         used &= ~is_soft(materials, settings, self.sizes)
         self.used = used[self.body]
         self.active = bool(self.used.any())
@@ -124,7 +124,7 @@ class TetherConstraints(Constraints):
         self.h = 0.0
 
     def follow(self, before: np.ndarray, stretch: DistanceConstraints) -> np.ndarray:
-        """Elastic strain of each body to remember, (bodies,): that of the last substep, or what is left of `before`."""
+        """Elastic strain of each body to remember, (bodies,): that of the last substep, or the decayed `before`."""
         elastic = stretch.elastic_strain()
         if self.bodies == 1:
             now = elastic.max(initial=0.0)
@@ -138,7 +138,7 @@ class TetherConstraints(Constraints):
         strain = np.maximum(self.strain, self.least_strain)
         if h != self.h or not np.array_equal(strain, self.known_strain):
             self.h, self.known_strain = h, strain
-            # What has just been predicted has fallen by g h² more than it will when the edges have pulled it back.
+            # Predicted positions have fallen by g h² more than they will once the edges have pulled them back.
             far = self.lengths * (strain[0] if self.bodies == 1 else strain[self.body])
             give = far / DYNAMIC_LOAD
             give += self.gravity * h**2
@@ -162,25 +162,24 @@ class TetherConstraints(Constraints):
 
 
 def least_strain(materials: Sequence[Material], settings: SolverSettings, lengths: np.ndarray) -> np.ndarray:
-    """Strain that bodies of some lengths [m] may have before their multipliers tell of it, (bodies,)."""
+    """Strain that bodies of these lengths [m] may have before their multipliers show it, (bodies,)."""
     load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * lengths
     return np.asarray(DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300))
 
 
-def way_through(
+def worst_case_factors(
     maps: Mapping[str, np.ndarray], particles: np.ndarray, body: np.ndarray, bodies: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What maps make of the longest and of the softest way through each body.
+    """Worst-case factors of maps in each body, on lengths and on the strain under its own weight.
 
     Args:
         maps: Factors of all particles, (n,) each.
-        particles: Those to look at, (m,) int.
-        body: Number of each one's body, (m,) int.
+        particles: The particles to consider, (m,) int.
+        body: Body index of each, (m,) int.
         bodies: Number of bodies.
 
     Returns:
-        The largest factor on lengths and on the strain under its own weight, (bodies,) each; for bodies without any
-        of the particles they mean nothing.
+        The largest factor on lengths and on strain, (bodies,) each; arbitrary for bodies without such particles.
     """
 
     def extreme(kind: str, most: np.ufunc, start: float) -> np.ndarray:
@@ -195,7 +194,7 @@ def way_through(
 
 
 def _rank(particles: np.ndarray) -> np.ndarray:
-    """How many equal entries stand before each entry, (m,) int."""
+    """Number of equal entries before each entry, (m,) int."""
     order = np.argsort(particles, kind="stable")
     ordered = particles[order]
     rank = np.empty(len(particles), int)

@@ -16,10 +16,10 @@ class Piece(NamedTuple):
     """One closed surface: an island of a body with its openings capped.
 
     Attributes:
-        body: Number of the body.
+        body: Index of the body.
         triangles: Surface, (t, 3) int.
         caps: Vertices around each opening, list of (k,) int, in the direction of the triangles.
-        rest_volume: Signed volume at rest [m³]; negative where the normals point inwards.
+        rest_volume: Signed volume at rest [m³]; negative if the normals point inward.
     """
 
     body: int
@@ -32,15 +32,15 @@ class VolumeConstraints(Constraints):
     """C = V - pressure x V0 for every piece, or a pressure in Pa that follows from V.
 
     Modes of the material: VOLUME is the constraint of Müller et al. 2007, eq. 14; OVERPRESSURE pushes with a constant
-    P; GAS keeps P V of the air inside constant. The last two are constraints too, of which the multiplier is
-    given as a function of the volume, lambda = h² P(V), and one Newton step is taken on it in every iteration:
+    P; GAS keeps P V of the air inside constant. The last two are constraints whose multiplier is a function of the
+    volume, lambda = h² P(V); each iteration takes one Newton step on it:
 
         d_lambda = (h² P(V) - lambda) / (1 - h² P'(V) sum w |grad V|²)
 
-    An opening is closed by a virtual cap: triangles from its rim to the rim's mean point, which is no particle and
-    hands its share on to the rim.
+    An opening is closed by a virtual cap: triangles from its rim to the rim's mean point, which is not a particle; its
+    gradient is distributed to the rim.
 
-    A map of pressure weighs how far each particle follows, in proportion to the force that it gets.
+    A map of pressure scales how far each particle moves.
 
     Args:
         pieces: Closed surfaces.
@@ -114,11 +114,11 @@ class VolumeConstraints(Constraints):
         self.h = 0.0
 
     def use_weights(self, w: np.ndarray) -> None:
-        """Act on these inverse masses, (n,) [1/kg]."""
+        """Use these inverse masses, (n,) [1/kg]."""
         self.push = w if self.factors is None else w * self.factors
 
     def mean_factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean of the map of pressure in each piece, and whether it differs within, (pieces,) each."""
+        """Mean of the map of pressure in each piece, and whether it varies within it, (pieces,) each."""
         if self.factors is None:
             return np.ones(len(self.pieces)), np.zeros(len(self.pieces), bool)
         own = [self.factors[np.unique(piece.triangles)] for piece in self.pieces]
@@ -143,10 +143,10 @@ class VolumeConstraints(Constraints):
         p += moved
 
     def errors(self, volumes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What is wrong with each piece and the compliance of its constraint, both (pieces,).
+        """The error of each piece and the compliance of its constraint, both (pieces,).
 
-        The error is one of volume [m³], but where a pressure is set it is the multiplier that is missing. A pressure
-        that follows from the volume is a constraint with the compliance -1 / (h² P'(V)), linearized.
+        The error is one of volume [m³], or the missing multiplier if the pressure is set. A pressure that depends on
+        the volume is a constraint with the linearized compliance -1 / (h² P'(V)).
         """
         volumes = volumes + self.pushed_away
         bounded = np.maximum(volumes, self.smallest)
@@ -161,8 +161,8 @@ class VolumeConstraints(Constraints):
         return np.bincount(self.piece_of_particle, of_particles, len(self.pieces))
 
     def measure(self, kernels: Kernels, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Volumes (pieces,) [m³], above 0 also where normals point inwards, and gradients (3, n) [m²]; p (3, n)."""
-        # Near the origin, or the products of coordinates lose digits.
+        """Volumes (pieces,) [m³], positive even if normals point inward, and gradients (3, n) [m²] at p (3, n)."""
+        # Relative to a vertex, because products of large coordinates lose digits.
         q = p - p[:, :1]
         if len(self.rims):
             centers = np.stack([np.bincount(self.rim_caps, row[self.rims], len(self.rim_sizes)) for row in q])
@@ -180,7 +180,7 @@ class VolumeConstraints(Constraints):
         return firsts[self.multipliers != 0.0]
 
     def residual(self, p: np.ndarray) -> Residual:
-        """Of held volumes and amounts of gas: the error of the volume, over the volume."""
+        """The relative error of the volume of pieces that hold a volume or an amount of gas."""
         if not self.h:
             return Residual()
         volumes = self.measure(numpy_kernels, p)[0]
@@ -190,13 +190,13 @@ class VolumeConstraints(Constraints):
         return Residual(min(worst, 1.0), worst)
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        """V - target of every piece, (pieces,) [m³]; where a pressure is set instead, V - V0."""
+        """V - target of every piece, (pieces,) [m³]; V - V0 if a pressure is set."""
         volumes = self.measure(numpy_kernels, np.ascontiguousarray(x.T))[0]
         rest = np.abs([piece.rest_volume for piece in self.pieces])
         return volumes - np.where(self.holds_volume, self.target, rest)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Particles of every piece (all of them, (pieces, n)) and the gradient of C, (pieces, n, 3)."""
+        """All particles for every piece, (pieces, n), and the gradient of C, (pieces, n, 3)."""
         gradients = self.measure(numpy_kernels, np.ascontiguousarray(x.T))[1].T
         of_piece = self.piece_of_particle == np.arange(len(self.pieces))[:, None]
         rows = np.where(of_piece[:, :, None], gradients, 0.0)

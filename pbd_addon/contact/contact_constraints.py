@@ -259,8 +259,7 @@ class ContactConstraints(Constraints):
             p[:] = self._p[:, : self.n]
 
     def _find(self, kernels: Kernels) -> None:
-        stuck = self.penetration.intersecting
-        self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, stuck)
+        self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, self.penetration.stuck)
 
     def _push(self, kernels: Kernels) -> None:
         """Project the contacts."""

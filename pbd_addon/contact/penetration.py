@@ -23,7 +23,8 @@ class Penetration:
         crossings: Edges that go through faces, as counted last.
         is_known: Whether it was detected since the particles were put where they are.
         is_squeezed: Whether colliders left cloth no place since then.
-        intersecting: Particles of edges and faces that cross or touch, (N,) bool; (0,) before the first detection.
+        intersecting: Particles of edges and faces of cloth that cross or touch, (N,) bool; (0,) before the first
+            detection. What crosses an open collider is apart: it meets everything else.
     """
 
     def __init__(self) -> None:
@@ -36,6 +37,7 @@ class Penetration:
         self.intersecting = np.zeros(0, bool)
         self._penetrating: dict[SurfacePair, np.ndarray] = {}
         self._hooked: dict[SurfacePair, np.ndarray] = {}
+        self._through: dict[SurfacePair, np.ndarray] = {}
         self._exit_contacts = no_candidates()
         self._is_opposed = False
 
@@ -44,7 +46,7 @@ class Penetration:
         """Whether to detect: something intersects or penetrates, or nothing is known."""
         if not self.is_known or self.is_squeezed or self.intersecting.any():
             return True
-        return bool(self._penetrating or self._hooked)
+        return bool(self._penetrating or self._hooked or self._through)
 
     @property
     def penetrated(self) -> list[SurfacePair]:
@@ -68,10 +70,21 @@ class Penetration:
             pairs: All pairs of surfaces.
             may_hook: Those of them whose collider may have gone through the cloth: the others' candidates all count.
         """
-        # An intersection with a closed collider is undone by pushing the cloth out.
-        soft = [pair for pair in pairs if not pair.is_solid and not pair.points_only]
-        marked, self.crossings = intersecting(kernels, x, soft)
+        marked, self.crossings = intersecting(
+            kernels, x, [pair for pair in pairs if pair.collider is None and not pair.points_only]
+        )
         self.intersecting = marked | (w == 0.0) & marked.any()
+        self._through = {}
+        for pair in pairs:
+            if pair.collider is None:
+                continue
+            self.intersecting[pair.other.part] = False
+            if not pair.is_solid:  # what is in a closed one is pushed out
+                marked, count = intersecting(kernels, x, [pair])
+                self.crossings += count
+                if marked.any():
+                    marked[pair.other.part] = True
+                    self._through[pair] = marked
         self._penetrating, self._hooked, parts = {}, {}, [no_candidates()]
         for pair in pairs:
             pair.invalidate()
@@ -91,6 +104,14 @@ class Penetration:
         self.is_known, self.is_squeezed = True, False
 
     @property
+    def stuck(self) -> np.ndarray:
+        """Particles beside an intersection, (N,) bool, or (0,) before the first detection."""
+        stuck = self.intersecting.copy()
+        for pair, marked in self._through.items():
+            stuck[pair.one.part] |= marked[pair.one.part]
+        return stuck
+
+    @property
     def exiting(self) -> np.ndarray:
         """Particles that exit contacts lead out, (k,) int."""
         return self._exit_contacts.particles[0]
@@ -108,6 +129,9 @@ class Penetration:
         """Leave out candidates that would lock what intersects or penetrates, and add the exit contacts."""
         if self.intersecting.any():
             locked = self.intersecting.take(candidates.particles).all(axis=0)
+            candidates = candidates.take(np.flatnonzero(~locked))
+        for pair, marked in self._through.items():
+            locked = (candidates.pair == pair.number) & marked.take(candidates.particles).all(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
         for pair, vertices in self._penetrating.items():
             is_inside = np.zeros(len(self.intersecting), bool)

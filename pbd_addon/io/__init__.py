@@ -1,1 +1,1 @@
-"""Files and keys that frames are kept in; nothing here knows the physics."""
+"""File formats for frames, and key reduction; nothing here depends on the physics."""

@@ -1,11 +1,11 @@
-"""Frames of a simulation in a folder: PC2 files to be read by anything, and what it takes to go on from any frame.
+"""Frames of a simulation in a folder: PC2 files for any program, and the data to continue from any frame.
 
     index.json         first frame, bodies, and for each complete frame the checksums of its parts
-    Flag.pc2 …         positions of one body in world space [m], a sample a frame
-    frame_000012.npz   what else belongs to frame 12: velocities and so on
+    Flag.pc2 …         positions of one body in world space [m], one sample per frame
+    frame_000012.npz   other data of frame 12: velocities and so on
 
-A frame counts when the index says so. The index is replaced in one go after everything of the frame has been written,
-and it knows the checksums: a process may be killed at any moment, and what it had half written is never read.
+Only frames in the index exist. The index, with checksums, is replaced atomically after all data of a frame have been
+written: if a process is killed, half-written data are never read.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ INDEX = "index.json"
 FORMAT = "PBD cloth cache"
 VERSION = 1
 OURS = re.compile(r"index\.json(\.new)?|frame_-?\d+\.npz")
-"""Names of the files that are ours, but for those that the index names."""
+"""Names of our files, in addition to those that the index names."""
 
 
 class DamagedError(ValueError):
-    """Files are missing, cut off, or not what the index says; one sentence."""
+    """Files are missing, truncated, or do not match the index; one sentence."""
 
 
 class FrameFiles:
-    """A gapless range of frames in a folder.
+    """Consecutive frames in a folder.
 
     Attributes:
-        folder: Where the files are.
+        folder: The folder.
         first: First frame.
         bodies: File name and number of points of each body.
-        about: What the owner wants to know of the frames, as JSON can hold it.
+        about: The owner's data about the frames, in JSON types.
         damage: What was left out when the folder was opened, one sentence, or "".
     """
 
@@ -57,11 +57,11 @@ class FrameFiles:
 
     @classmethod
     def create(cls, folder: str | Path, first: int, bodies: Mapping[str, int], about: dict[str, Any]) -> FrameFiles:
-        """Begin anew in a folder, in place of the frames that are there.
+        """Start an empty range of frames in a folder, deleting those that are there.
 
         Args:
-            folder: Made if it is not there.
-            first: Number of the first frame, which is to be appended next.
+            folder: Created if it does not exist.
+            first: Number of the first frame, which will be appended next.
             bodies: Number of points by name.
             about: See the class.
 
@@ -87,12 +87,12 @@ class FrameFiles:
 
     @classmethod
     def open(cls, folder: str | Path) -> FrameFiles:
-        """The frames of a folder, as many as are whole by their sizes; checksums are compared as they are read.
+        """The frames of a folder that are complete by file sizes; checksums are compared when frames are read.
 
         Raises:
             FileNotFoundError: There is no index.
-            DamagedError: It cannot be read.
-            OSError: It could not be read.
+            DamagedError: The index is invalid.
+            OSError: The index could not be read.
         """
         try:
             index = json.loads((Path(folder) / INDEX).read_text(encoding="utf-8"))
@@ -116,31 +116,31 @@ class FrameFiles:
         return files
 
     def leave_out(self, frame: int, why: str) -> None:
-        """Count the frames from this one on no longer; the files are not touched."""
+        """Drop all frames from this one on; the files are not changed."""
         count = len(self._checks)
         self.damage = f"{self.last - frame + 1} of {count} frames are {why}"
         del self._checks[frame - self.first :]
 
     @property
     def last(self) -> int:
-        """Last frame that is complete; the one before the first if there is none."""
+        """Last complete frame; `first` - 1 if there is none."""
         return self.first + len(self._checks) - 1
 
     @property
     def nbytes(self) -> int:
-        """What the frames take on the disk [bytes]."""
+        """Size of the frames on disk [bytes]."""
         samples = sum(pc2.Header(count).offset(len(self._checks)) for _name, count in self.bodies)
         return samples + sum(checks[-1] for checks in self._checks)
 
     def append(self, positions: Sequence[np.ndarray], rest: Mapping[str, np.ndarray]) -> None:
-        """Write the frame after the last.
+        """Append a frame.
 
         Args:
-            positions: (points, 3) of each body [m], kept as float32.
-            rest: Arrays of numbers to keep beside them, by name.
+            positions: (points, 3) of each body [m], stored as float32.
+            rest: Other arrays of numbers, by name.
 
         Raises:
-            OSError: It could not be written; the frames before it are whole.
+            OSError: It could not be written; earlier frames are intact.
         """
         checks, number = [], len(self._checks)
         for (name, count), points in zip(self.bodies, positions, strict=True):
@@ -178,7 +178,7 @@ class FrameFiles:
         return found
 
     def rest(self, frame: int) -> dict[str, np.ndarray]:
-        """The arrays that were kept beside the positions of a frame.
+        """The other arrays of a frame, by name.
 
         Raises:
             DamagedError: They are not what was written.
@@ -209,7 +209,7 @@ class FrameFiles:
             self._rest(later).unlink(missing_ok=True)
 
     def write_index(self) -> None:
-        """Replace the index by what holds now, in one go; raises `OSError`."""
+        """Write the current index atomically; raises `OSError`."""
         index = {
             "format": FORMAT, "version": VERSION, "first": self.first, "bodies": self.bodies, "frames": self._checks,
             "about": self.about,
@@ -225,7 +225,7 @@ class FrameFiles:
         return self.folder / f"frame_{frame:06d}.npz"
 
     def _whole_samples(self, name: str, count: int) -> int:
-        """How many samples of a body's file are there in full."""
+        """Number of complete samples in a body's file."""
         return max(_size(self.folder / name) - pc2.LAYOUT.size, 0) // max(pc2.POINT_BYTES * count, 1)
 
 
@@ -238,18 +238,18 @@ def _size(path: Path) -> int:
 
 
 def is_there(folder: str | Path) -> bool:
-    """Whether a folder holds frames, sound or not."""
+    """Whether a folder contains frames, damaged or not."""
     return os.path.isfile(Path(folder) / INDEX)
 
 
 def delete(folder: str | Path) -> None:
-    """Take away the files of a folder that are ours, the index first, and nothing else; raises `OSError`."""
+    """Delete our files in a folder, the index first, and nothing else; raises `OSError`."""
     for path in reversed(_ours(Path(folder))):
         path.unlink()
 
 
 def copy(source: str | Path, target: str | Path) -> None:
-    """Copy the files that are ours into another folder, the index last, or none of them; raises `OSError`."""
+    """Copy our files into another folder, the index last, or none of them; raises `OSError`."""
     os.makedirs(target, exist_ok=True)
     begun: list[Path] = []
     try:
@@ -263,14 +263,14 @@ def copy(source: str | Path, target: str | Path) -> None:
 
 
 def _ours(folder: Path) -> list[Path]:
-    """The files of a folder that are ours, the index last."""
+    """Our files in a folder, the index last."""
     if not folder.is_dir():
         return []
     try:
         bodies = {str(name) for name, _count in json.loads((folder / INDEX).read_text(encoding="utf-8"))["bodies"]}
     except FileNotFoundError:
         bodies = set()
-    except (OSError, KeyError, TypeError, ValueError):  # A damaged index names none: all of the format are its.
+    except (OSError, KeyError, TypeError, ValueError):  # A damaged index names no bodies: take all PC2 files.
         bodies = {path.name for path in folder.glob("*.pc2")}
     found = [path for path in folder.iterdir() if path.name in bodies or OURS.fullmatch(path.name)]
     return sorted((path for path in found if path.is_file()), key=lambda path: (path.name == INDEX, path.name))

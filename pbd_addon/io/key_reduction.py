@@ -4,10 +4,10 @@ Every frame is shown as
 
     shape(frame) ≈ offset + Σ values[frame, k] · keys[k],    0 ≤ values ≤ 1
 
-which is what relative shape keys, and morph targets in games, can play. The best keys in the mean square are the
-principal components of the frames (Alexa and Müller 2000, "Representing Animations by Principal Components"). What a
-viewer sees is the worst vertex of the worst frame; so frames and vertices are weighted by their errors again and
-again (Lawson's algorithm, iteratively reweighted least squares), until the largest error is about as small as it gets.
+which relative shape keys, and morph targets in games, can play. The best keys in the mean square are the principal
+components of the frames (Alexa and Müller 2000, "Representing Animations by Principal Components"). Viewers notice the
+worst vertex of the worst frame, so frames and vertices are repeatedly weighted by their errors (Lawson's algorithm,
+iteratively reweighted least squares), until the largest error hardly decreases.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from typing import NamedTuple
 import numpy as np
 
 SAMPLE = 512
-"""So many vertices decide about the keys; the error is measured on all, and those that are worst join them."""
+"""Number of vertices in the sample that decides about the keys; the error is measured on all vertices."""
 
 JOINING = 128
-"""How many of the worst vertices join at a time."""
+"""Number of worst vertices added to the sample at a time."""
 
 ROUNDS = 6
-"""How often the worst vertices of all may join for one number of keys."""
+"""How often the worst vertices may be added for one number of keys."""
 
 SWEEPS = 24
 """How often the weights are changed for one number of keys."""
 
 FLOOR = 0.05
-"""Smallest share of the largest error that counts for a weight: none falls to zero."""
+"""Added to the relative error in a weight, so that none falls to zero."""
 
 
 class Reduction(NamedTuple):
     """Blend shapes for f frames of n vertices."""
 
     offset: np.ndarray  # (n, 3) float32 [m], always added
-    keys: np.ndarray  # (k, n, 3) float32 [m], what a value of 1 adds
+    keys: np.ndarray  # (k, n, 3) float32 [m], added times their values
     values: np.ndarray  # (f, k) float32, from 0 to 1
-    error: float  # largest distance of a vertex from where it should be, over all frames [m]
+    error: float  # largest error of a vertex over all frames [m]
 
     @property
     def total(self) -> int:
-        """How many shape keys it takes: one for each of the k, and one for the offset."""
+        """Number of shape keys: one for each of the k, and one for the offset."""
         return len(self.keys) + 1
 
     def shapes(self) -> np.ndarray:
-        """What is played, (f, n, 3) float32 [m]."""
+        """The shapes that the keys play, (f, n, 3) float32 [m]."""
         keys = self.keys.reshape(len(self.keys), self.offset.size)
         return self.offset + (self.values @ keys).reshape(-1, *self.offset.shape)
 
@@ -56,10 +56,10 @@ def within(shapes: np.ndarray, bound: float) -> Reduction:
 
     Args:
         shapes: (f, n, 3) float32 [m].
-        bound: Largest distance of a vertex from where it should be [m].
+        bound: Largest error of a vertex [m].
 
     Raises:
-        ValueError: The bound is finer than what 32-bit numbers can show, or the shapes are no such array.
+        ValueError: The bound is below the precision of 32-bit numbers, or the shape of the array is wrong.
     """
     search = _Search(shapes)
     fewest, most = 0, len(shapes) - 1
@@ -77,14 +77,14 @@ def within(shapes: np.ndarray, bound: float) -> Reduction:
 
 
 def by_count(shapes: np.ndarray, count: int) -> Reduction:
-    """The best that so many keys were found to do.
+    """The best reduction found with at most `count` keys.
 
     Args:
         shapes: (f, n, 3) float32 [m].
-        count: How many shape keys there may be, with that of the offset; more than f are of no use and not made.
+        count: Number of shape keys, including the offset; more than f are never needed.
 
     Raises:
-        ValueError: There may be no key at all, or the shapes are no such array.
+        ValueError: The count is below 1, or the shape of the array is wrong.
     """
     if count < 1:
         raise ValueError(f"there must be 1 key at least, not {count}")
@@ -92,7 +92,7 @@ def by_count(shapes: np.ndarray, count: int) -> Reduction:
 
 
 class _Search:
-    """The frames, and what was learnt about which of them and which vertices are hard to meet."""
+    """The frames, and weights of frames and vertices by how hard they are to match."""
 
     def __init__(self, shapes: np.ndarray) -> None:
         self.shapes = np.asarray(shapes, np.float32)
@@ -107,10 +107,10 @@ class _Search:
         self.sample = np.unique(np.linspace(0, self.vertices - 1, min(self.vertices, SAMPLE)).astype(int))
 
     def fit(self, rank: int, enough: float) -> Reduction:
-        """So many keys beside the offset; the search ends early where the error is small enough [m]."""
+        """The best reduction with `rank` keys beside the offset; ends early once the error is at most `enough` [m]."""
         best, usual = None, self.sample
         if rank == self.frames - 1:
-            self.sample = np.arange(self.vertices)  # as many keys as can be are exact for all of them
+            self.sample = np.arange(self.vertices)  # The largest number of keys is exact for all vertices.
         for _round in range(ROUNDS):
             found = self._written(*self._minimax(rank, enough))
             errors = _distances(self.shapes, found)
@@ -127,7 +127,7 @@ class _Search:
         return best
 
     def _minimax(self, rank: int, enough: float) -> tuple[np.ndarray, np.ndarray]:
-        """Values (f, k) and of which frames the keys are made (k, f), for a small largest error of the sample."""
+        """Values (f, k) and keys as mixtures of frames (k, f), minimizing the largest error of the sample."""
         moves = self.moves[:, :, self.sample]
         flat = moves.reshape(self.frames, -1)
         best, smallest = (np.zeros((self.frames, 0)), np.zeros((0, self.frames))), np.inf
@@ -152,7 +152,7 @@ class _Search:
         return best
 
     def _written(self, values: np.ndarray, mixture: np.ndarray) -> Reduction:
-        """The keys as they are written, with values from 0 to 1; the error is not known yet."""
+        """The reduction in float32 with values from 0 to 1, without its error."""
         keys = (mixture @ self.moves.reshape(self.frames, -1)).reshape(-1, 3, self.vertices)
         low = values.min(axis=0)
         span = values.max(axis=0) - low
@@ -168,5 +168,5 @@ class _Search:
 
 
 def _distances(shapes: np.ndarray, found: Reduction) -> np.ndarray:
-    """How far each vertex is off in each frame, (f, n) [m]."""
+    """Error of each vertex in each frame, (f, n) [m]."""
     return np.sqrt(((found.shapes() - shapes) ** 2).sum(axis=2))

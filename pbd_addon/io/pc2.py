@@ -1,9 +1,9 @@
-"""PC2 point caches, which Blender's Mesh Cache modifier and most 3D programs read: the format alone.
+"""The file format of PC2 point caches, which Blender's Mesh Cache modifier and most 3D programs read.
 
 A file is a header of 32 bytes and then one sample after another: the positions of all points, three 32-bit numbers
 each, x y z. All numbers are little-endian. The header: "POINTCACHE2" and a zero byte, version 1 (int32), number of
 points (int32), frame of the first sample (float32), frames from one sample to the next (float32), number of samples
-(int32). The Mesh Cache modifier ignores the header's frame; its own Frame Start says where the first sample stands.
+(int32). The Mesh Cache modifier ignores the header's frame; its own Frame Start is the frame of the first sample.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ MAGIC = b"POINTCACHE2\0"
 VERSION = 1
 LAYOUT = struct.Struct("<12siiffi")
 POINT_BYTES = 12
-"""Of one point in one sample."""
+"""Size of one point in one sample."""
 
 
 class Header(NamedTuple):
-    """What stands at the beginning of a file."""
+    """The header of a file."""
 
     points: int  # in each sample
     samples: int = 0
@@ -36,7 +36,7 @@ class Header(NamedTuple):
         return POINT_BYTES * self.points
 
     def offset(self, sample: int) -> int:
-        """Where in the file a sample begins [bytes]; of the one after the last, where the file ends."""
+        """Position of a sample in the file [bytes]; for the one after the last, the end of the file."""
         return LAYOUT.size + sample * self.sample_bytes
 
 
@@ -50,7 +50,7 @@ def read_header(file: BinaryIO) -> Header:
     """The header of an open file.
 
     Raises:
-        ValueError: It is no PC2 file, is of another version, or ends before its last sample does.
+        ValueError: It is not a PC2 file, has another version, or is truncated.
     """
     file.seek(0)
     raw = file.read(LAYOUT.size)
@@ -69,16 +69,16 @@ def read_header(file: BinaryIO) -> Header:
 
 
 def append(file: BinaryIO, header: Header, positions: np.ndarray) -> Header:
-    """Write a sample behind the last one, then count it in the header; returns that header.
+    """Append a sample, then count it in the header; returns the new header.
 
     Args:
         file: Open for reading and writing.
-        header: As the file has it.
+        header: The file's header.
         positions: (points, 3) [m], written as float32.
 
     Raises:
         ValueError: The shape is wrong.
-        OSError: It could not be written; the header does not count it then.
+        OSError: It could not be written; the header then does not count it.
     """
     file.seek(header.offset(header.samples))
     file.write(_sample(header, positions))
@@ -92,7 +92,7 @@ def read_sample(file: BinaryIO, header: Header, sample: int) -> np.ndarray:
     """Positions of a sample, counted from 0, (points, 3) float32 [m].
 
     Raises:
-        ValueError: There is no such sample, or the file ends before it does.
+        ValueError: There is no such sample, or the file is truncated.
     """
     if not 0 <= sample < header.samples:
         raise ValueError(f"there is no sample {sample}, only {header.samples} from 0")
@@ -104,17 +104,17 @@ def read_sample(file: BinaryIO, header: Header, sample: int) -> np.ndarray:
 
 
 def write(path: str, points: int, samples: Iterable[np.ndarray], start: float = 1.0, rate: float = 1.0) -> int:
-    """Write a whole file; it appears when it is complete, and only then replaces another of that name.
+    """Write a whole file atomically.
 
     Args:
-        path: Of the file.
+        path: The file.
         points: Points of each sample.
         samples: Arrays (points, 3) [m], one after another.
         start: Frame of the first sample.
         rate: Frames from one sample to the next.
 
     Returns:
-        How many samples were written.
+        The number of samples written.
 
     Raises:
         ValueError: A sample has another shape.
@@ -141,7 +141,7 @@ def read(path: str) -> tuple[Header, np.ndarray]:
     """Header of a file, and all its samples, (samples, points, 3) float32 [m].
 
     Raises:
-        ValueError: It is no whole PC2 file.
+        ValueError: It is not a complete PC2 file.
         OSError: The file could not be read.
     """
     with open(path, "rb") as file:
@@ -152,7 +152,7 @@ def read(path: str) -> tuple[Header, np.ndarray]:
 
 
 def _sample(header: Header, positions: np.ndarray) -> bytes:
-    """Positions as they stand in the file."""
+    """Positions in the file's format."""
     if np.shape(positions) != (header.points, 3):
         raise ValueError(f"positions must have shape ({header.points}, 3), not {np.shape(positions)}")
     return np.ascontiguousarray(positions, "<f4").tobytes()

@@ -4,18 +4,17 @@ A kernel takes arrays and numbers, works in place on the predicted positions `p`
 settings or Blender.
 
 Layout: positions are component-major, (3, n): one row per axis, so that an operation on x, y or z runs over
-contiguous memory. Indices are (k, m): row r of a constraint kind ties the particles `indices[:, r]`. Rows are
-sorted by color; `starts` tells where each color begins. No two rows of a color share a particle, so a color can be
-gathered, computed and scattered at once. What depends on masses and on the length of a substep alone, such as the
-factor from a residual to a step, is computed by the constraints and handed over.
+contiguous memory. Indices are (k, m): row r of a kind of constraint connects the particles `indices[:, r]`. Rows are
+sorted by color; `starts` says where each color begins. No two rows of a color share a particle, so a color can be
+gathered, computed and scattered at once. Values that depend only on masses and the length of a substep, such as the
+factor from a residual to a step, are computed by the constraints.
 
-Each file has a subject and the same name in three packages: `protocol` says what its functions do, `numpy` and `numba`
-do it. NumPy does not write a color back before it reads the next: see `numpy.layout`.
+Each file has the same name in three packages: `protocol` documents its functions, `numpy` and `numba` implement them.
+NumPy does not write a color back before it reads the next: see `numpy.layout`.
 
-NumPy's kernels run everywhere. Numba's are several times faster and give the same result up to rounding; the first
-`load` of them compiles for a quarter of a minute or so, later ones read the compiled code from a cache, which is in
-the folder NUMBA_CACHE_DIR or else beside the sources. `python -m pbd_addon.kernels` fills the cache, in a process of
-its own.
+NumPy's kernels run everywhere. Numba's are several times faster and give the same result up to rounding. Their first
+`load` compiles for about a quarter of a minute; later ones read a cache in the folder NUMBA_CACHE_DIR or else beside
+the sources. `python -m pbd_addon.kernels` fills the cache in a separate process.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ FACE, EDGES, POINTS = 0, 1, 2
 
 
 def available() -> tuple[str, ...]:
-    """Backends that can be imported here; imports none of them."""
+    """Backends that are installed; imports none of them."""
     return tuple(name for name in BACKENDS if importlib.util.find_spec(name))
 
 
 def load(name: str = "auto") -> Kernels:
     """The kernels called `name`: "numpy", "numba", or "auto".
 
-    "auto" is what the environment variable PBD_KERNELS says, else NumPy: nothing is compiled unasked.
+    "auto" is the value of the environment variable PBD_KERNELS, or else NumPy: nothing is compiled unasked.
 
     Raises:
         ValueError: There is no such backend.

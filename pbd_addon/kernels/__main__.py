@@ -1,4 +1,4 @@
-"""Compile Numba's kernels into the cache, for processes that come later: `python -m pbd_addon.kernels`."""
+"""Compile Numba's kernels into the cache, for later processes: `python -m pbd_addon.kernels`."""
 
 import time
 

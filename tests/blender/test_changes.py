@@ -16,7 +16,7 @@ SHOWN, LAST = 6, 10
 
 @pytest.fixture
 def stage(extension):
-    """A pinned flag that is attached to a mast, above a plate; two settings and the plate's height are keyed."""
+    """A pinned flag that is attached to a mast, above a plate, in wind and before a fan; two settings are keyed."""
     flag, plate, mast = (scenes.add_grid(name, pbd=name == "Flag") for name in ("Flag", "Plate", "Mast"))
     scenes.pin(flag, [0, 4])
     flag.vertex_groups.new(name="Attach").add([15, 19], 1.0, "REPLACE")
@@ -27,6 +27,14 @@ def stage(extension):
     wire = bpy.data.objects.new("Handle", None)
     bpy.context.scene.collection.objects.link(wire)
     plate.parent = wire
+    bpy.ops.object.effector_add(type="FORCE", location=(0.0, 0.0, 1.0))
+    fan, vane = bpy.context.object, bpy.data.objects.new("Vane", None)
+    fan.name = "Fan"
+    bpy.context.scene.collection.objects.link(vane)
+    bpy.context.scene.pbd.wind_speed, bpy.context.scene.pbd.wind_object = 1.0, vane
+    for frame, strength in ((1, 0.5), (LAST, 1.0)):
+        fan.field.strength = strength
+        fan.keyframe_insert("field.strength", frame=frame)
     for frame, drag in ((1, 0.0), (LAST, 8.0)):
         flag.pbd.drag = drag
         flag.pbd.keyframe_insert("drag", frame=frame)
@@ -107,6 +115,69 @@ def delete_a_collider():
     bpy.data.objects.remove(objects("Plate")[0])
 
 
+def set_a_field():
+    objects("Fan")[0].field.falloff_power = 1.0
+
+
+def change_the_type_of_a_field():
+    objects("Fan")[0].field.type = "WIND"
+
+
+def move_a_field():
+    objects("Fan")[0].location.x += 0.1
+
+
+def add_a_field():
+    bpy.ops.object.effector_add(type="WIND")
+
+
+def add_a_field_by_hand():
+    objects("Spare")[0].select_set(True)
+    bpy.context.view_layer.objects.active = objects("Spare")[0]
+    bpy.ops.object.forcefield_toggle()
+
+
+def hide_a_field():
+    objects("Fan")[0].hide_viewport = True
+
+
+def hide_a_field_from_the_view():
+    objects("Fan")[0].hide_set(True)
+
+
+def switch_a_field_off():
+    objects("Fan")[0].field.type = "NONE"
+
+
+def delete_a_field():
+    bpy.data.objects.remove(objects("Fan")[0])
+
+
+def weigh_fields():
+    objects("Flag")[0].pbd.field_weights.force = 0.5
+
+
+def choose_fields():
+    objects("Flag")[0].pbd.field_weights.collection = bpy.data.collections.new("None")
+
+
+def read_fields_in_another_way():
+    bpy.context.scene.pbd.field_reading = "CLOTH"
+
+
+def blow():
+    bpy.context.scene.pbd.wind_speed = 5.0
+
+
+def turn_the_vane():
+    objects("Vane")[0].rotation_euler.x = 0.5
+
+
+def key_a_field():
+    objects("Fan")[0].field.strength = 5.0
+    objects("Fan")[0].keyframe_insert("field.strength", frame=8)
+
+
 def key_a_later_frame():
     objects("Flag")[0].pbd.drag = 30.0
     objects("Flag")[0].pbd.keyframe_insert("drag", frame=8)
@@ -145,6 +216,21 @@ ROWS = [
     (add_a_collider, SHOWN + 1, "there are other colliders"),
     (unmark_a_collider, SHOWN + 1, "there are other colliders"),
     (delete_a_collider, SHOWN + 1, "there are other colliders"),
+    (set_a_field, SHOWN + 1, "Falloff Power of 'Fan' changed"),
+    (change_the_type_of_a_field, SHOWN + 1, "Type of 'Fan' changed"),
+    (move_a_field, SHOWN + 1, "'Fan' was moved"),
+    (add_a_field, SHOWN + 1, "there are other force fields"),
+    (add_a_field_by_hand, SHOWN + 1, "there are other force fields"),
+    (hide_a_field, SHOWN + 1, "there are other force fields"),
+    (hide_a_field_from_the_view, SHOWN + 1, "there are other force fields"),
+    (switch_a_field_off, SHOWN + 1, "there are other force fields"),
+    (delete_a_field, SHOWN + 1, "there are other force fields"),
+    (weigh_fields, SHOWN + 1, "Field Weights of 'Flag' changed"),
+    (choose_fields, SHOWN + 1, "Effector Collection of 'Flag' changed"),
+    (read_fields_in_another_way, SHOWN + 1, "Force Fields changed"),
+    (blow, SHOWN + 1, "Wind changed"),
+    (turn_the_vane, SHOWN + 1, "Wind changed"),
+    (key_a_field, 2, "animation of 'Fan' changed"),
     (key_a_later_frame, 2, "animation of 'Flag' changed"),
     (drive_what_is_pinned, 1, "animation of 'Flag' changed"),
     (move_what_is_nothing_to_cloth, None, ""),
@@ -168,7 +254,7 @@ def test_a_change(stage, edit, first, why):
     assert record.last_frame == (LAST if first is None else SHOWN + 1)
 
 
-EVALUATED = (move_the_parent_of_a_collider, shape_a_collider)
+EVALUATED = (move_the_parent_of_a_collider, shape_a_collider, turn_the_vane)
 """What these do is only known once Blender has evaluated it, at the frame at which it was done."""
 
 UNTOLD = [row[:2] for row in ROWS if row[0] not in EVALUATED]
@@ -185,7 +271,10 @@ def test_a_change_that_nothing_tells_of(stage, edit, first):
     assert record.last_frame == (LAST if first is None else SHOWN + 1)
 
 
-@pytest.mark.parametrize("edit", [set_tension, move_what_is_pinned, move_what_is_attached_to, add_a_collider])
+UNDONE = [set_tension, move_what_is_pinned, move_what_is_attached_to, add_a_collider, set_a_field, move_a_field]
+
+
+@pytest.mark.parametrize("edit", [*UNDONE, add_a_field])
 def test_undo_is_a_change_like_others(stage, edit):
     """What goes back to what the frames were made with leaves those that were."""
     session = stage.bridge("timeline.session")

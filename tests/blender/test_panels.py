@@ -18,13 +18,14 @@ SIDEBAR_ONLY = {"add"}
 OWNERS = {
     "context.object.pbd": lambda: bpy.types.Object.bl_rna.properties["pbd"].fixed_type,
     "context.object.pbd_collider": lambda: bpy.types.Object.bl_rna.properties["pbd_collider"].fixed_type,
+    "context.object.pbd.field_weights": lambda: OWNERS["context.object.pbd"]().properties["field_weights"].fixed_type,
     "context.scene.pbd": lambda: bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
     "context.scene": lambda: bpy.types.Scene.bl_rna,
     "context.scene.render": lambda: bpy.types.RenderSettings.bl_rna,
 }
 """Expressions that the drawings take properties of, and the Blender types they are."""
 
-NOT_ROWS = {"rna_type", "name", "enabled", "type", "heat_map"}
+NOT_ROWS = {"rna_type", "name", "enabled", "type", "heat_map", "field_weights"}
 """Fields of the property groups that are set by buttons, or are Blender's own."""
 
 

@@ -7,6 +7,7 @@ import sys
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 from scenes import go, shown
 
 from crossings import crossing_pairs, crossing_pairs_between, deepest_penetration, distances, is_inside
@@ -14,6 +15,7 @@ from crossings import crossing_pairs, crossing_pairs_between, deepest_penetratio
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
 OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "tablecloth")
 NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_CONTACT)
+DEFAULT_GRAY = 0.8  # a new material's color in Solid
 LARGEST = 200_000  # [bytes]: they are part of every clone
 
 
@@ -141,6 +143,87 @@ def test_files_are_small_and_open_as_they_should(open_sample, name):
     paths = bpy.utils.blend_paths(absolute=False)
     assert not [path for path in paths if not path.startswith("//")]
     assert sample.scene.render.filepath == "//"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cloth_is_active_and_the_tab_open(open_sample, name, tmp_path):
+    sample = open_sample(name)
+    active = bpy.context.view_layer.objects.active
+    assert active.name in sample.objects
+    assert bpy.context.selected_objects == [active]
+    (area,) = (area for area in bpy.data.screens["Layout"].areas if area.type == "VIEW_3D")
+    assert area.spaces.active.show_region_ui
+    assert area.spaces.active.region_3d.view_perspective == "CAMERA"
+    # What tab a sidebar shows is not to be had without a window; but Blender writes what it has read.
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "again.blend"), compress=False, copy=True)
+    assert b"PBD".ljust(64, b"\0") in (tmp_path / "again.blend").read_bytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cloth_shows_in_solid(open_sample, name):
+    """The colors of the viewport are chosen, and no opaque front is before the cloth."""
+    sample = open_sample(name)
+    (area,) = (area for area in bpy.data.screens["Layout"].areas if area.type == "VIEW_3D")
+    shading = area.spaces.active.shading
+    assert (shading.type, shading.color_type) == ("SOLID", "MATERIAL")
+    for obj in sample.scene.objects:
+        if obj.type == "MESH":
+            assert obj.data.materials, f"{obj.name} is gray"
+        for material in getattr(obj.data, "materials", ()):
+            color = np.array(material.diffuse_color[:3])
+            assert np.abs(color - DEFAULT_GRAY).max() > 0.1, f"{material.name} is gray"
+            assert color == pytest.approx(
+                material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value[:3]
+            )
+    for obj in sample.objects.values():
+        seen = [clear_view(sample.scene, obj, point) for point in shown(obj)[::7]]
+        assert np.mean(seen) > (0.3 if obj.pbd.type == "BALLOON" else 0.45), f"{obj.name} is hidden"
+
+
+def clear_view(scene, obj, point):
+    """Whether nothing opaque but the object itself is between the camera and a point."""
+    graph = bpy.context.evaluated_depsgraph_get()
+    start, end = scene.camera.matrix_world.translation, Vector(point)
+    way = (end - start).normalized()
+    while (end - start).length > 0.02:
+        hit, place, _normal, index, other, _matrix = scene.ray_cast(
+            graph, start, way, distance=(end - start).length - 0.02
+        )
+        if not hit:
+            return True
+        mesh = other.evaluated_get(graph).data
+        if mesh.materials[mesh.polygons[index].material_index].diffuse_color[3] > 0.1:
+            return False
+        start = place + 1e-4 * way
+    return True
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_camera_has_its_subject_in_the_picture(open_sample, name):
+    """In the first frame all cloth together is within the frame and takes a good part of it."""
+    sample = open_sample(name)
+    corners = np.array([seen_by(sample.scene, shown(obj)) for obj in sample.objects.values()])
+    low, high = corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
+    if name != "pillow_fight":  # the blanket falls into the picture
+        assert (low > 0.0).all() and (high < 1.0).all(), f"from {low} to {high}"
+    low, high = np.clip((low, high), 0.0, 1.0)
+    assert np.prod(high - low) > 0.04
+    assert (high - low).max() > 0.25
+
+
+def seen_by(scene, positions):
+    """The smallest and the largest place in the camera's picture, from 0 to 1, of points (n, 3)."""
+    camera = scene.camera
+    matrix = np.linalg.inv(np.array(camera.matrix_world))
+    local = positions.astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
+    width, height = scene.render.resolution_x, scene.render.resolution_y
+    places = camera.data.lens / camera.data.sensor_width * local[:, :2] / -local[:, 2:] * (1.0, width / height) + 0.5
+    return places.min(axis=0), places.max(axis=0)
+
+
+@pytest.mark.parametrize("name", ("flag", "balloon"))
+def test_it_collides_with_itself(open_sample, name):
+    assert open_sample(name).only().pbd.self_collision
 
 
 def test_curtain_hangs_from_its_corners(open_sample):

@@ -15,6 +15,7 @@ import numpy as np
 from ..kinds import Depsgraph, Object, Scene
 from ..scene import animation
 from ..scene.animation import Curves
+from ..settings import field_weights, raw_settings
 from ..settings.properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 from .user_state import Dependencies
 
@@ -36,7 +37,10 @@ _SCENE = operator.attrgetter(
     *("use_custom_simulation_range", "simulation_frame_start", "simulation_frame_end"),
     *("render.fps", "render.fps_base", "render.frame_map_old", "render.frame_map_new"),
 )
-_OBJECT = operator.attrgetter("name", "type", "mode", "parent_type", "data.users", "data.session_uid")
+_OBJECT = operator.attrgetter("name", "type", "mode", "parent_type", "hide_viewport", "session_uid")
+_DATA = operator.attrgetter("users", "session_uid")
+_WEIGHTS = operator.attrgetter(*field_weights.NAMES)
+_FIELD = operator.attrgetter(*raw_settings.FIELD_FIELDS)
 _MODIFIER = operator.attrgetter("name", "type", "show_viewport", "show_render")
 
 
@@ -58,7 +62,7 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
         known: The animation as last read; it is compared only without a window, where Blender may not report edits.
     """
     objects: dict[int, Object] = {}
-    for names in (dependencies.members, dependencies.targets, dependencies.colliders):
+    for names in (dependencies.members, dependencies.targets, dependencies.colliders, dependencies.fields):
         for uid, name in names.items():
             obj = scene.objects.get(name)
             if obj is None or obj.session_uid != uid:
@@ -66,10 +70,14 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
             objects[uid] = obj
     state = [_SCENE(scene), tuple(scene.gravity), _OF_SCENE(scene.pbd)]
     state += [_object(obj, depsgraph) for obj in objects.values()]
+    if scene.pbd.wind_object is not None:
+        state.append(np.array(scene.pbd.wind_object.matrix_world).tobytes())
     if bpy.app.background:
+        state.append([obj.session_uid for obj in scene.objects if obj.field and obj.field.type != "NONE"])
         simulated = [objects[uid] for uid in dependencies.members]
         moving = [objects[uid] for uid in dependencies.pinned if not objects[uid].pbd.baked]
-        moving += [objects[uid] for uid in (*dependencies.targets, *dependencies.colliders)]
+        moving += [objects[uid] for uid in (*dependencies.targets, *dependencies.colliders, *dependencies.fields)]
+        moving += [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
         known = animation.read(scene, simulated, moving, known.frames, known)
     return QuickLook(hashlib.sha256(repr(state).encode()).digest(), objects, known)
 
@@ -79,7 +87,9 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
     pbd, parent = obj.pbd, obj.parent
     state = [
         _OBJECT(obj),
+        obj.data and _DATA(obj.data),
         _OF_OBJECT(pbd),
+        _WEIGHTS(pbd.field_weights),
         pbd.attach_object and pbd.attach_object.session_uid,
         _OF_COLLIDER(obj.pbd_collider),
         parent and parent.session_uid,
@@ -89,6 +99,10 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
         np.array(obj.evaluated_get(depsgraph).matrix_world).tobytes(),
         list(map(_MODIFIER, obj.modifiers)),
     ]
+    if obj.field and obj.field.type != "NONE":
+        state += [_FIELD(obj.field), obj.field.texture and obj.field.texture.session_uid, obj.hide_get()]
+    if pbd.field_weights.collection is not None:
+        state.append([one.session_uid for one in pbd.field_weights.collection.all_objects])
     if obj.type == "MESH":
         mesh = obj.data
         state += [len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)]

@@ -9,13 +9,21 @@ import numpy as np
 
 from ..errors import PBDError
 from ..kinds import Depsgraph, Object, Scene
-from ..scene import animation, poses, surfaces
+from ..scene import animation, fields, poses, surfaces
+from ..scene.fields import FieldPlace
 from ..scene.scene_objects import find
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
-from ..settings.raw_settings import Key, as_collider
+from ..settings.raw_settings import Key, as_collider, as_field
 from . import deformed_input, mesh_io
 from .user_state import FirstFrameInputs, UserState, collider_settings
+
+
+class Absorber(NamedTuple):
+    """What force fields with *Absorption* do not act through."""
+
+    absorption: float  # share of a field that it takes, 0 to 1
+    surface: Surface
 
 
 class SceneSnapshot(NamedTuple):
@@ -27,6 +35,8 @@ class SceneSnapshot(NamedTuple):
     deformed: dict[int, np.ndarray] = {}  # output of modifiers, of all vertices or the pins, float32, object space [m]
     user: UserState | None = None  # what the user has set, if it was read
     first_inputs: dict[int, FirstFrameInputs] = {}  # inputs of the first frame, by uid, if they were read
+    fields: dict[int, FieldPlace] = {}  # force fields, by object uid
+    absorbers: dict[int, Absorber] = {}  # by object uid, if a force field is absorbed
 
     @property
     def collider_uids(self) -> set[int]:
@@ -48,7 +58,11 @@ class SceneSnapshot(NamedTuple):
             else shape
             for uid, shape in other.deformed.items()
         }
-        return SceneSnapshot(between, other.settings, moving, shapes)
+        blown = {
+            uid: self.fields[uid].blend(place, fraction) if uid in self.fields else place
+            for uid, place in other.fields.items()
+        }
+        return SceneSnapshot(between, other.settings, moving, shapes, fields=blown, absorbers=other.absorbers)
 
     def completing(self, earlier: SceneSnapshot) -> SceneSnapshot:
         """The `earlier` snapshot, with objects that it lacks taken from this one; only this one's objects."""
@@ -56,7 +70,8 @@ class SceneSnapshot(NamedTuple):
         standing = {uid: earlier.surfaces.get(uid, surface) for uid, surface in self.surfaces.items()}
         shapes = {uid: earlier.deformed.get(uid, shape) for uid, shape in self.deformed.items()}
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
-        return SceneSnapshot(known, settings, standing, shapes)
+        blown = {uid: earlier.fields.get(uid, place) for uid, place in self.fields.items()}
+        return SceneSnapshot(known, settings, standing, shapes, fields=blown, absorbers=self.absorbers)
 
     def has_poses_of(self, other: SceneSnapshot) -> bool:
         """Whether the objects that both have are in the same pose."""
@@ -65,6 +80,8 @@ class SceneSnapshot(NamedTuple):
     def has_surroundings_of(self, other: SceneSnapshot) -> bool:
         """Whether both have the same surfaces, and modifiers give the same shapes."""
         same = self.surfaces.keys() == other.surfaces.keys() and self.has_shapes_of(other)
+        same = same and self.fields.keys() == other.fields.keys()
+        same = same and all(place.is_like(other.fields[uid]) for uid, place in self.fields.items())
         return same and all(surface.is_like(other.surfaces[uid]) for uid, surface in self.surfaces.items())
 
     def has_shapes_of(self, other: SceneSnapshot) -> bool:
@@ -135,7 +152,29 @@ def read_surroundings(
                     f"'{obj.name}' is attached to '{target.name}', which is disabled in viewports: enable it"
                 )
             found[target.session_uid] = surface
-    return snapshot._replace(settings=settings, surfaces=found, deformed=read_deformed(objects, depsgraph))
+    snapshot = snapshot._replace(settings=settings, surfaces=found, deformed=read_deformed(objects, depsgraph))
+    blowing = fields.acting(scene, depsgraph)
+    return _with_fields(scene, depsgraph, snapshot, blowing, known) if blowing else snapshot
+
+
+def _with_fields(
+    scene: Scene, depsgraph: Depsgraph, snapshot: SceneSnapshot, blowing: list[Object], known: dict[int, Surface]
+) -> SceneSnapshot:
+    """A snapshot with these force fields, their settings, and the surfaces that absorb them, if any does."""
+    settings = dict(snapshot.settings)
+    for obj in blowing:
+        settings[as_field(obj.session_uid)] = raw_settings.raw_field(animation.animated(obj, depsgraph).field)
+    absorbers = {}
+    if any(settings[as_field(obj.session_uid)].use_absorption for obj in blowing):
+        for obj in scene.objects:
+            marked = any(modifier.type == "COLLISION" for modifier in obj.modifiers)
+            surface = snapshot.surfaces.get(obj.session_uid)
+            if surface is None and marked and obj.type == "MESH" and surfaces.takes_part(obj, depsgraph):
+                surface = _read(obj, depsgraph, known)
+            if surface is not None and (marked or obj.session_uid in snapshot.collider_uids):
+                absorbers[obj.session_uid] = Absorber(obj.collision.absorption if marked else 1.0, surface)
+    places = {obj.session_uid: fields.read_place(obj, depsgraph) for obj in blowing}
+    return snapshot._replace(settings=settings, fields=places, absorbers=absorbers)
 
 
 def read_deformed(objects: list[Object], depsgraph: Depsgraph, evaluate: bool = True) -> dict[int, np.ndarray]:

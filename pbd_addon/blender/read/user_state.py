@@ -11,14 +11,14 @@ import numpy as np
 from ..errors import PBDError
 from ..kinds import Depsgraph, Object, Scene
 from ..output import output_choice
-from ..scene import animation, poses, surfaces, user_keys
+from ..scene import animation, fields, poses, surfaces, user_keys
 from ..scene.animation import Curves
 from ..scene.poses import Pose
-from ..scene.scene_objects import bodies, find, is_body, objects_of
+from ..scene.scene_objects import bodies, find, is_body, layer_of, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Key, as_collider
+from ..settings.raw_settings import Key, as_collider, as_field
 from . import mesh_io
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -31,6 +31,7 @@ class Dependencies(NamedTuple):
     pinned: frozenset[int] = frozenset()  # those with pins: their transforms matter
     targets: dict[int, str] = {}  # names of the attachment targets
     colliders: dict[int, str] = {}  # names of the colliders
+    fields: dict[int, str] = {}  # names of the force fields
 
 
 class Place(NamedTuple):
@@ -71,6 +72,7 @@ class Edits(NamedTuple):
     colliders: bool = False  # an object may have become a collider or stopped being one
     surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is an invalid surface
     carried: dict[int, Any] = {}  # new transforms of objects that a parent or constraint has moved, by uid
+    fields: bool = False  # an object may have become a force field or stopped being one
 
 
 class UserState(NamedTuple):
@@ -89,6 +91,8 @@ class UserState(NamedTuple):
     hand_count: int  # number of grabs
     edits: Edits  # edits reported since the last frame was shown
     curves: Curves | None = None  # the animation; None if it was not read
+    fields: dict[int, Place] = {}  # of the force fields, by uid
+    field_uids: frozenset[int] | None = None  # uids of the force fields; None if no edit may have changed them
 
 
 def read(
@@ -104,6 +108,7 @@ def read(
     found = bodies(scene) if math.floor(frame) == first else []  # Scanning all objects is slow in large scenes.
     holders = [obj for obj in members if obj.session_uid in dependencies.pinned and not obj.pbd.baked]
     holders += objects_of(scene, dependencies.targets)
+    blowing = [obj for obj in objects_of(scene, dependencies.fields) if _blows(obj, scene)]
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
     owners[scene.session_uid] = scene
     owners.update((as_collider(obj.session_uid), obj) for obj in colliders)
@@ -113,12 +118,20 @@ def read(
         if obj != scene
     }
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
-    names = {obj.session_uid: obj.name for obj in (*members, *colliders)}
+    names = {obj.session_uid: obj.name for obj in (*members, *colliders, *blowing)}
+    for obj in blowing:
+        owners[as_field(obj.session_uid)] = obj
+        settings[as_field(obj.session_uid)] = raw_settings.raw_field(obj.field)
+    vane = [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
+    animated = {key: animation.animated_paths(owner) for key, owner in owners.items()}
+    paths = animated[scene.session_uid]
+    if vane and paths is not None and not place(vane[0]).is_free:
+        animated[scene.session_uid] = (*paths, "pbd.wind_direction")
     return UserState(
         frame=frame,
         first=first,
         settings=settings,
-        animated={key: animation.animated_paths(owner) for key, owner in owners.items()},
+        animated=animated,
         names={**names, scene.session_uid: ""},
         colliders={obj.session_uid: place(obj) for obj in colliders},
         holders={obj.session_uid: place(obj) for obj in holders},
@@ -127,10 +140,24 @@ def read(
         collider_uids=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if edits.colliders else None,
         hand_count=scene.pbd.hand_count,
         edits=edits,
-        curves=animation.read(scene, members, [*holders, *colliders], frames, known)
+        curves=animation.read(scene, members, [*holders, *colliders, *blowing, *vane], frames, known)
         if frames and (edits.curves or bpy.app.background)
         else None,
+        fields={obj.session_uid: place(obj) for obj in blowing},
+        field_uids=field_uids(scene) if edits.fields or bpy.app.background else None,
     )
+
+
+def field_uids(scene: Scene) -> frozenset[int]:
+    """Uids of the force fields of a scene that are switched on."""
+    return frozenset(obj.session_uid for obj in scene.objects if fields.is_field(obj) and _blows(obj, scene))
+
+
+def _blows(obj: Object, scene: Scene) -> bool:
+    """Whether an object is a force field that is not hidden, or whose hiding is animated."""
+    if not fields.is_field(obj) or obj.hide_get(view_layer=layer_of(scene)):
+        return False
+    return not obj.hide_viewport or ("hide_viewport", 0) in animation.channels(obj)
 
 
 def place(obj: Object) -> Place:
@@ -210,8 +237,10 @@ def collect_edits(
     animation_data = [getattr(update.id, "animation_data", None) for update in depsgraph.updates]
     has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
     curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # Drivers and strips may have been edited.
+    edited: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_transform]
+    blows = edits.fields or any(isinstance(one, bpy.types.Object) and fields.is_field(one) for one in edited)
     if known is None or shown_frame(scene) != known.frame:
-        return edits._replace(curves=edits.curves or curves_edited)
+        return edits._replace(curves=edits.curves or curves_edited, fields=blows)
     around = {**dependencies.colliders, **dependencies.targets}
     shapes = dict(edits.surfaces)
     reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
@@ -222,10 +251,10 @@ def collect_edits(
                 shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
             except PBDError:
                 shapes[obj.session_uid] = None
-    stood = {**known.colliders, **known.holders}
+    stood = {**known.colliders, **known.holders, **known.fields}
     carried = {
         obj.session_uid: obj.matrix_world.copy()
         for obj in objects_of(scene, {uid: place.name for uid, place in stood.items()})
         if (obj.parent is not None or obj.constraints) and obj.matrix_world != stood[obj.session_uid].carried
     }
-    return Edits(edits.curves or curves_edited, edits.colliders, shapes, carried)
+    return Edits(edits.curves or curves_edited, edits.colliders, shapes, carried, blows)

@@ -11,7 +11,7 @@ from bpy.props import IntProperty, PointerProperty, StringProperty
 
 from ...settings import Material, SolverSettings
 from ..kinds import Object
-from . import borrowed, maps, shown_units
+from . import borrowed, gases, maps, shown_units, wind
 from .field_properties import (
     OVERRIDABLE,
     Choice,
@@ -24,6 +24,7 @@ from .field_properties import (
     property_from,
     shown_fields,
 )
+from .field_weights import PBD_PG_field_weights
 
 RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 """Options of a path that may begin with //; before Blender 4.5 all paths may."""
@@ -158,6 +159,12 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         default=32,
         min=1,
         soft_max=256,
+    )
+    field_weights: PointerProperty(
+        name="Field Weights",
+        description="How much of each type of force field, and of gravity, this object feels",
+        type=PBD_PG_field_weights,
+        override=OVERRIDABLE,
     )
     delete_file: Switch(
         name="Delete File Too",
@@ -324,11 +331,11 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
 for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings)):
     group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
 
-PBD_PG_object.__annotations__.update(shown_units.properties() | maps.properties())
-PBD_PG_scene.__annotations__.update(borrowed.properties())
+PBD_PG_object.__annotations__.update(shown_units.properties() | maps.properties() | gases.properties())
+PBD_PG_scene.__annotations__.update(borrowed.properties() | wind.properties())
 
 register_classes, unregister_classes = bpy.utils.register_classes_factory(
-    (PBD_PG_object, PBD_PG_collider, PBD_PG_scene)
+    (PBD_PG_field_weights, PBD_PG_object, PBD_PG_collider, PBD_PG_scene)
 )
 
 

@@ -4,11 +4,14 @@ import operator
 from collections import namedtuple
 from typing import Any, NamedTuple
 
+import bpy
+
 from ...maps import MAPS
 from ...settings import Material, SolverSettings
 from ..errors import PBDError
 from ..kinds import Scene
-from . import maps
+from ..scene import fields
+from . import field_weights, maps, wind
 from .field_properties import shown_fields
 from .properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 
@@ -21,6 +24,11 @@ def as_collider(uid: int) -> Key:
     return ("collider", uid)
 
 
+def as_field(uid: int) -> Key:
+    """The key of an object's settings as a force field."""
+    return ("field", uid)
+
+
 MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
 SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
 COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
@@ -30,22 +38,47 @@ OF_SCENE = {name: ((f"pbd.{name}",), "") for name in SOLVER_FIELDS} | {
     "settle": (("pbd.settle",), ""),
     "floor": (("pbd.use_floor", "pbd.floor_height", "pbd.floor_friction"), "Floor"),
     "frame_seconds": (("pbd.speed", "render.fps", "render.fps_base"), "Speed or frame rate"),
+    "wind": (("pbd.wind_",), "Wind"),
+    "field_reading": (("pbd.field_reading",), ""),
 }
 OF_COLLIDER = {name: ((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS}
-OF_OBJECT = {name: ((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS)}
+OF_OBJECT = {name: ((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS)} | {
+    "field_weights": (("pbd.field_weights",), "Field Weights"),
+    "fields": ((), "Effector Collection"),
+}
+SHARED = {
+    "strength": ("linear_drag",),
+    "size": ("rest_length",),
+    "harmonic_damping": ("quadratic_drag",),
+    "flow": ("inflow",),
+}
+"""Settings of a force field that Blender stores in one place with others, which have other names for other types."""
+
+FIELD_FIELDS = (
+    *("type", "shape", "falloff_type", "z_direction", "strength", "flow", "noise", "seed", "wind_factor"),
+    *("falloff_power", "use_min_distance", "distance_min", "use_max_distance", "distance_max"),
+    *("radial_falloff", "use_radial_min", "radial_min", "use_radial_max", "radial_max", "use_gravity_falloff"),
+    *("size", "use_global_coords", "harmonic_damping", "apply_to_location", "use_absorption"),
+    *("texture_mode", "texture_nabla", "use_object_coords", "use_2d_force"),
+)
+OF_FIELD = {name: (tuple(f"field.{each}" for each in (name, *SHARED.get(name, ()))), "") for name in FIELD_FIELDS} | {
+    "texture": (("field.texture",), "")
+}
 """For each field: the data paths that make its value, and its name if it differs from that of the property."""
 
 Record = Any
-"""One of the three below: mypy cannot see fields that are made from a table."""
+"""One of the four below: mypy cannot see fields that are made from a table."""
 
 _record: Any = namedtuple
 SceneSettings = _record("SceneSettings", tuple(OF_SCENE))
 ColliderSettings = _record("ColliderSettings", COLLIDER_FIELDS)
 ObjectSettings = _record("ObjectSettings", tuple(OF_OBJECT))
+FieldSettings = _record("FieldSettings", tuple(OF_FIELD))
 RECORDS: dict[Any, Any] = {
     SceneSettings: (OF_SCENE, PBD_PG_scene),
     ColliderSettings: (OF_COLLIDER, PBD_PG_collider),
     ObjectSettings: (OF_OBJECT, PBD_PG_object),
+    FieldSettings: (OF_FIELD, bpy.types.FieldSettings),
 }
 
 
@@ -77,11 +110,26 @@ def differences(before: Record, now: Record) -> list[str]:
 
 _object_values = operator.attrgetter(*MATERIAL_FIELDS, *maps.FIELDS)
 _collider_values = operator.attrgetter(*COLLIDER_FIELDS)
+_field_values = operator.attrgetter(*FIELD_FIELDS)
+_weights = operator.attrgetter(*field_weights.NAMES)
 
 
 def raw_material(pbd: Any) -> Record:
-    """The material and maps of an ``Object.pbd``."""
-    return ObjectSettings._make(_object_values(pbd))
+    """The material, maps and field weights of an ``Object.pbd``."""
+    return ObjectSettings(*_object_values(pbd), _weights(pbd.field_weights), fields_of(pbd.field_weights.collection))
+
+
+def fields_of(collection: Any) -> tuple[str, ...] | None:
+    """The names of the force fields in a collection; None for no collection."""
+    if collection is None:
+        return None
+    return tuple(sorted(obj.name for obj in collection.all_objects if fields.is_field(obj)))
+
+
+def raw_field(field: Any) -> Record:
+    """The settings of one of Blender's force fields."""
+    texture = field.texture
+    return FieldSettings(*_field_values(field), "" if texture is None else texture.name)
 
 
 def raw_collider(pbd_collider: Any) -> Record:
@@ -105,6 +153,8 @@ def raw_scene(scene: Scene) -> Record:
         settle=pbd.settle,
         floor=Floor(pbd.use_floor, pbd.floor_height, pbd.floor_friction),
         frame_seconds=clean(pbd.speed) * clean(render.fps_base) / render.fps,
+        wind=wind.raw_wind(scene),
+        field_reading=pbd.field_reading,
     )
 
 
@@ -127,7 +177,7 @@ def material_from(raw: Record, name: str) -> Material:
 
 def maps_from(raw: Record) -> dict[str, maps.WeightMap]:
     """The settings of each map in a record from `raw_material`."""
-    values = list(map(clean, raw[len(MATERIAL_FIELDS) :]))
+    values = [clean(getattr(raw, name)) for name in maps.FIELDS]
     return {kind: maps.WeightMap(*values[3 * at : 3 * at + 3]) for at, kind in enumerate(MAPS)}
 
 

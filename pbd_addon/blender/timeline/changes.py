@@ -17,6 +17,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import FirstFrameInputs, Place, UserState
 from ..scene import poses
+from ..scene.fields import FieldPlace
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
@@ -34,7 +35,7 @@ PUT_ELSEWHERE = 1e-4
 class Change(NamedTuple):
     """A changed input of frames."""
 
-    what: str  # SETTING, PLACE, COLLIDERS or COLLIDERS_BACK, ANIMATION, HAND, or one of `AT_FIRST`
+    what: str  # SETTING, PLACE, COLLIDERS or COLLIDERS_BACK, FIELDS, ANIMATION, HAND, or one of `AT_FIRST`
     first_frame: int  # the first that depends on it
     why: str  # the end of a sentence: "Tension of 'Flag' changed"
     uid: int = 0  # of the object with pins that was moved
@@ -63,6 +64,7 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
                 *setting_changes(record, known, user),
                 *_places(record, known, user),
                 *_colliders(record, known, user),
+                *_fields(record, known, user),
             ]
         found += [*_animation(record, user), *_differences_at_frame(record, now)]
     return sorted(found, key=lambda one: one.first_frame)
@@ -253,7 +255,24 @@ def _colliders(record: Record, known: UserState, user: UserState) -> list[Change
     return found
 
 
-def _has_transform(surface: Surface | None, matrix: np.ndarray) -> bool:
+def _fields(record: Record, known: UserState, user: UserState) -> list[Change]:
+    """Force fields that the user has added, removed or moved."""
+    found = []
+    others = None not in (user.field_uids, known.field_uids) and user.field_uids != known.field_uids
+    if others or not user.fields.keys() >= known.fields.keys():
+        field_uids = user.fields.keys() if user.field_uids is None else user.field_uids
+        fitting = [at for at, one in record.snapshots.items() if one.fields.keys() == field_uids]
+        found.append(Change("FIELDS", _after_shown(record, known, fitting), iface("there are other force fields")))
+    for uid, place in user.fields.items():
+        if _moved(known.fields.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
+            stood = record.snapshots.items() if place.is_free else ()
+            fitting = [at for at, one in stood if _has_transform(one.fields.get(uid), place.matrix)]
+            why = iface("'{name}' was put back") if fitting else iface("'{name}' was moved")
+            found.append(Change("FIELDS", _after_shown(record, known, fitting), why.format(name=place.name)))
+    return found
+
+
+def _has_transform(surface: Surface | FieldPlace | None, matrix: np.ndarray) -> bool:
     """Whether a surface exists and has this transform (4, 4)."""
     return surface is not None and np.allclose(surface.matrix, matrix, rtol=0.0, atol=1e-6)
 

@@ -47,12 +47,12 @@ def sentence(scene: Scene, objects: Iterable[Object] = ()) -> str:
 
 
 def count_vertices(scene: Scene, objects: Iterable[Object] = ()) -> int:
-    """How many vertices the live cloth of a scene has, with objects that are to join it."""
+    """Number of vertices of a scene's live cloth and of `objects` to be added."""
     return sum(len(obj.data.vertices) for obj in {*live_bodies(scene), *objects})
 
 
 def seconds_to_prepare(count: int) -> float:
-    """How long the first frame of so many vertices takes to be built [s]."""
+    """Estimated time to build the first frame with `count` vertices [s]."""
     return BUILD * count + BUILD_MORE * count**2
 
 

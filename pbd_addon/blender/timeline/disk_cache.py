@@ -121,7 +121,12 @@ class DiskCache:
             written[uid] = surface, frames
             around[self._number(uid)] = {"name": surface.name, "matrix": surface.matrix.ravel().tolist(), **frames}
         arrays |= {f"deformed_{self._number(uid)}": shape for uid, shape in snapshot.deformed.items()}
-        note = {"poses": stood, "settings": self._named(snapshot.settings), "surfaces": around}
+        note: dict[str, Any] = {"poses": stood, "settings": self._named(snapshot.settings), "surfaces": around}
+        if snapshot.fields:
+            blowing = snapshot.fields.items()
+            note["fields"] = {
+                self._number(uid): [place.name, *(a.tolist() for a in place[1:])] for uid, place in blowing
+            }
         arrays["note"] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         self.describe(scene)
         ends = np.cumsum([len(member.body.vertices) for member in self.record.scene_sim.members])
@@ -180,7 +185,7 @@ class DiskCache:
     def _named(self, settings: dict[Key, Any]) -> dict[str, Any]:
         """Raw settings by keys that JSON can hold."""
         return {
-            f"collider {self._number(key[1])}" if isinstance(key, tuple) else self._number(key): raw
+            f"{key[0]} {self._number(key[1])}" if isinstance(key, tuple) else self._number(key): raw
             for key, raw in settings.items()
         }
 

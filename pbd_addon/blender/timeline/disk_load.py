@@ -15,10 +15,21 @@ from ..read import mesh_io, user_state
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Place
 from ..scene import surfaces, user_keys
+from ..scene.fields import FieldPlace
 from ..scene.poses import Pose
 from ..scene.scene_objects import find, live_bodies
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import ColliderSettings, Floor, Key, ObjectSettings, SceneSettings, as_collider
+from ..settings.raw_settings import (
+    ColliderSettings,
+    FieldSettings,
+    Floor,
+    Key,
+    ObjectSettings,
+    SceneSettings,
+    as_collider,
+    as_field,
+)
+from ..settings.wind import WindSettings
 from . import changes, checksums, step
 from .disk_cache import PAST, DiskCache, claim, folder_of, shown_path
 from .record import Record
@@ -177,8 +188,17 @@ def _read_snapshots(files: FrameFiles, uids: list[int | None], scene: Scene) -> 
             for name, shape in rest.items()
             if name.startswith("deformed_")
         }
-        found[frame] = SceneSnapshot(standing, _settings(note["settings"], uids, scene), around, deformed)
+        blowing = {uids[int(number)]: _field_place(place) for number, place in note.get("fields", {}).items()}
+        settings = _settings(note["settings"], uids, scene)
+        found[frame] = SceneSnapshot(standing, settings, around, deformed, fields=blowing)
     return found
+
+
+def _field_place(saved: list[Any]) -> FieldPlace:
+    """Where a field stood, as it is written."""
+    name, matrix, points, normals, triangles = saved
+    mesh = (np.array(points, np.float32), np.array(normals, np.float32), np.array(triangles, np.int32))
+    return FieldPlace(name, np.array(matrix), *(each.reshape(-1, 3) for each in mesh))
 
 
 def _settings(named: dict[str, Any], uids: list[int | None], scene: Scene) -> dict[Key, Any]:
@@ -187,11 +207,14 @@ def _settings(named: dict[str, Any], uids: list[int | None], scene: Scene) -> di
     for name, raw in named.items():
         kind, _, number = name.rpartition(" ")
         uid, values = uids[int(number)], _tuples(raw)
-        if kind:
+        if kind == "field":
+            found[as_field(uid)] = FieldSettings._make(values)
+        elif kind:
             found[as_collider(uid)] = ColliderSettings._make(values)
         elif uid == scene.session_uid:
             found[uid] = SceneSettings._make(values)
-            found[uid] = found[uid]._replace(floor=Floor._make(found[uid].floor))
+            raw = found[uid]
+            found[uid] = raw._replace(floor=Floor._make(raw.floor), wind=WindSettings._make(raw.wind))
         else:
             found[uid] = ObjectSettings._make(values)
     return found

@@ -60,6 +60,7 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
 def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
     """Read, apply changes, step and write."""
     scene_sim, colliders = record.scene_sim, record.scene_sim.colliders if record.scene_sim else {}
+    fields = record.scene_sim.fields if record.scene_sim else {}
     now = look(record, scene, depsgraph, objects)
     frame = now.user.frame
     found: list = []
@@ -77,8 +78,12 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
             except PBDError as error:
                 step.set_message(record, str(error), isinstance(error, LateError))
         write(record, scene, now, depsgraph.mode == "RENDER")
-    same = record.scene_sim is scene_sim and (scene_sim is None or scene_sim.colliders is colliders)
-    user = now.user if same else step.read_user(record, scene)._replace(collider_uids=now.user.collider_uids)
+    same = record.scene_sim is scene_sim
+    same = same and (scene_sim is None or (scene_sim.colliders is colliders and scene_sim.fields is fields))
+    user = now.user
+    if not same:
+        anew = step.read_user(record, scene)
+        user = anew._replace(collider_uids=user.collider_uids, field_uids=user.field_uids)
     step.remember(record, user)
     if record.scene_sim is not None and not found and not record.is_pristine:
         replay.note(record, scene, depsgraph, now)
@@ -156,20 +161,20 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
             here = whole_snapshot(record, scene, depsgraph)
             step.clear(record, here)
             if here.settings[scene.session_uid].settle and not record.bake:
-                _tell_before_building(scene, depsgraph)
+                _refuse_to_block(scene, depsgraph)
                 _build(record, scene, depsgraph, first, here)
         if target == first:
             return
         if not (kept and record.bake):
             if not record.bake:
-                _tell_before_building(scene, depsgraph)
+                _refuse_to_block(scene, depsgraph)
             begin(record, scene, depsgraph, first)
     if record.first_frame <= target and target > record.last_frame:
         _step_to(record, scene, depsgraph, now, target)
 
 
-def _tell_before_building(scene: Scene, depsgraph: Depsgraph) -> None:
-    """Raise a `LateError` where a window would stand still for a first frame that is built."""
+def _refuse_to_block(scene: Scene, depsgraph: Depsgraph) -> None:
+    """Raise a `LateError` if building the first frame would block a window."""
     if patience_of(depsgraph) < math.inf and is_heavy(scene):
         count = cost_estimate.count_vertices(scene)
         seconds = cost_estimate.rounded(cost_estimate.seconds_to_prepare(count))
@@ -177,7 +182,7 @@ def _tell_before_building(scene: Scene, depsgraph: Depsgraph) -> None:
 
 
 def is_heavy(scene: Scene) -> bool:
-    """Whether a window would stand still for a first frame that is built."""
+    """Whether building the first frame would block a window."""
     return PATIENCE < math.inf and cost_estimate.seconds_to_prepare(cost_estimate.count_vertices(scene)) > LONG
 
 

@@ -27,7 +27,7 @@ class BakeProgress(NamedTuple):
     eta_seconds: float
     settled: int = 0  # frames of settling done
     to_settle: int = 0  # frames of settling in all; 0 once frames are stepped
-    to_prepare: int = 0  # vertices of the first frame, which is built next, in one go
+    to_prepare: int = 0  # number of vertices while the first frame is about to be built, in one step
 
     @property
     def share(self) -> float:
@@ -177,4 +177,5 @@ class Record:
             frozenset(one.uid for one in members if len(one.body.pin_ids)),
             {one.uid: one.surface.name for one in bound if one.uid not in colliders},
             {uid: one.surface.name for uid, one in colliders.items()},
+            self.scene_sim.fields,
         )

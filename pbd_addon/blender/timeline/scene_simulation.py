@@ -49,6 +49,8 @@ class SceneSimulation:
         colliders: The colliders, by object uid.
         applied: The raw settings in use, by key.
         in_place_steps: Number of steps taken in place.
+        fields: Names of the force fields, by object uid.
+        is_blown: Whether wind or a force field acts.
     """
 
     def __init__(self, scene: Scene, objects: list[Object], snapshot: SceneSnapshot) -> None:
@@ -73,11 +75,14 @@ class SceneSimulation:
             self_collision=SELF_COLLISION[settings.collisions],
             automatic=settings.automatic,
             kernels="numpy",
+            air_density=settings.air_density,
         )
         for member in self.members:
             self._set_maps(member, snapshot.settings[member.uid])
         self.applied = dict(snapshot.settings)
         self.in_place_steps = 0
+        self.fields = {uid: place.name for uid, place in snapshot.fields.items()}
+        self.is_blown = False
 
     def _all_colliders(self) -> list[Plane | Collider]:
         """The solver's colliders, in order."""

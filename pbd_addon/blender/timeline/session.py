@@ -57,7 +57,7 @@ def ensure(scene: Scene, depsgraph: Depsgraph) -> Record:
 def reset(scene: Scene, depsgraph: Depsgraph) -> None:
     """Restart at the current frame from the meshes as they are; raises `PBDError`.
 
-    A first frame that a window would stand still for is left to playback, which tells it first.
+    If building the first frame would block the window, it is left to playback, which warns first.
     """
     drop(scene)
     try:
@@ -112,7 +112,7 @@ def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
 def notice_undo() -> None:
     """After undo: F-curves and colliders may have changed without a report from Blender."""
     for found in _records.values():
-        step.note(found, edits=found.edits._replace(curves=True, colliders=True))
+        step.note(found, edits=found.edits._replace(curves=True, colliders=True, fields=True))
 
 
 def valid_frames(scene: Scene) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import Body
-from ...contact.surface_points import SurfacePoints
+from ...surface_points import SurfacePoints
 from ..errors import PBDError
 from ..kinds import Object
 from ..output import output_choice

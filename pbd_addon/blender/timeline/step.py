@@ -18,7 +18,7 @@ from ..read.user_state import Edits, UserState
 from ..scene.scene_objects import live_bodies
 from ..scene.simulated_range import last_live_frame
 from ..scene.surfaces import Surface
-from . import backends, changes
+from . import air, backends, changes
 from .changes import Change
 from .record import BakeProgress, DisplayedFrame, InvalidRange, Record, UndoState
 from .scene_simulation import SceneSimulation
@@ -88,6 +88,10 @@ def remember(record: Record, user: UserState) -> None:
         user = user._replace(collider_uids=known.collider_uids)
     if user.collider_uids is None and record.scene_sim is not None:
         user = user._replace(collider_uids=frozenset(record.scene_sim.colliders))
+    if user.field_uids is None and known is not None:
+        user = user._replace(field_uids=known.field_uids)
+    if user.field_uids is None and record.scene_sim is not None:
+        user = user._replace(field_uids=frozenset(record.scene_sim.fields))
     record.known = user._replace(edits=Edits(), curves=None)
     record.edits = Edits()
 
@@ -179,12 +183,15 @@ def advancing(
         if scene_sim.colliders.keys() != collider_uids and record.first_disturbed is None:
             record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
     scene_sim.apply(scene, snapshot.settings)
+    if scene_sim.fields.keys() != snapshot.fields.keys():
+        record.displayed, scene_sim.fields = {}, {uid: place.name for uid, place in snapshot.fields.items()}
     record.notes = {**scene_sim.notes(), **scene_sim.newcomers(scene)}
     simulation.use_kernels(backends.choose(scene))
     snapshot = scene_sim.with_pins_only(snapshot)._replace(user=None, first_inputs={})
     seconds = snapshot.settings[scene.session_uid].frame_seconds
     try:
         simulation.take_inputs(scene_sim.inputs(scene, snapshot))
+        air.surround(scene_sim, scene, record.snapshots.get(frame - 1, snapshot), snapshot)
         report = yield from simulation.slices(seconds)
     except UnstableError as error:
         record.blocked = f"{error}; frame {frame - 1} is kept"
@@ -297,6 +304,7 @@ def step_in_place(record: Record, scene: Scene) -> None:
     simulation.use_kernels(backends.choose(scene))
     try:
         simulation.take_inputs(record.scene_sim.inputs(scene, snapshot))
+        air.surround(record.scene_sim, scene, snapshot, snapshot)
         record.report = simulation.step(snapshot.settings[scene.session_uid].frame_seconds, in_place=True)
     except UnstableError as error:
         raise PBDError(str(error)) from error

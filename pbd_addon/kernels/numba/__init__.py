@@ -1,4 +1,4 @@
-"""Kernels compiled by Numba; what that would speed a frame up by less than 1 % are NumPy's."""
+"""Kernels compiled by Numba; those that would speed up a frame by less than 1 % are NumPy's."""
 
 from ..numpy import (
     apply_plane_friction as apply_plane_friction,

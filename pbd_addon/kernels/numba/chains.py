@@ -1,7 +1,6 @@
-"""Whole chains of edges compiled by Numba, by elimination: chains as long as `BLOCK` together, or one ring.
+"""Whole chains of edges compiled by Numba, by elimination: chains of `BLOCK` steps together, or one ring.
 
-What is read at k + 1 is a slice of its own, and each array stands alone: else LLVM does not see that the steps of a
-loop can be done side by side.
+Values at k + 1 are read from a separate slice, and arrays are separate: otherwise LLVM does not vectorize the loops.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from .compile import helper, kernel
 TINY = 1e-12
 
 BLOCK = 256
-"""Steps that are worth a round of loops: shorter chains are solved together."""
+"""Number of steps that makes a round of loops worthwhile: shorter chains are solved together."""
 
 
 @helper
 def _solve(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray) -> None:
-    """Solve a symmetric tridiagonal system in place; coupling[e] stands between the unknowns e - 1 and e.
+    """Solve a symmetric tridiagonal system in place; coupling[e] is that of the unknowns e - 1 and e.
 
-    From both ends to the middle and back: each unknown waits for a division, and so two of them wait at a time.
+    It proceeds from both ends to the middle and back, so that two of the divisions overlap.
     """
     e, f = 0, len(right) - 1
     top, bottom, right_top, right_bottom = diagonal[e], diagonal[f], right[e], right[f]
@@ -87,7 +86,7 @@ def _brake(
 def _push(q: np.ndarray, n: np.ndarray, change: np.ndarray, weights: np.ndarray, closed: bool) -> None:
     """Move one coordinate q (m + 1,) by the change of multipliers (m,) along n (m,), which becomes their product.
 
-    The first vertex of a ring stands at both ends.
+    The first vertex of a ring is repeated at its end.
     """
     for e in range(len(change)):
         n[e] *= change[e]
@@ -153,7 +152,7 @@ def project_chains(
             for e in range(count):
                 diagonal[e] = w[e] + next_w[e] + give[e]
             for k in joints[first_joint:joint] - start:
-                # An unknown of its own that comes out 0, and couples to nothing.
+                # A joint is an uncoupled unknown with the solution 0.
                 nx[k], ny[k], nz[k], diagonal[k], right[k] = 0.0, 0.0, 0.0, 1.0, 0.0
             beside = coupling[1:]
             for e in range(count - 1):

@@ -12,17 +12,17 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-numba.config.reload_config()  # others may have imported Numba before NUMBA_CACHE_DIR was set
+numba.config.reload_config()  # Numba may have been imported before NUMBA_CACHE_DIR was set.
 
 FEW_BITS = np.dtype(int).itemsize < 8
-"""Whether Python's int makes 32 bit arrays: NumPy before 2.0 on Windows."""
+"""Whether arrays of Python's int have 32 bits, as with NumPy before 2.0 on Windows."""
 
 
 def kernel(signature: str) -> Callable[[F], F]:
-    """Compile a function for one signature, or read it from the cache, which is where NUMBA_CACHE_DIR says.
+    """Compile a function for one signature, or read it from the cache in NUMBA_CACHE_DIR.
 
-    With a signature nothing is compiled later in the middle of a frame; arguments of other types are a TypeError.
-    `f8[:]` in a signature takes any strides, `f8[::1]` only a contiguous array.
+    With a signature nothing is compiled later in the middle of a frame; arguments of other types raise a TypeError.
+    `f8[:]` in a signature accepts any strides, `f8[::1]` only contiguous arrays.
     """
     compile_it = numba.njit(signature, cache=True, fastmath=False, boundscheck=False, error_model="numpy")
 
@@ -34,22 +34,22 @@ def kernel(signature: str) -> Callable[[F], F]:
 
 
 def helper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that kernels of the same file call: it is compiled into them."""
+    """Compile a function that kernels of the same file call."""
     return numba.njit(fastmath=False, boundscheck=False, error_model="numpy")(_nameless(function))
 
 
 def _nameless(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as if it came from Numba.
+    """The function as if it were defined in Numba.
 
-    What is read from the cache imports the module that it was compiled in, by its name. But ours depends on who asks:
-    inside Blender we are a part of another package than in a process that fills the cache.
+    A cached function imports the module that it was compiled in, by name. But our module's name varies: inside Blender
+    it belongs to another package than in the process that fills the cache.
     """
     names = {**function.__globals__, "__name__": numba.__name__}
     return functools.update_wrapper(types.FunctionType(function.__code__, names), function, ("__name__", "__doc__"))
 
 
 def with_long_integers(function: F) -> F:
-    """The function, with arrays of 32 bit integers handed on as 64 bit ones."""
+    """Wrap a function so that it gets arrays of 32-bit integers as 64-bit ones."""
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:

@@ -12,7 +12,7 @@ TINY = 1e-12
 
 
 @kernel("void(f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:], f8[:])")
-def pull_together(
+def project_upper_bound(
     q: np.ndarray,
     indices: np.ndarray,
     starts: np.ndarray,
@@ -38,7 +38,9 @@ def pull_together(
 
 
 @kernel("void(f8[:,::1], i8[:], f8[:,::1], i8[:,:], f8[:,:])")
-def follow(p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray) -> None:
+def prolongate(
+    p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray
+) -> None:
     for f in range(len(followers)):
         i = np.uint64(followers[f])
         for k in range(len(parents)):

@@ -1,6 +1,6 @@
 """Velocities of whole pieces compiled by Numba.
 
-The particles of an island mostly follow each other, so that its sums stay in registers until another island begins.
+The particles of an island are mostly consecutive, so its sums stay in registers until another island begins.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 from .compile import helper, kernel
 
 LEAST_MOMENT, LEAST_SIZE = 1e-10, 1e-13
-ROTATIONS = 30  # three sweeps turn any 3 × 3 matrix to its axes, and more do no harm
+ROTATIONS = 30  # Three sweeps diagonalize any 3 × 3 matrix, and more do no harm.
 
 
 @helper
 def _solve_inertia(inertia: np.ndarray, momentum: np.ndarray, least: float, spin: np.ndarray) -> None:
-    """Spin (3,) of an inertia (3, 3), which is changed, by Jacobi's rotations to its axes; none below `least`."""
+    """Angular velocity (3,) for an inertia (3, 3), by Jacobi rotations in place; ignores moments below `least`."""
     axes = np.eye(3)
     for rotation in range(ROTATIONS):
         i = rotation % 3

@@ -1,9 +1,9 @@
 """Constraints compiled by Numba, row by row.
 
-The rows of a color share no particle, so this order gives what whole colors at once give, up to rounding: `starts`
-is not needed. `p` and `x` must be C-contiguous.
+The rows of a color share no particle, so this gives the same result as whole colors at once, up to rounding, and
+`starts` is not needed. `p` and `x` must be C-contiguous.
 
-Particle numbers are made unsigned because Numba else looks at each whether it counts from the end.
+Particle indices are made unsigned, or Numba would check each for being negative.
 """
 
 from __future__ import annotations

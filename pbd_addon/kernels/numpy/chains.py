@@ -39,7 +39,7 @@ def project_chains(
             residual += gamma * (length - _dot(d, before))
             residual /= 1.0 + gamma
             give = give / (1.0 + gamma)
-        # A joint is an unknown of its own that comes out 0, and couples to nothing.
+        # A joint is an uncoupled unknown with the solution 0.
         d[:, joints] = 0.0
         diagonal, coupling, right = np.ones(padded), np.zeros(padded), np.zeros(padded)
         np.add(weights[1:], weights[:-1], out=diagonal[:size])
@@ -57,7 +57,7 @@ def project_chains(
         change = np.empty_like(q)
         change[:, 0], change[:, -1] = -d[:, 0], d[:, -1]
         np.subtract(d[:, :-1], d[:, 1:], out=change[:, 1:-1])
-        # The first vertex of a ring stands at both of its ends.
+        # The first vertex of a ring is repeated at its end.
         both = change[:, first] + change[:, last + 1]
         change[:, first] = change[:, last + 1] = both
         change *= weights
@@ -76,7 +76,7 @@ def _solve_with_corners(
 ) -> np.ndarray:
     """Solve as `solve_tridiagonal`, with an entry `corner` (r,) between the unknowns `first` and `last` of some blocks.
 
-    By the formula of Sherman and Morrison, from the tridiagonal system and a second right hand side.
+    This uses the Sherman–Morrison formula with a second right-hand side.
     """
     pivot = -diagonal[first]
     diagonal[first] -= pivot
@@ -86,17 +86,17 @@ def _solve_with_corners(
     plain, extra = solve_tridiagonal(diagonal, coupling, both, levels)
     ratio = corner / pivot
     factor = (plain[first] + ratio * plain[last]) / (1.0 + extra[first] + ratio * extra[last])
-    # `extra` is 0 outside of the blocks with corners.
+    # `extra` is 0 outside the blocks with corners.
     block = np.searchsorted(np.sort(first), np.arange(len(right)), side="right") - 1
     return plain - factor[np.argsort(first)][block] * extra
 
 
 def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndarray, levels: int) -> np.ndarray:
-    """Solve a symmetric tridiagonal system that falls apart into blocks shorter than 2**levels, by cyclic reduction.
+    """Solve a symmetric tridiagonal system of independent blocks shorter than 2**levels, by cyclic reduction.
 
     Args:
         diagonal: (m,), m a multiple of 2**levels.
-        coupling: Entry beside the diagonal between unknown k and k + 1, (m,); 0 between blocks and at the end.
+        coupling: Off-diagonal entry of unknowns k and k + 1, (m,); 0 between blocks and at the end.
         right: Right hand sides, (..., m).
         levels: Halvings, each of which eliminates the even unknowns with whole arrays.
 

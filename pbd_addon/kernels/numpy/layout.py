@@ -1,4 +1,4 @@
-"""How NumPy's kernels get at the particles of a whole color of rows, and hand them back."""
+"""How NumPy's kernels gather and scatter the particles of a color."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import numpy as np
 def by_color(
     p: np.ndarray, indices: np.ndarray, starts: np.ndarray, layouts: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """The rows of each color, and the positions q (3, k, m) of their particles; what is changed in q changes in p.
+    """Yield the rows of each color, and the positions q (3, k, m) of their particles; changes of q are applied to p.
 
-    Writing to scattered places takes NumPy twice as long as reading from them. Thus the particles of wide colors are
-    never written back: a copy of them is put in the order of the first color, so that q is just its front part, then
-    from there in the order of the second color, and so on. `layouts` (colors + 1, u) says how: its first line holds
-    particles, the following ones places in the order before, the last one particles again. Narrow colors, which have
-    no layout, come last.
+    Scattering takes NumPy twice as long as gathering. So the particles of wide colors are not written back at each
+    color: a copy is put in the order of the first color, so that q is just its front part, then that in the order of
+    the second color, and so on. In `layouts` (colors + 1, u) the first row is particles, the following ones are
+    indices into the previous order, the last one is particles again. Narrow colors, which have no layout, come last.
     """
     corners, wide = len(indices), max(len(layouts) - 1, 0)
     if wide:

@@ -7,7 +7,7 @@ import numpy as np
 TINY = 1e-12
 
 
-def pull_together(
+def project_upper_bound(
     q: np.ndarray,
     indices: np.ndarray,
     starts: np.ndarray,
@@ -31,6 +31,8 @@ def pull_together(
             q[axis][j] += weights[1, rows] * n[axis]
 
 
-def follow(p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray) -> None:
+def prolongate(
+    p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray
+) -> None:
     for axis in range(3):
         p[axis][followers] += np.einsum("ij,ij->j", moved[axis].take(parents), shares)

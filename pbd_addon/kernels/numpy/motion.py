@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 LEAST_MOMENT = 1e-10
-"""A moment of inertia that is below this share of the largest is none."""
+"""A moment of inertia below this fraction of the largest counts as zero."""
 
 LEAST_SIZE = 1e-13
-"""Nor is one of a piece that is below this size in its distance from the origin: it is rounding."""
+"""So does that of a piece smaller than this fraction of its distance from the origin, because it is rounding error."""
 
 
 def island_motion(
@@ -16,7 +16,7 @@ def island_motion(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(mass)
     if count == 1:
-        # einsum, and not the product of matrices, which adds up in threads.
+        # einsum, because matrix products sum in several threads, which is not deterministic.
         center = np.einsum("in,n->i", x, masses)[:, None] / mass
         velocity = np.einsum("in,n->i", v, masses)[:, None] / mass
         r = x - center
@@ -30,10 +30,10 @@ def island_motion(
         m_r = masses * r
         second = np.stack([[np.bincount(islands, a * b, count) for b in r] for a in m_r]).transpose(2, 0, 1)
         turning = np.stack([[np.bincount(islands, a * b, count) for b in v] for a in m_r]).transpose(2, 0, 1)
-    # sum m r x v from sum m r v^T; the mean velocity adds nothing, for sum m r = 0.
+    # sum m r x v from sum m r v^T; the mean velocity adds nothing, because sum m r = 0.
     momentum = np.stack([turning[:, i, j] - turning[:, j, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=1)
     inertia = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
-    # A point or a straight rope has no inertia about some axis, and is not turned about it.
+    # A point or a straight rope has no inertia about some axes, and does not rotate about these.
     moments, axes = np.linalg.eigh(inertia)
     rounding = mass * (LEAST_SIZE * np.abs(center).max(axis=0)) ** 2
     usable = moments > np.maximum(LEAST_MOMENT * moments[:, -1], rounding)[:, None]

@@ -119,7 +119,7 @@ def project_isometric(
         stencil = stencils[:, rows]
         residual = np.einsum("ijk,jk->ik", q, stencil)
         if len(gamma):
-            # Only its change along itself: a fold that turns with the whole sheet is not to be braked.
+            # Only the change along itself: a fold that rotates with the whole sheet must not be damped.
             change = residual - np.einsum("ijk,jk->ik", x.take(indices[:, rows], axis=1), stencil)
             residual *= 1.0 + gamma[rows] * _dot(residual, change) / np.maximum(_dot(residual, residual), TINY**2)
         residual += alpha[rows] * multipliers[:, rows]

@@ -1,4 +1,4 @@
-"""What every backend computes: each signature and its meaning, once; the files are named as in the backends."""
+"""The functions of every backend: signatures and docstrings; files are named as in the backends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Block tridiagonal systems, which plates are."""
+"""Block tridiagonal systems, for plates."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class Blocks(Protocol):
             b: Right side, (n, c); replaced by the solution.
             starts: Where each block begins, (blocks + 1,) int.
             inverses: Inverse of each pivot, P_0 = D_0, P_k = D_k - O_{k-1}^T P_{k-1}^-1 O_{k-1}.
-            couplings: O_k^T P_k^-1, one less.
+            couplings: O_k^T P_k^-1; one fewer.
         """

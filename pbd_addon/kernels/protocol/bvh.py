@@ -25,13 +25,13 @@ class Hierarchies(Protocol):
     def primitive_bounds(
         self, low: np.ndarray, high: np.ndarray, primitives: np.ndarray, margin: np.ndarray
     ) -> np.ndarray:
-        """Boxes of primitives (k, m) with particles between low and high, (3, n) [m], in the form of `nodes`, (6, m).
+        """Boxes (6, m), in the form of `nodes`, of primitives (k, m) with particles between low and high, (3, n) [m].
 
         margin (m,): added on every side [m].
         """
 
     def refit(self, leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
-        """The boxes of all `nodes` for those of the primitives, (6, m) in their form; NumPy takes 40 ns each."""
+        """Compute the boxes of all `nodes` from those of the primitives, (6, m); NumPy takes 40 ns each."""
 
     def query_pairs(
         self,
@@ -44,10 +44,10 @@ class Hierarchies(Protocol):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (primitive of a tree, primitive of another) whose boxes overlap, in any order; (k,) int each.
 
-        With is_self the trees are the same: each pair comes once and no (i, i). Boxes that are up to three millionths
-        of all the space apart may count as well. NumPy takes about 12 ns for each pair of nodes visited. A box with an
-        infinite corner overlaps nothing.
+        With is_self both trees are the same; each pair occurs once, and (i, i) never. Boxes that are apart by up to
+        three millionths of the whole extent may be included. NumPy takes about 12 ns per visited pair of nodes. A box
+        with an infinite corner overlaps nothing.
 
-        is_flat: Nodes that are left out with the node of the same number of the other tree, (k,) bool: of all nodes, or
-            only of the first ones. Both trees then have the same number of leaves.
+        is_flat: Nodes that are not tested against the node of the same number of the other tree, (k,) bool, for all
+            nodes or only the first ones. Both trees must then have the same number of leaves.
         """

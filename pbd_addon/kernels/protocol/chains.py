@@ -32,14 +32,14 @@ class Chains(Protocol):
         Args:
             p: As in `projections`.
             x: As in `projections`.
-            vertices: Particles along the chains, one chain after the other, (q + 1,) int.
-            levels: Halvings of the longest chain by cyclic reduction; Numba does without.
-            rings: First and last step of closed chains, (2, r) int; there the matrix has entries in its corners, too.
-            joints: Which of the q steps are no edges but lead to the next chain, (j,) int.
+            vertices: Particles along the concatenated chains, (q + 1,) int.
+            levels: Halvings of the longest chain by cyclic reduction; not used by Numba.
+            rings: First and last step of closed chains, (2, r) int; their matrix also has entries in its corners.
+            joints: Which of the q steps are not edges but lead to the next chain, (j,) int.
             weights: Inverse masses along the chains, (q + 1,).
-            rest_lengths: Of every step, whatever they be at joints, (q,) [m]; likewise all that follow.
-            alpha: In tension and in compression, (2, q), or (1, q) in both.
+            rest_lengths: Of every step, arbitrary at joints, (q,) [m]; likewise all arrays that follow.
+            alpha: In tension and in compression, (2, q), or (1, q) for both.
             gamma: (q,) or (0,).
             multipliers: (q,).
-            passes: How often this is done, each time where the last led to.
+            passes: Number of passes, each at the positions that the last one reached.
         """

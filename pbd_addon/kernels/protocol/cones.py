@@ -18,13 +18,13 @@ class Cones(Protocol):
         Args:
             p: Positions, (3, n) [m].
             triangles: (3, t) int.
-            leaves: Those of a hierarchy over the triangles, whose first nodes are the patches.
+            leaves: Leaves of a hierarchy over the triangles, whose first nodes are the patches.
             can_be_flat: Which patches may be chosen, by node, (2 * cells,) bool.
-            cosine: Of the half-angle of the cone, around the mean of the unit normals.
+            cosine: Cosine of the half-angle of the cone, whose axis is the mean of the unit normals.
 
         Returns:
-            The node that each triangle is in, 0 for none, (t,) int, and the axis of the cone of each triangle, (3, t).
+            The node of each triangle's patch, 0 for none, (t,) int, and the axis of its cone, (3, t).
         """
 
     def outside_cones(self, p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosine: float) -> np.ndarray:
-        """Triangles (3, t) whose normals at p (3, n) are farther than a half-angle from axes (3, t), (t,) bool."""
+        """Which triangles (3, t) at p (3, n) have normals outside the cones around axes (3, t), (t,) bool."""

@@ -1,6 +1,6 @@
-"""A skin that answers pressure as a whole; see `constraints.inflation`.
+"""A skin that responds to pressure as a whole; see `constraints.inflation`.
 
-Common arguments: p (3, n) [m]; gradients, the volume's at every particle, (3, n) [m²]; w (n,) [1/kg]; pieces (n,) and
+Common arguments: p (3, n) [m]; gradients of the volume at every particle, (3, n) [m²]; w (n,) [1/kg]; pieces (n,) and
 row_pieces (m,) int, the closed piece of each particle and of each edge, numbered from 0 to k - 1.
 """
 
@@ -27,9 +27,9 @@ class Inflation(Protocol):
         row_pieces: np.ndarray,
         works: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How growth along the normals pulls at the edges of a skin.
+        """How growth along the normals stretches the edges of a skin.
 
-        indices, rest_lengths, alpha and multipliers are as of `project_distance`, of the skin's edges; works (k,) bool:
+        indices, rest_lengths, alpha and multipliers of the skin's edges are as in `project_distance`; works (k,) bool:
         which pieces have a pressure.
 
         Returns:
@@ -54,4 +54,4 @@ class Inflation(Protocol):
         """Move p by W (J^T mu size + grad V push) and multipliers by mu size; size and push (k,) are of each piece."""
 
     def edge_forces(self, p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-        """J^T lambda of distance constraints, (3, n): how multipliers (m,) of rows (2, m) push particles."""
+        """J^T lambda of distance constraints, (3, n): the effect of multipliers (m,) of rows (2, m) on particles."""

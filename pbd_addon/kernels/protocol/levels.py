@@ -10,7 +10,7 @@ import numpy as np
 class Levels(Protocol):
     """Coarse levels."""
 
-    def pull_together(
+    def project_upper_bound(
         self,
         q: np.ndarray,
         indices: np.ndarray,
@@ -19,9 +19,9 @@ class Levels(Protocol):
         reach: np.ndarray,
         multipliers: np.ndarray,
     ) -> None:
-        """C = reach - |q1 - q2| >= 0, rigid. q (3, c) is changed; indices (2, m); weights (2, m); reach (m,) [m]."""
+        """C = reach - |q1 - q2| >= 0, rigid. Changes q (3, c); indices (2, m); weights (2, m); reach (m,) [m]."""
 
-    def follow(
+    def prolongate(
         self, p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray
     ) -> None:
         """Move followers (f,) in p (3, n) by the weighted displacements of their parents.

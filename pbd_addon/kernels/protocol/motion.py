@@ -1,4 +1,4 @@
-"""Velocities of whole pieces, and what damping leaves.
+"""Rigid motion of whole pieces, for damping.
 
 Common arguments: x (3, n) [m]; v (3, n) [m/s]; masses (n,) [kg]; islands (n,) int, the connected piece of each
 particle, numbered from 0 to k - 1.
@@ -17,10 +17,11 @@ class Motion(Protocol):
     def island_motion(
         self, x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How each island moves as a whole; mass (k,) [kg] is the sum of its masses.
+        """The rigid motion of each island; mass (k,) [kg] is the sum of its masses.
 
         Returns:
-            Centers (3, k) [m], mean velocities (3, k) [m/s] and spins (3, k) [rad/s]: of a rigid body with its momenta.
+            Centers (3, k) [m], velocities (3, k) [m/s] and angular velocities (3, k) [rad/s] of a rigid body with the
+            same momenta.
         """
 
     def approach(
@@ -33,9 +34,9 @@ class Motion(Protocol):
         spin: np.ndarray,
         share: np.ndarray,
     ) -> None:
-        """Velocities v += share (velocity + spin x (x - center) - v), in place; all but v and x are of each island.
+        """Velocities v += share (velocity + spin x (x - center) - v), in place; all but v and x are per island.
 
-        center, velocity (3, k) as from `island_motion`; spin (3, k) [rad/s]; share (k,).
+        center, velocity (3, k) from `island_motion`; spin (3, k) [rad/s]; share (k,).
         """
 
     def add_rigid(

@@ -1,14 +1,14 @@
-"""Constraints projected row by row, and the geometry that they measure. Common arguments:
+"""Projections row by row, and their geometry. Common arguments:
 
 p: Predicted positions, (3, n) float64 [m]; changed in place.
 x: Positions at the beginning of the substep, (3, n) float64 [m]; read for damping and friction.
-layouts: Orders of the particles of wide colors, see `numpy.layout`; Numba does without.
+layouts: Orders of the particles of wide colors, see `numpy.layout`; not used by Numba.
 weights: Inverse masses of every row's particles, (k, m) float64 [1/kg].
 alpha: Compliance over squared substep, in the constraint's own units over kg, (m,) float64.
 gamma: Damping time over substep, (m,) float64 [1], or (0,) for none (Macklin et al. 2016, eq. 26).
 k: Relaxation of each row: 1 for XPBD, k' of Müller et al. 2007 for PBD, (m,) float64.
-scale: What turns a residual into a step where that does not depend on positions: -k / ((1 + gamma) g W g + alpha)
-    with the gradient g, (m,) float64.
+scale: Factor from a residual to a step, if it does not depend on positions: -k / ((1 + gamma) g W g + alpha) with the
+    gradient g, (m,) float64.
 multipliers: Lagrange multipliers of this substep; accumulated in place.
 """
 
@@ -36,9 +36,9 @@ class Projections(Protocol):
         gamma: np.ndarray,
         multipliers: np.ndarray,
     ) -> None:
-        """C = |p1 - p2| - rest length, softer or harder when pushed than when pulled.
+        """C = |p1 - p2| - rest length, with separate stiffness in tension and compression.
 
-        indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) in both.
+        indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) for both.
         """
 
     def project_dihedral(
@@ -76,8 +76,8 @@ class Projections(Protocol):
     ) -> None:
         """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
 
-        indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m). The gradient is the constant K, so that
-        there is neither a root nor an arc cosine in this kernel, nor a division.
+        indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m). The gradient is the constant K, so this
+        kernel needs no square root, arc cosine or division.
         """
 
     def volume_gradients(
@@ -86,7 +86,7 @@ class Projections(Protocol):
         """Enclosed volume of each closed piece and its gradient at every particle.
 
         Args:
-            q: Positions, (3, n) [m], best near the origin.
+            q: Positions, (3, n) [m], for accuracy near the origin.
             triangles: (3, t) int, outward.
             pieces: Piece of each triangle, (t,) int.
             piece_count: Number of pieces.
@@ -145,7 +145,7 @@ class Projections(Protocol):
         motion: np.ndarray,
         multipliers: np.ndarray,
     ) -> None:
-        """Take back slip along a plane by Coulomb's law, at most friction x push (Macklin et al. 2014, eq. 24).
+        """Undo slip along a plane by Coulomb's law, at most friction x push (Macklin et al. 2014, eq. 24).
 
         friction (m,); motion (3,): how far the plane moved in this substep [m]; multipliers (m,) of `project_plane`.
         """

@@ -1,0 +1,160 @@
+"""Force fields of Blender as those of the physics: what is read of them, and what they ask of Blender."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Vector, noise
+from mathutils.bvhtree import BVHTree
+
+from ...force_fields import KINDS, Field, Outside
+from ...lattice_noise import LatticeNoise
+from ..kinds import Depsgraph, Object
+from ..scene import fields as places
+from ..scene.fields import FieldPlace
+from ..settings import raw_settings
+
+COLORED = {
+    "CLOUDS": lambda texture: texture.cloud_type == "COLOR",
+    "IMAGE": lambda texture: True,
+    "MAGIC": lambda texture: True,
+    "VORONOI": lambda texture: texture.color_mode != "INTENSITY",
+}
+"""By type of a texture: whether it gives a color; the others do with a color ramp alone."""
+
+
+def field_from(uid: int, raw: Any, place: FieldPlace) -> Field | None:
+    """The field that raw settings and a place describe; None if it does nothing to cloth.
+
+    One with a number that is not finite does nothing: `setup_findings` says so.
+    """
+    if raw.type not in KINDS or not raw.apply_to_location or not is_finite(raw, place):
+        return None
+    axis = place.matrix[:3, 2]
+    return Field(
+        kind=raw.type,
+        origin=tuple(place.matrix[:3, 3].tolist()),
+        axis=tuple((axis / max(float(np.linalg.norm(axis)), 1e-300)).tolist()),
+        shape=raw.shape,
+        falloff=raw.falloff_type,
+        side=raw.z_direction,
+        strength=raw.strength,
+        flow=raw.flow,
+        noise=raw.noise,
+        seed=raw.seed,
+        power=raw.falloff_power,
+        least=raw.distance_min if raw.use_min_distance else 0.0,
+        most=raw.distance_max if raw.use_max_distance else math.inf,
+        radial_power=raw.radial_falloff,
+        radial_least=raw.radial_min if raw.use_radial_min else 0.0,
+        radial_most=raw.radial_max if raw.use_radial_max else math.inf,
+        gravitation=raw.use_gravity_falloff,
+        linear_drag=raw.strength,
+        quadratic_drag=raw.harmonic_damping,
+        damping=raw.harmonic_damping,
+        rest_length=raw.size,
+        size=raw.size,
+        global_coordinates=raw.use_global_coords,
+        wind_factor=raw.wind_factor,
+        texture=raw.texture,
+        mode=raw.texture_mode,
+        nabla=raw.texture_nabla,
+        object_coordinates=raw.use_object_coords,
+        flat=raw.use_2d_force,
+        to_object=_inverse(place.matrix) if raw.use_object_coords else (),
+        uid=uid,
+    )
+
+
+def acts(field: Field) -> bool:
+    """Whether a field does anything with its present strength."""
+    always = field.kind == "DRAG" or (field.kind == "VORTEX" and field.shape != "POINT")
+    return always or bool(field.strength or field.noise or field.flow)
+
+
+def is_finite(raw: Any, place: FieldPlace) -> bool:
+    """Whether all numbers of a field are finite."""
+    numbers = [value for value in raw if isinstance(value, float)]
+    return bool(np.isfinite(numbers).all() and np.isfinite(place.matrix).all())
+
+
+def _inverse(matrix: np.ndarray) -> tuple[float, ...]:
+    """World to object, 16 numbers; of a scale of zero, nothing is left."""
+    return tuple(np.linalg.pinv(matrix).ravel().tolist())
+
+
+def read_field(obj: Object, depsgraph: Depsgraph) -> Field | None:
+    """An object's field as evaluated; None if it does nothing to cloth."""
+    raw = raw_settings.raw_field(obj.evaluated_get(depsgraph).field)
+    return field_from(obj.session_uid, raw, places.read_place(obj, depsgraph))
+
+
+# ------------------------------------------------------------------------------------------ asked of Blender
+
+
+def _perlin(at: np.ndarray) -> np.ndarray:
+    """Blender's noise, (k,); asked once for each point of its lattice."""
+    return np.array([noise.noise(Vector(p), noise_basis="PERLIN_NEW") for p in at.tolist()])
+
+
+lattice = LatticeNoise(_perlin)
+"""The noise of turbulence, which is the same in all scenes."""
+
+
+def outside(standing: dict[int, FieldPlace]) -> Outside:
+    """What the fields that stand in these places, by uid, may ask, for one frame."""
+
+    @functools.cache
+    def tree(uid: int) -> Any:
+        points, _normals = standing[uid].world()
+        return BVHTree.FromPolygons(points.tolist(), standing[uid].triangles.tolist())
+
+    def nearest(uid: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _nearest(tree(uid), x)
+
+    def points(uid: int) -> tuple[np.ndarray, np.ndarray]:
+        return standing[uid].world()
+
+    return Outside(turbulence=lattice.vectors, texture=_texture, nearest=nearest, points=points)
+
+
+def _nearest(tree: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest points of a surface and the normals there, (n, 3) each; infinitely far where there is no surface.
+
+    Blender's trees take one point at a time; this is asked once a frame.
+    """
+    nowhere = (math.inf,) * 3
+    found = [tree.find_nearest(p) for p in x.tolist()]
+    rows = [(*nowhere, 0.0, 0.0, 1.0) if p is None else (*p, *normal) for p, normal, _face, _distance in found]
+    array = np.array(rows).reshape(-1, 6)
+    return array[:, :3], array[:, 3:]
+
+
+def _texture(name: str, at: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The colors of a texture at places, and whether it has any; Blender is asked once a frame for each point."""
+    texture: Any = bpy.data.textures.get(name)
+    if texture is None:
+        return np.zeros((len(at), 4)), False
+    is_colored = texture.use_color_ramp or COLORED.get(texture.type, lambda _texture: False)(texture)
+    return np.array([texture.evaluate(p) for p in at.tolist()]).reshape(-1, 4), is_colored
+
+
+def nearest_of(field: Field, x: np.ndarray) -> np.ndarray:
+    """The point of a field that is nearest to each of x (n, 3), (n, 3) [m]; the object's origin if it is a mesh."""
+    origin, n = np.array(field.origin), np.array(field.axis)
+    along = ((x - origin) @ n)[:, None] * n
+    if field.shape == "PLANE" and field.kind != "VORTEX":
+        return x - along
+    if field.shape in ("LINE", "PLANE"):
+        return origin + along
+    return np.broadcast_to(origin, x.shape)
+
+
+def with_flow(field: Field, flow: float) -> Field:
+    """The same field with another flow."""
+    return dataclasses.replace(field, flow=flow)

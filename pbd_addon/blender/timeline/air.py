@@ -1,0 +1,173 @@
+"""What wind and force fields do to a simulation in a frame, handed to it as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from mathutils import Vector
+from mathutils.bvhtree import BVHTree
+
+from ... import AirVelocity, Wind
+from ...force_fields import Field, FieldForces, as_blenders_cloth
+from ..errors import PBDError
+from ..kinds import Scene
+from ..read import fields
+from ..read.snapshot import SceneSnapshot
+from ..settings import raw_settings
+from ..settings.field_weights import BLENDERS_NAME, NAMES
+from ..settings.raw_settings import as_field, clean
+from .scene_simulation import SceneSimulation
+from .simulated_object import SimulatedObject
+
+Part = tuple[slice, Callable[[np.ndarray, np.ndarray, float], np.ndarray]]
+"""Which particles, and what acts on them, as a function of their positions, velocities and the time."""
+
+
+def surround(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> None:
+    """Let wind and fields act in the next frame, at whose ends the scene stands as in these snapshots.
+
+    Raises:
+        PBDError: The wind has a value that it cannot have.
+    """
+    raw = now.settings[scene.session_uid]
+    wind, forces = wind_of(raw, scene.name), _forces(scene_sim, scene, before, now)
+    if wind is not None or forces or scene_sim.is_blown:
+        scene_sim.simulation.set_wind(wind)
+        scene_sim.simulation.set_forces(forces)
+    scene_sim.is_blown = wind is not None or bool(forces)
+
+
+def wind_of(raw: Any, name: str) -> Wind | None:
+    """The wind that the settings of a scene ask for; None if nothing blows. Raises `PBDError`."""
+    said = raw.wind
+    if said.speed == 0.0:
+        return None
+    along = np.array(said.direction)
+    length = float(np.linalg.norm(along))
+    if length == 0.0:
+        raise PBDError(f"{name}: the wind has no direction: set Direction, or choose another object to blow along")
+    velocity = tuple((clean(said.speed) * along / length).tolist())
+    loop = said.loop * raw.frame_seconds
+    try:
+        return Wind(velocity, clean(said.turbulence) / 100.0, clean(said.eddy), said.seed, loop)
+    except ValueError as error:
+        raise PBDError(f"{name}: {error}") from error
+
+
+def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> list[Any]:
+    """Functions of all particles for what acts, few or none."""
+    raw, pairs = now.settings[scene.session_uid], list(_pairs(before, now))
+    fps = scene.render.fps / clean(scene.render.fps_base)
+    pulls: list[Part] = []
+    blows: list[Part] = []
+    for member in scene_sim.members:
+        material = now.settings[member.uid]
+        weights = dict(zip(NAMES, map(clean, material.field_weights), strict=True))
+        part = scene_sim.simulation.particles(member.body)
+        if weights["gravity"] != 1.0:
+            pulls.append((part, _less_gravity(scene_sim, member, weights["gravity"] - 1.0)))
+        felt = [
+            (a, b)
+            for a, b in pairs
+            if b.uid != member.uid and (material.fields is None or now.fields[b.uid].name in material.fields)
+        ]
+        if not felt:
+            continue
+        x = scene_sim.simulation.positions(member.body)
+        shares = [weights["all"] * weights[BLENDERS_NAME[b.kind]] * _seen(b, x, now) for _, b in felt]
+        outside = fields.outside(before.fields | {uid: now.fields[uid] for uid in now.fields.keys() - before.fields})
+        said = [(a, b, share) for (a, b), share in zip(felt, shares, strict=True) if np.any(share)]
+        if raw.field_reading == "CLOTH":
+            acting = _acting(said, raw.frame_seconds, outside)
+            pulls.append((part, _as_blenders_cloth(scene_sim, member, acting, fps)))
+            continue
+        winds = [(_without_flow(a), _without_flow(b), share) for a, b, share in said if b.kind == "WIND"]
+        others = [one for one in said if one[1].kind != "WIND"]
+        if winds:
+            blows.append((part, _acting(winds, raw.frame_seconds, outside)))
+        if others:
+            pulls.append((part, _acting(others, raw.frame_seconds, outside)))
+    return [*([_together(pulls)] if pulls else []), *([AirVelocity(_together(blows))] if blows else [])]
+
+
+def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Any:
+    """The fields at both ends of the frame; those that are new stand still in it."""
+    for uid, place in now.fields.items():
+        end = fields.field_from(uid, now.settings[as_field(uid)], place)
+        if end is None:
+            continue
+        begin = None
+        if uid in before.fields and as_field(uid) in before.settings:
+            begin = fields.field_from(uid, before.settings[as_field(uid)], before.fields[uid])
+        begin = begin if begin is not None and begin.like == end.like else end
+        if fields.acts(begin) or fields.acts(end):
+            yield begin, end
+
+
+def _acting(said: list[tuple[Field, Field, Any]], seconds: float, outside: Any) -> FieldForces:
+    return FieldForces([a for a, _, _ in said], [b for _, b, _ in said], [one[2] for one in said], seconds, outside)
+
+
+def _without_flow(field: Field) -> Field:
+    """Wind as a velocity of air, which needs no flow to be one."""
+    return fields.with_flow(field, 0.0)
+
+
+def _together(parts: list[Part]) -> Any:
+    """One function of all particles."""
+
+    def fields_of_scene(x: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+        total = np.zeros_like(x)
+        for part, force in parts:
+            total[part] += force(x[part], v[part], t)
+        return total
+
+    return fields_of_scene
+
+
+def _inertia(scene_sim: SceneSimulation, member: SimulatedObject) -> tuple[np.ndarray, np.ndarray]:
+    """What has weight and what has inertia of a member's particles, (n,) each [kg]."""
+    material = raw_settings.material_from(scene_sim.applied[member.uid], member.name)
+    masses = member.body.masses(material)
+    return masses, masses + member.body.air_masses(material)
+
+
+def _less_gravity(scene_sim: SceneSimulation, member: SimulatedObject, share: float) -> Any:
+    """A function that adds this share of gravity to that of a member: it pulls at what has weight."""
+    weight, inertia = _inertia(scene_sim, member)
+    pull = share * (weight / inertia)[:, None] * np.array(scene_sim.simulation.settings.gravity)
+    return lambda _x, _v, _t: pull
+
+
+def _as_blenders_cloth(scene_sim: SceneSimulation, member: SimulatedObject, acting: FieldForces, fps: float) -> Any:
+    """A function with what Blender's own cloth would feel."""
+    triangles, (_weight, inertia) = member.body.mesh.triangles, _inertia(scene_sim, member)
+    return lambda x, v, t: as_blenders_cloth(acting, x, v, t, fps, triangles, inertia)
+
+
+# ------------------------------------------------------------------------------------------ absorption
+
+
+def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray:
+    """How much of a field gets through to particles at x (n, 3) [m], (n,); 1 if it is not absorbed.
+
+    As in Blender, rays go from the particles to the nearest point of the field. Its trees take one at a time; this is
+    asked once a frame.
+    """
+    if not now.settings[as_field(field.uid)].use_absorption:
+        return 1.0
+    seen, ways = np.ones(len(x)), fields.nearest_of(field, x) - x
+    lengths = np.linalg.norm(ways, axis=1)
+    rays = list(zip(map(Vector, x.tolist()), map(Vector, ways.tolist()), lengths.tolist(), strict=True))
+    for uid, (absorption, surface) in now.absorbers.items():
+        if uid != field.uid:
+            tree: Any = BVHTree.FromPolygons(surface.world().tolist(), _polygons(surface))
+            hit = np.array([length > 0.0 and tree.ray_cast(p, way, length)[0] is not None for p, way, length in rays])
+            seen[hit] *= min(max(1.0 - absorption, 0.0), 1.0)
+    return seen
+
+
+def _polygons(surface: Any) -> list[list[int]]:
+    return [face.tolist() for face in np.split(surface.faces.corners, surface.faces.starts[1:-1])]
