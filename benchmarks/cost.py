@@ -13,6 +13,7 @@ from unittest.mock import patch
 import numpy as np
 
 from pbd_addon import Simulation, forces, kernels
+from pbd_addon.air import AirOfFrame
 from pbd_addon.constraints import Constraints, VolumeConstraints
 
 PATIENCE = 0.4
@@ -21,6 +22,7 @@ PATIENCE = 0.4
 FEWEST = 20
 """Projections that are measured at least."""
 
+AIR = "air"
 REST_OF_A_FRAME = "prediction, velocities, cache and report"
 
 
@@ -89,9 +91,13 @@ def of_a_frame(simulation: Simulation, dt: float, frames: int = 5) -> dict[str, 
     """CPU time of each part of a frame [s], the largest first: mean of some frames, which are stepped."""
     spent: dict[str, float] = defaultdict(float)
     with ExitStack() as watches:
-        watched = [(constraints, name, constraints.name) for constraints in simulation.constraints
-                   for name in ("begin_substep", "project", "apply_friction")]  # fmt: skip
-        for owner, name, label in [*watched, (forces, "damp", "damping"), (forces, "accelerate", "gravity")]:
+        watched: list[tuple[Any, str, str]] = [
+            (constraints, name, constraints.name)
+            for constraints in simulation.constraints
+            for name in ("begin_substep", "project", "apply_friction")
+        ]
+        watched += [(AirOfFrame, "blow", AIR), (forces, "damp", "damping"), (forces, "accelerate", "gravity")]
+        for owner, name, label in watched:
             timed = _timed(getattr(owner, name), spent, label)
             watches.enter_context(patch.object(owner, name, timed))
         start = time.process_time()

@@ -9,7 +9,7 @@ import tracemalloc
 
 import numpy as np
 
-from pbd_addon import PRESETS, Body, Material, Plane, Simulation, kernels as backends
+from pbd_addon import PRESETS, Body, Material, Plane, Simulation, Wind, kernels as backends
 from tests.meshes import icosphere
 
 from . import cost
@@ -20,6 +20,9 @@ from .ours import hung, need
 FRAME = 1.0 / FRAME_RATE
 REFERENCE_SUBSTEPS = 160
 """With so many the motion changes no more to speak of: its error falls with their number."""
+
+GUSTS = Wind((1.0, 8.0, 0.0))
+"""A fresh breeze against the curtain."""
 
 INFLATED = Material(pressure_mode="VOLUME", pressure=1.2)
 RADIUS = 0.5
@@ -49,18 +52,21 @@ def costs(n: int, subdivisions: int) -> dict[str, object]:
     """CPU time of the parts of a frame, by backend, and of each kind of constraint, on a curtain and a balloon."""
     curtain = Curtain.of_size(n)
     frames: dict[str, dict[str, float]] = {}
+    windy: dict[str, dict[str, float]] = {}
     for kernels in backends.available():
         _, simulation = hung(curtain, kernels, False, DEFAULT_SUBSTEPS)
         for _ in range(FRAMES // 2):
             simulation.step(FRAME)
         frames[kernels] = cost.of_a_frame(simulation, FRAME)
+        simulation.set_wind(GUSTS)
+        windy[kernels] = cost.of_a_frame(simulation, FRAME)
     kinds = cost.of_constraints(simulation, f"curtain {n} × {n}", FRAME)
     kinds += cost.of_constraints(workbench(curtain), f"soft pins {n} × {n}", FRAME)
     _, ball = blown_up(subdivisions, "numpy")
     for _ in range(5):
         ball.step(FRAME)
     kinds += cost.of_constraints(ball, f"balloon of {ball.positions(ball.bodies[0]).shape[0]}", FRAME)
-    return {"frames": frames, "kinds": [dataclasses.asdict(kind) for kind in cost.first_of_each(kinds)]}
+    return {"frames": frames, "windy": windy, "kinds": [dataclasses.asdict(kind) for kind in cost.first_of_each(kinds)]}
 
 
 def workbench(curtain: Curtain) -> Simulation:

