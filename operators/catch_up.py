@@ -48,19 +48,17 @@ def begin_where_late(scene: Scene) -> None:
     found = session.get(scene)
     if found is None or not found.is_late or found.bake or bpy.app.background:
         return
+    step.note(found, is_coming=True)
     if not bpy.app.timers.is_registered(begin):
         bpy.app.timers.register(begin, first_interval=0.0)  # A handler must not begin what takes events.
-
-
-def is_coming() -> bool:
-    """Whether that is about to begin: until then a panel has nothing to complain about."""
-    return bpy.app.timers.is_registered(begin)
 
 
 def begin() -> None:
     """Timer: begin in the first window that shows a late scene."""
     for window in bpy.context.window_manager.windows:
         found = session.get(window.scene)
+        if found is not None:
+            step.note(found, is_coming=False)
         if found is not None and found.is_late:
             with bpy.context.temp_override(window=window):
                 if OBJECT_OT_pbd_catch_up.poll(bpy.context):

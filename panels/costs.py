@@ -7,7 +7,7 @@ from typing import Any
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.kinds import Context, Layout, Scene
-from ..pbd_addon.blender.timeline import cost_estimate, follow, session
+from ..pbd_addon.blender.timeline import cost_estimate, session
 from .rows import draw_sentence
 
 MAINLY = 0.5
@@ -27,7 +27,7 @@ def is_mainly_contact(report: Any) -> bool:
 
 def costs(scene: Scene, report: Any) -> tuple[str, bool]:
     """What takes the time of a frame that is stepped in slices, "" for a quick one; and whether *Fast* would help."""
-    if report is None or report.seconds < follow.LONG:
+    if report is None or report.seconds < cost_estimate.SLICED:
         return "", False
     if not is_mainly_contact(report):
         said = iface("{time} s a frame: {steps} steps of {count} vertices")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..operators import catch_up
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.doctor import setup_findings
 from ..pbd_addon.blender.kinds import Context, Layout
@@ -58,7 +57,7 @@ def line(context: Context) -> tuple[str, str, bool]:
         return baked.format(first=settings.bake_start, last=settings.bake_end), "LOCKED", False
     if running is not None and running.bake is not None:
         return iface("Esc cancels, frames stay"), "INFO", False
-    if linked.problem(context.object) or (running is not None and running.message and not is_coming(running)):
+    if linked.problem(context.object) or (running is not None and running.message and not running.is_coming):
         return iface("Does not run: see below"), "ERROR", True
     if running is not None and is_newcomer(context, running):
         first = session.frame_range(context.scene)[0]
@@ -75,11 +74,6 @@ def line(context: Context) -> tuple[str, str, bool]:
         return iface("Press Space to simulate"), "INFO", False
     takes = iface("Press Space: {seconds} s a frame").format(seconds=cost_estimate.rounded(seconds))
     return takes, "TIME", False
-
-
-def is_coming(running: session.Record) -> bool:
-    """Whether the frame that is late is about to be simulated: then the panel stands still while it plays."""
-    return running.is_late and catch_up.is_coming()
 
 
 def simulated(context: Context, running: session.Record) -> set[int]:
@@ -136,7 +130,7 @@ def draw_problems(context: Context, layout: Layout) -> None:
     foreign = linked.problem(obj)
     if foreign:
         draw_problem(context, layout, foreign)
-    elif running is not None and running.message and running.bake is None and not is_coming(running):
+    elif running is not None and running.message and running.bake is None and not running.is_coming:
         draw_problem(context, layout, running.message, is_late=running.is_late)
         if running.is_late:
             draw_costs(layout, context, running.report)

@@ -63,7 +63,9 @@ PANELS_MAY_IMPORT = (
 PANELS_MAY_CALL = {
     "get",
     "bodies",
+    "live_bodies",
     "frame_range",
+    "last_shown",
     "listeners",
     "invalidated_frames",
     "valid_frames",

@@ -105,7 +105,7 @@ def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
     session.clear_cache(scene)
     go(1)
     monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
-    monkeypatch.setattr(extension.bridge("timeline.follow"), "LONG", 0.0)
+    monkeypatch.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 0.0)
     monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE", 0.0)
     go(2)
     assert session.get(scene).is_late
@@ -122,7 +122,7 @@ def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
     assert [progress.frame for progress in extension.bridge("baking.recording").catching_up(scene)][-1] == 3
     assert (record.last_frame, record.message, record.is_late) == (3, "", False)
     assert np.array_equal(shown(obj), want[3][0])
-    monkeypatch.setattr(extension.bridge("timeline.follow"), "LONG", 60.0)
+    monkeypatch.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 60.0)
     go(4)
     assert np.array_equal(shown(obj), want[4][0])
 
@@ -160,15 +160,11 @@ def test_the_panel_does_not_complain_of_what_is_about_to_come(extension, session
     go(1)
     go(2)
     monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
-    monkeypatch.setattr(extension.bridge("timeline.follow"), "LONG", 0.0)
+    monkeypatch.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 0.0)
     go(3)
     assert session.get(scene).is_late and status.line(bpy.context)[2]
-    begin = extension.module("operators.catch_up").begin
-    bpy.app.timers.register(begin, first_interval=60.0)  # As a handler does it in a window.
-    try:
-        assert not status.line(bpy.context)[2]
-    finally:
-        bpy.app.timers.unregister(begin)
+    extension.bridge("timeline.step").note(session.get(scene), is_coming=True)  # As a handler does it in a window.
+    assert not status.line(bpy.context)[2]
     assert bpy.ops.object.pbd_catch_up() == {"FINISHED"}
     assert session.get(scene).last_frame == 3
 

@@ -14,6 +14,9 @@ from . import backends
 LONG = 1.0
 """A frame that takes at least this long [s] is worth a warning: a window blocked for longer looks broken."""
 
+SLICED = 0.3
+"""A frame that takes longer is stepped in slices, with progress and Esc [s]: a window blocked that long feels stuck."""
+
 BUILD, BUILD_MORE = 6e-5, 2.5e-10
 """Time to build the simulation, per vertex and per squared number of vertices [s]; large arrays leave the CPU cache."""
 

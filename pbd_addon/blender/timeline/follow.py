@@ -26,9 +26,6 @@ from .simulated_object import SimulatedObject, check_fit, fits, other_output
 PATIENCE = math.inf if bpy.app.background else 1.0
 """How long a jump ahead may block a window [s]; after that it continues with progress and Esc."""
 
-LONG = 0.3
-"""A frame that takes longer is stepped in slices, with progress and Esc [s]: a window blocked that long feels stuck."""
-
 
 def patience_of(depsgraph: Depsgraph) -> float:
     """How long stepping may take when this depsgraph is evaluated [s]; a render waits forever."""
@@ -183,7 +180,10 @@ def _refuse_to_block(scene: Scene, depsgraph: Depsgraph) -> None:
 
 def is_heavy(scene: Scene) -> bool:
     """Whether building the first frame would block a window."""
-    return PATIENCE < math.inf and cost_estimate.seconds_to_prepare(cost_estimate.count_vertices(scene)) > LONG
+    return (
+        PATIENCE < math.inf
+        and cost_estimate.seconds_to_prepare(cost_estimate.count_vertices(scene)) > cost_estimate.SLICED
+    )
 
 
 def whole_snapshot(
@@ -275,8 +275,8 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
         before = record.snapshots[origin]
         now = record.scene_sim.with_pins_only(now)
         moves = not (before.has_poses_of(now) and before.has_surroundings_of(now))
-    if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > LONG:
-        raise LateError(f"Frame {origin + 1} takes more than {LONG:g} s: it is simulated in slices")
+    if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > cost_estimate.SLICED:
+        raise LateError(f"Frame {origin + 1} takes more than {cost_estimate.SLICED:g} s: it is simulated in slices")
     with visiting(record, scene):
         for at in range(origin + 1, target + 1):
             if visitable:

@@ -102,6 +102,9 @@ class Record:
     curves: Curves | None = None  # the animation as last read
     message: str = ""  # why nothing is simulated, one sentence
     is_late: bool = False  # whether the shown frame was not reached because stepping would block the window
+    is_coming: bool = (
+        False  # whether that frame is about to be simulated, so that a panel has nothing to complain about
+    )
     blocked: str = ""  # why the last step failed; no other is tried
     notes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # hints for the user, sentences by uid
     report: StepReport | None = None  # of the last step

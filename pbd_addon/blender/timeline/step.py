@@ -239,6 +239,7 @@ class Noted(TypedDict, total=False):
     edits: Edits
     loaded: int
     surfaces: dict[int, Surface]
+    is_coming: bool
     is_visiting: bool
     stepping: float
     exchange: float
@@ -259,7 +260,7 @@ def note(record: Record, **noted: Unpack[Noted]) -> None:
 
 def set_message(record: Record, message: str, is_late: bool = False) -> None:
     """Say why nothing is simulated; "" if all is well."""
-    record.message, record.is_late = message, is_late
+    record.message, record.is_late, record.is_coming = message, is_late, False
 
 
 # ------------------------------------------------------------------------------------------ changed in place
