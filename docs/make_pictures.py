@@ -28,12 +28,12 @@ BALLOON_VIEW = ((1.0, -3.2, 1.0), (0.0, 0.0, 0.58))
 """Where the camera stands and what it looks at [m]."""
 
 PICTURES = {
-    "Hang a cloth": ("cloth_hang", (1, 10, 16), -2.3, CLOTH_VIEW),
-    "Choose what it is made of": ("cloth_rubber", (16, 40, 52), -2.5, CLOTH_VIEW),
+    "Hang a cloth": ("cloth_hang", (1, 24, 48), -2.3, CLOTH_VIEW),
+    "Choose what it is made of": ("cloth_rubber", (16, 40, 48), -2.5, CLOTH_VIEW),
     "Pin an edge": ("cloth_edge", (8, 14, 30), -2.3, CLOTH_VIEW),
     "Drop it on something": ("cloth_ball", (1, 10, 40), -1.7, LOW_VIEW),
     "Give it a floor": ("cloth_floor", (10, 16, 50), -1.1, LOW_VIEW),
-    "Drop a ball": ("balloon_drop", (1, 12, 72), 0.0, BALLOON_VIEW),
+    "Drop a ball": ("balloon_drop", (1, 12, 96), 0.0, BALLOON_VIEW),
     "Hold a volume": ("balloon_volume", (1, 4, 12), 0.0, BALLOON_VIEW),
     "Blow with a pressure": ("balloon_pressure", (1, 4, 12), 0.0, BALLOON_VIEW),
     "Blow up a mesh of your own": ("balloon_cushion", (1, 6, 30), 0.0, BALLOON_VIEW),

@@ -86,7 +86,7 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     apply_preset(balloon, "Beach Ball")
     reads("Object Collisions", "Floor")
     bpy.context.scene.pbd.use_floor = True
-    play(72)
+    play(96)
     yield "Drop a ball"
 
     reads("Pressure", "Mode", "Volume", "Volume", "Reset")
@@ -106,7 +106,7 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     balloon.pbd.pressure_mode = "GAS"
     balloon.pbd.overpressure = 0.0
     bpy.ops.object.pbd_reset()
-    play(16)
+    play(14)
     yield "Lock the air in"
 
     reads("Reset", "Delete")
