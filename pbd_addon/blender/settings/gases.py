@@ -9,9 +9,9 @@ from .field_properties import OVERRIDABLE
 DENSITIES = {
     "SAME": ("As Outside", "The same as outside: no lift", 0.0),
     "HELIUM": ("Helium", "0.17 kg/m³: twelve liters lift 12 g", 0.17),
-    "HYDROGEN": ("Hydrogen", "0.085 kg/m³", 0.085),
+    "HYDROGEN": ("Hydrogen", "0.084 kg/m³", 0.084),
     "HOT_AIR": ("Hot Air", "0.95 kg/m³, air of 100 °C", 0.95),
-    "AIR": ("Air", "1.2 kg/m³: falls in nothing, rises in water", 1.2),
+    "AIR": ("Air", "1.2 kg/m³: no lift in air, rises in water", 1.2),
     "WATER": ("Water", "1000 kg/m³", 1000.0),
 }
 """By its name in the menu: label, description and density [kg/m³]."""
