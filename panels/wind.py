@@ -34,6 +34,7 @@ class Wind(BodyPanel):
         if scene.wind_object is None:
             col.prop(scene, "wind_direction")
         draw_rows(columns(col), scene, "wind_turbulence", "wind_eddy", "wind_seed", "wind_loop")
+        draw_rows(columns(col), scene, "wind_shelter")
         for sentence in field_findings.wind(context.object, context.scene):
             draw_sentence(layout, context, sentence, "INFO")
 

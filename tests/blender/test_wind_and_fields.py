@@ -52,6 +52,20 @@ def test_wind_blows_along_an_object(extension):
     assert drift(sail) < -0.02
 
 
+def test_a_wall_shelters_from_wind_if_it_is_asked_to(extension):
+    """What blows past the wall still acts: the sail that stands beside it moves as before."""
+    sail = add_sail()
+    bpy.context.scene.pbd.wind_speed = 6.0
+    wall = scenes.add_mesh("Wall", [(-1, -3, -3), (-1, 3, -3), (-1, 3, 3), (-1, -3, 3)], [(0, 1, 2, 3)], pbd=False)
+    wall.pbd_collider.enabled = True
+    open_to_wind = drift(sail)
+    bpy.context.scene.pbd.wind_shelter = True
+    assert abs(drift(sail)) < 0.1 * open_to_wind
+    wall.location.y = 10.0
+    bpy.context.view_layer.update()
+    assert drift(sail) == pytest.approx(open_to_wind)
+
+
 @pytest.mark.parametrize("reading", ["PHYSICAL", "CLOTH"])
 @pytest.mark.parametrize("kind", ["WIND", "FORCE"])
 def test_a_field_moves_cloth(extension, kind, reading):

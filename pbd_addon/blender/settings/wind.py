@@ -9,7 +9,7 @@ import numpy as np
 from bpy.props import FloatVectorProperty
 
 from ..kinds import Scene
-from .field_properties import OVERRIDABLE, Choice, Link, Real, Whole
+from .field_properties import OVERRIDABLE, Choice, Link, Real, Switch, Whole
 
 READINGS = (
     ("PHYSICAL", "Physical", "The strength of wind is the speed of air in m/s, that of all others m/s², on particles"),
@@ -77,6 +77,12 @@ def properties() -> dict[str, Any]:
             min=0,
             soft_max=500,
         ),
+        "wind_shelter": Switch(
+            name="Shelter",
+            description="Colliders, other cloth and balloons keep the wind off what is behind them. "
+            "Usually off: it takes one ray per triangle and frame",
+            default=False,
+        ),
         "field_reading": Choice(
             name="Force Fields",
             description="What the strength of Blender's force fields means to cloth",
@@ -94,9 +100,10 @@ class WindSettings(NamedTuple):
     eddy: float  # [m]
     seed: int
     loop: int  # frames
+    shelter: bool
 
 
-STILL = WindSettings(0.0, (1.0, 0.0, 0.0), 0.0, 1.0, 0, 0)
+STILL = WindSettings(0.0, (1.0, 0.0, 0.0), 0.0, 1.0, 0, 0, False)
 """No wind: while nothing blows, the rest does not matter."""
 
 
@@ -105,9 +112,8 @@ def raw_wind(scene: Scene) -> WindSettings:
     pbd = scene.pbd
     if pbd.wind_speed == 0.0:
         return STILL
-    return WindSettings(
-        pbd.wind_speed, direction(pbd), pbd.wind_turbulence, pbd.wind_eddy, pbd.wind_seed, pbd.wind_loop
-    )
+    gusts = pbd.wind_turbulence, pbd.wind_eddy, pbd.wind_seed, pbd.wind_loop
+    return WindSettings(pbd.wind_speed, direction(pbd), *gusts, pbd.wind_shelter)
 
 
 def direction(pbd: Any) -> tuple[float, ...]:

@@ -36,6 +36,7 @@ def surround(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, no
     if wind is not None or forces or scene_sim.is_blown:
         scene_sim.simulation.set_wind(wind)
         scene_sim.simulation.set_forces(forces)
+        _shade(scene_sim, now, wind if raw.wind.shelter else None)
     scene_sim.is_blown = wind is not None or bool(forces)
 
 
@@ -149,7 +150,28 @@ def _as_blenders_cloth(scene_sim: SceneSimulation, member: SimulatedObject, acti
     return lambda x, v, t: as_blenders_cloth(acting, x, v, t, fps, triangles, inertia)
 
 
-# ------------------------------------------------------------------------------------------ absorption
+# ------------------------------------------------------------------------------------------ what is in the way
+
+
+def _shade(scene_sim: SceneSimulation, now: SceneSnapshot, wind: Wind | None) -> None:
+    """Keep the wind off triangles that have a collider or another body to windward; None shelters nothing."""
+    simulation = scene_sim.simulation
+    trees: list[tuple[Any, SimulatedObject | None]] = []
+    if wind is not None:
+        surfaces = [now.surfaces[uid] for uid in scene_sim.colliders if uid in now.surfaces]
+        trees += [(BVHTree.FromPolygons(one.world().tolist(), _polygons(one)), None) for one in surfaces]
+        for member in scene_sim.members:
+            x, faces = simulation.positions(member.body).tolist(), member.body.mesh.triangles.tolist()
+            trees.append((BVHTree.FromPolygons(x, faces), member))
+    for member in scene_sim.members:
+        others = [tree for tree, owner in trees if owner is not member]
+        if wind is None or not others:
+            simulation.set_shade(member.body, None)
+            continue
+        upwind = -Vector(wind.velocity)
+        centers = simulation.positions(member.body)[member.body.mesh.triangles].mean(axis=1).tolist()
+        rays = [any(tree.ray_cast(center, upwind)[0] is not None for tree in others) for center in map(Vector, centers)]
+        simulation.set_shade(member.body, 1.0 - np.array(rays, float))
 
 
 def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray:

@@ -671,4 +671,6 @@ TEXTS = {
     "1000 kg/m³": "1000 kg/m³",
     "0.95 kg/m³, air of 100 °C": "0.95 kg/m³, Luft von 100 °C",
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³: schwebt in Luft, steigt in Wasser",
+    "Shelter": "Windschatten",
+    "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "Kollisionskörper, anderes Gewebe und Ballons halten den Wind von dem ab, was hinter ihnen ist. Meist aus: es kostet einen Strahl je Dreieck und Einzelbild",
 }

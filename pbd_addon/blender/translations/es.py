@@ -671,4 +671,6 @@ TEXTS = {
     "1000 kg/m³": "1000 kg/m³",
     "0.95 kg/m³, air of 100 °C": "0.95 kg/m³, aire a 100 °C",
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³: flota en el aire, sube en el agua",
+    "Shelter": "Abrigo",
+    "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "Los colisionadores, otras telas y globos quitan el viento a lo que hay detrás. Normalmente apagado: cuesta un rayo por triángulo y fotograma",
 }

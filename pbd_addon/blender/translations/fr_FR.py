@@ -671,4 +671,6 @@ TEXTS = {
     "1000 kg/m³": "1000 kg/m³",
     "0.95 kg/m³, air of 100 °C": "0.95 kg/m³, air à 100 °C",
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³ : flotte dans l'air, monte dans l'eau",
+    "Shelter": "Abri",
+    "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "Les colliders, les autres tissus et ballons abritent du vent ce qui est derrière eux. Désactivé d'habitude : un rayon par triangle et image",
 }

@@ -671,4 +671,6 @@ TEXTS = {
     "1000 kg/m³": "1000 kg/m³",
     "0.95 kg/m³, air of 100 °C": "0.95 kg/m³、100 °C の空気",
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³: 空気中で浮き、水中で上がります",
+    "Shelter": "風よけ",
+    "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "コライダー、ほかの布や風船が、その後ろにあるものを風から守ります。通常はオフ: 三角形とフレームごとに光線が 1 本必要です",
 }

@@ -671,4 +671,6 @@ TEXTS = {
     "1000 kg/m³": "1000 kg/m³",
     "0.95 kg/m³, air of 100 °C": "0.95 kg/m³，100 °C 的空气",
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³：在空气中悬浮，在水中上升",
+    "Shelter": "遮风",
+    "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "碰撞体、其他布料和气球为其后方的物体挡风。通常关闭：每个三角形每帧需要一条射线",
 }
