@@ -283,7 +283,7 @@ class Simulation:
         watch.lap("prediction")
         found = adaptive.measure(self._model, self._state)
         if self.settings.automatic:
-            self._state.pace = adaptive.remember(found, count)
+            self._state.pace = adaptive.remember(self._model, before.pace, self.settings, found, count, dt)
         self._targets = Targets.of(self._state)
         self._model.grabs.arrive()
         if in_place:
