@@ -109,7 +109,7 @@ class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
 
 
 def note_cleared() -> None:
-    """A vertex group was chosen or cleared in a panel: make the undo step that Blender leaves out for its cross."""
+    """A vertex group was cleared in a panel: make the undo step that Blender leaves out for its cross."""
     if not bpy.app.background and not bpy.app.timers.is_registered(push_undo):
         bpy.app.timers.register(push_undo, first_interval=0.0)  # Not in the middle of what sets it.
 

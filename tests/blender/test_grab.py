@@ -304,6 +304,37 @@ def test_apply_as_base_keeps_what_a_hand_has_shaped(hand, session):
     assert not obj.pbd.live_key
 
 
+def test_cloth_that_replaced_another_is_taken_hold_of_on_the_first_frame(hand):
+    old = curtain()
+    play([old], 1, 4)
+    scene = bpy.context.scene
+    go(1)
+    bpy.data.objects.remove(old)
+    new = curtain()
+    worker = hand.GrabSession(scene, depsgraph())
+    assert worker.take(scene, (0.0, -0.3, 2.0), DOWN, 0.15)
+    assert worker.held[0].member.name == new.name
+
+
+def test_pinning_by_hand_makes_no_undo_step_of_its_own(hand, extension):
+    obj = curtain()
+    listeners = extension.bridge("settings.field_properties").cleared_listeners
+    calls = []
+    listeners.append(lambda: calls.append(obj.pbd.pin_group))
+    try:
+        go(1)
+        worker = hand.GrabSession(bpy.context.scene, depsgraph())
+        drag(worker, (0.0, 0.0, 0.4))
+        assert worker.let_go(bpy.context.scene, pin=True)
+        obj.pbd.stretch_group = obj.pbd.pin_group
+        assert not calls  # The tool, and Blender when a group is chosen, make the step.
+        obj.pbd.stretch_group = ""
+        obj.pbd.pin_group = ""
+        assert len(calls) == 2
+    finally:
+        listeners.pop()
+
+
 def test_frames_that_are_not_there_are_refused(hand, session, extension):
     scenes.add_grid()
     errors = extension.bridge("errors")

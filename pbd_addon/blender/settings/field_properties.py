@@ -23,13 +23,18 @@ Link = functools.partial(PointerProperty, override=OVERRIDABLE)
 """Blender's properties, made overridable in library overrides."""
 
 cleared_listeners: list[Callable[[], None]] = []
-"""Functions to call, without arguments, when the name of a vertex group may have been cleared."""
+"""Functions to call, without arguments, when the name of a vertex group was cleared."""
 
 
-def on_group(_group: Any, _context: Any) -> None:
-    """Update callback of a setting that names a vertex group: Blender makes no undo step when it is cleared."""
-    for listener in cleared_listeners:
-        listener()
+def on_group(name: str) -> Callable[[Any, Any], None]:
+    """Update callback of the setting of this name, a vertex group: Blender makes no undo step when it is cleared."""
+
+    def update(group: Any, _context: Any) -> None:
+        if not getattr(group, name):  # Choosing one is an undo step of Blender, or of the operator that does it.
+            for listener in cleared_listeners:
+                listener()
+
+    return update
 
 
 CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}

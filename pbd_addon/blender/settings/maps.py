@@ -53,7 +53,7 @@ def properties() -> dict[str, object]:
             name=LABELS[kind],
             description=f"Vertex group that multiplies {target}: by Low at weight 0, by High at weight 1. "
             "None: the same everywhere",
-            update=on_group,
+            update=on_group(f"{kind}_group"),
         )
         for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):
             found[f"{kind}_{part}"] = Real(

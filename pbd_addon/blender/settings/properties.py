@@ -90,7 +90,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     pin_group: Text(
         name="Pin Group",
         description="Vertex group of the vertices that follow the object. Weight 1 holds firmly, less is a spring",
-        update=on_group,
+        update=on_group("pin_group"),
     )
     attach_object: Link(
         name="Attach To",
@@ -102,7 +102,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         name="Attach Group",
         description="Vertex group of the vertices that follow the surface of that mesh. "
         "Weight 1 holds firmly, less is a spring",
-        update=on_group,
+        update=on_group("attach_group"),
     )
     output: Choice(
         name="Output",

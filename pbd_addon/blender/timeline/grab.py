@@ -75,6 +75,8 @@ class GrabSession:
         found = session.get(scene)
         if (found is None or found.scene_sim is None) and frame != first:
             raise PBDError(f"Frame {frame} is not simulated: go to frame {first}, or play")
+        if frame == first:
+            session.show(scene, depsgraph)  # Objects may have come or gone since it was simulated.
         self.record = session.ensure(scene, depsgraph)
         if session.shown_frame(scene) != frame or not self.record.scene_sim.simulation.frames.holds(frame):
             raise PBDError(f"Frame {frame} is not simulated: play up to it")
