@@ -77,6 +77,7 @@ def set_up() -> None:
     scene = bpy.context.scene
     scene.render.engine = "CYCLES"
     scene.view_settings.view_transform = "Standard"
+    scene.view_settings.exposure = -0.5  # The balloons are near the lamps.
 
 
 def photograph(frames, ground, view, samples, scratch):
