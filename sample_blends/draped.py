@@ -23,7 +23,7 @@ def tablecloth() -> None:
         )  # room for the smooth surface at the rim
     cloth = kit.add_cloth(
         "Tablecloth", (34, 34), (1.5, 1.5), (0.03, -0.02, 0.95),
-        density=0.2, stretch=4000.0, compression=4000.0, shear=100.0, bend=2e-5, damping=1.0, drag=0.8,
+        density=0.2, stretch=4000.0, compression=4000.0, shear=100.0, bend=2e-5, damping=1.0,
         thickness=0.003, friction=0.3, self_distance=0.012,
     )  # fmt: skip
     cloth.rotation_euler = (math.radians(4.0), math.radians(3.0), math.radians(38.0))
@@ -171,7 +171,7 @@ def add_skirt(name: str, around: int, rows: int) -> bpy.types.Object:
     bpy.context.view_layer.objects.active = skirt
     bpy.ops.object.pbd_add(type="CLOTH")
     kit.set_pbd(
-        skirt, density=0.15, stretch=3000.0, compression=3000.0, shear=150.0, bend=1e-5, damping=0.5, drag=0.5,
+        skirt, density=0.15, stretch=3000.0, compression=3000.0, shear=150.0, bend=1e-5, damping=0.5,
         friction=0.3, self_distance=0.01,
     )  # fmt: skip
     skirt.vertex_groups.new(name="Waist").add(ids[0].tolist(), 1.0, "REPLACE")

@@ -13,41 +13,46 @@ from mathutils import Vector
 
 
 def balloon() -> None:
-    """Blender's monkey as a toy balloon on a string: it is blown up to four times its volume, and wants to rise."""
+    """Blender's monkey as a toy balloon on a stick: helium blows it up from 3 to 12 liters and lifts it off."""
     scene = kit.begin(frames=96)
+    scale = 0.382  # of a head that holds 54 liters, so that it holds 3
     stage.build((0.03, 0.26, 0.28))
-    scene.gravity = (0.0, 0.0, 0.6)  # what is left of gravity's pull when the gas inside has lifted
-    skin = closed_monkey(0.6)
+    kit.set_pbd(scene, wind_speed=0.6, wind_eddy=0.5)  # a breath of air, so that it sways
+    skin = closed_monkey(0.6 * scale)
     skin.name = skin.data.name = "Monkey"
-    skin.location = (0.0, 0.0, 1.05)
+    skin.location = (0.0, 0.0, 1.05 * scale)
     skin.rotation_euler = (0.0, 0.0, math.radians(16.0))
-    # Soft and heavy, as only the ratio of its stiffnesses shapes a skin that holds a volume, and this one has to be
-    # soft to yield evenly where its faces are small. Tethers are for what hangs: they would hold the rubber back.
+    # 4 g of rubber: 3 l of helium do not carry it, 12 l lift three times as much. It is soft, as only the ratio of
+    # its stiffnesses shapes a skin that holds a volume, and this one has to yield evenly where its faces are small.
+    # Tethers are for what hangs: they would hold the rubber back.
     kit.set_balloon(
         skin,
-        density=1.0,
-        stretch=40.0,
-        compression=40.0,
-        shear=8.0,
+        density=0.03,
+        stretch=4.0,
+        compression=4.0,
+        shear=0.8,
         bend=0.0,
         damping=2.0,
-        drag=2.0,
+        air_normal=0.31,
+        air_tangent=0.02,
         pressure_mode="VOLUME",
+        gas_density=0.17,
         tethers=False,
     )
     kit.key(skin, "pbd.pressure", {1: 1.0, 8: 1.0, 80: 4.0})
     positions = kit.vertices_of(skin.data)
     knot = positions[positions[:, 2].argmin()]
     group = skin.vertex_groups.new(name="Pin")
-    group.add(np.flatnonzero(np.linalg.norm(positions - knot, axis=1) < 0.05).tolist(), 1.0, "REPLACE")
+    group.add(np.flatnonzero(np.linalg.norm(positions - knot, axis=1) < 0.012).tolist(), 1.0, "REPLACE")
     skin.pbd.pin_group = group.name
     stage.soften(skin)
     end = skin.matrix_basis @ Vector(knot.tolist())
-    string = stage.add_rod("String", (end.x, end.y, 0.0), end, 0.004)
-    string.data.materials.append(stage.matte("String", (0.7, 0.66, 0.6)))
+    string = stage.add_rod("Stick", (end.x, end.y, 0.0), end, 0.002)
+    string.data.materials.append(stage.matte("Stick", (0.7, 0.66, 0.6)))
     weight = [(0.10, 0.0), (0.11, 0.01), (0.11, 0.05), (0.06, 0.08), (0.02, 0.10), (0.0, 0.105)]
-    stage.turned("Weight", weight, stage.metal("Brass", (0.83, 0.58, 0.24))).location = (end.x, end.y, 0.0)
-    stage.add_camera((0.5, -4.6, 1.2), (0.0, 0.0, 0.94), 60.0)
+    profile = [(scale * radius, scale * height) for radius, height in weight]
+    stage.turned("Weight", profile, stage.metal("Brass", (0.83, 0.58, 0.24))).location = (end.x, end.y, 0.0)
+    stage.add_camera((0.17, -1.5, 0.44), (0.0, 0.0, 0.37), 60.0)
 
 
 def closed_monkey(size: float) -> bpy.types.Object:
@@ -160,7 +165,8 @@ def add_cushion(
         shear=4000.0,
         bend=3e-5,
         damping=4.0,
-        drag=1.5,
+        air_normal=0.6,
+        air_tangent=0.03,
         pressure_mode="OVERPRESSURE",
         overpressure=40.0,
         thickness=0.003,
@@ -203,18 +209,18 @@ def pillow_fight() -> None:
         leg = kit.add_block("Leg", (0.70 * side, 0.0, 0.21), (0.05, 0.60, 0.42), wood)
         kit.set_collider(leg)
         cushion = add_cushion(name, 0.5, 15, stripes, 2, thickness=0.2)
-        kit.set_pbd(cushion, pressure_mode="VOLUME", density=0.5, damping=2.0, drag=0.2)
+        kit.set_pbd(cushion, pressure_mode="VOLUME", density=0.5, damping=2.0)
         cushion.location = (1.15 * side, 0.02 * side, 0.58)
         cushion.rotation_euler = (0.0, 0.0, math.radians(10.0) * side)
     bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.2, location=(0.05, -0.03, 2.25))
     ball = bpy.context.object
     ball.name = ball.data.name = "Ball"
-    kit.set_pbd(ball, density=0.4, stretch=1500.0, compression=1500.0, shear=500.0, drag=0.2, friction=0.5)
+    kit.set_pbd(ball, density=0.4, stretch=1500.0, compression=1500.0, shear=500.0, friction=0.5)
     stage.soften(ball)
     stage.paint_ball(ball, {"Yellow": (0.78, 0.42, 0.01), "White": (0.82, 0.78, 0.68), "Red": (0.62, 0.03, 0.02)})
     blanket = kit.add_cloth(
         "Blanket", (26, 26), (1.3, 1.3), (0.0, 0.0, 2.95),
-        density=0.3, stretch=3000.0, compression=3000.0, shear=100.0, bend=5e-5, damping=1.0, drag=2.5, friction=0.5,
+        density=0.3, stretch=3000.0, compression=3000.0, shear=100.0, bend=5e-5, damping=1.0, friction=0.5,
     )  # fmt: skip
     stage.soften(blanket)
     stage.paint_checks(blanket, 25, 5, {"Plaid": (0.20, 0.10, 0.30), "Lilac": (0.42, 0.28, 0.48), "Cream": cream})

@@ -60,11 +60,11 @@ STRIP, STRIP_ACROSS = 24, 6
 TILE = 280
 """Width of a picture of a sheet [px]."""
 
-FILM_STEP = 2
+FILM_STEP = 3
 FILM = tuple(range(1, 46, FILM_STEP))
-"""Frames of the moving picture, every second of nearly two seconds: the curtain swings down and back."""
+"""Frames of the moving picture, every third of nearly two seconds: the curtain swings down and back."""
 
-FILM_TILE = 300
+FILM_TILE = 220
 """Width of each half of the moving picture [px]."""
 
 GAP = 6

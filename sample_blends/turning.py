@@ -114,7 +114,7 @@ def gears() -> None:
     ball = bpy.context.object
     ball.name = ball.data.name = "Ball"
     kit.set_pbd(
-        ball, density=0.5, stretch=400.0, compression=400.0, shear=100.0, bend=1e-5, damping=2.0, drag=0.2,
+        ball, density=0.5, stretch=400.0, compression=400.0, shear=100.0, bend=1e-5, damping=2.0,
         friction=1.0, thickness=0.001,
     )  # fmt: skip
     stage.soften(ball)
