@@ -9,6 +9,7 @@ from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object, Result, Scene
 from ..pbd_addon.blender.read import mesh_io
+from ..pbd_addon.blender.read.bodies import read_body
 from ..pbd_addon.blender.timeline import intersections, session
 from . import checks
 
@@ -23,7 +24,7 @@ def intersecting(scene: Scene, obj: Object) -> np.ndarray:
     else:
         others = [other for other in session.live_bodies(scene) if other != obj and not checks.mesh_problem(other)]
         uids = [other.session_uid for other in (obj, *others)]
-        bodies = [mesh_io.read_body(other) for other in (obj, *others)]
+        bodies = [read_body(other) for other in (obj, *others)]
     found = intersections.intersecting_faces(bodies)[uids.index(obj.session_uid)]
     return intersections.kept_faces(mesh_io.read_polygons(obj.data))[found]
 

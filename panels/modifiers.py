@@ -23,9 +23,6 @@ class Modifiers(BodyPanel):
         choice = output_choice.choose(obj)
         draw_rows(layout, obj.pbd, "output")
         draw_sentence(layout, context, choice.reason, "INFO")
-        row = layout.row()
-        row.active = choice.modifier
-        draw_rows(row, obj.pbd, "rest_shape")
         if obj.pbd.bake_switched_off:
             sentence = "The bake has switched off modifiers up to 'PBD Output'; Delete Bake switches them on"
             draw_sentence(layout, context, sentence, "MODIFIER_OFF")

@@ -1,4 +1,4 @@
-"""What holds the body: its pins, and what it is attached to."""
+"""What holds the body, and its rest shape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .rows import draw_rows, draw_sentence, row_of_buttons
 
 
 class Shape(BodyPanel):
-    """Pinned vertices follow the object and its animation, attached ones the surface of another object"""
+    """What holds it: pinned vertices follow the object, attached ones another one. And the shape it strives for"""
 
     name = "shape"
     parent = "main"
@@ -35,6 +35,13 @@ class Shape(BodyPanel):
         row.active = obj.pbd.attach_object is not None
         draw_group(row, context, obj, "attach_group")
         layout.operator("object.pbd_attach_selected", icon="LINKED")
+        draw_rows(layout, obj.pbd, "rest_shape")
+        if obj.pbd.rest_shape == "OBJECT":
+            draw_rows(layout, obj.pbd, "rest_object")
+        elif obj.pbd.rest_shape == "KEY" and obj.data.shape_keys:
+            layout.prop_search(obj.pbd, "rest_key", obj.data.shape_keys, "key_blocks")
+        elif obj.pbd.rest_shape == "KEY":
+            draw_sentence(layout, context, "Add a shape key first", "INFO")
 
 
 register, unregister = bpy.utils.register_classes_factory(in_both_places(Shape))

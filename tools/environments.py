@@ -176,7 +176,8 @@ def prepare(name: str, python: Path, requirements: list[str], finish: Callable[[
     VENVS.mkdir(exist_ok=True)
     with (VENVS / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # Another `make` in this folder may do the same.
-        if stamp.exists() and stamp.read_text() == digest and run(executable, "-c", "").returncode == 0:
+        complete = stamp.exists() and stamp.read_text() == digest and executable.exists()
+        if complete and run(executable, "-c", "").returncode == 0:
             return executable
         say(f"Installing {', '.join(requirements)} into .venvs/{name} (Python {version})")
         started = time.monotonic()

@@ -124,6 +124,6 @@ def test_pins_are_read_in_bulk_order(extension):
     obj = scenes.add_grid()
     scenes.pin(obj, [7, 2, 13], 0.25)
     scenes.pin(obj, [5])
-    body = extension.bridge("read.mesh_io").read_body(obj)
+    body = extension.bridge("read.bodies").read_body(obj)
     assert body.pin_ids.tolist() == [2, 5, 7, 13]
     assert body.pin_weights.tolist() == [0.25, 1.0, 0.25, 0.25]

@@ -7,7 +7,7 @@ import numpy as np
 from ... import Body
 from ..errors import PBDError
 from ..kinds import Mesh, Object
-from ..read import mesh_io
+from ..read import bodies, mesh_io
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses
 
@@ -57,7 +57,7 @@ def _edges(mesh: Mesh) -> np.ndarray:
 def examine(obj: Object, beginning: SceneSnapshot | None = None) -> MeshExam:
     """Read an object in Object Mode; without a snapshot its surroundings are not checked."""
     try:
-        body = mesh_io.read_body(obj)
+        body = bodies.read_body(obj)
     except PBDError:
         body = None
     return MeshExam(obj, _world(obj), _edges(obj.data), mesh_io.read_polygons(obj.data), body, beginning)

@@ -1,4 +1,4 @@
-"""From Blender's meshes to the solver's bodies: vertices, faces, pins, fingerprints."""
+"""What is read from Blender's meshes: shapes, faces, pins, fingerprints."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import Body, Polygons
+from ... import Polygons
 from ..errors import PBDError
 from ..kinds import Object
 from ..output import output
-from ..scene import linked, poses, surfaces, user_keys
-from ..scene.poses import Pose
-from ..settings import raw_settings
+from ..scene import linked, user_keys
 
 
 def base_shape(obj: Object) -> np.ndarray:
@@ -45,46 +43,6 @@ def check_mesh(obj: Object) -> None:
     if mesh.shape_keys is not None and not mesh.shape_keys.use_relative:
         raise PBDError(f"'{obj.name}' has absolute shape keys: switch them to Relative to simulate it")
     output.check(obj)
-
-
-def read_body(
-    obj: Object,
-    pose: Pose | None = None,
-    masks: dict[str, np.ndarray] | None = None,
-    deformed: np.ndarray | None = None,
-) -> Body:
-    """A `Body` in world space, made from the user's shape under a pose, by default the last one.
-
-    It begins in the shape `deformed`, (n, 3) float32 in object space, if modifiers made one. The faces of a mirrored
-    object are flipped, so that they look outward in the world as well.
-
-    Raises:
-        PBDError: The mesh cannot be simulated; the sentence says why and what to do.
-    """
-    check_mesh(obj)
-    pose = pose or poses.read_last_pose(obj)
-    if poses.is_flat(pose.matrix):
-        raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
-    shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj) if masks is None else masks)
-    bad = np.flatnonzero(~np.isfinite(shape).all(axis=1))
-    if len(bad):
-        raise PBDError(f"Vertex {bad[0]} of '{obj.name}' has invalid coordinates (NaN): delete or move it")
-    faces = read_polygons(obj.data)
-    if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
-        faces = surfaces.turned_around(faces)
-    vertices = poses.to_world(shape if deformed is None else deformed, pose.matrix)
-    try:
-        return Body(
-            vertices,
-            faces,
-            material=raw_settings.material_from(raw_settings.raw_material(obj.pbd), obj.name),
-            pins=read_pins(obj),
-            rest_vertices=vertices if obj.pbd.rest_shape == "DEFORMED" else poses.to_world(shape, pose.matrix),
-            edges=read_loose_edges(obj.data),
-            name=obj.name,
-        )
-    except ValueError as error:
-        raise PBDError(str(error)) from error
 
 
 def read_polygons(mesh: Any) -> Polygons:

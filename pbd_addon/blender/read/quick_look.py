@@ -91,6 +91,7 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
         _OF_OBJECT(pbd),
         _WEIGHTS(pbd.field_weights),
         pbd.attach_object and pbd.attach_object.session_uid,
+        pbd.rest_object and pbd.rest_object.session_uid,
         _OF_COLLIDER(obj.pbd_collider),
         parent and parent.session_uid,
         len(obj.constraints),

@@ -19,7 +19,7 @@ from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import Key, as_collider, as_field
-from . import mesh_io
+from . import mesh_io, rest_shape
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
@@ -207,10 +207,11 @@ def role(obj: Object) -> Role:
     return Role(obj.name, mesh_io.attached_to(obj), by_modifier, posed_after, obj.pbd.baked)
 
 
-def followed(obj: Object) -> tuple[bool, str]:
-    """Whether the starting shape of an object follows its modifiers, and its choice of rest shape."""
-    follows = output_choice.choose(obj).modifier
-    return (follows, obj.pbd.rest_shape) if follows else (False, "BASIS")
+def followed(obj: Object) -> tuple[bool, str, int]:
+    """Whether the starting shape of an object follows its modifiers, its choice of rest shape, and that's checksum."""
+    follows, choice = output_choice.choose(obj).modifier, obj.pbd.rest_shape
+    same = choice == "DEFORMED" and not follows
+    return follows, "BASIS" if same else choice, rest_shape.checksum(obj)
 
 
 def read_first_inputs(

@@ -119,8 +119,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
     rest_shape: Choice(
         name="Rest Shape",
-        description="The shape in which the cloth is not stretched, for meshes that modifiers pose. "
-        "Press Reset to see a change",
+        description="The shape in which nothing is stretched or bent. Press Reset to see a change",
         items=(
             ("BASIS", "Mesh", "The mesh with its shape keys, before modifiers: what a pose stretches pulls back"),
             (
@@ -128,7 +127,17 @@ class PBD_PG_object(bpy.types.PropertyGroup):
                 "First Frame",
                 "The shape of the first frame, as modifiers leave it: that pose strains nothing",
             ),
+            ("KEY", "Shape Key", "One of its shape keys: the mesh starts as it is and strives for that shape"),
+            ("OBJECT", "Object", "Another object with the same vertices and faces, in its own size: a flat pattern"),
         ),
+    )
+    rest_key: Text(name="Rest Shape Key", description="The shape key in which nothing is stretched or bent")
+    rest_object: Link(
+        name="Rest Object",
+        description="The object in whose shape nothing is stretched or bent. It has the same vertices and faces: "
+        "duplicate the mesh and reshape the copy",
+        type=bpy.types.Object,
+        poll=is_other_mesh,
     )
     bake_mode: Choice(
         name="Bake As",

@@ -12,7 +12,7 @@ from ...surface_points import SurfacePoints
 from ..errors import PBDError
 from ..kinds import Object
 from ..output import output_choice
-from ..read import mesh_io, pins, user_state
+from ..read import bodies, mesh_io, pins, user_state
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Role
 from ..scene import poses, surfaces, user_keys
@@ -54,7 +54,7 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
     """
     masks = user_keys.read_masks(obj)
     pose, deformed = snapshot.poses[obj.session_uid], snapshot.deformed.get(obj.session_uid)
-    body = mesh_io.read_body(obj, pose=pose, masks=masks, deformed=deformed)
+    body = bodies.read_body(obj, pose=pose, masks=masks, deformed=deformed)
     return SimulatedObject(
         uid=obj.session_uid,
         name=obj.name,

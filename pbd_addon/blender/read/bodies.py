@@ -1,0 +1,53 @@
+"""From Blender's objects to the solver's bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import Body
+from ..errors import PBDError
+from ..kinds import Object
+from ..scene import poses, surfaces, user_keys
+from ..scene.poses import Pose
+from ..settings import raw_settings
+from . import mesh_io, rest_shape
+
+
+def read_body(
+    obj: Object,
+    pose: Pose | None = None,
+    masks: dict[str, np.ndarray] | None = None,
+    deformed: np.ndarray | None = None,
+) -> Body:
+    """A `Body` in world space, made from the user's shape under a pose, by default the last one.
+
+    It begins in the shape `deformed`, (n, 3) float32 in object space, if modifiers made one. The faces of a mirrored
+    object are flipped, so that they look outward in the world as well.
+
+    Raises:
+        PBDError: The mesh cannot be simulated; the sentence says why and what to do.
+    """
+    mesh_io.check_mesh(obj)
+    pose = pose or poses.read_last_pose(obj)
+    if poses.is_flat(pose.matrix):
+        raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to simulate it")
+    shape = user_keys.user_shape(obj, pose.key_values, user_keys.read_masks(obj) if masks is None else masks)
+    bad = np.flatnonzero(~np.isfinite(shape).all(axis=1))
+    if len(bad):
+        raise PBDError(f"Vertex {bad[0]} of '{obj.name}' has invalid coordinates (NaN): delete or move it")
+    faces = mesh_io.read_polygons(obj.data)
+    if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
+        faces = surfaces.turned_around(faces)
+    vertices = poses.to_world(shape if deformed is None else deformed, pose.matrix)
+    try:
+        return Body(
+            vertices,
+            faces,
+            material=raw_settings.material_from(raw_settings.raw_material(obj.pbd), obj.name),
+            pins=mesh_io.read_pins(obj),
+            rest_vertices=rest_shape.read(obj, shape, vertices, pose.matrix),
+            edges=mesh_io.read_loose_edges(obj.data),
+            name=obj.name,
+        )
+    except ValueError as error:
+        raise PBDError(str(error)) from error
