@@ -6,8 +6,9 @@ The first part is what to run while working: with the newest Blender, Python and
 marked slow, with the oldest what tells versions apart. The rest is the slow ones with the newest, all others with the
 oldest, and in the Blenders between them what most people do. All is both.
 
-The physics tests need no Blender. Those that leave the choice of kernels open compute with Numba beside the newest
-Blender, in half the time, and with NumPy beside the oldest; PBD_KERNELS chooses otherwise. They never share a process
+The physics tests need no Blender. Those that leave the choice of kernels open, and the samples and guides, compute with
+Numba beside the newest Blender, in half the time, and with NumPy beside the oldest; PBD_KERNELS chooses otherwise.
+Physics tests never share a process
 with the tests in tests/blender: there the add-on is an installed extension, here `pbd_addon` is a plain package, and
 Blender objects to seeing both.
 
@@ -54,6 +55,9 @@ ALONE = ("bad_input", "export", "full_disk", "guide_steps", "read_only", "rigged
 """Tests that export glTF: in the oldest Blender each file has its own process. After such an export 4.2 always crashes
 on exit, with or without this extension, and late in a long run it did so in another export and during garbage
 collection."""
+
+LONG = ("samples", "guide", "guide_steps")
+"""Tests in Blender that simulate for long: in the newest they have a process of their own, with Numba."""
 
 NO_TESTS_COLLECTED = 5
 """Pytest's exit code."""
@@ -103,7 +107,7 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
     # Physics tests run without Blender: the option keeps pytest out of its folder, even if bpy is installed. An empty
     # pythonpath keeps the extension's folder off sys.path, where Blender would refuse it.
     without, within = [*options, "--ignore=tests/blender"], [*options, "-o", "pythonpath="]
-    common, numeric, alone = paths_of(COMMON), paths_of(NUMERIC, "tests"), paths_of(ALONE)
+    common, numeric, alone, long = paths_of(COMMON), paths_of(NUMERIC, "tests"), paths_of(ALONE), paths_of(LONG)
     marked = any(option.startswith("-m") for option in options)
     quick = [] if marked else ["-m", "not slow"]
     of_newest = {"first": quick, "rest": [] if marked else ["-m", "slow"], "all": []}[part]
@@ -116,7 +120,8 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
         elif blender is environments[-1][0]:
             chosen += [
                 ("physics", [*without, *of_newest, "tests"]),
-                ("blender", [*within, *of_newest, "tests/blender"]),
+                ("blender", [*within, *of_newest, *ignored(long), "tests/blender"]),
+                ("samples", [*within, *of_newest, *long]),
             ]
         elif blender is environments[0][0]:
             if part != "rest":
@@ -131,7 +136,7 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
             chosen.append(("blender", [*within, *quick, *common]))
         compiled = blender is environments[-1][0]
         suites += [
-            Suite(blender, name, python, selection, "numba" if compiled and name == "physics" else "")
+            Suite(blender, name, python, selection, "numba" if compiled and name in ("physics", "samples") else "")
             for name, selection in chosen
         ]
     # The longest starts first, or the other core would wait for it at the end.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.settings import ATMOSPHERE
+from pbd_addon.settings import AIR_DENSITY, ATMOSPHERE
 from tests.meshes import icosphere
 from tests.shapes import animal, lumpy, uv_sphere
 from tests.skins import inner_motion, needed_pressure, push_on_half
@@ -38,7 +38,7 @@ class Case(NamedTuple):
             "animal" of cells cut so finely, or "Suzanne" of so many subdivisions, which takes Blender.
         fineness: See shape.
         volume: Multiple of its volume.
-        floor: Whether it lies on a floor, or floats.
+        floor: Whether it lies on a floor, or floats in a vacuum.
         converged: Longest edge at 80 substeps x 5 iterations [%], where the skin is strained unevenly by its shape.
         seconds: When it is measured: what stands on a chin falls over first, and rocks.
     """
@@ -143,7 +143,11 @@ def held(case: Case, kernels: str, automatic: bool) -> Iterator[Check]:
     body = Body(vertices + lift, faces, material)
     gravity = (0.0, 0.0, -9.81 if case.floor else 0.0)
     planes = [Plane()] if case.floor else []
-    simulation = Simulation([body], planes, gravity, kernels=kernels, automatic=automatic, self_collision=False)
+    # What floats has no air around it, which would turn one that swells unevenly.
+    simulation = Simulation(
+        [body], planes, gravity, air_density=AIR_DENSITY if case.floor else 0.0,
+        kernels=kernels, automatic=automatic, self_collision=False,
+    )  # fmt: skip
     for _ in range(round(case.seconds / DT)):
         simulation.step(DT)
     x = simulation.positions(body)
