@@ -10,7 +10,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
-from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.errors import Interruption, PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline import cost_estimate, session
 
@@ -105,9 +105,7 @@ class FrameByFrame:
 
     def modal(self, context: Context, event: Event) -> Result:
         if event.type == "ESC" and event.value == "PRESS":
-            self.cancel(context)
-            self.report({"INFO"}, self.stopped())
-            return self.give_up(context)
+            return self._stop(context)
         if event.type == "TIMER":
             return self.tick(context)
         # Looking around is free; a changed frame or setting in the middle would spoil it.
@@ -125,6 +123,8 @@ class FrameByFrame:
         except StopIteration:
             self.cancel(context)
             return self._finish(context)
+        except Interruption:
+            return self._stop(context)
         except PBDError as error:
             self.cancel(context)
             return self._fail(context, error)
@@ -143,6 +143,12 @@ class FrameByFrame:
             self._timer = None
             context.workspace.status_text_set(None)
         redraw(context)
+
+    def _stop(self, context: Context) -> Result:
+        """End by Esc, or as a script changed the scene in the middle of a frame."""
+        self.cancel(context)
+        self.report({"INFO"}, self.stopped())
+        return self.give_up(context)
 
     def _finish(self, context: Context) -> Result:
         said = self.done(context)

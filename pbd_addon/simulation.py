@@ -263,7 +263,8 @@ class Simulation:
             The fraction of the frame that is done, in (0, 1).
 
         Raises:
-            UnstableError, ValueError: As `step`; or the simulation was changed meanwhile.
+            UnstableError, ValueError: As `step`.
+            ChangedError: The simulation was changed meanwhile.
         """
         dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
         in_place = arguments.switch("in_place", in_place)
@@ -278,7 +279,7 @@ class Simulation:
             self._model, before, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch
         )
         if self._state is not before:
-            raise ValueError("the simulation was changed while one of its frames was stepped")
+            raise solver.ChangedError("the simulation was changed while one of its frames was stepped")
         self._state = stepped
         watch.lap("prediction")
         found = adaptive.measure(self._model, self._state)

@@ -32,6 +32,10 @@ CONTACT_RETRIES = 2
 """How often a substep is cut in halves because colliders left cloth no place or overran it."""
 
 
+class ChangedError(ValueError):
+    """The simulation was changed, by truncating or restoring it, between two slices of one of its frames."""
+
+
 class UnstableError(ArithmeticError):
     """A step gave no sound result even with much smaller substeps.
 

@@ -9,6 +9,10 @@ class LateError(PBDError):
     """A frame takes too long for a window to wait; what is done so far stays."""
 
 
+class Interruption(PBDError):
+    """A frame was being stepped in slices when something changed what it was made from: as if stopped by Esc."""
+
+
 class DamagedFrame(PBDError):
     """A cached frame on disk is not what was written.
 

@@ -169,6 +169,29 @@ def test_the_panel_does_not_complain_of_what_is_about_to_come(extension, session
     assert session.get(scene).last_frame == 3
 
 
+def test_cloth_that_is_deleted_in_the_middle_of_a_frame_ends_it_as_esc_does(extension, session, monkeypatch):
+    """Only scripts can do that: events do not reach the scene meanwhile."""
+    obj, _other, scene = flag(), flag(), bpy.context.scene
+    go(1)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
+    monkeypatch.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 0.0)
+    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE", 0.0)
+    go(3)
+    said = []
+    operator = extension.module("operators.frame_by_frame").FrameByFrame()
+    operator.report = lambda kinds, line: said.append((kinds, line))
+    operator._run = extension.bridge("baking.recording").catching_up(scene)
+    next(operator._run), next(operator._run)
+    bpy.data.objects.remove(obj)
+    bpy.context.view_layer.update()
+    go(2)
+    ticks = (operator.tick(bpy.context) for _tick in range(1000))
+    assert next(result for result in ticks if result != {"RUNNING_MODAL"}) == {"CANCELLED"}
+    assert said == [({"INFO"}, operator.stopped())]
+    record = session.get(scene)
+    assert record is None or (record.bake, record.message) == (None, "")
+
+
 def test_the_operator_without_a_window(session):
     flag()
     go(5)

@@ -10,7 +10,8 @@ from typing import Any, TypedDict, Unpack
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import UnstableError
-from ..errors import DamagedFrame, LateError, PBDError
+from ...solver import ChangedError
+from ..errors import DamagedFrame, Interruption, LateError, PBDError
 from ..kinds import Scene
 from ..read import user_state
 from ..read.snapshot import SceneSnapshot
@@ -22,6 +23,8 @@ from . import air, backends, changes
 from .changes import Change
 from .record import BakeProgress, DisplayedFrame, InvalidRange, Record, UndoState
 from .scene_simulation import SceneSimulation
+
+INTERRUPTED = "The scene was changed while one of its frames was simulated"
 
 UNDOABLE = 16
 """Number of grabs that can be undone."""
@@ -196,10 +199,12 @@ def advancing(
     except UnstableError as error:
         record.blocked = f"{error}; frame {frame - 1} is kept"
         raise PBDError(record.blocked) from error
+    except ChangedError as error:
+        raise Interruption(INTERRUPTED) from error
     except ValueError as error:
         raise PBDError(str(error)) from error
     if record.scene_sim is not scene_sim:
-        return  # The record was reset meanwhile.
+        raise Interruption(INTERRUPTED)  # The record was reset meanwhile.
     record.report = report
     record.stepping += report.seconds
     record.snapshots[frame] = snapshot
