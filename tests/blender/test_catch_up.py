@@ -1,5 +1,7 @@
 """A frame has one shape, wherever playback was started; what takes long goes on in pieces, with progress and Esc."""
 
+import types
+
 import bpy
 import numpy as np
 import pytest
@@ -167,6 +169,16 @@ def test_the_panel_does_not_complain_of_what_is_about_to_come(extension, session
     assert not status.line(bpy.context)[2]
     assert bpy.ops.object.pbd_catch_up() == {"FINISHED"}
     assert session.get(scene).last_frame == 3
+
+
+def test_space_stops_playback_that_waits_for_a_frame(extension):
+    """It would go on as soon as the frame is there; Space is no key of a catch-up that a button has begun."""
+    operator = extension.module("operators.frame_by_frame").FrameByFrame()
+    operator.report = lambda _kinds, _line: None
+    space = types.SimpleNamespace(type="SPACE", value="PRESS")
+    assert operator.modal(bpy.context, space) == {"RUNNING_MODAL"}
+    operator._stop_keys = extension.module("operators.catch_up").PLAYBACK_KEYS
+    assert operator.modal(bpy.context, space) == {"CANCELLED"}
 
 
 def test_cloth_that_is_deleted_in_the_middle_of_a_frame_ends_it_as_esc_does(extension, session, monkeypatch):
