@@ -13,7 +13,6 @@ from ..pbd_addon.blender.timeline import session, step
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 
-
 PLAYBACK_KEYS = frozenset({"ESC", "SPACE"})
 """What stops playback, also while it waits for a frame."""
 

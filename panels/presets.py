@@ -1,4 +1,4 @@
-"""The lists of materials: a menu in the row that names the chosen one, and Blender's presets behind the header's icon."""
+"""The lists of materials: a menu in the row that names the chosen one, Blender's presets behind the header's icon."""
 
 from __future__ import annotations
 
