@@ -127,7 +127,7 @@ def test_a_frame_in_slices_is_that_of_a_step():
                 next(left), next(left)  # In the first frame both while it looks for what intersects.
                 left.close()
                 shares = list(simulation.slices(DT))
-                assert len(shares) == (6 if frame == 1 else 4)
+                assert frame > 1 or shares[:3] == [0.0, 0.0, 0.2]
                 assert [share for share in shares if share] == [0.2, 0.4, 0.6, 0.8]
             else:
                 simulation.step(DT)

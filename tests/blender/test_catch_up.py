@@ -130,7 +130,7 @@ def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
 
 
 def test_a_large_first_frame_is_told_before_it_is_built(extension, session, monkeypatch):
-    """Nothing can cut it, so a window says what comes and is drawn; Reset leaves it to playback."""
+    """A window says what comes and is drawn before it is read; Reset leaves it to playback."""
     flag()
     scene = bpy.context.scene
     follow, estimate = extension.bridge("timeline.follow"), extension.bridge("timeline.cost_estimate")
@@ -144,7 +144,15 @@ def test_a_large_first_frame_is_told_before_it_is_built(extension, session, monk
     record = session.get(scene)
     assert (record.scene_sim, record.is_late) == (None, True)
     assert record.message.endswith(" vertices take about 4 s to prepare")
-    work = extension.bridge("baking.recording").catching_up(scene)
+    recording = extension.bridge("baking.recording")
+    monkeypatch.setattr(recording, "SLICE", 0.0)
+    work = recording.catching_up(scene)
+    for _slice in range(4):
+        assert (next(work).to_prepare, record.scene_sim) == (20, None)
+    work.close()  # Esc in the middle of it
+    assert (session.get(scene), record.scene_sim, record.bake) == (None, None, None)
+    monkeypatch.setattr(recording, "SLICE", 2.0)
+    work = recording.catching_up(scene)
     told = next(work)
     assert (told.to_prepare, record.scene_sim) == (20, None)
     assert told.describe() == "Prepares 20 vertices"

@@ -166,7 +166,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
         if not (kept and record.bake):
             if not record.bake:
                 _refuse_to_block(scene, depsgraph)
-            begin(record, scene, depsgraph, first)
+            finish(begin(record, scene, depsgraph, first))
     if record.first_frame <= target and target > record.last_frame:
         _step_to(record, scene, depsgraph, now, target)
 
