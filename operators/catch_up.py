@@ -13,6 +13,9 @@ from ..pbd_addon.blender.timeline import session, step
 from . import checks
 from .frame_by_frame import FrameByFrame, is_free
 
+PLAYBACK_KEYS = frozenset({"ESC", "SPACE"})
+"""What stops playback, also while it waits for a frame."""
+
 
 class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
     """Simulate all frames from the first one to the one on show"""
@@ -30,6 +33,7 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
 
     def invoke(self, context: Context, event: Event) -> Result:
         self._played = context.screen.is_animation_playing
+        self._stop_keys = PLAYBACK_KEYS if self._played else self._stop_keys
         return super().invoke(context, event)
 
     def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:

@@ -47,6 +47,7 @@ class FrameByFrame:
     _run: Generator | None = None
     _timer = None
     _verb = "bake"
+    _stop_keys = frozenset({"ESC"})
 
     def start(self, context: bpy.types.Context) -> Generator:
         """Make the generator that does the work; raises `PBDError` on bad input."""
@@ -104,7 +105,7 @@ class FrameByFrame:
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> Result:
-        if event.type == "ESC" and event.value == "PRESS":
+        if event.type in self._stop_keys and event.value == "PRESS":
             return self._stop(context)
         if event.type == "TIMER":
             return self.tick(context)

@@ -1,4 +1,4 @@
-"""The preset menus behind the icon in the header."""
+"""The lists of materials: a menu in the row that names the chosen one, Blender's presets behind the header's icon."""
 
 from __future__ import annotations
 
@@ -46,23 +46,53 @@ class OBJECT_PT_pbd_balloon_presets(MaterialPresets, bpy.types.Panel):
     preset_operator_defaults = MappingProxyType({"menu_idname": "OBJECT_PT_pbd_balloon_presets"})
 
 
-def menu_of(obj: Object) -> Any:
-    """The menu that fits the type of an object."""
-    return OBJECT_PT_pbd_balloon_presets if obj.pbd.type == "BALLOON" else OBJECT_PT_pbd_cloth_presets
+class MaterialMenu:
+    """What the two menus of a row share: the same materials, and the menu closes when one is chosen.
+
+    A panel of presets stays open, and while frames play Blender does not close it when the mouse leaves it.
+    """
+
+    preset_operator = MaterialPresets.preset_operator
+    draw = bpy.types.Menu.draw_preset
+
+
+class OBJECT_MT_pbd_cloth_materials(MaterialMenu, bpy.types.Menu):
+    """What the cloth is made of"""
+
+    bl_label = "Cloth Presets"
+    preset_subdir = presets.CLOTH
+    preset_operator_defaults = OBJECT_PT_pbd_cloth_presets.preset_operator_defaults
+
+
+class OBJECT_MT_pbd_balloon_materials(MaterialMenu, bpy.types.Menu):
+    """What the balloon is made of"""
+
+    bl_label = "Balloon Presets"
+    preset_subdir = presets.BALLOON
+    preset_operator_defaults = OBJECT_PT_pbd_balloon_presets.preset_operator_defaults
 
 
 def draw_header_icon(layout: Layout, obj: Object) -> None:
     """The preset icon of a panel's header."""
-    menu_of(obj).draw_panel_header(layout)
+    panel: Any = OBJECT_PT_pbd_balloon_presets if obj.pbd.type == "BALLOON" else OBJECT_PT_pbd_cloth_presets
+    panel.draw_panel_header(layout)
 
 
 def draw_chosen(layout: Layout, obj: Object) -> None:
-    """The menu as a row with the name of the preset that the object has."""
+    """The row with the name of the preset that the object has, which opens the menu."""
     name, is_unchanged = presets.chosen(obj.pbd)
     text = iface(name) if name else iface("Choose a Material")
     if name and not is_unchanged:
         text = iface("{name}, changed").format(name=text)
-    layout.popover(panel=menu_of(obj).__name__, text=text, icon="PRESET", translate=False)
+    menu = OBJECT_MT_pbd_balloon_materials if obj.pbd.type == "BALLOON" else OBJECT_MT_pbd_cloth_materials
+    layout.menu(menu.__name__, text=text, icon="PRESET", translate=False)
 
 
-register, unregister = bpy.utils.register_classes_factory((OBJECT_PT_pbd_cloth_presets, OBJECT_PT_pbd_balloon_presets))
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        OBJECT_PT_pbd_cloth_presets,
+        OBJECT_PT_pbd_balloon_presets,
+        OBJECT_MT_pbd_cloth_materials,
+        OBJECT_MT_pbd_balloon_materials,
+    )
+)

@@ -7,7 +7,7 @@ the kinds of constraints, so the old model must no longer be stepped.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,9 +62,10 @@ Error of the top sag of a sheet of 100 N/m on two corners, 33 vertices a side, 2
 
 def build_model(
     bodies: Sequence[Body], planes: Sequence[Plane], colliders: Sequence[Collider], settings: SolverSettings
-) -> Model:
-    """The model of bodies, with their own materials and maps, and of colliders."""
+) -> Generator[None, None, Model]:
+    """The model of bodies, with their own materials and maps, and of colliders; in slices."""
     layout = _lay_out(bodies)
+    yield
     materials, maps = tuple(body.material for body in bodies), tuple(body.maps for body in bodies)
     volume = VolumeConstraints(_closed_pieces(layout), len(layout.islands))
     inertia = _inertia(layout, materials, maps, settings, volume)
@@ -73,8 +74,12 @@ def build_model(
     soft = layout.pins[layout.soft_pins]
     weights = np.concatenate([body.pin_weights for body in bodies])[layout.soft_pins]
     stretch, shear = _build_stretch(layout, w), _build_shear(layout, w)
+    yield
     plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free]) for plane in planes)
     contact = _build_contact(layout, colliders, plane_constraints)
+    yield
+    bends = _build_bends(layout, w, [material.bend_model for material in materials])
+    yield
     skin = PressurizedSkin(volume, [stretch, shear], [*plane_constraints, contact], layout.islands, layout.pins)
     model = Model(
         **vars(layout),
@@ -88,7 +93,7 @@ def build_model(
         attachment=AttachmentConstraints(soft, weights, owner[soft]),
         grabs=GrabConstraints(),
         inflation=InflationConstraints(volume, stretch, skin),
-        bends=_build_bends(layout, w, [material.bend_model for material in materials]),
+        bends=bends,
         levels=_build_levels(layout, w),
         tethers=_build_tethers(layout),
         shear=shear,
@@ -99,6 +104,7 @@ def build_model(
         plane_constraints=plane_constraints,
         contact=contact,
     )
+    yield
     return with_materials(model, materials, maps, settings)
 
 

@@ -17,10 +17,11 @@ from .contact import Collider
 from .force_functions import Function as Force, checked_forces
 from .frame_cache import FrameCache, Store
 from .maps import checked_maps
-from .model import State, Targets
+from .model import Model, State, Targets
 from .obstacles import planes_and_surfaces
 from .report import StepReport, make_report
 from .settings import AIR_DENSITY, Material, SolverSettings
+from .slices import finish
 from .stopwatch import Stopwatch
 from .wind import Wind
 
@@ -67,6 +68,7 @@ class Simulation:
         forces: Functions f(x, v, t) of what acts on all particles, see `set_forces`.
         wind: Wind of the scene, or None; surfaces feel it where their material has coefficients.
         air_density: Of what is around the bodies [kg/m³].
+        in_slices: Whether to leave what takes long to `prepare`, which has to come before anything else.
 
     Attributes:
         constraints: The active kinds of constraints; see `constraints.Constraints`.
@@ -93,6 +95,7 @@ class Simulation:
         forces: Sequence[Force] = (),
         wind: Wind | None = None,
         air_density: float = AIR_DENSITY,
+        in_slices: bool = False,
     ) -> None:
         if not isinstance(self_collision, bool) and not (isinstance(self_collision, str) and self_collision == "FAST"):
             arguments.refuse("self_collision", 'True, False or "FAST"', self_collision)
@@ -110,16 +113,27 @@ class Simulation:
         )
         self.use_kernels(kernels)
         planes, surfaces = planes_and_surfaces(colliders)
-        self._model = build.build_model(self.bodies, planes, surfaces, settings)
-        self.set_forces(forces)
-        self.set_wind(wind)
         self._number = {body: number for number, body in enumerate(self.bodies)}
         self._plane_number = {plane: number for number, plane in enumerate(planes)}
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
         self.reports: dict[int, StepReport] = {}
+        self._preparation = self._prepare(build.build_model(self.bodies, planes, surfaces, settings), forces, wind)
+        if not in_slices:
+            finish(self._preparation)
+
+    def _prepare(
+        self, building: Generator[None, None, Model], forces: Sequence[Force], wind: Wind | None
+    ) -> Generator[None, None, None]:
+        self._model = yield from building
+        self.set_forces(forces)
+        self.set_wind(wind)
         self._state = self._model.initial_state()
         self._targets = Targets.of(self._state)
         self.frames = FrameCache(0, self._state)
+
+    def prepare(self) -> Generator[None, None, None]:
+        """Build what `in_slices` has left, in slices; nothing else may be done with the simulation before its end."""
+        yield from self._preparation
 
     @property
     def constraints(self) -> list[Constraints]:
@@ -247,12 +261,7 @@ class Simulation:
             UnstableError: The step failed even with smaller substeps; the state is that of the last good frame.
             ValueError: dt is not above 0.
         """
-        run = self.slices(dt, in_place)
-        while True:
-            try:
-                next(run)
-            except StopIteration as end:
-                return end.value
+        return finish(self.slices(dt, in_place))
 
     def slices(self, dt: float, in_place: bool = False) -> Generator[float, None, StepReport]:
         """Like `step`, but in slices, so that a window stays responsive; the generator returns the report.
@@ -260,7 +269,7 @@ class Simulation:
         Closed early, it changes nothing. Until it ends, nothing else may change the simulation.
 
         Yields:
-            The fraction of the frame that is done, in (0, 1).
+            The fraction of the frame that is done, in [0, 1).
 
         Raises:
             UnstableError, ValueError: As `step`.

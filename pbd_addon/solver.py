@@ -62,6 +62,8 @@ def step(
 ) -> Generator[float, None, State]:
     """The state one frame of dt seconds later, in slices: a generator that yields after each substep but the last.
 
+    It also yields, no share yet, where contact looks for all that intersects before the first one.
+
     Args:
         model: Inverse masses and constraints.
         state: Positions and velocities at the beginning of the frame; not changed.
@@ -72,13 +74,15 @@ def step(
         watch: Takes the time: "prediction" for lines (5) to (7), (13) and (14), then each kind of constraint.
 
     Yields:
-        The share of the frame that is done, in (0, 1).
+        The share of the frame that is done, in [0, 1).
 
     Raises:
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
     stepper = Stepper(model, state.copy(), settings, targets, kernels, watch)
-    stepper.begin(dt)
+    for _part in stepper.begin(dt):
+        yield 0.0
+        watch.resume()
     count = settings.substeps
     for k in range(count):
         stepper.advance(k / count, (k + 1) / count, dt / count)
@@ -160,8 +164,8 @@ class Stepper:
             self.model.lift.push(self.kernels, x, v, self.model.w, h)
         return v - before if self.model.skin.active else None
 
-    def begin(self, dt: float) -> None:
-        """Tell everything that moves by itself where it goes in a frame of dt seconds."""
+    def begin(self, dt: float) -> Generator[None, None, None]:
+        """Tell everything that moves by itself where it goes in a frame of dt seconds, in slices."""
         model, state, targets = self.model, self.state, self.targets
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         model.volume.pumped = gas.pump(model, state, self.kernels, dt)
@@ -171,7 +175,7 @@ class Stepper:
             plane.lay_path(start, end, dt)
         model.contact.lay_path(state.colliders, targets.colliders)
         model.tethers.strain = model.levels.strain = state.strain
-        model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
+        yield from model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
         self.watch.lap(model.contact.name)
         model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
 

@@ -11,6 +11,7 @@ from meshes import fold, grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.constraints import Constraints
 from pbd_addon.kernels import numpy as numpy_kernels
+from pbd_addon.slices import finish
 
 STEP = 1e-6
 """Displacement for central differences [m]: their error is about STEP² |C'''|/6 plus 1e-16 |C| / STEP, below 1e-9."""
@@ -180,7 +181,7 @@ def test_a_lone_contact_is_the_step_of_the_paper(seed):
     contact = find(simulation, "contact")
     model = simulation._model
     state = simulation._state
-    contact.begin_frame(numpy_kernels, before.T.copy(), state.prediction_error, state.penetrated)
+    finish(contact.begin_frame(numpy_kernels, before.T.copy(), state.prediction_error, state.penetrated))
     contact.begin_substep(1 / 10, 1.0)
     p = x.T.copy()
     contact.project(numpy_kernels, p, before.T.copy())

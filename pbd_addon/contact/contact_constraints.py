@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
 from ..constraints import Constraints
 from ..kernels import Kernels
 from ..settings import Material, SolverSettings
+from ..slices import finish
 from .broad_phase import SMOOTH_SHARE, SurfacePair
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
@@ -189,8 +190,8 @@ class ContactConstraints(Constraints):
 
     def begin_frame(
         self, kernels: Kernels, x: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
-    ) -> None:
-        """Invalidate the bounds of bodies that move, so that a frame depends on its state alone.
+    ) -> Generator[None, None, None]:
+        """Invalidate the bounds of bodies that move, so that a frame depends on its state alone; in slices.
 
         Then detect intersections and penetrations, if there are any or nothing is known.
 
@@ -212,7 +213,7 @@ class ContactConstraints(Constraints):
         if self.penetration.is_due:
             self._x[:, : self.n] = x
             may_hook = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
-            self.penetration.detect(kernels, self._x, self._w, self.pairs, may_hook)
+            yield from self.penetration.detect(kernels, self._x, self._w, self.pairs, may_hook)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
@@ -233,7 +234,7 @@ class ContactConstraints(Constraints):
         self._is_far = False
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
             self._was_pinched = True
-            self.penetration.detect(kernels, self._x, self._w, self.pairs, self._solid_pairs())
+            finish(self.penetration.detect(kernels, self._x, self._w, self.pairs, self._solid_pairs()))
         if self._update_candidates(kernels, False) or self._is_first_pass:
             self._rounds.append(self._contacts)
             self._find(kernels)

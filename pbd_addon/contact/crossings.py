@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels import Kernels, numpy as numpy_kernels
 from .bvh import BVH, FittedBVH
 
 CHUNK = 8192
@@ -12,18 +13,30 @@ ROUNDING = 1e-14
 """Error of a volume, in its edges and the distance from the origin."""
 
 
-def crossing_pairs(x: np.ndarray, edges: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def crossing_pairs(
+    x: np.ndarray,
+    edges: np.ndarray,
+    triangles: np.ndarray,
+    trees: tuple[BVH, BVH] | None = None,
+    kernels: Kernels = numpy_kernels,
+) -> tuple[np.ndarray, np.ndarray]:
     """Edges that go through triangles which they share no vertex with.
 
     Args:
         x: Positions, (3, n) [m].
         edges: (2, e) int.
         triangles: (3, t) int.
+        trees: Over the edges and over the triangles, which cost more to make than to fit; default: new ones.
+        kernels: Module of kernels.
 
     Returns:
         Numbers of the edge and of the triangle of each crossing, (k,) each.
     """
-    edge, triangle = _fitted(x.take(edges, axis=1)).query_pairs(_fitted(x.take(triangles, axis=1)))
+    corners = x.take(edges, axis=1), x.take(triangles, axis=1)
+    of_edges, of_triangles = trees or [BVH.of_points(each.mean(axis=1).T) for each in corners]
+    edge, triangle = of_edges.refit(_boxes(corners[0]), kernels=kernels).query_pairs(
+        of_triangles.refit(_boxes(corners[1]), kernels=kernels)
+    )
     found = []
     for start in range(0, len(edge), CHUNK):
         of_edge, of_triangle = edges[:, edge[start : start + CHUNK]], triangles[:, triangle[start : start + CHUNK]]
@@ -89,7 +102,12 @@ def hits_above(points: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.
 
 def _fitted(corners: np.ndarray) -> FittedBVH:
     """A tree fitted to items with corners (3, k, m)."""
-    return BVH.of_points(corners.mean(axis=1).T).refit(np.concatenate([corners.min(axis=1), -corners.max(axis=1)]))
+    return BVH.of_points(corners.mean(axis=1).T).refit(_boxes(corners))
+
+
+def _boxes(corners: np.ndarray) -> np.ndarray:
+    """Lower corners and negated upper ones of the boxes around items with corners (3, k, m), (6, m)."""
+    return np.concatenate([corners.min(axis=1), -corners.max(axis=1)])
 
 
 def _volume(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:

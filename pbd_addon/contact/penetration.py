@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from ..kernels import EDGES, Kernels
@@ -60,8 +62,8 @@ class Penetration:
 
     def detect(
         self, kernels: Kernels, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair], may_hook: list[SurfacePair]
-    ) -> None:
-        """Detect what intersects and what penetrates, and invalidate all pairs.
+    ) -> Generator[None, None, None]:
+        """Detect what intersects and what penetrates, and invalidate all pairs; in slices.
 
         Args:
             kernels: Module of kernels.
@@ -70,7 +72,7 @@ class Penetration:
             pairs: All pairs of surfaces.
             may_hook: Those of them whose collider may have gone through the cloth: the others' candidates all count.
         """
-        marked, self.crossings = intersecting(
+        marked, self.crossings = yield from intersecting(
             kernels, x, [pair for pair in pairs if pair.collider is None and not pair.points_only]
         )
         self.intersecting = marked | (w == 0.0) & marked.any()
@@ -80,7 +82,7 @@ class Penetration:
                 continue
             self.intersecting[pair.other.part] = False
             if not pair.is_solid:  # what is in a closed one is pushed out
-                marked, count = intersecting(kernels, x, [pair])
+                marked, count = yield from intersecting(kernels, x, [pair])
                 self.crossings += count
                 if marked.any():
                     marked[pair.other.part] = True
@@ -146,8 +148,10 @@ class Penetration:
         return concatenate([self._exit_contacts, candidates]) if self._exit_contacts.size else candidates
 
 
-def intersecting(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair]) -> tuple[np.ndarray, int]:
-    """Particles of edges and faces that cross or touch each other, (N,) bool, and the number of crossings.
+def intersecting(
+    kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair]
+) -> Generator[None, None, tuple[np.ndarray, int]]:
+    """Particles of edges and faces that cross or touch each other, (N,) bool, and the number of crossings; in slices.
 
     Args:
         kernels: Module of kernels.
@@ -159,11 +163,14 @@ def intersecting(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair]) -> t
     for pair in pairs:
         sides = [(pair.one, pair.other)] if pair.one is pair.other else [(pair.one, pair.other), (pair.other, pair.one)]
         for of_edges, of_faces in sides:
-            edge, triangle = crossing_pairs(x, of_edges.edges, of_faces.triangles)
+            trees = of_edges.edge_tree, of_faces.triangle_tree
+            edge, triangle = crossing_pairs(x, of_edges.edges, of_faces.triangles, trees, kernels)
             marked[of_edges.edges[:, edge]] = True
             marked[of_faces.triangles[:, triangle]] = True
             count += len(edge)
+            yield
         marked |= touching(kernels, x, pair)
+        yield
     return marked, count
 
 

@@ -1,5 +1,7 @@
 """A frame has one shape, wherever playback was started; what takes long goes on in pieces, with progress and Esc."""
 
+import types
+
 import bpy
 import numpy as np
 import pytest
@@ -128,7 +130,7 @@ def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
 
 
 def test_a_large_first_frame_is_told_before_it_is_built(extension, session, monkeypatch):
-    """Nothing can cut it, so a window says what comes and is drawn; Reset leaves it to playback."""
+    """A window says what comes and is drawn before it is read; Reset leaves it to playback."""
     flag()
     scene = bpy.context.scene
     follow, estimate = extension.bridge("timeline.follow"), extension.bridge("timeline.cost_estimate")
@@ -142,7 +144,15 @@ def test_a_large_first_frame_is_told_before_it_is_built(extension, session, monk
     record = session.get(scene)
     assert (record.scene_sim, record.is_late) == (None, True)
     assert record.message.endswith(" vertices take about 4 s to prepare")
-    work = extension.bridge("baking.recording").catching_up(scene)
+    recording = extension.bridge("baking.recording")
+    monkeypatch.setattr(recording, "SLICE", 0.0)
+    work = recording.catching_up(scene)
+    for _slice in range(4):
+        assert (next(work).to_prepare, record.scene_sim) == (20, None)
+    work.close()  # Esc in the middle of it
+    assert (session.get(scene), record.scene_sim, record.bake) == (None, None, None)
+    monkeypatch.setattr(recording, "SLICE", 2.0)
+    work = recording.catching_up(scene)
     told = next(work)
     assert (told.to_prepare, record.scene_sim) == (20, None)
     assert told.describe() == "Prepares 20 vertices"
@@ -167,6 +177,16 @@ def test_the_panel_does_not_complain_of_what_is_about_to_come(extension, session
     assert not status.line(bpy.context)[2]
     assert bpy.ops.object.pbd_catch_up() == {"FINISHED"}
     assert session.get(scene).last_frame == 3
+
+
+def test_space_stops_playback_that_waits_for_a_frame(extension):
+    """It would go on as soon as the frame is there; Space is no key of a catch-up that a button has begun."""
+    operator = extension.module("operators.frame_by_frame").FrameByFrame()
+    operator.report = lambda _kinds, _line: None
+    space = types.SimpleNamespace(type="SPACE", value="PRESS")
+    assert operator.modal(bpy.context, space) == {"RUNNING_MODAL"}
+    operator._stop_keys = extension.module("operators.catch_up").PLAYBACK_KEYS
+    assert operator.modal(bpy.context, space) == {"CANCELLED"}
 
 
 def test_cloth_that_is_deleted_in_the_middle_of_a_frame_ends_it_as_esc_does(extension, session, monkeypatch):

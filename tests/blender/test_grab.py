@@ -246,6 +246,22 @@ def test_undo_takes_cloth_and_pins_back_in_one_step(hand, session, extension):
     assert session.get(bpy.context.scene).first_disturbed is None
 
 
+def test_a_use_that_follows_an_undone_one_begins_with_what_the_undo_has_left(hand):
+    obj = curtain()
+    seen = play([obj], 1, 4)
+    go(3)
+    bpy.ops.ed.undo_push(message="Before")
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
+    drag(worker, (0.0, 0.0, 0.4))
+    worker.finish(bpy.context.scene)
+    bpy.ops.ed.undo_push(message="Grab")
+    bpy.ops.ed.undo()
+    worker = hand.GrabSession(bpy.context.scene, depsgraph())
+    drag(worker, (0.1, 0.0, 0.1))
+    worker.put_back(bpy.context.scene, depsgraph())
+    assert np.allclose(shown(bpy.data.objects["Flag"]), seen[3][0], atol=1e-5)
+
+
 def test_a_first_frame_shaped_by_hand_is_baked_as_it_is(hand):
     obj = curtain()
     bpy.context.scene.frame_end = 4

@@ -239,6 +239,10 @@ def test_preset_menus_name_their_operators(extension):
         category, operator = menu.preset_add_operator.split(".")
         assert getattr(getattr(bpy.ops, category), operator).get_rna_type() is not None
         assert menu.preset_subdir == f"pbd_{kind}"
+        row = getattr(bpy.types, f"OBJECT_MT_pbd_{kind}_materials")  # A menu, because a panel stays open.
+        assert not hasattr(row, "preset_add_operator")
+        for name in ("preset_subdir", "preset_operator", "preset_operator_defaults"):
+            assert getattr(row, name) == getattr(menu, name)
 
 
 class Region(NamedTuple):

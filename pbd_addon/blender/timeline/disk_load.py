@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import Polygons
 from ...io.frame_files import DamagedError, FrameFiles, is_there
+from ...slices import finish
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io, user_state
@@ -90,6 +91,7 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     if hands != scene.pbd.hand_count:
         raise PBDError("a hand has changed the cloth since the file was saved")
     built = SceneSimulation(scene, objects, snapshots[files.first])
+    finish(built.prepare())
     for member, obj, shape, fingerprint in zip(built.members, objects, shapes, fingerprints, strict=True):
         if checksums.shape_check(member) != shape:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 import bpy
 import numpy as np
 
+from ...slices import finish
 from ..errors import DamagedFrame, LateError, PBDError
 from ..kinds import Depsgraph, Object, Scene
 from ..output import output
@@ -159,13 +160,13 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
             step.clear(record, here)
             if here.settings[scene.session_uid].settle and not record.bake:
                 _refuse_to_block(scene, depsgraph)
-                _build(record, scene, depsgraph, first, here)
+                finish(_build(record, scene, depsgraph, first, here))
         if target == first:
             return
         if not (kept and record.bake):
             if not record.bake:
                 _refuse_to_block(scene, depsgraph)
-            begin(record, scene, depsgraph, first)
+            finish(begin(record, scene, depsgraph, first))
     if record.first_frame <= target and target > record.last_frame:
         _step_to(record, scene, depsgraph, now, target)
 
@@ -197,8 +198,8 @@ def whole_snapshot(
     return found
 
 
-def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> None:
-    """Build the simulation at the first frame and settle it; raises `PBDError`.
+def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Generator[None, None, None]:
+    """Build the simulation at the first frame, in slices, and settle it; raises `PBDError`.
 
     If that frame cannot be evaluated, its last known snapshot or else the current scene is used.
     """
@@ -209,11 +210,13 @@ def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Non
     else:
         here = whole_snapshot(record, scene, depsgraph)
         here = here if record.start is None else here.completing(record.start)
-    _build(record, scene, depsgraph, first, here)
+    yield from _build(record, scene, depsgraph, first, here)
 
 
-def _build(record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here: SceneSnapshot) -> None:
-    step.build(record, scene, first, here)
+def _build(
+    record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here: SceneSnapshot
+) -> Generator[None, None, None]:
+    yield from step.building(record, scene, first, here)
     if not record.bake:
         step.settle(record, scene, patience_of(depsgraph))
 

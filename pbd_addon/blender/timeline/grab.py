@@ -80,6 +80,7 @@ class GrabSession:
         self.record = session.ensure(scene, depsgraph)
         if session.shown_frame(scene) != frame or not self.record.scene_sim.simulation.frames.holds(frame):
             raise PBDError(f"Frame {frame} is not simulated: play up to it")
+        step.undo_grabs(self.record, scene.pbd.hand_count)  # An undo of an earlier use that no frame was shown after.
         self.simulation = self.record.scene_sim.simulation
         self.changed = False
         self.held: Any = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class SceneSimulation:
     """
 
     def __init__(self, scene: Scene, objects: list[Object], snapshot: SceneSnapshot) -> None:
-        """Build from the shapes of the objects in `snapshot`.
+        """Read the shapes of the objects in `snapshot`; `prepare` has to come before anything else.
 
         Raises:
             PBDError: An object cannot be simulated.
@@ -76,13 +76,18 @@ class SceneSimulation:
             automatic=settings.automatic,
             kernels="numpy",
             air_density=settings.air_density,
+            in_slices=True,
         )
-        for member in self.members:
-            self._set_maps(member, snapshot.settings[member.uid])
         self.applied = dict(snapshot.settings)
         self.in_place_steps = 0
         self.fields = {uid: place.name for uid, place in snapshot.fields.items()}
         self.is_blown = False
+
+    def prepare(self) -> Generator[None, None, None]:
+        """Build the simulation, in slices; raises `PBDError`."""
+        yield from self.simulation.prepare()
+        for member in self.members:
+            self._set_maps(member, self.applied[member.uid])
 
     def _all_colliders(self) -> list[Plane | Collider]:
         """The solver's colliders, in order."""

@@ -5,10 +5,11 @@ They live outside Blender's data: they are neither saved nor undone, and are dro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import bpy
 
+from ...slices import finish
 from ..errors import DamagedFrame, PBDError as PBDError
 from ..kinds import Depsgraph, Scene
 from ..output import output
@@ -46,11 +47,16 @@ def of(scene: Scene) -> Record:
 
 def ensure(scene: Scene, depsgraph: Depsgraph) -> Record:
     """The record of a scene with its simulation, built at the first frame if needed; raises `PBDError`."""
+    return finish(ensuring(scene, depsgraph))
+
+
+def ensuring(scene: Scene, depsgraph: Depsgraph) -> Generator[None, None, Record]:
+    """Like `ensure`, in slices, between which the scene has to stay at its frame."""
     found = of(scene)
     if found.scene_sim is None:
         if output.prepare(live_bodies(scene)):
             depsgraph.update()
-        follow.begin(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
+        yield from follow.begin(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
     return found
 
 

@@ -116,8 +116,8 @@ def forget_damaged(record: Record, frame: int) -> None:
 # ------------------------------------------------------------------------------------------ stepping
 
 
-def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> None:
-    """Build the simulation from the scene's snapshot at its first frame; raises `PBDError`."""
+def building(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> Generator[None, None, None]:
+    """Build the simulation from the scene's snapshot at its first frame, in slices; raises `PBDError`."""
     objects = live_bodies(scene)
     if not objects:
         raise PBDError("There is no PBD cloth or balloon to simulate")
@@ -125,6 +125,9 @@ def build(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) -> 
     record.forget(snapshot)
     record.invalidated = invalidated
     built = SceneSimulation(scene, objects, snapshot)
+    yield from built.prepare()
+    if record.start is not snapshot or record.scene_sim is not None:
+        raise Interruption(INTERRUPTED)
     built.simulation.begin(frame)
     record.scene_sim = built
     record.snapshots = {frame: snapshot}
