@@ -45,6 +45,7 @@ from .maps import MAPS, of_particles
 from .mesh import EMPTY, enclosed_volume
 from .model import Layout, Model
 from .settings import Material, SolverSettings
+from .slices import finish
 
 PIN_SHARE = 1e3
 """Ratio of the mass of an island's firm pins to that of its free particles, for the rigid motion that damping keeps.
@@ -61,12 +62,18 @@ Error of the top sag of a sheet of 100 N/m on two corners, 33 vertices a side, 2
 
 
 def build_model(
-    bodies: Sequence[Body], planes: Sequence[Plane], colliders: Sequence[Collider], settings: SolverSettings
+    bodies: Sequence[Body],
+    planes: Sequence[Plane],
+    colliders: Sequence[Collider],
+    settings: SolverSettings,
+    materials: Sequence[Material] | None = None,
+    maps: Sequence[Mapping[str, np.ndarray]] | None = None,
 ) -> Generator[None, None, Model]:
-    """The model of bodies, with their own materials and maps, and of colliders; in slices."""
-    layout = _lay_out(bodies)
+    """The model of bodies and colliders, in slices; materials and maps are the bodies' own by default."""
+    materials = tuple(materials or (body.material for body in bodies))
+    maps = tuple(maps or (body.maps for body in bodies))
+    layout = _lay_out(bodies, [material.hold_pins for material in materials])
     yield
-    materials, maps = tuple(body.material for body in bodies), tuple(body.maps for body in bodies)
     volume = VolumeConstraints(_closed_pieces(layout), len(layout.islands))
     inertia = _inertia(layout, materials, maps, settings, volume)
     w = inertia["w"]
@@ -115,11 +122,15 @@ def with_materials(
     settings: SolverSettings,
     burst: np.ndarray | None = None,
 ) -> Model:
-    """The model with other masses and compliances; only another bending model needs new rows.
+    """The model with other masses and compliances; another bending model needs new rows, other held pins a new model.
 
     burst: Which closed pieces have burst, (pieces,) bool; default: those of before.
     """
-    model.volume.burst = model.volume.burst if burst is None else burst
+    burst = model.volume.burst if burst is None else burst
+    if any(new.hold_pins != old.hold_pins for new, old in zip(materials, model.materials)):
+        built = finish(build_model(model.bodies, model.planes, model.colliders, settings, materials, maps))
+        model = dataclasses.replace(built, grabs=model.grabs, further=model.further, around=model.around)
+    model.volume.burst = burst
     inertia = _inertia(model, materials, maps, settings, model.volume)
     bends, bend_models = model.bends, [material.bend_model for material in materials]
     if bend_models != [material.bend_model for material in model.materials]:
@@ -170,10 +181,11 @@ def _in_order(model: Model) -> Model:
     return dataclasses.replace(model, constraints=constraints, sequence=sequence)
 
 
-def _lay_out(bodies: Sequence[Body]) -> Layout:
+def _lay_out(bodies: Sequence[Body], hold: Sequence[bool]) -> Layout:
     slices = _slices([len(body.vertices) for body in bodies])
     pins = np.concatenate([body.pin_ids + part.start for body, part in zip(bodies, slices)])
-    is_firm = np.concatenate([body.pin_weights for body in bodies]) >= 1.0
+    held = np.repeat(hold, [len(body.pin_ids) for body in bodies])
+    is_firm = held & (np.concatenate([body.pin_weights for body in bodies]) >= 1.0)
     still = np.concatenate([body.isolated for body in bodies])
     still[pins[is_firm]] = True
     islands = [int(body.mesh.islands.max()) + 1 for body in bodies]
@@ -184,7 +196,8 @@ def _lay_out(bodies: Sequence[Body]) -> Layout:
         pins=pins,
         pin_slices=_slices([len(body.pin_ids) for body in bodies]),
         firm_pins=np.flatnonzero(is_firm),
-        soft_pins=np.flatnonzero(~is_firm),
+        soft_pins=np.flatnonzero(held & ~is_firm),
+        loose_pins=np.flatnonzero(~held),
         pinned=pins[is_firm],
         free=np.flatnonzero(~still),
         islands=np.concatenate([body.mesh.islands + at for body, at in zip(bodies, before)]).astype(np.int64),
@@ -311,8 +324,8 @@ def _build_bends(layout: Layout, w: np.ndarray, models: Sequence[str]) -> tuple[
 
 def _build_tethers(layout: Layout) -> TetherConstraints:
     rows = []
-    for body in layout.bodies:
-        firm = body.pin_ids[body.pin_weights >= 1.0] if _is_usual(body) else np.zeros(0, int)
+    for body, part in zip(layout.bodies, layout.slices):
+        firm = _own(layout.pinned, part) if _is_usual(body) else np.zeros(0, int)
         nothing = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
         rows.append(tether_rows(body.mesh, body.rest_vertices, firm) if len(firm) else nothing)
     particles, body_of = _stacked(layout, [row[0] for row in rows])
@@ -331,7 +344,7 @@ def _build_levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
         (number, part.start, body.mesh)
         for number, (body, part) in enumerate(zip(layout.bodies, layout.slices))
         if _is_usual(body)
-        and (body.pin_weights >= 1.0).all()
+        and not len(_own(layout.pins[layout.soft_pins], part))
         and not len(body.mesh.diagonals)
         and not is_structured(body.mesh.edges, body.rest_vertices)
     ]
@@ -353,6 +366,11 @@ def _closed_pieces(layout: Layout) -> list[Piece]:
                 volume = 0.0
             pieces.append(Piece(number, triangles + part.start, [rim + part.start for rim in caps], volume))
     return pieces
+
+
+def _own(particles: np.ndarray, part: slice) -> np.ndarray:
+    """Vertex numbers of those particles that are in a body's range."""
+    return particles[(particles >= part.start) & (particles < part.stop)] - part.start
 
 
 def _is_usual(body: Body) -> bool:

@@ -58,7 +58,7 @@ class State:
     Attributes:
         x: Positions, (3, n) float64 [m].
         v: Velocities, (3, n) float64 [m/s].
-        pin_targets: Targets of the pins at the end of the last frame, (3, k) [m].
+        pin_targets: Targets of the pins at the end of the last frame, (3, k) [m]; where a pin is that is not held.
         planes: The planes then, (point, unit normal) of each.
         colliders: Vertices of each collider then, (3, m) [m] each.
         strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
@@ -123,7 +123,8 @@ class Layout:
         bodies: Simulated meshes.
         slices: The range of each body's particles.
         pins: Pinned particles of all bodies, (k,) int; `pin_slices` are the ranges of each body's pins.
-        firm_pins: Indices into `pins` of those with weight 1, (f,) int; `soft_pins` are the others.
+        firm_pins: Indices into `pins` of those with weight 1 that are held, (f,) int; `soft_pins` are other held ones,
+            `loose_pins` those of bodies whose pins are not held.
         pinned: Particles with firm pins, (f,) int.
         free: Particles that can move, (m,) int: neither firmly pinned nor isolated.
         islands: Connected component of every particle, (n,) int.
@@ -137,6 +138,7 @@ class Layout:
     pin_slices: tuple[slice, ...]
     firm_pins: np.ndarray
     soft_pins: np.ndarray
+    loose_pins: np.ndarray
     pinned: np.ndarray
     free: np.ndarray
     islands: np.ndarray

@@ -190,6 +190,11 @@ class Material(_Checked):
         "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of "
         "irregular triangles, which stops fine meshes from sagging",
     )
+    hold_pins: bool = setting(
+        True,
+        "Hold Pins",
+        "Hold pinned and attached vertices. Key it off to let the cloth go; keyed on again, they return in one frame",
+    )
     pin_stiffness: float = setting(
         100.0,
         "Pin Stiffness",

@@ -182,7 +182,9 @@ class Stepper:
     def end(self) -> State:
         """The state at the end of the frame."""
         state, targets = self.state, self.targets
-        state.pin_targets, state.planes, state.colliders = targets.pins, targets.planes, targets.colliders
+        state.pin_targets, state.planes, state.colliders = targets.pins.copy(), targets.planes, targets.colliders
+        loose = self.model.loose_pins
+        state.pin_targets[:, loose] = state.x[:, self.model.pins[loose]]
         state.prediction_error = self.model.contact.prediction_error
         state.penetrated = self.model.contact.penetrated
         state.air = self.air.memory()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -193,3 +195,52 @@ def test_tethers_of_a_torn_off_piece_do_not_exist():
     for _ in range(24):
         simulation.step(1 / 24)
     np.testing.assert_allclose(simulation.positions(body)[9:, 2], -GRAVITY / 2, rtol=0.01)
+
+
+def falling(pins, hold, frames=12, **settings):
+    """Positions, frame by frame, of a cotton sheet of 1 m with or without pins, held or not."""
+    material = dataclasses.replace(Material.preset("Cotton"), hold_pins=hold)
+    body = Body(*grid(20, 20, 1.0, 1.0), material, pins=pins)
+    simulation = Simulation([body], **settings)
+    seen = []
+    for _ in range(frames):
+        simulation.step(1 / 24)
+        seen.append(simulation.positions(body))
+    return np.array(seen)
+
+
+@pytest.mark.parametrize("pins", [[0, 20], {0: 1.0, 20: 0.5}])
+@pytest.mark.parametrize("automatic", [False, True])
+def test_pins_that_are_not_held_do_nothing(pins, automatic):
+    """The same bits as without pins."""
+    loose = falling(pins, False, automatic=automatic)
+    np.testing.assert_array_equal(loose, falling((), True, automatic=automatic))
+    assert np.abs(loose[-1] - falling(pins, True, automatic=automatic)[-1]).max() > 0.1
+
+
+def test_pins_let_go_and_hold_again_without_a_leap():
+    """Let go, a hanging sheet falls; held again, its pins are back in one frame; a second run is the same."""
+    held = Material.preset("Cotton")
+    body = Body(*grid(20, 20, 1.0, 1.0), held, pins=[0, 20])
+    simulation = Simulation([body])
+    for _ in range(24):
+        simulation.step(1 / 24)
+    hanging = simulation.positions(body)
+    simulation.set_material(body, dataclasses.replace(held, hold_pins=False))
+    for _ in range(6):
+        simulation.step(1 / 24)
+    fallen = simulation.positions(body)
+    assert (hanging - fallen)[[0, 20], 2].min() > 0.2
+    simulation.step(1 / 24)
+    runs = []
+    for _ in range(2):
+        simulation.truncate(30)
+        simulation.set_material(body, held)
+        simulation.set_pin_targets(body, body.vertices[[0, 20]])
+        simulation.step(1 / 24)
+        np.testing.assert_allclose(simulation.positions(body)[[0, 20]], body.vertices[[0, 20]], rtol=0.0, atol=1e-15)
+        for _ in range(24):
+            simulation.step(1 / 24)
+        runs.append(simulation.positions(body))
+    np.testing.assert_array_equal(*runs)
+    assert body.edge_strain(runs[0]).max() < 0.05

@@ -42,7 +42,7 @@ _frames: dict[int, int] = {}
 def points(scene: Scene, view_layer: bpy.types.ViewLayer) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Of every live object on show: where its pinned and its attached vertices are, (p, 3) and (a, 3)."""
     for obj in live_bodies(scene):
-        if obj.mode != "OBJECT" or not obj.visible_get(view_layer=view_layer):
+        if obj.mode != "OBJECT" or not (obj.pbd.hold_pins and obj.visible_get(view_layer=view_layer)):
             continue
         held = held_vertices(obj)
         if len(held.pinned) or len(held.attached):

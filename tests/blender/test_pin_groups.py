@@ -1,5 +1,6 @@
 """Pins by vertex group, and the shape keys of the user, live."""
 
+import bpy
 import numpy as np
 import pytest
 import scenes
@@ -127,3 +128,21 @@ def test_pins_are_read_in_bulk_order(extension):
     body = extension.bridge("read.bodies").read_body(obj)
     assert body.pin_ids.tolist() == [2, 5, 7, 13]
     assert body.pin_weights.tolist() == [0.25, 1.0, 0.25, 0.25]
+
+
+def test_a_keyed_switch_lets_the_cloth_go(extension):
+    obj = scenes.add_grid()
+    scenes.pin(obj, [15, 19])
+    for frame, hold in ((1, True), (10, False)):
+        obj.pbd.hold_pins = hold
+        obj.pbd.keyframe_insert("hold_pins", frame=frame)
+    seen = {frame: shown[0] for frame, shown in play([obj], 1, 20).items()}
+    np.testing.assert_allclose(seen[9][[15, 19]], seen[1][[15, 19]], atol=1e-6)
+    assert (seen[1] - seen[20])[[15, 19], 2].min() > 0.3
+    running = extension.bridge("timeline.session")
+    obj.pbd.hold_pins = True
+    obj.pbd.keyframe_insert("hold_pins", frame=10)
+    go(9)
+    assert running.valid_frames(bpy.context.scene) == (1, 9)
+    again = play([obj], 10, 20)[20][0]
+    np.testing.assert_allclose(again[[15, 19]], seen[1][[15, 19]], atol=1e-6)

@@ -22,7 +22,7 @@ PRESSURE_FIELDS = (
 )
 """Fabric presets do not set these, so a cushion can change its cover and stay inflated."""
 
-PIN_FIELDS = ("pin_stiffness",)
+PIN_FIELDS = ("hold_pins", "pin_stiffness")
 """These belong to the scene, not to the material."""
 
 CONTACT_FIELDS = ("self_collision", "self_distance")

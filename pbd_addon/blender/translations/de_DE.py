@@ -82,6 +82,8 @@ TEXTS = {
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "In 1/s: Rate, mit der ruhende Luft alle Bewegung nimmt. Schweres Gewebe 0.1, Seide 0.7, Wasserball 1.7, Luftballon 8",
     "Tethers": "Halteleinen",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "Jeden Punkt in Reichweite seiner angehefteten Punkte halten (weitreichende Verbindungen), und ferner Punkte in Maschen aus unregelmäßigen Dreiecken, damit feine Maschen nicht durchhängen",
+    "Hold Pins": "Pins halten",
+    "Hold pinned and attached vertices. Key it off to let the cloth go; keyed on again, they return in one frame": "Angeheftete und befestigte Punkte halten. Als Schlüssel ausgeschaltet, fällt das Gewebe; wieder eingeschaltet, kehren sie in einem Einzelbild zurück",
     "Pin Stiffness": "Steifheit anpinnen",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "Feder eines Punkts, der mit Gewicht 0.5 angeheftet ist; Gewicht 1 hält ihn fest. Meist 100 N/m",
     "Pressure": "Druck",

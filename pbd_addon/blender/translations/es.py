@@ -82,6 +82,8 @@ TEXTS = {
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "En 1/s: Ritmo al que el aire quieto quita todo movimiento. Tela pesada 0.1, seda 0.7, pelota de playa 1.7, globo de fiesta 8",
     "Tethers": "Correas",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "Mantener cada vértice al alcance de sus anclajes (uniones de largo alcance), y de vértices lejanos en mallas de triángulos irregulares, lo que evita que las mallas finas se descuelguen",
+    "Hold Pins": "Sujetar anclajes",
+    "Hold pinned and attached vertices. Key it off to let the cloth go; keyed on again, they return in one frame": "Sujetar los vértices fijados y unidos. Con una clave que lo apague, la tela cae; encendido de nuevo, vuelven en un fotograma",
     "Pin Stiffness": "Intensidad de anclaje",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "Resorte de un vértice anclado con influencia 0.5; influencia 1 lo sujeta con firmeza. Normalmente 100 N/m",
     "Pressure": "Presión",

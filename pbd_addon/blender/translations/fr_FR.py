@@ -82,6 +82,8 @@ TEXTS = {
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "En 1/s : Taux auquel l’air immobile freine tout mouvement. Tissu lourd 0.1, soie 0.7, ballon de plage 1.7, ballon de baudruche 8",
     "Tethers": "Longes",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "Garder chaque sommet à portée de ses épingles (attaches à longue portée), et de sommets éloignés dans les maillages de triangles irréguliers, ce qui évite que les maillages fins ne s’affaissent",
+    "Hold Pins": "Tenir les épingles",
+    "Hold pinned and attached vertices. Key it off to let the cloth go; keyed on again, they return in one frame": "Tenir les sommets épinglés et attachés. Une clé qui l’éteint lâche le tissu ; rallumé, ils reviennent en une image",
     "Pin Stiffness": "Raideur d’épinglage",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "Ressort d’un sommet épinglé avec un poids de 0.5 ; un poids de 1 le tient fermement. D’ordinaire 100 N/m",
     "Pressure": "Pression",

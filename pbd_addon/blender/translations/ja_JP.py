@@ -82,6 +82,8 @@ TEXTS = {
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "1/s 単位。静止した空気がすべての動きを奪う速さ。重い布 0.1、シルク 0.7、ビーチボール 1.7、風船 8",
     "Tethers": "テザー",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "全頂点を固定点の届く範囲に保ち (長距離アタッチメント)、不規則な三角形のメッシュでは遠い頂点の範囲にも保って、細かいメッシュの垂れ下がりを防ぎます",
+    "Hold Pins": "ピンを保持",
+    "Hold pinned and attached vertices. Key it off to let the cloth go; keyed on again, they return in one frame": "ピン留めとアタッチした頂点を保持します。キーでオフにすると布が離れ、再びオンにすると1フレームで元の位置に戻ります",
     "Pin Stiffness": "ピン留めの剛性",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "ウェイト0.5で固定した頂点のばね。ウェイト1はしっかり固定します。通常 100 N/m",
     "Pressure": "圧力",

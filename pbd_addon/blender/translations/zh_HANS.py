@@ -82,6 +82,8 @@ TEXTS = {
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "单位 1/s。静止空气带走一切运动的速率. 厚重布料 0.1, 丝绸 0.7, 沙滩球 1.7, 派对气球 8",
     "Tethers": "系绳",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "使每个顶点保持在其钉固点可及范围内 (长程附着), 在不规则三角形网格中也保持在远处顶点可及范围内, 防止精细网格下垂",
+    "Hold Pins": "保持钉固",
+    "Hold pinned and attached vertices. Key it off to let the cloth go; keyed on again, they return in one frame": "保持钉固和附着的顶点. 用关键帧关闭即放开布料; 再次打开时, 它们在一帧内返回",
     "Pin Stiffness": "钉硬度",
     "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m": "以权重 0.5 钉固的顶点的弹簧; 权重 1 牢固固定. 通常 100 N/m",
     "Pressure": "压力",
