@@ -356,9 +356,9 @@ def hot_air_balloon() -> None:
     row = np.arange(RINGS)[:, None]  # the crown's triangles first
     color = np.where((row >= 10) & (row < 15), 2, gore % 2)
     half, rim = 0.5 * BASKET_WIDTH, []
-    for x, y in ((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)):
-        nearest = (around[:, :2] @ (x, y)).argmax()
-        rim.append(add_chain(mesh, int(ids[-1, nearest]), (half * x, half * y, FRAME_HEIGHT + BASKET_HEIGHT), 3))
+    for at, (x, y) in enumerate(((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))):
+        start = int(ids[-1, (2 * at + 1) * count // 8])
+        rim.append(add_chain(mesh, start, (half * x, half * y, FRAME_HEIGHT + BASKET_HEIGHT), 3))
     frame = add_frame(mesh, rim)
     kit.select([envelope])
     # 20 g/m² of tissue paper and 40 g of basket.
@@ -433,7 +433,8 @@ def spinnaker() -> None:
     """The spinnaker of a model yacht hangs slack until the wind gets up, and is filled by gusts."""
     scene = kit.begin(frames=96)
     stage.build((0.05, 0.16, 0.26))
-    kit.set_pbd(scene, wind_direction=(1.0, 0.12, 0.0), wind_turbulence=35.0, wind_eddy=0.8)
+    # With the usual 20 steps, gusts lengthen a sail this light by 4 % at its corners.
+    kit.set_pbd(scene, substeps=40, wind_direction=(1.0, 0.12, 0.0), wind_turbulence=35.0, wind_eddy=0.8)
     kit.key(scene, "pbd.wind_speed", {1: 0.5, 10: 0.5, 34: 4.5})
     varnish, white = stage.wood("Mahogany", (0.20, 0.05, 0.015)), stage.enamel("Hull", (0.78, 0.74, 0.66))
     spruce = stage.wood("Spruce", (0.56, 0.34, 0.14))
