@@ -146,8 +146,43 @@ def test_a_wall_absorbs_a_field_that_says_so(extension):
     fan.field.use_absorption = True
     assert abs(drift(sail)) < 1e-6 < open_air
     wall.collision.absorption = 0.5
-    extension.bridge("timeline.session").clear_cache(bpy.context.scene)
     assert 0.3 * open_air < drift(sail) < 0.7 * open_air
+    wall.location.y = 10.0
+    bpy.context.view_layer.update()
+    assert drift(sail) == pytest.approx(open_air)
+
+
+def test_our_collider_absorbs_a_field_that_says_so(extension):
+    wall = scenes.add_grid("Wall", pbd=False, width=4.0, height=4.0)
+    wall.rotation_euler.y, wall.location.x, wall.pbd_collider.enabled = math.pi / 2, -0.5, True
+    sail, fan = add_sail(), add_field("FORCE", strength=20.0, location=(-1.0, 0.0, 0.0))
+    open_air = drift(sail)
+    fan.field.use_absorption = True
+    assert abs(drift(sail)) < 1e-6 < open_air
+    wall.pbd_collider.enabled = False
+    assert drift(sail) == pytest.approx(open_air)
+
+
+def test_absorption_that_is_keyed_acts_as_it_is_keyed(extension):
+    """The wall opens at frame 5, by its absorption or by moving away."""
+    wall = scenes.add_grid("Wall", pbd=False, width=4.0, height=4.0)
+    wall.rotation_euler.y, wall.location.x = math.pi / 2, -0.5
+    wall.modifiers.new("Collision", "COLLISION")
+    sail = add_sail()
+    add_field("FORCE", strength=100.0, location=(-1.0, 0.0, 0.0), use_absorption=True)
+    for owner, path, values in (
+        (wall.collision, "absorption", (1.0, 0.0)),
+        (wall, "location", ((-0.5, 0, 0), (-0.5, 9, 0))),
+    ):
+        for frame, value in zip((4, 5), values, strict=True):
+            setattr(owner, path, value)
+            owner.keyframe_insert(path, frame=frame)
+        seen = play([sail], 1, 6)
+        moved = [np.abs(seen[frame][0][:, 0] - seen[1][0][:, 0]).max() for frame in (4, 5)]
+        assert moved[0] < 1e-6 < 1e-3 < moved[1]
+        wall.animation_data_clear()
+        wall.collision.absorption = 1.0
+        go(1)
 
 
 def test_a_keyed_field_acts_as_it_is_keyed(extension):
@@ -265,7 +300,11 @@ def test_cloth_of_before_feels_no_wind_and_is_told_why(extension):
 
 def test_frames_on_disk_know_their_fields(extension, tmp_path):
     """A file that is opened again goes on as if it had not been closed."""
-    sail, fan = add_sail(), add_field("FORCE", strength=20.0, location=(-1.0, 0.0, 0.0))
+    wall = scenes.add_grid("Wall", pbd=False, width=4.0, height=4.0)
+    wall.rotation_euler.y, wall.location.x = math.pi / 2, -0.5
+    wall.modifiers.new("Collision", "COLLISION")
+    wall.collision.absorption = 0.5
+    sail, fan = add_sail(), add_field("FORCE", strength=20.0, location=(-1.0, 0.0, 0.0), use_absorption=True)
     scenes.animate_location(fan, 1, 10, (1.0, 0.0, 0.0))
     scene = bpy.context.scene
     scene.pbd.wind_speed = 5.0
@@ -281,6 +320,23 @@ def test_frames_on_disk_know_their_fields(extension, tmp_path):
     assert session.get(bpy.context.scene).last_frame == 5
     go(8)
     assert scenes.shown(bpy.data.objects["Sail"]) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["Fan", "Wall"])
+def test_frames_on_disk_do_not_fit_where_fields_or_what_absorbs_them_has_moved(extension, tmp_path, name):
+    wall, sail = scenes.add_grid("Wall", pbd=False), add_sail()
+    wall.modifiers.new("Collision", "COLLISION")
+    add_field("FORCE", location=(-1.0, 0.0, 0.0), use_absorption=True).name = "Fan"
+    bpy.context.scene.pbd.use_disk_cache = True
+    path = str(tmp_path / "sail.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    play([sail], 1, 3)
+    bpy.data.objects[name].location.z += 0.1
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    session = extension.bridge("timeline.session")
+    note = session.get(bpy.context.scene).disk_note
+    assert note == f"The cache on disk does not fit: '{name}' was moved"
 
 
 def test_gases_by_name(extension):

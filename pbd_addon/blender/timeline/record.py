@@ -181,4 +181,5 @@ class Record:
             {one.uid: one.surface.name for one in bound if one.uid not in colliders},
             {uid: one.surface.name for uid, one in colliders.items()},
             self.scene_sim.fields,
+            self.scene_sim.absorbers,
         )
