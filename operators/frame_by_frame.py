@@ -120,7 +120,7 @@ class FrameByFrame:
             while time.perf_counter() < stop:
                 progress = next(self._run)
                 if getattr(progress, "to_prepare", 0):
-                    break  # What comes next cannot be cut: it is told first.
+                    break  # It is told before the scene is read, which is not cut.
         except StopIteration:
             self.cancel(context)
             return self._finish(context)
