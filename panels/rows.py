@@ -64,7 +64,8 @@ def is_slider(field: Any) -> bool:
 
     As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
     """
-    return field.identifier.startswith("k_") or (field.unit == "LENGTH" and field.soft_max <= SHORT)
+    is_share = field.identifier.startswith("k_") or field.subtype == "FACTOR"
+    return is_share or (field.unit == "LENGTH" and field.soft_max <= SHORT)
 
 
 def row_of_buttons(layout: Layout, context: Context, *labels: str, icon: bool = False) -> Layout:

@@ -27,7 +27,7 @@ class BakeProgress(NamedTuple):
     eta_seconds: float
     settled: int = 0  # frames of settling done
     to_settle: int = 0  # frames of settling in all; 0 once frames are stepped
-    to_prepare: int = 0  # number of vertices while the first frame is about to be built, in one step
+    to_prepare: int = 0  # number of vertices while the first frame is built
 
     @property
     def share(self) -> float:
