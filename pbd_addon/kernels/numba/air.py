@@ -17,11 +17,12 @@ def _taken(rate: float) -> float:
     return rate if rate < 0.5 else 1.0 - 0.25 / rate
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[:,:], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
+@kernel("void(f8[:,::1], f8[:,::1], f8[:,:], f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
 def push_by_air(
     v: np.ndarray,
     x: np.ndarray,
     air: np.ndarray,
+    open_to: np.ndarray,
     triangles: np.ndarray,
     masses: np.ndarray,
     normal: np.ndarray,
@@ -29,18 +30,25 @@ def push_by_air(
     shares: np.ndarray,
     h: float,
 ) -> None:
-    impulses = np.zeros(v.shape)
-    step = 1 if air.shape[1] > 1 else 0
+    relative, impulses = np.empty(v.shape), np.zeros((v.shape[1], 3))
+    step, shaded = 1 if air.shape[1] > 1 else 0, len(open_to) > 1 or open_to[0] != 1.0
+    for axis in range(3):
+        for p in range(len(shares)):
+            relative[axis, p] = ((0.0 if shaded else air[axis, p * step]) - v[axis, p]) / 3.0
     for t in range(triangles.shape[1]):
         i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
         ax, ay, az = x[0, i], x[1, i], x[2, i]
         bx, by, bz = x[0, j] - ax, x[1, j] - ay, x[2, j] - az
         cx, cy, cz = x[0, k] - ax, x[1, k] - ay, x[2, k] - az
         nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-        s = t * step
-        ux = air[0, s] - (v[0, i] + v[0, j] + v[0, k]) / 3.0
-        uy = air[1, s] - (v[1, i] + v[1, j] + v[1, k]) / 3.0
-        uz = air[2, s] - (v[2, i] + v[2, j] + v[2, k]) / 3.0
+        ux = relative[0, i] + relative[0, j] + relative[0, k]
+        uy = relative[1, i] + relative[1, j] + relative[1, k]
+        uz = relative[2, i] + relative[2, j] + relative[2, k]
+        if shaded:
+            i, j, k, share = i * np.uint64(step), j * np.uint64(step), k * np.uint64(step), open_to[t] / 3.0
+            ux += share * (air[0, i] + air[0, j] + air[0, k])
+            uy += share * (air[1, i] + air[1, j] + air[1, k])
+            uz += share * (air[2, i] + air[2, j] + air[2, k])
         square = max(nx * nx + ny * ny + nz * nz, 1e-300)
         across = (ux * nx + uy * ny + uz * nz) / square
         rate = sqrt((ux * ux + uy * uy + uz * uz) * square) * (0.5 * h / masses[t])
@@ -49,13 +57,13 @@ def push_by_air(
         along *= masses[t]
         ux, uy, uz = along * ux + through * nx, along * uy + through * ny, along * uz + through * nz
         for m in range(3):
-            corner = triangles[m, t]
-            impulses[0, corner] += ux
-            impulses[1, corner] += uy
-            impulses[2, corner] += uz
-    for axis in range(3):
-        for p in range(len(shares)):
-            v[axis, p] += shares[p] * impulses[axis, p]
+            corner = np.uint64(triangles[m, t])
+            impulses[corner, 0] += ux
+            impulses[corner, 1] += uy
+            impulses[corner, 2] += uz
+    for p in range(len(shares)):
+        for axis in range(3):
+            v[axis, p] += shares[p] * impulses[p, axis]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8)")
