@@ -191,7 +191,7 @@ class AirOfFrame:
         if self.feels:
             air = self._air(kernels, x, begin, fraction)
             if moving is not None:
-                air = air + moving
+                air = np.ascontiguousarray(air + moving)
             triangles, masses, shares, normal, tangent, _ = self.surface
             kernels.push_by_air(v, x, air, self._shade, triangles, masses, normal, tangent, shares, h)
         if acceleration is not None:
@@ -203,7 +203,7 @@ class AirOfFrame:
         if self._steady and self._blowing is not None and self._blowing[0] == quarter:
             return self._blowing[1]
         mean = self.start + fraction * (self.end - self.start)
-        air = mean[:, None]
+        air = mean.reshape(3, 1)
         intensity = self.turbulence[0] + fraction * (self.turbulence[1] - self.turbulence[0])
         strength = intensity * float(np.linalg.norm(mean))
         if strength and self.around.wind:

@@ -9,6 +9,7 @@ import numpy as np
 from .compile import helper, kernel
 
 TURN = 2.0 * pi
+THIRD = 1.0 / 3.0
 SERIES = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(9, -1, -1))
 
 
@@ -17,7 +18,7 @@ def _taken(rate: float) -> float:
     return rate if rate < 0.5 else 1.0 - 0.25 / rate
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[:,:], f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
+@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
 def push_by_air(
     v: np.ndarray,
     x: np.ndarray,
@@ -33,8 +34,13 @@ def push_by_air(
     relative, impulses = np.empty(v.shape), np.zeros((v.shape[1], 3))
     step, shaded = 1 if air.shape[1] > 1 else 0, len(open_to) > 1 or open_to[0] != 1.0
     for axis in range(3):
-        for p in range(len(shares)):
-            relative[axis, p] = ((0.0 if shaded else air[axis, p * step]) - v[axis, p]) / 3.0
+        if shaded or not step:
+            blown = 0.0 if shaded else air[axis, 0]
+            for p in range(len(shares)):
+                relative[axis, p] = (blown - v[axis, p]) * THIRD
+        else:
+            for p in range(len(shares)):
+                relative[axis, p] = (air[axis, p] - v[axis, p]) * THIRD
     for t in range(triangles.shape[1]):
         i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
         ax, ay, az = x[0, i], x[1, i], x[2, i]
@@ -45,7 +51,7 @@ def push_by_air(
         uy = relative[1, i] + relative[1, j] + relative[1, k]
         uz = relative[2, i] + relative[2, j] + relative[2, k]
         if shaded:
-            i, j, k, share = i * np.uint64(step), j * np.uint64(step), k * np.uint64(step), open_to[t] / 3.0
+            i, j, k, share = i * np.uint64(step), j * np.uint64(step), k * np.uint64(step), open_to[t] * THIRD
             ux += share * (air[0, i] + air[0, j] + air[0, k])
             uy += share * (air[1, i] + air[1, j] + air[1, k])
             uz += share * (air[2, i] + air[2, j] + air[2, k])
