@@ -220,7 +220,11 @@ BAD = [
     ("WIND", {"strength": math.nan}),
     ("TURBULENCE", {"size": 0.0}),
     ("TURBULENCE", {"size": math.inf}),
+    ("TURBULENCE", {"strength": -1.0}),
     ("TEXTURE", {}),
+    ("TEXTURE", {"texture": "BLEND"}),
+    ("TEXTURE", {"texture": "IMAGE"}),
+    ("TEXTURE", {"texture": "NONE"}),
     ("GUIDE", {}),
     ("BOID", {}),
     ("CHARGE", {}),
@@ -237,21 +241,23 @@ BAD = [
 def test_bad_fields_do_nothing_and_say_nothing_of_python(extension, kind, settings, reading):
     bpy.context.scene.pbd.field_reading = reading
     sail = add_sail()
+    texture = {"texture": bpy.data.textures.new("Empty", settings["texture"])} if "texture" in settings else {}
     if "shape" in settings:
         fan = scenes.add_mesh("Point", [(0.0, 0.0, 0.0)], [], pbd=False)
         bpy.ops.object.forcefield_toggle()
         fan.field.type, fan.field.shape = kind, settings["shape"]
     else:
+        settings = {name: value for name, value in settings.items() if name != "texture"} | texture
         fan = add_field(kind, **settings)
     play([sail], 1, 6)
     assert np.isfinite(scenes.shown(sail)).all() and messages(extension) == ""
     told = extension.bridge("doctor.field_findings").fields(sail, bpy.context.scene)
-    finite = all(math.isfinite(getattr(fan.field, name)) for name in settings if name != "shape")
+    finite = all(math.isfinite(getattr(fan.field, name)) for name in settings if name not in ("shape", "texture"))
     if not finite:
         assert told == [f"'{fan.name}' has a value that is no finite number: it is left out"]
     elif kind in ("GUIDE", "BOID", "CHARGE", "LENNARDJ", "FLUID"):
         assert len(told) == 1 and told[0].endswith("fields do nothing to cloth")
-    elif kind == "TEXTURE":
+    elif kind == "TEXTURE" and not texture:
         assert told == [f"'{fan.name}' has no texture: choose one"]
 
 
@@ -281,13 +287,45 @@ def test_a_thousand_fields(extension):
     assert drift(sail, 4) > 0.005 and messages(extension) == ""
 
 
-@pytest.mark.parametrize(("name", "value"), [("wind_speed", math.nan), ("wind_direction", (0.0, 0.0, 0.0))])
+BAD_WIND = [
+    ("wind_speed", math.nan),
+    ("wind_turbulence", math.nan),
+    ("wind_eddy", math.nan),
+    ("wind_direction", (0.0, 0.0, 0.0)),
+    ("wind_direction", (math.nan, 0.0, 0.0)),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_WIND)
 def test_bad_wind_is_a_sentence(extension, name, value):
     sail, pbd = add_sail(), bpy.context.scene.pbd
     pbd.wind_speed = 5.0
     setattr(pbd, name, value)
     play([sail], 1, 6)
     assert "wind" in messages(extension).lower() and np.isfinite(scenes.shown(sail)).all()
+
+
+def test_wind_below_zero_is_none_and_a_field_below_zero_blows_backwards(extension):
+    sail, pbd = add_sail(), bpy.context.scene.pbd
+    pbd.wind_speed = -5.0
+    assert pbd.wind_speed == 0.0 and abs(drift(sail)) < 1e-6
+    add_field("WIND", strength=-8.0, location=(1.0, 0.0, 0.0))
+    assert drift(sail) < -0.02 and messages(extension) == ""
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("name", ["gas_density", "pump", "burst_pressure"])
+def test_gas_that_cannot_be_is_a_sentence_or_left_at_its_limit(extension, name, value):
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.14)
+    balloon = bpy.context.object
+    bpy.ops.object.pbd_add(type="BALLOON")
+    setattr(balloon.pbd, name, value)
+    play([balloon], 1, 4)
+    assert np.isfinite(scenes.shown(balloon)).all()
+    if value == -math.inf:  # Blender stops at the lower limit.
+        assert math.isfinite(getattr(balloon.pbd, name)) and messages(extension) == ""
+    else:
+        assert f"Material.{name} must be" in messages(extension)
 
 
 def test_cloth_of_before_feels_no_wind_and_is_told_why(extension):
