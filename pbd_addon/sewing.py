@@ -48,9 +48,8 @@ def begin(model: Model, state: State, dt: float) -> None:
     sewing, closing = _of_pairs(model)
     new = sewing & (time <= 0.0)
     length[new], time[new] = gaps(model, state.x)[new], 0.0
-    with np.errstate(divide="ignore"):
-        left = [1.0 - np.where(closing > 0.0, (time + ahead) / closing, 1.0) for ahead in (0.0, dt)]
-    seams.path = length * np.maximum(left, 0.0)
+    done = np.minimum((time + np.array([[0.0], [dt]])) / np.maximum(closing, 1e-9), 1.0)
+    seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))  # at rest when it begins, and when the cloth meets
     state.seams = np.stack([length, time, welded])
 
 

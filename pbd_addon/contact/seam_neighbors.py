@@ -9,10 +9,11 @@ from .candidates import Candidates
 
 
 class SeamNeighbors:
-    """Each end of a seam and what is within an edge of the other end do not meet, or no seam could close.
+    """What is within an edge of one end of a seam does not meet what is within an edge of the other end.
 
-    Blender's Cloth leaves out pairs of triangles that hold both ends of a seam. Here they may also be an edge farther, so
-    that pairs that meet aside of each other can slide into place.
+    Otherwise the distance between layers would keep the seam open. Blender's Cloth leaves out pairs of triangles that
+    hold both ends of a seam. One edge more lets pairs slide into place that meet aside of each other: of two panels
+    around a cylinder, pairs that met so had strained single edges by 28 instead of 14 %.
 
     Args:
         pairs: Both particles of every seam, (m, 2) int.
@@ -21,18 +22,22 @@ class SeamNeighbors:
     """
 
     def __init__(self, pairs: np.ndarray, edges: np.ndarray, first: np.ndarray) -> None:
-        count = len(first)
-        ends = np.concatenate([pairs, pairs[:, ::-1]])
-        both = np.concatenate([edges, edges[:, ::-1], np.repeat(np.arange(count)[:, None], 2, axis=1)]).astype(np.int64)
-        both = both[np.argsort(both[:, 0], kind="stable")]
-        starts = np.searchsorted(both[:, 0], np.arange(count + 1))
-        sizes = np.diff(starts)[ends[:, 1]]
-        rows = np.repeat(starts[:-1][ends[:, 1]] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        one, other = first[np.repeat(ends[:, 0], sizes)], first[both[rows, 1]]
-        self._count = count
-        self._keys = np.unique(np.minimum(one, other) * count + np.maximum(one, other))
+        self._count = count = len(first)
+        around = np.concatenate([edges, edges[:, ::-1], np.repeat(np.arange(count)[:, None], 2, axis=1)]).astype(int)
+        around = around[np.argsort(around[:, 0], kind="stable")]
+        starts = np.searchsorted(around[:, 0], np.arange(count + 1))
+        for _ in range(2):  # pairs of one end and what is around the other, then of what is around both
+            sizes = np.diff(starts)[pairs[:, 0]]
+            offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            beside = around[np.repeat(starts[pairs[:, 0]], sizes) + offsets, 1]
+            pairs = np.stack([np.repeat(pairs[:, 1], sizes), beside], axis=1)
+        self._keys = np.unique(self._keys_of(*first[pairs.T]))
         self._is_near = np.zeros(count, bool)
-        self._is_near[one] = self._is_near[other] = True
+        self._is_near[first[pairs]] = True
+
+    def _keys_of(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """A number for each pair of particles, the same in both orders, (m,) int."""
+        return np.asarray(np.minimum(one, other) * self._count + np.maximum(one, other))
 
     def leave_out(self, candidates: Candidates) -> Candidates:
         """The candidates without those whose two sides are such neighbors."""
@@ -46,7 +51,7 @@ class SeamNeighbors:
         a, is_face = ids[:, some], candidates.kind[some] == FACE
         beside = np.zeros(len(some), bool)
         for k, m, counts in ((0, 1, is_face), (0, 2, True), (0, 3, True), (1, 2, ~is_face), (1, 3, ~is_face)):
-            keys = np.minimum(a[k], a[m]) * self._count + np.maximum(a[k], a[m])
+            keys = self._keys_of(a[k], a[m])
             at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
             beside |= (self._keys[at] == keys) & counts & near[k, some] & near[m, some]
         kept = np.ones(candidates.size, bool)
