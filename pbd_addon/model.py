@@ -234,9 +234,9 @@ class Model(Layout):
     @property
     def kinds(self) -> tuple[Constraints, ...]:
         """All kinds of constraints, in the order of projection."""
-        springs = (*self.bends, self.levels, self.tethers, self.shear, self.stretch, self.welds)
+        springs = (*self.bends, self.levels, self.tethers, self.shear, self.stretch, self.seams, self.welds)
         last = (*self.plane_constraints, self.contact)
-        return (self.attachment, self.grabs, self.seams, self.inflation, *springs, self.volume, *self.further, *last)
+        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
 
     @property
     def springs(self) -> tuple[DistanceConstraints, ...]:

@@ -49,7 +49,8 @@ def begin(model: Model, state: State, dt: float) -> None:
     new = sewing & (time <= 0.0)
     length[new], time[new] = gaps(model, state.x)[new], 0.0
     done = np.minimum((time + np.array([[0.0], [dt]])) / np.maximum(closing, 1e-9), 1.0)
-    seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))  # at rest when it begins, and when the cloth meets
+    # At rest when it begins, and when the cloth meets.
+    seams.lay_path(length * (1.0 - done**2 * (3.0 - 2.0 * done)), np.maximum(time - closing, 0.0))
     state.seams = np.stack([length, time, welded])
 
 
