@@ -140,9 +140,7 @@ def with_materials(
 
     Another bending model needs new rows, other welds new contact, and other held pins or ropes a new model.
 
-    Args:
-        burst: Which closed pieces have burst, (pieces,) bool; default: those of before.
-        sewn: What was sewn; default: that of before.
+    burst: which closed pieces have burst, (pieces,) bool; default: those of before. sewn: the same of what was sewn.
     """
     burst, sewn = model.volume.burst if burst is None else burst, sewn or model.sewn
     same_pins = all(new.hold_pins == old.hold_pins for new, old in zip(materials, model.materials))
@@ -168,6 +166,7 @@ def with_materials(
         constraints.set_maps(factors)
         constraints.set_materials(materials, settings, model.w)
     model.skin.set_materials(settings, model.w, model.masses)
+    model.welds.surround(model.springs, model.w, model.damping_masses, model.islands, model.damping_island_masses)
     return _in_order(model)
 
 
@@ -294,7 +293,9 @@ def _build_contact(
     """
     rest = np.concatenate([body.rest_vertices for body in layout.bodies])
     surfaces = [
-        Surface(body.mesh, body.rest_vertices, part.start, first=welds.first[part]) if len(body.mesh.triangles) else None
+        Surface(body.mesh, body.rest_vertices, part.start, first=welds.first[part])
+        if len(body.mesh.triangles)
+        else None
         for body, part in zip(layout.bodies, layout.slices)
     ]
     obstacles, at = [], len(rest)

@@ -1,8 +1,8 @@
 """Sewing over frames: how long seams are, which pairs have become one, and how they come apart again.
 
-`State.seams` has, for each pair of each body, its gap when it began to close [m], the time since then [s], and whether it
-is welded (0 or 1). The time is 0 before the first, when the pair may still be a rope, and -1 after it was let go: then it
-is nothing.
+`State.seams` has, for each pair of each body, its gap when it began to close [m], the time since then [s], and whether
+it is welded (0 or 1). The time is 0 before that, when the pair may be a rope, and -1 after it was let go: then it is
+nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .body import Body
 from .constraints import WeldConstraints
 from .mesh import connected_components
 from .model import Model, Sewn, State
@@ -23,12 +22,6 @@ LET_GO = -1.0
 WELD_SHARE = 0.1
 """Largest gap of a pair that becomes one, in usual edges of the body. Each vertex moves by half of it at once, which
 strains the edges there by at most 5 %, for some substeps."""
-
-
-def at_start(bodies: Sequence[Body], materials: Sequence[Material]) -> Sewn:
-    """What a model is before anything is sewn."""
-    roped = np.array([not material.sewing for material in materials])
-    return Sewn(roped, np.zeros(sum(len(body.seams) for body in bodies), bool))
 
 
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:
@@ -50,7 +43,7 @@ def begin(model: Model, state: State, dt: float) -> None:
     length[new], time[new] = gaps(model, state.x)[new], 0.0
     done = np.minimum((time + np.array([[0.0], [dt]])) / np.maximum(closing, 1e-9), 1.0)
     # At rest when it begins, and when the cloth meets.
-    seams.lay_path(length * (1.0 - done**2 * (3.0 - 2.0 * done)), np.maximum(time - closing, 0.0))
+    seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))
     state.seams = np.stack([length, time, welded])
 
 

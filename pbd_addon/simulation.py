@@ -403,6 +403,10 @@ class Simulation:
         """The current maps of a body, (n,) float64 each."""
         return dict(self._model.maps[self._number[self._body("body", body)]])
 
+    def is_sewn(self, body: Body) -> bool:
+        """Whether the edges of a body that can be seams are no ropes: it is sewn, or has been."""
+        return not self._model.sewn.roped[self._number[self._body("body", body)]]
+
     def set_settings(self, settings: SolverSettings) -> None:
         """Change the solver settings, from the next step on."""
         settings = arguments.instance("settings", settings, SolverSettings)

@@ -128,7 +128,6 @@ class ContactConstraints(Constraints):
             self.pairs = []  # candidates keep the distances that they were found with
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self.welds.set_materials(materials, settings, w)
         self._w = self._counted = np.concatenate([self.welds.merged(w), np.zeros(self._p.shape[1] - self.n)])
         self._gravity = float(np.linalg.norm(settings.gravity))
         self._frictions = np.zeros(self.n)

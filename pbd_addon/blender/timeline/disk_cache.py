@@ -86,15 +86,14 @@ class DiskCache:
             known[uid].world().T if uid in known else one.collider.vertices.T
             for uid, one in self.record.scene_sim.colliders.items()
         ]
-        penetrated = rest.get("penetrated", np.zeros(0, bool))
+        penetrated = rest["penetrated"]
         if penetrated.shape != (len(rest["strain"]), len(places)):  # colliders were others then
             penetrated = np.zeros((len(rest["strain"]), len(places)), bool)
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
-            prediction_error=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
-            skin=rest.get("skin", np.zeros(0)), penetrated=penetrated, pace=Pace(*rest["pace"].tolist()),
-            air=rest.get("air", np.zeros(0)), inside=rest.get("inside", np.zeros((2, 0))),
+            prediction_error=rest["straying"], pushed=rest["pushed"], skin=rest["skin"], penetrated=penetrated,
+            pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"], seams=rest["seams"],
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -111,6 +110,7 @@ class DiskCache:
             "pace": np.array(state.pace),
             "air": state.air,
             "inside": state.inside,
+            "seams": state.seams,
         }
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()
@@ -160,7 +160,7 @@ class DiskCache:
             settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[
-                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one)]
+                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one), one.loose]
                 for one in members
             ],
             shapes=[checksums.shape_check(member) for member in members],
