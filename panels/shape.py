@@ -37,6 +37,8 @@ class Shape(BodyPanel):
         draw_group(row, context, obj, "attach_group")
         layout.operator("object.pbd_attach_selected", icon="LINKED")
         draw_rows(layout, obj.pbd, "sewing")
+        if obj.mode == "EDIT":
+            layout.operator("object.pbd_add_seam")
         col = layout.column()
         col.active = obj.pbd.sewing
         draw_rows(col, obj.pbd, "closing_time", "sewing_force")

@@ -83,7 +83,9 @@ def color(record: Record, scene: Scene) -> None:
             share = np.zeros(len(member.body.vertices))
             if kind == "STRAIN":
                 x = simulation.cached_positions(member.body, shown)
-                strain = strain_of_vertices(member.body, simulation.maps(member.body), x, simulation.is_sewn(member.body))
+                strain = strain_of_vertices(
+                    member.body, simulation.maps(member.body), x, simulation.is_sewn(member.body)
+                )
                 share = 100.0 * strain / scene.pbd.heat_full
             else:
                 share[record.contacts.get(int(shown), {}).get(member.uid, [])] = 1.0
