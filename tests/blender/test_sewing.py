@@ -23,7 +23,7 @@ def panels(apart=0.3, **settings):
     quads = np.stack((ids[:-1, :-1], ids[:-1, 1:], ids[1:, 1:], ids[1:, :-1]), axis=-1).reshape(-1, 4)
     sides = np.concatenate([ids[:, 0], ids[:, -1]])
     pairs = np.column_stack([sides, sides + COUNT])
-    vertices = np.concatenate([front, front + [0.0, apart, 0.0]])
+    vertices = np.concatenate([front, front + np.array([0.0, apart, 0.0])])
     faces = np.concatenate([quads, quads[:, ::-1] + COUNT])
     obj = scenes.add_mesh("Shirt", vertices, faces, edges=pairs.tolist(), **settings)
     scenes.pin(obj, ids[:, 2:-2].ravel())
@@ -42,8 +42,8 @@ def sewn(**settings):
 def test_loose_edges_are_ropes_until_sewing_is_on(extension):
     obj, pairs = panels()
     assert gaps(play([obj], 1, 16)[16][0], pairs).min() > 0.299
-    obj.pbd.sewing, obj.pbd.closing_time = True, 0.4
     go(1)
+    obj.pbd.sewing, obj.pbd.closing_time = True, 0.4
     assert gaps(play([obj], 1, 16)[16][0], pairs).max() < ROUNDING
 
 
@@ -70,7 +70,7 @@ def test_scrubbing_back_before_the_seams_met_gives_the_same_frames(extension):
         go(6)
         obj.pbd.drag = drag
         runs.append(play([obj], 7, 24))
-    assert gaps(runs[1][6 + 1][0], pairs).min() > 0.1
+    assert gaps(runs[1][7][0], pairs).min() > 0.05
     assert gaps(runs[1][24][0], pairs).max() < ROUNDING
     for frame in range(7, 25):
         np.testing.assert_array_equal(runs[1][frame][0], runs[3][frame][0])
