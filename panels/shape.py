@@ -41,7 +41,7 @@ class Shape(BodyPanel):
             layout.operator("object.pbd_add_seam")
         col = layout.column()
         col.active = obj.pbd.sewing
-        draw_rows(col, obj.pbd, "closing_time", "sewing_force")
+        draw_rows(col, obj.pbd, "closing_time", "sewing_force", labels={"sewing_force": "Max Force"})
         draw_rows(layout, obj.pbd, "rest_shape")
         if obj.pbd.rest_shape == "OBJECT":
             draw_rows(layout, obj.pbd, "rest_object")

@@ -222,7 +222,7 @@ class Material(_Checked):
         "Largest force in N with which each seam pulls until it is closed. Usually 0 N: no limit",
         unit="N",
         low=0.0,
-        soft_high=10.0,
+        soft_high=1.0,
     )
     pressure_mode: str = setting(
         "OFF",
