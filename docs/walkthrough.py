@@ -1,4 +1,4 @@
-"""The steps of first_cloth.md and first_balloon.md as Blender does them, in the pages' order.
+"""The steps of first_cloth.md, first_balloon.md and garments.md as Blender does them, in the pages' order.
 
 A page is a generator that begins in Blender's default scene and yields the heading of a section when its steps are
 done. `reads` is told the bold words of each step before it is taken: the test compares them with the page, and the

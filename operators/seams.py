@@ -54,9 +54,9 @@ class OBJECT_OT_pbd_add_seam(bpy.types.Operator):
         bmesh.update_edit_mesh(obj.data, loop_triangles=False)
         obj.pbd.sewing = True
         session.clear_cache(context.scene)
-        self.report(
-            {"INFO"}, f"{len(pairs)} seams; {abs(len(one) - len(other))} vertices of the longer border stay open"
-        )
+        left = abs(len(one) - len(other))
+        rest = f"; {left} vertices of the longer border stay free" if left else ""
+        self.report({"INFO"}, f"{len(pairs)} seams added{rest}")
         return {"FINISHED"}
 
 
