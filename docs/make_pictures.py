@@ -40,7 +40,7 @@ PICTURES = {
     "Blow with a pressure": ("balloon_pressure", (1, 4, 12), 0.0, BALLOON_VIEW),
     "Blow up a mesh of your own": ("balloon_cushion", (1, 6, 30), 0.0, BALLOON_VIEW),
     "Sew a skirt around a body": ("garment_skirt", (1, 18, 60), -0.5, SKIRT_VIEW),
-    "Open the seams": ("garment_open", (61, 66, 72), -0.5, SKIRT_VIEW),
+    "Open the seams": ("garment_open", (60, 63, 67), -0.5, SKIRT_VIEW),
     "Sew a cushion": ("garment_cushion", (1, 14, 72), 0.0, CUSHION_VIEW),
 }
 """By the section's heading: name of the picture, its frames, height of the ground [m], and the view."""

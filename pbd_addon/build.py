@@ -45,7 +45,7 @@ from .constraints.plate_elements import FLAT
 from .contact import Collider, ContactConstraints, SeamNeighbors, Surface
 from .lift import Lift
 from .maps import MAPS, of_particles
-from .mesh import EMPTY, TriMesh, enclosed_volume
+from .mesh import EMPTY, TriMesh, connected_components, enclosed_volume, half_edges
 from .model import Layout, Model, Sewn
 from .settings import Material, SolverSettings
 from .slices import finish
@@ -361,7 +361,7 @@ def _build_bends(layout: Layout, w: np.ndarray, models: Sequence[str]) -> tuple[
     sheets = [
         Sheet(
             part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
-            levels_of(b.rest_vertices, b.mesh.triangles, b.mesh.islands), m != "ISOMETRIC",
+            levels_of(b.rest_vertices, b.mesh.triangles, _sheets(b.mesh)), m != "ISOMETRIC",
         )
         for b, part, m in zip(layout.bodies, layout.slices, models)
     ]  # fmt: skip
@@ -373,6 +373,11 @@ def _build_bends(layout: Layout, w: np.ndarray, models: Sequence[str]) -> tuple[
         IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], w, plates),
         DihedralConstraints(hinges[angular], angles[angular], geometry[angular], body[angular], w, plates),
     )
+
+
+def _sheets(mesh: TriMesh) -> np.ndarray:
+    """Connected component of each vertex by faces alone, (n,) int: strings and seams bend nothing."""
+    return connected_components(half_edges(mesh.triangles)[0], mesh.vertex_count)
 
 
 def _build_tethers(layout: Layout) -> TetherConstraints:

@@ -229,6 +229,16 @@ def test_pairs_of_two_firm_pins_stay_where_they_are_held():
     np.testing.assert_array_equal(x[pairs[1:, 0]], x[pairs[1:, 1]])
 
 
+@pytest.mark.parametrize("sewing", [False, True])
+def test_stiff_panels_that_edges_connect_bend_each_by_itself(sewing):
+    """Leather, whose hinges are solved directly, sheet by sheet."""
+    vertices, faces, pairs = panels(columns=12, rows=12)
+    body = Body(vertices, faces, dataclasses.replace(Material.preset("Leather"), sewing=sewing), edges=pairs)
+    simulation = Simulation([body], gravity=NOWHERE)
+    assert find(simulation, "plate bend")
+    assert np.isfinite(stepped(simulation, body, 2)).all()
+
+
 def test_many_become_one():
     """Groups of pairs that share particles have one mean, by mass, and a pin counts for all."""
     welds = WeldConstraints(np.array([[5, 1], [3, 5], [0, 2], [4, 6]]), 8)

@@ -157,13 +157,13 @@ class WeldConstraints(Constraints):
 
     def unite(self, *vectors: np.ndarray) -> None:
         """Give all particles of a group the mean, by mass, of vectors (3, n) [any]; in place."""
-        for q in vectors:
+        for q in vectors if self.active else ():
             base = q.take(self.first[self.members], axis=1)  # what is one stays so, to the last bit
             q[:, self.members] = base + self._over_groups(self._shares * (q.take(self.members, axis=1) - base))
 
     def follow(self, *arrays: np.ndarray) -> None:
         """Give all particles of a group what its first one has, in arrays (..., n); in place."""
-        for array in arrays:
+        for array in arrays if self.active else ():
             array[..., self.members] = array[..., self.first[self.members]]
 
     def _over_groups(self, of_members: np.ndarray) -> np.ndarray:
