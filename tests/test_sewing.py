@@ -232,7 +232,7 @@ def test_pairs_of_two_firm_pins_stay_where_they_are_held():
 @pytest.mark.parametrize("sewing", [False, True])
 def test_stiff_panels_that_edges_connect_bend_each_by_itself(sewing):
     """Leather, whose hinges are solved directly, sheet by sheet."""
-    vertices, faces, pairs = panels(columns=12, rows=12)
+    vertices, faces, pairs = panels(width=0.12, height=0.12, columns=12, rows=12, apart=0.1)
     body = Body(vertices, faces, dataclasses.replace(Material.preset("Leather"), sewing=sewing), edges=pairs)
     simulation = Simulation([body], gravity=NOWHERE)
     assert find(simulation, "plate bend")
