@@ -151,7 +151,6 @@ class Stepper:
         model.welds.unite(p, x)
         v = (p - x) / h  #                                                           (13)
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
-        model.welds.unite(v)
         state.x, state.v = p, v  #                                                   (14)
 
     def _blow(self, x: np.ndarray, v: np.ndarray, h: float, fraction: float) -> np.ndarray | None:

@@ -219,6 +219,29 @@ def test_a_sewn_curtain_hangs_like_one_cloth():
     np.testing.assert_array_equal(simulation.positions(body)[156:169], body.vertices[156:169])
 
 
+@pytest.mark.parametrize("settings", [{}, {"self_collision": False}])
+def test_a_sewn_cushion_holds_pressure(settings):
+    """The caps of both rims cancel where these are one: it bulges by the pressure, and does not fly away."""
+    flat, quads = grid(10, 10, 0.5, 0.5)
+    numbers = np.arange(121).reshape(11, 11)
+    rim = np.setdiff1d(numbers, numbers[1:-1, 1:-1])
+    edges = np.column_stack([rim, rim + 121])
+    faces = np.concatenate([quads, np.array(quads)[:, ::-1] + 121]).tolist()
+    loose = dataclasses.replace(COTTON, sewing=True, closing_time=0.25, pressure_mode="OVERPRESSURE", overpressure=0.0)
+    body = Body(np.concatenate([flat, flat - np.array([0.0, 0.0, 0.04])]), faces, loose, edges=edges)
+    simulation = Simulation([body], gravity=NOWHERE, **settings)
+    stepped(simulation, body, 12)
+    assert gaps(simulation, body, edges).max() == 0.0
+    simulation.set_material(body, dataclasses.replace(loose, overpressure=20.0))
+    for _ in range(36):
+        x, v = stepped(simulation, body, 1), simulation.velocities(body)
+        np.testing.assert_array_equal(x[edges[:, 0]], x[edges[:, 1]])
+        np.testing.assert_array_equal(v[edges[:, 0]], v[edges[:, 1]])
+    assert body.volume(x) > 0.015
+    np.testing.assert_allclose(x.mean(axis=0), body.vertices.mean(axis=0), atol=0.01)
+    assert body.edge_strain(x)[~body.is_seam].max() < 0.05
+
+
 def test_pairs_of_two_firm_pins_stay_where_they_are_held():
     vertices, faces, pairs = panels(columns=4, rows=4, width=0.3, height=0.3, apart=0.005)
     material = dataclasses.replace(COTTON, sewing=True, closing_time=0.1)
