@@ -100,7 +100,7 @@ class DiskCache:
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest["pushed"], skin=rest["skin"], penetrated=penetrated,
-            pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"],
+            pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"], seams=rest["seams"],
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -117,6 +117,7 @@ class DiskCache:
             "pace": np.array(state.pace),
             "air": state.air,
             "inside": state.inside,
+            "seams": state.seams,
         }
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()
@@ -167,7 +168,7 @@ class DiskCache:
             settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[
-                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one)]
+                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one), one.loose]
                 for one in members
             ],
             shapes=[checksums.shape_check(member) for member in members],

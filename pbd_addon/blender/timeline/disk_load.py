@@ -110,6 +110,8 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
             raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
         if checksums.pins(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
+        if member.loose != fingerprint[7]:
+            raise PBDError(f"'{obj.name}' has other loose edges")
     built.in_place_steps = rested
     step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids, snapshots))
     step.note(record, **past, moved_by_hand=moved)
