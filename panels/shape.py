@@ -23,7 +23,9 @@ class Shape(BodyPanel):
         row = layout.row()
         row.active = bool(obj.pbd.pin_group)
         draw_rows(row, obj.pbd, "pin_stiffness")
-        draw_rows(layout, obj.pbd, "hold_pins")
+        row = layout.row()
+        row.active = bool(obj.pbd.pin_group or obj.pbd.attach_object)
+        draw_rows(row, obj.pbd, "hold_pins")
         if obj.mode == "EDIT":
             row = row_of_buttons(layout, context, "Pin Selected", "Unpin Selected")
             row.operator("object.pbd_pin_selected")

@@ -51,6 +51,8 @@ SENTENCES = {
     "The cache is full: frames {first} to {last} take the {limit} MB that it may have. "
     "Raise Memory Limit, or switch on Disk Cache": "",
     "The cache on disk is damaged: {why}": "",
+    "The cache on disk is of another version of this extension: "
+    "it stays as it is, and its frames are simulated again": "",
     "The shape keys of '{name}' are animated: bake relative keys": "",
     "'{name}' has shape keys of its own, which absolute keys would hide: bake relative keys": "",
     "Save the file first, or choose a Folder that does not begin with //": "",

@@ -6,9 +6,11 @@ unless the user has switched it on, and frames of another run are never overwrit
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,13 +26,18 @@ from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import Key
+from ..settings.raw_settings import RECORDS, Key
 from . import checksums
 from .record import Record
 
 ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
 HELD = "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
+
+LAYOUT = zlib.crc32(
+    repr([[one.name for one in dataclasses.fields(State)], *(kind._fields for kind in (Pace, *RECORDS))]).encode()
+)
+"""What the files hold of each frame and of all settings: those of a version with others cannot be read."""
 
 PAST = ("first_guess", "first_disturbed", "disturbed_by", "settled", "shaped")
 """Attributes of a record that the index holds under the same name."""
@@ -157,6 +164,7 @@ class DiskCache:
         record, members = self.record, self.record.scene_sim.members
         known = self.files.about.get("names", ())
         self.files.about.update(
+            layout=LAYOUT,
             settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[
