@@ -82,8 +82,6 @@ TEXTS = {
     "Rate in 1/s at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5": "In 1/s: Rate, mit der Bewegung innerhalb eines Stücks abklingt; Flug und Drehung als Ganzes bleiben. Gewebe 0.2, Gelee 5",
     "Air Drag": "Luftwiderstand",
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "In 1/s: Rate, mit der ruhende Luft alle Bewegung nimmt. Schweres Gewebe 0.1, Seide 0.7, Wasserball 1.7, Luftballon 8",
-    "Bend Model": "Biegemodell",
-    "Internal": "Intern",
     "Tethers": "Halteleinen",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "Jeden Punkt in Reichweite seiner angehefteten Punkte halten (weitreichende Verbindungen), und ferner Punkte in Maschen aus unregelmäßigen Dreiecken, damit feine Maschen nicht durchhängen",
     "Hold Pins": "Pins halten",

@@ -82,8 +82,6 @@ TEXTS = {
     "Rate in 1/s at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5": "En 1/s: Ritmo al que se apaga el movimiento dentro de una pieza; su vuelo y su giro como conjunto quedan. Tela 0.2, gelatina 5",
     "Air Drag": "Resistencia del aire",
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "En 1/s: Ritmo al que el aire quieto quita todo movimiento. Tela pesada 0.1, seda 0.7, pelota de playa 1.7, globo de fiesta 8",
-    "Bend Model": "Modelo de flexión",
-    "Internal": "Interno",
     "Tethers": "Correas",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "Mantener cada vértice al alcance de sus anclajes (uniones de largo alcance), y de vértices lejanos en mallas de triángulos irregulares, lo que evita que las mallas finas se descuelguen",
     "Hold Pins": "Sujetar anclajes",

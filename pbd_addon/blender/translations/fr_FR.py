@@ -82,8 +82,6 @@ TEXTS = {
     "Rate in 1/s at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5": "En 1/s : Taux auquel s’éteint le mouvement à l’intérieur d’une pièce ; son vol et sa rotation d’ensemble restent. Tissu 0.2, gelée 5",
     "Air Drag": "Traînée de l’air",
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "En 1/s : Taux auquel l’air immobile freine tout mouvement. Tissu lourd 0.1, soie 0.7, ballon de plage 1.7, ballon de baudruche 8",
-    "Bend Model": "Modèle de flexion",
-    "Internal": "Interne",
     "Tethers": "Longes",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "Garder chaque sommet à portée de ses épingles (attaches à longue portée), et de sommets éloignés dans les maillages de triangles irréguliers, ce qui évite que les maillages fins ne s’affaissent",
     "Hold Pins": "Tenir les épingles",

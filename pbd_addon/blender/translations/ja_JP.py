@@ -82,8 +82,6 @@ TEXTS = {
     "Rate in 1/s at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5": "1/s 単位。物体内部の動きが消える速さ。全体の飛行と回転は残ります。布 0.2、ゼリー 5",
     "Air Drag": "空気抵抗",
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "1/s 単位。静止した空気がすべての動きを奪う速さ。重い布 0.1、シルク 0.7、ビーチボール 1.7、風船 8",
-    "Bend Model": "曲げモデル",
-    "Internal": "内部",
     "Tethers": "テザー",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "全頂点を固定点の届く範囲に保ち (長距離アタッチメント)、不規則な三角形のメッシュでは遠い頂点の範囲にも保って、細かいメッシュの垂れ下がりを防ぎます",
     "Hold Pins": "ピンを保持",

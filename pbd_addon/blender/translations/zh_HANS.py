@@ -82,8 +82,6 @@ TEXTS = {
     "Rate in 1/s at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5": "单位 1/s。物体内部运动消失的速率; 整体的飞行和旋转保留. 布料 0.2, 果冻 5",
     "Air Drag": "空气阻力",
     "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8": "单位 1/s。静止空气带走一切运动的速率. 厚重布料 0.1, 丝绸 0.7, 沙滩球 1.7, 派对气球 8",
-    "Bend Model": "弯曲模型",
-    "Internal": "内部",
     "Tethers": "系绳",
     "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of irregular triangles, which stops fine meshes from sagging": "使每个顶点保持在其钉固点可及范围内 (长程附着), 在不规则三角形网格中也保持在远处顶点可及范围内, 防止精细网格下垂",
     "Hold Pins": "保持钉固",
