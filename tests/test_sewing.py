@@ -88,6 +88,34 @@ def test_two_panels_become_a_tube_around_a_body(kernels):
     assert not len(crossing_pairs(x.T.copy(), *sewn_mesh(body, pairs))[0])
 
 
+def test_panels_of_irregular_triangles_are_sewn_too():
+    """Their pull goes over coarse levels, which know nothing of seams."""
+    vertices, faces, pairs = panels(width=0.3, height=0.3, columns=12, rows=12, apart=0.3)
+    rng = np.random.default_rng(0)
+    inner = np.setdiff1d(np.arange(len(vertices)), Body(vertices, faces).mesh.boundary_loops)
+    vertices[np.ix_(inner, [0, 2])] += rng.normal(0.0, 0.003, (len(inner), 2))
+    turned = [np.roll(face, rng.integers(2)).tolist() for face in faces]
+    triangles = [corners for a, b, c, d in turned for corners in ([a, b, c], [a, c, d])]
+    body = Body(vertices, triangles, dataclasses.replace(COTTON, sewing=True, closing_time=0.5), edges=pairs)
+    simulation = Simulation([body], gravity=NOWHERE)
+    assert find(simulation, "levels")
+    for _ in range(18):
+        report = simulation.step(1 / 24)
+    assert gaps(simulation, body, pairs).max() == 0.0
+    assert report.strain_mean < 0.005
+
+
+def test_a_body_is_sewn_among_others_as_it_is_alone():
+    """Whatever comes before it, with ropes of its own."""
+    alone, body, pairs = sew(columns=6, rows=6, width=0.3, height=0.3, apart=0.3)
+    away = body.vertices + np.array([9.0, 0.0, 0.0])
+    roped = Body(away, panels(columns=6, rows=6)[1], COTTON, edges=pairs)
+    both = Simulation([roped, body], gravity=NOWHERE)
+    np.testing.assert_allclose(stepped(both, body, 18), stepped(alone, body, 18), atol=1e-6)
+    assert gaps(both, body, pairs).max() == 0.0
+    np.testing.assert_allclose(gaps(both, roped, pairs), 0.3, atol=1e-9)
+
+
 def test_momentum_is_kept():
     """Of two panels in space, while they close, meet and are one."""
     simulation, body, pairs = sew(columns=9, rows=8, width=0.3, height=0.3, apart=0.3)

@@ -26,7 +26,7 @@ from . import pc2
 
 INDEX = "index.json"
 FORMAT = "PBD cloth cache"
-VERSION = 2
+VERSION = 1
 OURS = re.compile(r"index\.json(\.new)?|frame_-?\d+\.npz")
 """Names of our files, in addition to those that the index names."""
 
