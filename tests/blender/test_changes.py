@@ -339,6 +339,35 @@ def test_a_change_that_nothing_tells_of(stage, edit, first):
     assert record.last_frame == (LAST if first is None else SHOWN + 1)
 
 
+def set_the_new_field():
+    bpy.context.object.field.strength = 3.0
+
+
+def set_the_new_absorption():
+    objects("Spare")[0].collision.absorption = 0.9
+
+
+ADDED = [
+    (add_a_field, set_the_new_field, "Strength of 'Wind' changed"),
+    (add_what_absorbs, set_the_new_absorption, "Absorption of 'Spare' changed"),
+]
+
+
+@pytest.mark.parametrize(("add", "edit", "why"), ADDED, ids=[row[0].__name__ for row in ADDED])
+def test_what_was_added_later_changes_frames_after_the_shown_one_too(stage, add, edit, why):
+    """The frames from before it was there were not made with any setting of it."""
+    session = stage.bridge("timeline.session")
+    add()
+    bpy.context.view_layer.update()
+    play(objects("Flag"), SHOWN + 1, LAST)
+    go(SHOWN + 2)
+    edit()
+    go(SHOWN + 3)
+    record = session.get(bpy.context.scene)
+    assert (record.invalidated.first, record.last_frame) == (SHOWN + 3, SHOWN + 3)
+    assert record.invalidated.why == why
+
+
 UNDONE = [set_tension, move_what_is_pinned, move_what_is_attached_to, add_a_collider, set_a_field, move_a_field]
 UNDONE += [set_absorption, move_what_absorbs]
 

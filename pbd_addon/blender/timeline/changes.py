@@ -180,7 +180,12 @@ def setting_changes(record: Record, known: UserState, user: UserState) -> list[C
     if not changed:
         return []
     still = constant_fields(user, user.settings)
-    fitting = [at for at, one in record.snapshots.items() if settings_agree(one.settings, user.settings, still)]
+    keys = {key for key, _raw, _field in changed}
+    fitting = [
+        at
+        for at, one in record.snapshots.items()
+        if keys <= one.settings.keys() and settings_agree(one.settings, user.settings, still)
+    ]
     why = iface("settings were undone") if fitting and max(fitting) != math.floor(known.frame) else ""
     return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed[0])))]
 
