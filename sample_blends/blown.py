@@ -501,7 +501,7 @@ def add_sail(name: str, corners: Sequence[Vector], belly: Vector) -> bpy.types.O
     sail = stage.new_object(name, mesh)
     kit.select([sail])
     bpy.ops.object.pbd_add(type="CLOTH")
-    kit.set_pbd(sail, density=0.037, stretch=20000.0, compression=20000.0, shear=300.0, bend=5e-6, air_tangent=0.02)
+    kit.choose_material(sail, "Ripstop Nylon")
     group = sail.vertex_groups.new(name="Corners")
     group.add([number[0, 0].item(), number[n, 0].item(), number[n, n].item()], 1.0, "REPLACE")
     sail.pbd.pin_group = group.name
