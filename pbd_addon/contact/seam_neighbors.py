@@ -22,7 +22,12 @@ class SeamNeighbors:
     """
 
     def __init__(self, pairs: np.ndarray, edges: np.ndarray, first: np.ndarray) -> None:
-        self._count = count = len(first)
+        self._count, self._keys = len(first), np.zeros(0, int)
+        if len(pairs):
+            self._find(pairs, edges, first)
+
+    def _find(self, pairs: np.ndarray, edges: np.ndarray, first: np.ndarray) -> None:
+        count = self._count
         around = np.concatenate([edges, edges[:, ::-1], np.repeat(np.arange(count)[:, None], 2, axis=1)]).astype(int)
         around = around[np.argsort(around[:, 0], kind="stable")]
         starts = np.searchsorted(around[:, 0], np.arange(count + 1))
