@@ -17,7 +17,7 @@ from .crossings import hits_above, inside
 from .narrow_phase import DEPENETRATION_SPEED
 
 SURFACE_EPSILON = 1e-5
-"""A vertex this close to a surface is on it, in edges of the surface."""
+"""A vertex this close to a surface is on it, in edges of the surface; of the finer one where two meet."""
 
 OPPOSED = 1e-6
 """Two unit normals of an obtuse angle have a sum whose square is less than 2, beyond rounding."""

@@ -206,18 +206,21 @@ def _boxes(x: np.ndarray, primitives: np.ndarray, margin: float) -> np.ndarray:
 
 
 def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
-    """Those of the particles `vertices` (k,) on the wrong side of the pair's closed collider, or on it, (j,) int."""
+    """Those of the particles `vertices` (k,) on the wrong side of the pair's closed collider, or on it, (j,) int.
+
+    What counts as on it is not guarded: in edges of a large floor, that would be all that is pressed against it.
+    """
     collider = pair.other
-    here = x[:, vertices]
+    here, margin = x[:, vertices], SURFACE_EPSILON * min(pair.one.edge, collider.edge)
     if not pair.is_container:
         solid = x[:, collider.part]
-        near = (here >= solid.min(axis=1)[:, None] - SURFACE_EPSILON * collider.edge).all(axis=0)
-        near &= (here <= solid.max(axis=1)[:, None] + SURFACE_EPSILON * collider.edge).all(axis=0)
+        near = (here >= solid.min(axis=1)[:, None] - margin).all(axis=0)
+        near &= (here <= solid.max(axis=1)[:, None] + margin).all(axis=0)
         vertices, here = vertices[near], here[:, near]
     if not len(vertices):
         return vertices
     # A direction along no face of a usual mesh.
-    aside = SURFACE_EPSILON * collider.edge * np.array([[1.0], [0.7], [0.4]])
+    aside = margin * np.array([[1.0], [0.7], [0.4]])
     wrong = [inside(here + way, x, collider.triangles) == (not pair.is_container) for way in (0.0, aside, -aside)]
     return vertices[np.any(wrong, axis=0)]
 
