@@ -10,15 +10,18 @@ and 0.05 µs for each pair of nodes visited.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels import EDGES, FACE, POINTS, Kernels
-from .bvh import BVH, NO_PATCHES, FittedBVH
+from .bvh import BVH, ROOTS, FittedBVH
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
 from .motion_bound import MotionBound
+from .patches import Partition
 from .surface import Surface
 
 SHARP = math.radians(20.0)
@@ -38,11 +41,10 @@ REST_SHARE = 0.9
 
 
 NARROW_CONE, CONE = math.radians(35.0), math.radians(45.0)
-"""Half-angle of the normal cone of a patch that is left out with itself, at the query and for as long as that holds."""
+"""Half-angle of the normal cone of a piece that is left out with itself, at the query and for as long as that holds."""
 
-
-LARGE_PATCH, SMOOTH_FACES = 32, 0.9
-"""A surface is smooth if this share of its faces is in flat patches of at least so many faces."""
+SMOOTH_PATCHES = 0.9
+"""A surface is smooth if this share of its patches have flat neighborhoods."""
 
 
 class Primitives(NamedTuple):
@@ -89,8 +91,11 @@ class SurfacePair:
         self.motion_bounds = one.motion_bound, other.motion_bound
         self.candidates = no_candidates()
         self._queried: tuple[int, int] | None = None
-        self._is_flat = NO_PATCHES
-        self._flat_faces, self._patch, self._axes = np.zeros((3, 0), int), np.zeros(0, int), np.zeros((3, 0))
+        self._is_flat: list[np.ndarray] = []
+        self._flat_faces, self._flat_triangles = np.zeros(0, int), np.zeros((3, 0), int)
+        self._axes, self._cosines = np.zeros((3, 0)), np.zeros(0)
+        self._levels: list[Partition] = []
+        self._splits = np.zeros(0, int)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -127,41 +132,97 @@ class SurfacePair:
             bound: (bound.relative_displacement if same else bound.displacement, bound.margin)
             for bound in self.motion_bounds
         }
-        pairs = self._pair_primitives(kernels, x)
         self.candidates = concatenate(
             [
-                self._cull(kernels, x, kind, a, b, a.fitted.query_pairs(b.fitted, self._is_flat), motions)
-                for kind, a, b in pairs
+                self._cull(kernels, x, kind, a, b, a.fitted.query_pairs(b.fitted, roots), motions)
+                for kind, a, b, roots in self._pair_primitives(kernels, x)
             ]
         )
         self._queried = one.version, other.version
 
     def outside_cones(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
-        """Particles of patches that are no longer known to be height fields at p (3, N), (k,) int."""
-        outside = kernels.outside_cones(p, self._flat_faces, self._axes, math.cos(CONE))
+        """Particles of pieces that are no longer known to be height fields at p (3, N), (k,) int."""
+        triangles = self.one.triangles
+        outside = kernels.outside_cones(p, self._flat_triangles, self._axes, self._cosines)
         if not outside.any():
             return np.zeros(0, int)
-        unknown = np.zeros(len(self.one.patches.can_be_flat), bool)
-        unknown[self._patch[outside]] = True
-        return np.unique(self._flat_faces[:, unknown[self._patch]])
+        particles = []
+        parts = zip(np.split(self._flat_faces, self._splits), np.split(outside, self._splits))
+        for level, (faces, are_outside) in zip(self._levels, parts):
+            unknown = np.zeros(level.count, bool)
+            unknown[level.of_face[faces[are_outside]]] = True
+            unknown[level.member[unknown[level.center]]] = True
+            particles.append(triangles[:, unknown[level.of_face]].ravel())
+        return np.unique(np.concatenate(particles))
+
+    @property
+    def knows_cones(self) -> bool:
+        """Whether it is known which pieces are height fields."""
+        return bool(self._is_flat)
+
+    def forget_cones(self) -> None:
+        """Make the next `find_flat_patches` necessary."""
+        self._is_flat = []
 
     def find_flat_patches(self, kernels: Kernels, p: np.ndarray) -> None:
-        """Find the patches that are height fields at p (3, N), for the next query."""
-        one = self.one
-        patch, axes = kernels.find_flat_patches(
-            p, one.triangles, one.patches.face_leaves, one.patches.can_be_flat, math.cos(NARROW_CONE)
+        """Find the pieces that are height fields at p (3, N), for the next query.
+
+        All normals of a neighborhood are in the cone around the axis of its central patch, if those of each patch are
+        in the cone around its own axis that is narrower by the angle between both: only that is checked later.
+        """
+        self._is_flat, checks = [], []
+        is_known = np.zeros(1, bool)
+        for level in self.one.patches.levels:
+            is_known = np.repeat(is_known, level.count // len(is_known))  # as part of a larger piece
+            some = np.flatnonzero(~(is_known.take(level.center) & is_known.take(level.member)))
+            is_flat = np.zeros((2, level.count), bool)
+            if len(some):
+                axes, cosines = kernels.patch_cones(p, self.one.faces_by_patch, level.first_faces[:-1])
+                widest = np.arccos(cosines.clip(-1.0, 1.0))
+                center, member = level.center[some], level.member[some]
+                turn = np.einsum("im,im->m", axes.take(center, axis=1), axes.take(member, axis=1))
+                turn = np.arccos(turn.clip(-1.0, 1.0))
+                starts = np.flatnonzero(np.append(True, center[1:] != center[:-1]))
+                around = np.zeros(level.count)
+                around[center[starts]] = np.maximum.reduceat(turn + widest.take(member), starts)
+                is_flat = (np.stack([widest, around]) <= NARROW_CONE) & level.can_be_flat & ~is_known
+                is_flat[0] |= is_flat[1]
+                room = np.where(is_flat[0], CONE, np.inf)
+                turn[~is_flat[1].take(member)] = -np.inf
+                room[center[starts]] = np.minimum(room[center[starts]], CONE - np.maximum.reduceat(turn, starts))
+                checked = np.flatnonzero(room < np.inf)
+                faces, counts = level.faces_of(checked)
+                cones = (np.repeat(each, counts, axis=-1) for each in (axes[:, checked], np.cos(room[checked])))
+                checks.append((level, faces, *cones))
+            self._is_flat.append(is_flat)
+            is_known = is_known | is_flat[1]
+        self._levels = [level for level, _, _, _ in checks]
+        self._splits = np.cumsum([len(faces) for _, faces, _, _ in checks])[:-1]
+        self._flat_faces, self._axes, self._cosines = (
+            np.concatenate(each, axis=-1) for each in zip(*(check[1:] for check in checks))
         )
-        faces = np.flatnonzero(patch)
-        self._patch, self._axes = patch[faces], axes.take(faces, axis=1)
-        self._flat_faces = one.triangles.take(faces, axis=1)
-        self._is_flat = np.zeros(len(one.patches.can_be_flat), bool)
-        self._is_flat[self._patch] = True
+        self._flat_triangles = self.one.triangles.take(self._flat_faces, axis=1)
 
     @property
     def is_smooth(self) -> bool:
-        """Whether nearly all faces are in large flat patches: few candidates are to be expected."""
-        size = np.bincount(self._patch)[self._patch]
-        return bool((size >= LARGE_PATCH).sum() >= SMOOTH_FACES * self.one.triangles.shape[1])
+        """Whether nearly all large patches have flat neighborhoods: few candidates are to be expected."""
+        return bool(self._is_flat[0][1].mean() >= SMOOTH_PATCHES)
+
+    def _meeting_patches(self, kernels: Kernels) -> np.ndarray:
+        """Pairs of the smallest patches that can meet, the first never above the second, (2, k) int."""
+        surface, patches, half = self.one, self.one.patches, np.full(self.one.patches.count, 0.5 * self.distance)
+        ranges = surface.motion_bound.ranges(False)
+        boxes = [kernels.primitive_bounds(*corners, surface.patch_vertices, half) for corners in ranges]
+        nodes = surface.patch_tree.refit(np.concatenate(boxes), kernels=kernels, reuse=True).nodes
+        own, pairs, roots = np.zeros(1, int), np.zeros((2, 0), int), 1
+        for level, (is_flat, is_flat_around) in zip(patches.levels, self._is_flat):
+            tree = FittedBVH(kernels, np.arange(level.count), nodes[:, : 2 * level.count], roots)
+            pairs = np.stack(tree.query_pairs(tree, np.concatenate([np.stack([own, own]), pairs], axis=1)))
+            left_out = level.are_neighbors(*pairs) & is_flat_around.take(pairs).any(axis=0)
+            pairs = pairs.take(np.flatnonzero(~left_out), axis=1)
+            own = (own[:, None] * (level.count // roots) + np.arange(level.count // roots)).ravel()
+            own, roots = own[~is_flat[own]], level.count
+        return np.concatenate([np.stack([own, own]), pairs], axis=1)
 
     def late_candidates(self, kernels: Kernels, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
@@ -193,12 +254,15 @@ class SurfacePair:
             parts.append(candidates(np.concatenate([one.edges[:, first], other.edges[:, second]]), 2))
         return concatenate(parts)
 
-    def _edge_distances(self, surface: Surface, x: np.ndarray, angle: float) -> np.ndarray:
-        """Distance that edges keep, (e,) [m]: the whole one from a dihedral `angle` [rad] on, less if smooth.
+    def _edge_distances(
+        self, kernels: Kernels, surface: Surface, x: np.ndarray, angle: float, which: np.ndarray
+    ) -> np.ndarray:
+        """Distance that edges `which` (k,) keep, (k,) [m]: the whole one from a dihedral `angle` [rad] on, less if smooth.
 
         It is a continuous function of the angle: at a step, layers would be thrown to and fro.
         """
-        return self.distance * (SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * surface.sharpness(x, SMOOTH * angle, angle))
+        sharpness = surface.sharpness(kernels, x, which, SMOOTH * angle, angle)
+        return self.distance * (SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * sharpness)
 
     def _candidates(
         self, particles: np.ndarray, weights: np.ndarray, normals: np.ndarray, distance: np.ndarray, kind: np.ndarray
@@ -208,32 +272,41 @@ class SurfacePair:
         number, is_exit = np.full(count, self.number), np.zeros(count, bool)
         return Candidates(particles, weights, normals, distance, kind, number, is_exit)
 
-    def _pair_primitives(self, kernels: Kernels, x: np.ndarray) -> list[tuple[int, Primitives, Primitives]]:
-        """Which primitives are queried against which: the kind of candidates, and both sides."""
+    def _pair_primitives(self, kernels: Kernels, x: np.ndarray) -> list[tuple[int, Primitives, Primitives, np.ndarray]]:
+        """Which primitives are queried against which: the kind of candidates, both sides, and roots of their trees."""
         one, other = self.one, self.other
+        same = one is other
+        chosen, roots = None, ROOTS
+        if same:
+            chosen, roots = np.unique(self._meeting_patches(kernels), return_inverse=True)
+            if not len(chosen):
+                return []
+            roots = roots.reshape(2, -1)
 
         def vertices(surface: Surface) -> Primitives:
-            return self._fitted(kernels, surface, surface.vertices[None], surface.vertex_tree)
+            return self._fitted(kernels, surface, surface.vertices[None], surface.vertex_tree, chosen)
 
         def triangles(surface: Surface) -> Primitives:
-            return self._fitted(kernels, surface, surface.triangles, surface.triangle_tree)
+            return self._fitted(kernels, surface, surface.triangles, surface.triangle_tree, chosen)
 
         def edges(surface: Surface, angle: float | None) -> Primitives:
-            distance = None if angle is None else self._edge_distances(surface, x, angle)
-            return self._fitted(kernels, surface, surface.edges, surface.edge_tree, distance)
+            distances = None if angle is None else partial(self._edge_distances, kernels, surface, x, angle)
+            return self._fitted(kernels, surface, surface.edges, surface.edge_tree, chosen, distances)
 
         if self.points_only:
             points = vertices(one)
-            return [(POINTS, points, points if one is other else vertices(other))]
-        if one is other:
+            return [(POINTS, points, points if same else vertices(other), roots)]
+        if same:
             lines = edges(one, SHARP)
-            return [(FACE, vertices(one), triangles(one)), (EDGES, lines, lines)]
+            apart = roots[:, roots[0] != roots[1]]
+            both = np.concatenate([roots, apart[::-1]], axis=1)
+            return [(FACE, vertices(one), triangles(one), both), (EDGES, lines, lines, roots)]
         # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
         angles = (None, min(SHARP, 4.0 * POKE * self.distance / one.longest)) if self.collider else (SHARP, SHARP)
         return [
-            (FACE, vertices(one), triangles(other)),
-            (FACE, vertices(other), triangles(one)),
-            (EDGES, edges(one, angles[0]), edges(other, angles[1])),
+            (FACE, vertices(one), triangles(other), roots),
+            (FACE, vertices(other), triangles(one), roots),
+            (EDGES, edges(one, angles[0]), edges(other, angles[1]), roots),
         ]
 
     def _fitted(
@@ -242,15 +315,24 @@ class SurfacePair:
         surface: Surface,
         particles: np.ndarray,
         tree: BVH,
-        distance: np.ndarray | None = None,
+        patches: np.ndarray | None,
+        distances: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> Primitives:
-        """Primitives (k, m) of a surface; distance to keep (m,) [m]: by default the pair's."""
-        distance = np.full(particles.shape[1], self.distance) if distance is None else distance
+        """Primitives (k, m) of a surface, or of some of its patches.
+
+        distances: The distance [m] that primitives keep, by number; default: the pair's.
+        """
         bound = self.motion_bounds[surface is not self.one]
-        boxes = kernels.primitive_bounds(
-            *bound.ranges(self.one is not self.other), particles - surface.part.start, 0.5 * distance
-        )
-        return Primitives(bound, particles, distance, tree.refit(boxes, kernels=kernels, reuse=True))
+        which = np.arange(particles.shape[1])
+        if patches is not None:
+            tree, which = tree.below(patches, surface.patches.count)
+            particles = particles.take(which, axis=1)
+        distance = np.full(len(which), self.distance) if distances is None else distances(which)
+        ranges = bound.ranges(patches is None)
+        local, half = particles - surface.part.start, 0.5 * distance
+        boxes = [kernels.primitive_bounds(*corners, local, half) for corners in ranges]
+        fitted = tree.refit(np.concatenate(boxes), kernels=kernels, reuse=True)
+        return Primitives(bound, particles, distance, fitted)
 
     def _cull(
         self,

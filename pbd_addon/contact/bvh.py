@@ -6,24 +6,38 @@ import numpy as np
 
 from ..kernels import Kernels, numpy as numpy_kernels
 
-NO_PATCHES = np.zeros(0, bool)
+ROOTS = np.zeros((2, 1), int)
 
 
 class BVH:
-    """A perfect binary tree over primitives: its topology is fixed, its boxes are refitted.
+    """Perfect binary trees over primitives: their topology is fixed, their boxes are refitted.
 
     Args:
-        leaves: The primitive in each leaf, -1 for none, (2**k,) int.
+        leaves: The primitive in each leaf, -1 for none, (roots * 2**k,) int.
+        roots: How many trees, one after the other.
     """
 
-    def __init__(self, leaves: np.ndarray) -> None:
-        self.leaves = leaves
-        self._nodes: np.ndarray | None = None
+    def __init__(self, leaves: np.ndarray, roots: int = 1) -> None:
+        self.leaves, self.roots = leaves, roots
+        self._memory = [np.zeros(0)]
 
     @staticmethod
     def of_points(centers: np.ndarray) -> BVH:
         """A tree over primitives with these centers, (m, 3) [m]. Neighbors there should stay neighbors."""
         return BVH(median_split_order(centers))
+
+    def below(self, nodes: np.ndarray, count: int) -> tuple[BVH, np.ndarray]:
+        """The trees below some of the `count` nodes of one level, (k,) int, and the primitives in them, (m,) int.
+
+        They number these anew, and share the memory of this tree.
+        """
+        leaves = self.leaves.reshape(count, -1)[nodes].ravel()
+        used = np.flatnonzero(leaves >= 0)
+        primitives = leaves[used]
+        leaves[used] = np.arange(len(used))
+        tree = BVH(leaves, len(nodes))
+        tree._memory = self._memory
+        return tree, primitives
 
     def refit(
         self,
@@ -35,7 +49,8 @@ class BVH:
         """Fit the boxes of all nodes to boxes of the primitives.
 
         Args:
-            boxes: Lower corner and negated upper corner of the box of every primitive, (6, m) [m].
+            boxes: Lower corner and negated upper corner of the box of every primitive, (6, m) [m]; or of two boxes
+                between which it moves straight, one after the other, (12, m).
             members: Which primitives take part, (m,) bool; default: all.
             kernels: Module of kernels.
             reuse: Whether to write into the memory of the last fit with `reuse`, which is then lost: new memory costs
@@ -43,13 +58,13 @@ class BVH:
         """
         if members is not None:
             boxes = np.where(members, boxes, np.inf)
-        nodes = self._nodes if reuse else None
-        if nodes is None:
-            nodes = np.empty((6, 2 * len(self.leaves)), order=kernels.NODE_ORDER)
+        size = 2 * len(boxes) * len(self.leaves)
+        memory = self._memory[0] if reuse and len(self._memory[0]) >= size else np.empty(size)
         if reuse:
-            self._nodes = nodes
-        kernels.refit(self.leaves, boxes, nodes)
-        return FittedBVH(kernels, self.leaves, nodes)
+            self._memory[0] = memory
+        nodes = memory[:size].reshape(len(boxes), -1, order=kernels.NODE_ORDER)
+        kernels.refit(self.leaves, self.roots, boxes, nodes)
+        return FittedBVH(kernels, self.leaves, nodes, self.roots)
 
 
 class FittedBVH:
@@ -57,24 +72,26 @@ class FittedBVH:
 
     Args:
         kernels: Module of kernels that fitted it.
-        leaves: As in the tree.
-        nodes: The boxes of all nodes, (6, 2 * leaves); see `kernels.protocol.bvh`.
+        leaves, roots: As in the tree.
+        nodes: The boxes of all nodes, (6 or 12, 2 * leaves); see `kernels.protocol.bvh`.
     """
 
-    def __init__(self, kernels: Kernels, leaves: np.ndarray, nodes: np.ndarray) -> None:
-        self.kernels, self.leaves, self.nodes = kernels, leaves, nodes
+    def __init__(self, kernels: Kernels, leaves: np.ndarray, nodes: np.ndarray, roots: int = 1) -> None:
+        self.kernels, self.leaves, self.nodes, self.roots = kernels, leaves, nodes, roots
 
-    def query_pairs(self, other: FittedBVH, is_flat: np.ndarray = NO_PATCHES) -> tuple[np.ndarray, np.ndarray]:
+    def query_pairs(self, other: FittedBVH, roots: np.ndarray = ROOTS) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (primitive of this tree, primitive of the other) whose boxes overlap, (k,) int each.
 
         With itself, each pair comes once and no (i, i). Which boxes overlap almost, and the order: see the kernel.
 
         Args:
-            other: Another tree; with patches, over primitives of the same surface.
-            is_flat: Patches that cannot meet themselves, by node, (k,) bool: their own pairs are left out.
+            other: Another tree.
+            roots: Numbers of the roots of both that are tested against each other, (2, k) int; with itself, the first
+                is never above the second.
         """
+        pairs = roots + np.array([[self.roots], [other.roots]])
         first, second = self.kernels.query_pairs(
-            self.leaves, self.nodes, other.leaves, other.nodes, self is other, is_flat
+            self.leaves, self.nodes, other.leaves, other.nodes, self is other, pairs
         )
         return first, second
 

@@ -260,6 +260,9 @@ class ContactConstraints(Constraints):
             p[:] = self._p[:, : self.n]
 
     def _find(self, kernels: Kernels) -> None:
+        if not self._candidates.size:
+            self._contacts = Contacts.none()
+            return
         self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, self.penetration.stuck)
 
     def _push(self, kernels: Kernels) -> None:
@@ -459,13 +462,14 @@ class ContactConstraints(Constraints):
             final: Whether only the crossing guard follows. What a query leaves out is farther apart than the distance,
                 so that there is room to be beyond the margins without crossing.
         """
-        expired = {surface for surface in self._all_surfaces() if self._has_expired(surface, final)}
+        expired = {surface for surface in self._all_surfaces() if self._has_expired(kernels, surface, final)}
         for pair in self.pairs:
             if pair.one is not pair.other or pair.points_only:
                 continue
             if not final and len(pair.outside_cones(kernels, self._p)):
-                pair.invalidate()
-            if pair.is_stale or pair.one in expired:
+                expired.add(pair.one)
+                pair.forget_cones()
+            if not pair.one.motion_bound.is_set or not pair.knows_cones:
                 pair.find_flat_patches(kernels, self._p)
         smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.is_smooth}
         for pair in self.pairs:
@@ -490,14 +494,14 @@ class ContactConstraints(Constraints):
         low, high = mine.min(axis=1) - reach, mine.max(axis=1) + reach
         return bool((theirs.max(axis=1) >= low).all() and (theirs.min(axis=1) <= high).all())
 
-    def _has_expired(self, surface: Surface, final: bool) -> bool:
+    def _has_expired(self, kernels: Kernels, surface: Surface, final: bool) -> bool:
         """Whether a surface needs a new bound; clamps few vertices to theirs instead, see `_update_candidates`."""
         bound, is_collider = surface.motion_bound, surface.part.start >= self.n
         if is_collider and bound.is_set and self._is_still[self.obstacles.index(surface)]:
             return False
         if not bound.is_valid:
             return True
-        deviation = bound.deviation(self._p)
+        deviation = bound.deviation(kernels, self._p)
         if not final:
             bound.observe(deviation)
         if not bound.holds_as_a_whole(deviation):
@@ -515,7 +519,7 @@ class ContactConstraints(Constraints):
         for surface in self._all_surfaces():
             bound = surface.motion_bound
             if surface.part.start < self.n:
-                deviation = bound.deviation(self._p)
+                deviation = bound.deviation(kernels, self._p)
                 if bound.holds_as_a_whole(deviation):
                     violating[bound.violations(self._p, deviation, 1.01 * self._final_margin).particles] = True
                 else:

@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels import Kernels
+
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
-SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 6.0, 1.5
+SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 6.0, 1.0
 """Factors of the limit of displacement, and of errors and margins, where more candidates cost less than a query."""
 
 ERROR_DECAY = 0.5
@@ -45,12 +47,10 @@ class Deviation(NamedTuple):
     """How far a surface is from its prediction at the end of a substep.
 
     Attributes:
-        error: Of each vertex, relative to the mean, (3, n) [m].
-        square: Its squared length, (n,) [m²].
+        square: Squared distance of each vertex from where it is predicted relative to the mean, (n,) [m²].
         drift: Displacement of the mean since the prediction, (3,) [m].
     """
 
-    error: np.ndarray
     square: np.ndarray
     drift: np.ndarray
 
@@ -123,41 +123,37 @@ class MotionBound:
         """
         here = x[:, self.part]
         step = p[:, self.part] - here
-        self._origin = here.mean(axis=1, keepdims=True)
-        self._mean_step = step.mean(axis=1, keepdims=True)
+        self._origin = here.mean(axis=1)
+        self._mean_step = step.mean(axis=1)
         self._start = here.copy()
-        self._relative_step = step - self._mean_step
+        self._relative_step = step - self._mean_step[:, None]
         limit, wider = (SMOOTH_DISPLACEMENT, SMOOTH_MARGIN) if is_smooth else (1.0, 1.0)
         speed = np.sqrt(np.einsum("im,im->m", self._relative_step, self._relative_step))
-        rate = DISPLACEMENT_LIMIT / max(float(np.percentile(speed, 95.0)), 1e-9)
+        rate = DISPLACEMENT_LIMIT / max(_quantile(speed, 0.95), 1e-9)
         if self.exact:
             self._duration = quiet = self._substeps(rate)
             self.margin, self.drift_margin = np.full_like(speed, EXACT_MARGIN * self.edge), EXACT_MARGIN * self.edge
         else:
             error = ERROR_MARGIN * self.prediction_error[:-1]
-            error_rate = ERROR_LIMIT / max(float(np.percentile(error, 90.0)), 1e-9)
+            error_rate = ERROR_LIMIT / max(_quantile(error, 0.9), 1e-9)
             self._duration = self._substeps(min(limit * rate, wider * error_rate))
             quiet = self._substeps(min(rate, error_rate))
             self.margin = wider * self._margins(speed, self._duration)
             drift_error = self._duration * ERROR_MARGIN * float(self.prediction_error[-1])
             self.drift_margin = DRIFT_MARGIN * self.edge + drift_error
         self._age, self.is_static = 1, quiet == MAX_DURATION
-        drift = self._duration * self._mean_step[:, 0]
+        drift = self._duration * self._mean_step
         self._drift_low = np.minimum(drift, 0.0) - self.drift_margin
         self._drift_high = np.maximum(drift, 0.0) + self.drift_margin
         self.relative_displacement = self._duration * self._relative_step
         self.displacement = self._duration * step
-        self._low = here + np.minimum(self.relative_displacement, 0.0) - self.margin
-        self._high = here + np.maximum(self.relative_displacement, 0.0) + self.margin
         self.version += 1
 
-    def deviation(self, p: np.ndarray) -> Deviation:
+    def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
         """How far the surface is from its prediction at the end of this substep, positions p (3, N) [m]."""
         here = p[:, self.part]
-        drift = here.mean(axis=1, keepdims=True) - self._origin
-        error = here - (self._start + drift)
-        error -= self._age * self._relative_step
-        return Deviation(error, np.einsum("im,im->m", error, error), drift[:, 0])
+        drift = here.mean(axis=1) - self._origin
+        return Deviation(kernels.deviations(here, self._start, self._relative_step, float(self._age), drift), drift)
 
     def observe(self, deviation: Deviation) -> None:
         """Note the prediction error of this substep."""
@@ -165,7 +161,7 @@ class MotionBound:
         error = self.prediction_error
         np.maximum(error[:-1], np.sqrt(deviation.square) / self._age, out=error[:-1])
         if not self.self_only:
-            off = np.abs(deviation.drift - self._age * self._mean_step[:, 0]).max()
+            off = np.abs(deviation.drift - self._age * self._mean_step).max()
             error[-1] = max(error[-1], off / self._age)
 
     def holds_as_a_whole(self, deviation: Deviation) -> bool:
@@ -184,16 +180,21 @@ class MotionBound:
         outside = np.flatnonzero(deviation.square > (self.margin + extra_margin) ** 2)
         excess = 0.99 * (self.margin[outside] + extra_margin) / np.sqrt(deviation.square[outside]) - 1.0
         particles = outside + self.part.start
-        return Violations(particles, p[:, particles] + deviation.error[:, outside] * excess)
+        predicted = self._start[:, outside] + self._age * self._relative_step[:, outside] + deviation.drift[:, None]
+        return Violations(particles, p[:, particles] + (p[:, particles] - predicted) * excess)
 
-    def ranges(self, with_drift: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper corners of a box around each vertex for the duration of the bound, (3, n) [m] each.
+    def ranges(self, with_drift: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Lower and upper corners of boxes around each vertex, (3, n) [m] each.
 
-        with_drift: Whether to add the mean motion: not where a surface meets itself.
+        with_drift: Whether to find one box for the duration of the bound, with the mean motion. Else, for a surface
+            that meets itself, two: when the bound begins and when it ends, relative to the mean; in between, all boxes
+            move straight.
         """
-        if with_drift:
-            return self._low + self._drift_low[:, None], self._high + self._drift_high[:, None]
-        return self._low, self._high
+        end = self._start + self.relative_displacement
+        if not with_drift:
+            return [(place - self.margin, place + self.margin) for place in (self._start, end)]
+        low, high = np.minimum(self._start, end) - self.margin, np.maximum(self._start, end) + self.margin
+        return [(low + self._drift_low[:, None], high + self._drift_high[:, None])]
 
     def _margins(self, speed: np.ndarray, substeps: int) -> np.ndarray:
         """Margins of vertices that move this far in a substep (n,) [m], for so many substeps, (n,) [m]."""
@@ -203,3 +204,9 @@ class MotionBound:
     def _substeps(self, rate: float) -> int:
         """Duration of a bound in whole substeps, from the duration per edge [1/m]."""
         return int(min(max(self.edge * rate, 1.0), MAX_DURATION))
+
+
+def _quantile(values: np.ndarray, share: float) -> float:
+    """The least value that so large a share of all does not exceed."""
+    place = min(int(share * len(values)), len(values) - 1)
+    return float(np.partition(values, place)[place])

@@ -1,4 +1,4 @@
-"""Normal cones: which patches of a surface are height fields, see `contact.patches`."""
+"""Normals of faces, and cones around them: which pieces of a surface are height fields, see `contact.patches`."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ import numpy as np
 class Cones(Protocol):
     """Normal cones."""
 
-    def find_flat_patches(
-        self, p: np.ndarray, triangles: np.ndarray, leaves: np.ndarray, can_be_flat: np.ndarray, cosine: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The largest patches whose face normals lie in a cone, top down.
+    def face_normals(self, p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+        """Unit normals of triangles (3, t) int at p (3, n), (3, t); 0 for one without area."""
 
-        Args:
-            p: Positions, (3, n) [m].
-            triangles: (3, t) int.
-            leaves: Leaves of a hierarchy over the triangles, whose first nodes are the patches.
-            can_be_flat: Which patches may be chosen, by node, (2 * cells,) bool.
-            cosine: Cosine of the half-angle of the cone, whose axis is the mean of the unit normals.
+    def patch_cones(
+        self, p: np.ndarray, triangles: np.ndarray, starts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Cones around the normals of the triangles (3, t) of each patch, which begin at `starts` (k,), at p (3, n).
 
         Returns:
-            The node of each triangle's patch, 0 for none, (t,) int, and the axis of its cone, (3, t).
+            Axes, the means of the unit normals, (3, k), and cosines of the half-angles, (k,).
         """
 
-    def outside_cones(self, p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosine: float) -> np.ndarray:
-        """Which triangles (3, t) at p (3, n) have normals outside the cones around axes (3, t), (t,) bool."""
+    def outside_cones(self, p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+        """Which triangles (3, t) at p (3, n) have normals outside the cones around axes (3, t), (t,) bool.
+
+        cosines: Of the half-angles of the cones, (t,), each at least 0.
+        """
