@@ -385,26 +385,32 @@ def test_primitive_bounds():
         compare("primitive_bounds", case.x, high, items, case.some(items.shape[1]))
 
 
-@pytest.mark.parametrize("counts", [(0, 3), (1, 1), (5, 700), (300, 300)])
-def test_bvh(counts):
-    """Trees of random boxes: the same nodes, and the same pairs, of which NumPy may find a few more.
+def random_boxes(random: np.random.Generator, count: int, moments: int) -> np.ndarray:
+    """Boxes whose corners are multiples of a 64th, so that what does not overlap is apart by more than rounding."""
+    low = random.integers(0, 64, (3, count)) / 64.0
+    boxes = []
+    for _ in range(moments):
+        boxes += [low, -low - random.integers(0, 12, (3, count)) / 64.0]
+        low = low + random.integers(-16, 16, (3, count)) / 64.0
+    return np.concatenate(boxes)
 
-    The corners are multiples of a 64th, so that what does not overlap is apart by more than rounding.
-    """
+
+@pytest.mark.parametrize("moments", [1, 2])
+@pytest.mark.parametrize("counts", [(0, 3), (1, 1), (5, 700), (300, 300)])
+def test_bvh(counts, moments):
+    """Trees of random boxes: the same nodes, and the same pairs, of which NumPy may find a few more."""
     random = np.random.default_rng(sum(counts))
     trees = []
     for count in counts:
-        low = random.integers(0, 64, (3, count)) / 64.0
-        high = low + random.integers(0, 12, (3, count)) / 64.0
-        leaves = median_split_order(0.5 * (low + high).T)
-        nodes = np.empty((6, 2 * len(leaves)))
-        compare("refit", leaves, np.concatenate([low, -high]), nodes)
-        NUMPY.refit(leaves, np.concatenate([low, -high]), nodes)
+        boxes = random_boxes(random, count, moments)
+        leaves = median_split_order(0.5 * (boxes[:3] - boxes[3:6]).T)
+        nodes = np.empty((len(boxes), 2 * len(leaves)))
+        compare("refit", leaves, 1, boxes, nodes)
+        NUMPY.refit(leaves, 1, boxes, nodes)
         trees.append((leaves, nodes))
+    root = np.array([[1], [1]])
     for one, other in ((0, 1), (1, 0), (0, 0), (1, 1)):
-        found = [
-            module.query_pairs(*trees[one], *trees[other], one == other, np.zeros(0, bool)) for module in (NUMPY, NUMBA)
-        ]
+        found = [module.query_pairs(*trees[one], *trees[other], one == other, root) for module in (NUMPY, NUMBA)]
         pairs = [sorted({(int(min(i, j)), int(max(i, j))) if one == other else (int(i), int(j)) for i, j in zip(*each)})
                  for each in found]  # fmt: skip
         assert pairs[0] == pairs[1]
@@ -412,27 +418,58 @@ def test_bvh(counts):
     assert len(pairs[1]) > 100 or counts[1] < 300
 
 
-def test_flat_patches_are_left_out():
-    """Nodes of one number are skipped in both backends, and the cones of patches are the same."""
+@pytest.mark.parametrize("moments", [1, 2])
+@pytest.mark.parametrize("is_self", [False, True])
+def test_pair_members(is_self, moments):
+    """Boxes in pairs of groups: those that meet, by comparing each with each, once each; the same in both backends."""
+    random = np.random.default_rng(moments)
+    groups, sides = 40, []
+    for _ in range(2):
+        starts = np.append(0, np.cumsum(random.integers(0, 6, groups)))
+        boxes = random_boxes(random, int(starts[-1]), moments)
+        hulls = np.full((len(boxes), groups), np.inf)
+        for group, (start, end) in enumerate(zip(starts[:-1], starts[1:])):
+            hulls[:, group] = boxes[:, start:end].min(axis=1, initial=100.0)
+        sides.append((hulls, boxes, starts))
+    one, other = sides[0], sides[0 if is_self else 1]
+    chosen = np.stack(np.nonzero(random.random((groups, groups)) < 0.7)).astype(np.int64)
+    chosen = chosen[:, chosen[0] <= chosen[1]] if is_self else chosen
+    expected = set()
+    for i, j in chosen.T:
+        for first in range(one[2][i], one[2][i + 1]):
+            for second in range(other[2][j], other[2][j + 1]):
+                a, b = one[1][:, first].reshape(-1, 6), other[1][:, second].reshape(-1, 6)
+                touch = np.concatenate([a[:, :3] <= -b[:, 3:], b[:, :3] <= -a[:, 3:]], axis=1).any(axis=0)
+                if touch.all() and (not is_self or i != j or first < second):
+                    expected.add((first, second))
+    for module in (NUMPY, NUMBA):
+        found = list(zip(*(side.tolist() for side in module.pair_members(chosen, *one, *other, is_self))))
+        assert len(found) == len(set(found)) and set(found) == expected
+    assert len(expected) > 10
+
+
+def test_cones():
+    """Cones of patches, the faces that leave them, and the angles between faces."""
     case = Case(2, 30, 20)
-    leaves = median_split_order(case.x[:, case.mesh.triangles].mean(axis=2).T)
-    can_be_flat = case.random.random(len(leaves) // 4) < 0.8
     triangles = case.mesh.triangles.T.astype(np.int64)
+    starts = np.arange(0, triangles.shape[1], 7)
     x = np.stack([case.x[0], case.x[1], 0.05 * case.x[2]])
-    compare("find_flat_patches", x, triangles, leaves, can_be_flat, 0.9)
-    patch, axes = NUMPY.find_flat_patches(x, triangles, leaves, can_be_flat, 0.9)
-    assert 10 < len(np.unique(patch)) < 0.9 * len(can_be_flat)
-    compare("outside_cones", case.x, triangles, axes, 0.8)
-    corners = x[:, triangles]
-    nodes = np.empty((6, 2 * len(leaves)))
-    NUMPY.refit(leaves, np.concatenate([corners.min(axis=1), -corners.max(axis=1)]), nodes)
-    is_flat = np.zeros(len(can_be_flat), bool)
-    is_flat[patch[patch > 0]] = True
-    for is_self in (True, False):
-        found = [module.query_pairs(leaves, nodes, leaves, nodes, is_self, is_flat) for module in (NUMPY, NUMBA)]
-        pairs = [set(zip(*(side.tolist() for side in each))) for each in found]
-        assert pairs[1] <= pairs[0] and len(pairs[0]) < 1.01 * len(pairs[1])
-        assert not any(patch[i] and patch[i] == patch[j] for i, j in pairs[0])
+    compare("patch_cones", x, triangles, starts)
+    axes, cosines = NUMPY.patch_cones(x, triangles, starts)
+    of_face = np.arange(triangles.shape[1]) // 7
+    arguments = triangles, axes[:, of_face], np.maximum(cosines - 1e-6, 0.0)[of_face]
+    is_narrow = cosines[of_face] > 0.0
+    assert is_narrow.any() and not NUMPY.outside_cones(x, *arguments)[is_narrow].any()
+    assert NUMPY.outside_cones(case.x, *arguments).any()
+    compare("outside_cones", case.x, *arguments)
+    left, right = case.random.integers(0, triangles.shape[1], (2, 500))
+    compare("fold_cosines", case.x, triangles, left, np.where(case.random.random(500) < 0.1, -1, right))
+
+
+def test_deviations():
+    case = Case()
+    start, step = case.some(3, case.n), case.some(3, case.n)
+    compare("deviations", case.x, start, step, 3.0, np.array([0.1, -0.2, 0.3]))
 
 
 def test_project_contacts():

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import EDGES, FACE, POINTS, Kernels
-from .bvh import BVH, ROOTS, FittedBVH
+from .bvh import BVH, FittedBVH
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
 from .motion_bound import MotionBound
@@ -47,20 +47,40 @@ SMOOTH_PATCHES = 0.9
 """A surface is smooth if this share of its patches have flat neighborhoods."""
 
 
-class Primitives(NamedTuple):
-    """Vertices, edges or triangles of a surface, in a query.
+class Side(NamedTuple):
+    """Patches of a surface that may meet something, in a query.
 
     Attributes:
-        motion_bound: Of their surface.
-        particles: Of each, (1 to 3, m) int.
-        min_distance: Distance to keep around each, (m,) [m].
-        fitted: The tree with boxes of where they can be, and half of that distance around them.
+        surface: Theirs.
+        motion_bound: Of the surface.
+        patches: Their numbers, ascending, (g,) int.
+        hulls: Boxes of where each can be, and half of the distance around it, (6 or 12, g) [m]; see `kernels.protocol`.
+        with_drift: Whether these contain the mean motion of the surface: not where it meets itself.
     """
 
+    surface: Surface
     motion_bound: MotionBound
+    patches: np.ndarray
+    hulls: np.ndarray
+    with_drift: bool
+
+
+class Primitives(NamedTuple):
+    """Vertices, edges or triangles of a side.
+
+    Attributes:
+        side: Theirs.
+        particles: Of each, patch by patch, (1 to 3, m) int.
+        min_distance: Distance to keep around each, (m,) [m].
+        boxes: Of where they can be, and half of that distance around them, (6 or 12, m) [m].
+        starts: Where those of each patch begin, and their number, (g + 1,) int.
+    """
+
+    side: Side
     particles: np.ndarray
     min_distance: np.ndarray
-    fitted: FittedBVH
+    boxes: np.ndarray
+    starts: np.ndarray
 
 
 class SurfacePair:
@@ -134,8 +154,8 @@ class SurfacePair:
         }
         self.candidates = concatenate(
             [
-                self._cull(kernels, x, kind, a, b, a.fitted.query_pairs(b.fitted, roots), motions)
-                for kind, a, b, roots in self._pair_primitives(kernels, x)
+                self._cull(kernels, x, kind, a, b, groups, motions)
+                for kind, a, b, groups in self._pair_primitives(kernels, x)
             ]
         )
         self._queried = one.version, other.version
@@ -208,21 +228,36 @@ class SurfacePair:
         """Whether nearly all large patches have flat neighborhoods: few candidates are to be expected."""
         return bool(self._is_flat[0][1].mean() >= SMOOTH_PATCHES)
 
-    def _meeting_patches(self, kernels: Kernels) -> np.ndarray:
-        """Pairs of the smallest patches that can meet, the first never above the second, (2, k) int."""
-        surface, patches, half = self.one, self.one.patches, np.full(self.one.patches.count, 0.5 * self.distance)
-        ranges = surface.motion_bound.ranges(False)
-        boxes = [kernels.primitive_bounds(*corners, surface.patch_vertices, half) for corners in ranges]
-        nodes = surface.patch_tree.refit(np.concatenate(boxes), kernels=kernels, reuse=True).nodes
+    def _meeting_patches(self, kernels: Kernels) -> tuple[Side, Side, np.ndarray]:
+        """The patches of both surfaces that can meet, and pairs of their places there, (2, k) int.
+
+        Of a surface with itself, both sides are the same one, and the first of a pair is never above the second.
+        """
+        boxes = self._boxes(kernels, self.one, self.one.patch_vertices, self.distance)
+        tree = self.one.patch_tree.refit(boxes, kernels=kernels, reuse=True)
+        if self.one is not self.other:
+            other_boxes = self._boxes(kernels, self.other, self.other.patch_vertices, self.distance)
+            pairs = np.stack(tree.query_pairs(self.other.patch_tree.refit(other_boxes, kernels=kernels, reuse=True)))
+            both = [_renumbered(numbers, each.patches.count) for numbers, each in zip(pairs, (self.one, self.other))]
+            sides = [
+                Side(surface, bound, patches, around.take(patches, axis=1), True)
+                for surface, bound, (patches, _), around in zip(
+                    (self.one, self.other), self.motion_bounds, both, (boxes, other_boxes)
+                )
+            ]
+            return sides[0], sides[1], np.stack([places for _, places in both])
         own, pairs, roots = np.zeros(1, int), np.zeros((2, 0), int), 1
-        for level, (is_flat, is_flat_around) in zip(patches.levels, self._is_flat):
-            tree = FittedBVH(kernels, np.arange(level.count), nodes[:, : 2 * level.count], roots)
-            pairs = np.stack(tree.query_pairs(tree, np.concatenate([np.stack([own, own]), pairs], axis=1)))
+        for level, (is_flat, is_flat_around) in zip(self.one.patches.levels, self._is_flat):
+            part = FittedBVH(kernels, np.arange(level.count), tree.nodes[:, : 2 * level.count], roots)
+            pairs = np.stack(part.query_pairs(part, np.concatenate([np.stack([own, own]), pairs], axis=1)))
             left_out = level.are_neighbors(*pairs) & is_flat_around.take(pairs).any(axis=0)
             pairs = pairs.take(np.flatnonzero(~left_out), axis=1)
             own = (own[:, None] * (level.count // roots) + np.arange(level.count // roots)).ravel()
             own, roots = own[~is_flat[own]], level.count
-        return np.concatenate([np.stack([own, own]), pairs], axis=1)
+        pairs = np.concatenate([np.stack([own, own]), pairs], axis=1)
+        patches, places = _renumbered(pairs, self.one.patches.count)
+        side = Side(self.one, self.motion_bounds[0], patches, boxes.take(patches, axis=1), False)
+        return side, side, places
 
     def late_candidates(self, kernels: Kernels, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
@@ -273,66 +308,66 @@ class SurfacePair:
         return Candidates(particles, weights, normals, distance, kind, number, is_exit)
 
     def _pair_primitives(self, kernels: Kernels, x: np.ndarray) -> list[tuple[int, Primitives, Primitives, np.ndarray]]:
-        """Which primitives are queried against which: the kind of candidates, both sides, and roots of their trees."""
-        one, other = self.one, self.other
-        same = one is other
-        chosen, roots = None, ROOTS
-        if same:
-            chosen, roots = np.unique(self._meeting_patches(kernels), return_inverse=True)
-            if not len(chosen):
-                return []
-            roots = roots.reshape(2, -1)
+        """Which primitives are queried against which: the kind of candidates, both sides, and pairs of patches."""
+        one, other, groups = self._meeting_patches(kernels)
+        if not groups.size:
+            return []
 
-        def vertices(surface: Surface) -> Primitives:
-            return self._fitted(kernels, surface, surface.vertices[None], surface.vertex_tree, chosen)
+        def vertices(side: Side) -> Primitives:
+            return self._primitives(kernels, side, side.surface.vertices[None], side.surface.vertex_tree)
 
-        def triangles(surface: Surface) -> Primitives:
-            return self._fitted(kernels, surface, surface.triangles, surface.triangle_tree, chosen)
+        def triangles(side: Side) -> Primitives:
+            return self._primitives(kernels, side, side.surface.triangles, side.surface.triangle_tree)
 
-        def edges(surface: Surface, angle: float | None) -> Primitives:
-            distances = None if angle is None else partial(self._edge_distances, kernels, surface, x, angle)
-            return self._fitted(kernels, surface, surface.edges, surface.edge_tree, chosen, distances)
+        def edges(side: Side, angle: float | None) -> Primitives:
+            distances = None if angle is None else partial(self._edge_distances, kernels, side.surface, x, angle)
+            return self._primitives(kernels, side, side.surface.edges, side.surface.edge_tree, distances)
 
         if self.points_only:
             points = vertices(one)
-            return [(POINTS, points, points if same else vertices(other), roots)]
-        if same:
+            return [(POINTS, points, points if one is other else vertices(other), groups)]
+        if one is other:
             lines = edges(one, SHARP)
-            apart = roots[:, roots[0] != roots[1]]
-            both = np.concatenate([roots, apart[::-1]], axis=1)
-            return [(FACE, vertices(one), triangles(one), both), (EDGES, lines, lines, roots)]
+            apart = groups[:, groups[0] != groups[1]]
+            both = np.concatenate([groups, apart[::-1]], axis=1)
+            return [(FACE, vertices(one), triangles(one), both), (EDGES, lines, lines, groups)]
         # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
-        angles = (None, min(SHARP, 4.0 * POKE * self.distance / one.longest)) if self.collider else (SHARP, SHARP)
+        bend = min(SHARP, 4.0 * POKE * self.distance / self.one.longest)
+        angles = (None, bend) if self.collider else (SHARP, SHARP)
         return [
-            (FACE, vertices(one), triangles(other), roots),
-            (FACE, vertices(other), triangles(one), roots),
-            (EDGES, edges(one, angles[0]), edges(other, angles[1]), roots),
+            (FACE, vertices(one), triangles(other), groups),
+            (FACE, vertices(other), triangles(one), groups[::-1]),
+            (EDGES, edges(one, angles[0]), edges(other, angles[1]), groups),
         ]
 
-    def _fitted(
+    def _boxes(
+        self, kernels: Kernels, surface: Surface, particles: np.ndarray, distance: float | np.ndarray
+    ) -> np.ndarray:
+        """Boxes around primitives (k, m) of a surface, with half of the `distance` [m] that they keep, (6 or 12, m)."""
+        bound = self.motion_bounds[surface is not self.one]
+        local, margin = particles - surface.part.start, np.zeros(particles.shape[1]) + 0.5 * distance
+        ranges = bound.ranges(self.one is not self.other)
+        return np.concatenate([kernels.primitive_bounds(*corners, local, margin) for corners in ranges])
+
+    def _primitives(
         self,
         kernels: Kernels,
-        surface: Surface,
+        side: Side,
         particles: np.ndarray,
         tree: BVH,
-        patches: np.ndarray | None,
         distances: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> Primitives:
-        """Primitives (k, m) of a surface, or of some of its patches.
+        """Those of all primitives (k, m) of a surface that are in the patches of a side.
 
         distances: The distance [m] that primitives keep, by number; default: the pair's.
         """
-        bound = self.motion_bounds[surface is not self.one]
-        which = np.arange(particles.shape[1])
-        if patches is not None:
-            tree, which = tree.below(patches, surface.patches.count)
-            particles = particles.take(which, axis=1)
-        distance = np.full(len(which), self.distance) if distances is None else distances(which)
-        ranges = bound.ranges(patches is None)
-        local, half = particles - surface.part.start, 0.5 * distance
-        boxes = [kernels.primitive_bounds(*corners, local, half) for corners in ranges]
-        fitted = tree.refit(np.concatenate(boxes), kernels=kernels, reuse=True)
-        return Primitives(bound, particles, distance, fitted)
+        leaves = tree.leaves.reshape(side.surface.patches.count, -1)[side.patches]
+        used = leaves >= 0
+        numbers = leaves[used]
+        particles = particles.take(numbers, axis=1)
+        distance = np.full(len(numbers), self.distance) if distances is None else distances(numbers)
+        boxes = self._boxes(kernels, side.surface, particles, distance)
+        return Primitives(side, particles, distance, boxes, np.append(0, np.cumsum(used.sum(axis=1))))
 
     def _cull(
         self,
@@ -341,15 +376,19 @@ class SurfacePair:
         kind: int,
         a: Primitives,
         b: Primitives,
-        pairs: tuple[np.ndarray, np.ndarray],
+        groups: np.ndarray,
         motions: dict[MotionBound, tuple[np.ndarray, np.ndarray]],
     ) -> Candidates:
-        """Of pairs of primitives whose boxes overlap, those that can come closer than they are to keep.
+        """Of the pairs of primitives in pairs of patches, those that can come closer than they are to keep.
 
-        pairs: numbers of primitives (m,) and (m,). motions: displacements (3, n) and margins (n,) [m] of each bound.
+        groups: places of the patches in both sides, (2, k). motions: displacements (3, n) and margins (n,) [m] of each
+        bound.
         """
-        one, other = a.motion_bound, b.motion_bound
+        one, other = a.side.motion_bound, b.side.motion_bound
         same = one is other
+        pairs = kernels.pair_members(
+            groups, a.side.hulls, a.boxes, a.starts, b.side.hulls, b.boxes, b.starts, a is b
+        )
         (displacement, margin), (other_displacement, other_margin) = motions[one], motions[other]
         # Bounds of two surfaces have different durations, and their mean motions may be off as well.
         drift = 0.0 if same else math.sqrt(3.0) * (one.drift_margin + other.drift_margin)
@@ -373,3 +412,10 @@ class SurfacePair:
         near = np.flatnonzero(np.einsum("im,im->m", across, across) < limit**2)
         gap = kernels.closest_points(self.rest, particles.take(near, axis=1), kind[near])[1]
         distance[near] = np.minimum(distance[near], REST_SHARE * gap)
+
+
+def _renumbered(numbers: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which of `count` numbers occur, ascending, (k,) int, and the place of each among these, in the shape of all."""
+    occurs = np.zeros(count, bool)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1).take(numbers)

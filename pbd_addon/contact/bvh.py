@@ -26,19 +26,6 @@ class BVH:
         """A tree over primitives with these centers, (m, 3) [m]. Neighbors there should stay neighbors."""
         return BVH(median_split_order(centers))
 
-    def below(self, nodes: np.ndarray, count: int) -> tuple[BVH, np.ndarray]:
-        """The trees below some of the `count` nodes of one level, (k,) int, and the primitives in them, (m,) int.
-
-        They number these anew, and share the memory of this tree.
-        """
-        leaves = self.leaves.reshape(count, -1)[nodes].ravel()
-        used = np.flatnonzero(leaves >= 0)
-        primitives = leaves[used]
-        leaves[used] = np.arange(len(used))
-        tree = BVH(leaves, len(nodes))
-        tree._memory = self._memory
-        return tree, primitives
-
     def refit(
         self,
         boxes: np.ndarray,

@@ -18,7 +18,7 @@ from ..kernels import Kernels
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
-SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 6.0, 1.0
+SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 6, 2.5
 """Factors of the limit of displacement, and of errors and margins, where more candidates cost less than a query."""
 
 ERROR_DECAY = 0.5
@@ -33,7 +33,7 @@ BASE_MARGIN = 0.04
 ERROR_MARGIN = 1.5
 """... plus this times its observed error per substep, for each substep of the bound, ..."""
 
-SPEED_MARGIN, MAX_EXTRA_MARGIN = 0.1, 0.35
+SPEED_MARGIN, MAX_EXTRA_MARGIN = 0.03, 0.35
 """... or this share of its displacement, if that is more; and the most that is added, in edges."""
 
 EXACT_MARGIN = 1e-6
@@ -136,9 +136,9 @@ class MotionBound:
         else:
             error = ERROR_MARGIN * self.prediction_error[:-1]
             error_rate = ERROR_LIMIT / max(_quantile(error, 0.9), 1e-9)
-            self._duration = self._substeps(min(limit * rate, wider * error_rate))
+            self._duration = self._substeps(min(limit * rate, error_rate))
             quiet = self._substeps(min(rate, error_rate))
-            self.margin = wider * self._margins(speed, self._duration)
+            self.margin = self._margins(speed, self._duration, wider)
             drift_error = self._duration * ERROR_MARGIN * float(self.prediction_error[-1])
             self.drift_margin = DRIFT_MARGIN * self.edge + drift_error
         self._age, self.is_static = 1, quiet == MAX_DURATION
@@ -147,6 +147,11 @@ class MotionBound:
         self._drift_high = np.maximum(drift, 0.0) + self.drift_margin
         self.relative_displacement = self._duration * self._relative_step
         self.displacement = self._duration * step
+        end = self._start + self.relative_displacement
+        if is_smooth:
+            self._ranges = [(place - self.margin, place + self.margin) for place in (self._start, end)]
+        else:
+            self._ranges = [(np.minimum(self._start, end) - self.margin, np.maximum(self._start, end) + self.margin)]
         self.version += 1
 
     def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
@@ -184,22 +189,22 @@ class MotionBound:
         return Violations(particles, p[:, particles] + (p[:, particles] - predicted) * excess)
 
     def ranges(self, with_drift: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Lower and upper corners of boxes around each vertex, (3, n) [m] each.
+        """Lower and upper corners of boxes around each vertex, (3, n) [m] each: one for the duration of the bound.
 
-        with_drift: Whether to find one box for the duration of the bound, with the mean motion. Else, for a surface
-            that meets itself, two: when the bound begins and when it ends, relative to the mean; in between, all boxes
-            move straight.
+        with_drift: Whether to add the mean motion. If not, for a surface that meets itself, a smooth one has two boxes:
+            when the bound begins and when it ends. In between, all of them move straight.
         """
-        end = self._start + self.relative_displacement
         if not with_drift:
-            return [(place - self.margin, place + self.margin) for place in (self._start, end)]
-        low, high = np.minimum(self._start, end) - self.margin, np.maximum(self._start, end) + self.margin
+            return self._ranges
+        low, high = np.min([low for low, _ in self._ranges], axis=0), np.max([high for _, high in self._ranges], axis=0)
         return [(low + self._drift_low[:, None], high + self._drift_high[:, None])]
 
-    def _margins(self, speed: np.ndarray, substeps: int) -> np.ndarray:
+    def _margins(self, speed: np.ndarray, substeps: int, wider: float) -> np.ndarray:
         """Margins of vertices that move this far in a substep (n,) [m], for so many substeps, (n,) [m]."""
         extra = substeps * np.maximum(ERROR_MARGIN * self.prediction_error[:-1], SPEED_MARGIN * speed)
-        return np.asarray(BASE_MARGIN * self.edge + np.minimum(extra, MAX_EXTRA_MARGIN * self.edge))
+        np.minimum(extra, wider * MAX_EXTRA_MARGIN * self.edge, out=extra)
+        extra += wider * BASE_MARGIN * self.edge
+        return np.asarray(extra)
 
     def _substeps(self, rate: float) -> int:
         """Duration of a bound in whole substeps, from the duration per edge [1/m]."""

@@ -28,7 +28,7 @@ class Surface:
         vertices: Particles with triangles (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
         edge, longest: Median and longest edge [m].
         patches: Its partition into patches, which all hierarchies share.
-        patch_vertices: Vertices of each patch, numbered as in the mesh, (c, patches) int.
+        patch_vertices: Particles of each patch, (c, patches) int.
         faces_by_patch: The triangles patch by patch, (3, t) int.
         motion_bound: Where its vertices can be for a while.
         prediction_error: Observed error of the motion bound per substep of each vertex, and last of the mean motion,
@@ -49,7 +49,7 @@ class Surface:
         self.edges = np.ascontiguousarray(edges.T) + start
         self.triangles = np.ascontiguousarray(triangles.T) + start
         self.patches = Patches(vertices[triangles], number.reshape(-1, 3), of_side.reshape(3, -1).T)
-        self.patch_vertices = used[self.patches.vertices]
+        self.patch_vertices = self.vertices[self.patches.vertices]
         self.patch_tree = BVH(np.arange(self.patches.count))
         self.faces_by_patch = np.ascontiguousarray(self.triangles[:, self.patches.levels[0].faces])
         self.vertex_tree = BVH(self.patches.vertex_leaves)
@@ -66,10 +66,7 @@ class Surface:
         """Sharpness of edges `which` (k,) at x (3, N), (k,): 0 up to an angle `smooth` [rad], 1 from `sharp` on and at
         borders.
         """
-        left, right = self._left[which], self._right[which]
-        one, other = (kernels.face_normals(x, self.triangles.take(side, axis=1)) for side in (left, right))
-        cosine = np.einsum("im,im->m", one, other)
-        cosine[right < 0] = -1.0
+        cosine = kernels.fold_cosines(x, self.triangles, self._left[which], self._right[which])
         return np.asarray(((np.cos(smooth) - cosine) / (np.cos(smooth) - np.cos(sharp))).clip(0.0, 1.0))
 
     def restore_prediction_error(self, prediction_error: np.ndarray) -> None:

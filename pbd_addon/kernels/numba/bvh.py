@@ -59,15 +59,25 @@ def refit(leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray)
 
 @helper
 def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int, last: int) -> bool:
-    """Whether two boxes overlap on each axis at the first moment or at the last, whose sides begin at `last`."""
+    """Whether two boxes overlap along each axis, at the first moment or at the last, whose sides begin at `last`."""
     i, j = np.uint64(node), np.uint64(other_node)
+    meet = (
+        (boxes[i, 0] <= -other_boxes[j, 3])
+        & (boxes[i, 1] <= -other_boxes[j, 4])
+        & (boxes[i, 2] <= -other_boxes[j, 5])
+        & (other_boxes[j, 0] <= -boxes[i, 3])
+        & (other_boxes[j, 1] <= -boxes[i, 4])
+        & (other_boxes[j, 2] <= -boxes[i, 5])
+    )
+    if meet or not last:
+        return meet
     return (
-        ((boxes[i, 0] <= -other_boxes[j, 3]) | (boxes[i, last] <= -other_boxes[j, last + 3]))
-        & ((boxes[i, 1] <= -other_boxes[j, 4]) | (boxes[i, last + 1] <= -other_boxes[j, last + 4]))
-        & ((boxes[i, 2] <= -other_boxes[j, 5]) | (boxes[i, last + 2] <= -other_boxes[j, last + 5]))
-        & ((other_boxes[j, 0] <= -boxes[i, 3]) | (other_boxes[j, last] <= -boxes[i, last + 3]))
-        & ((other_boxes[j, 1] <= -boxes[i, 4]) | (other_boxes[j, last + 1] <= -boxes[i, last + 4]))
-        & ((other_boxes[j, 2] <= -boxes[i, 5]) | (other_boxes[j, last + 2] <= -boxes[i, last + 5]))
+        ((boxes[i, 0] <= -other_boxes[j, 3]) | (boxes[i, 6] <= -other_boxes[j, 9]))
+        & ((boxes[i, 1] <= -other_boxes[j, 4]) | (boxes[i, 7] <= -other_boxes[j, 10]))
+        & ((boxes[i, 2] <= -other_boxes[j, 5]) | (boxes[i, 8] <= -other_boxes[j, 11]))
+        & ((other_boxes[j, 0] <= -boxes[i, 3]) | (other_boxes[j, 6] <= -boxes[i, 9]))
+        & ((other_boxes[j, 1] <= -boxes[i, 4]) | (other_boxes[j, 7] <= -boxes[i, 10]))
+        & ((other_boxes[j, 2] <= -boxes[i, 5]) | (other_boxes[j, 8] <= -boxes[i, 11]))
     )
 
 
@@ -112,3 +122,38 @@ def query_pairs(
             second[many] = other_leaves[pairs[1, k] - len(other_leaves)]
             many += 1
     return first[:many], second[:many]
+
+
+@kernel("Tuple((i8[::1], i8[::1]))(i8[:,:], f8[:,:], f8[:,:], i8[:], f8[:,:], f8[:,:], i8[:], b1)")
+def pair_members(
+    groups: np.ndarray,
+    hulls: np.ndarray,
+    boxes: np.ndarray,
+    starts: np.ndarray,
+    other_hulls: np.ndarray,
+    other_boxes: np.ndarray,
+    other_starts: np.ndarray,
+    is_self: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    one, other, last, count = np.ascontiguousarray(boxes.T), np.ascontiguousarray(other_boxes.T), len(boxes) - 6, 0
+    around, other_around = np.ascontiguousarray(hulls.T), np.ascontiguousarray(other_hulls.T)
+    near, pairs = np.empty(len(other), np.int64), np.empty((2, 1024), np.int64)
+    for k in range(groups.shape[1]):
+        i, j = groups[0, k], groups[1, k]
+        many = 0
+        for second in range(other_starts[j], other_starts[j + 1]):
+            near[many] = second
+            many += _meet(around, i, other, second, last)
+        if not many:
+            continue
+        for first in range(starts[i], starts[i + 1]):
+            if _meet(one, first, other_around, j, last):
+                if count + many > pairs.shape[1]:
+                    more = np.empty((2, 2 * (count + many)), np.int64)
+                    more[:, :count] = pairs[:, :count]
+                    pairs = more
+                for place in range(many):
+                    second = near[place]
+                    pairs[0, count], pairs[1, count] = first, second
+                    count += _meet(one, first, other, second, last) & (not is_self or i != j or first < second)
+    return pairs[0, :count].copy(), pairs[1, :count].copy()

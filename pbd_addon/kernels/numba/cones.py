@@ -17,14 +17,16 @@ def _normal(p: np.ndarray, triangles: np.ndarray, face: int) -> tuple[float, flo
     return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
 
 
-@kernel("f8[:,::1](f8[:,::1], i8[:,:])")
-def face_normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    normals = np.empty(triangles.shape)
-    for face in range(triangles.shape[1]):
-        x, y, z = _normal(p, triangles, face)
-        length = max(sqrt(x * x + y * y + z * z), 1e-300)
-        normals[0, face], normals[1, face], normals[2, face] = x / length, y / length, z / length
-    return normals
+@kernel("f8[::1](f8[:,::1], i8[:,:], i8[:], i8[:])")
+def fold_cosines(p: np.ndarray, triangles: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    cosines = np.full(len(left), -1.0)
+    for edge in range(len(left)):
+        if right[edge] >= 0:
+            ax, ay, az = _normal(p, triangles, left[edge])
+            bx, by, bz = _normal(p, triangles, right[edge])
+            squares = (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz)
+            cosines[edge] = (ax * bx + ay * by + az * bz) / max(sqrt(squares), 1e-300)
+    return cosines
 
 
 @kernel("Tuple((f8[:,::1], f8[::1]))(f8[:,::1], i8[:,:], i8[:])")

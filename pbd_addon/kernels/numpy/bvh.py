@@ -86,6 +86,45 @@ def query_pairs(
     return leaves[(pairs >> 32) - len(leaves)], other_leaves[(pairs & LAST) - len(other_leaves)]
 
 
+def pair_members(
+    groups: np.ndarray,
+    hulls: np.ndarray,
+    boxes: np.ndarray,
+    starts: np.ndarray,
+    other_hulls: np.ndarray,
+    other_boxes: np.ndarray,
+    other_starts: np.ndarray,
+    is_self: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    if not groups.size:
+        return np.zeros(0, int), np.zeros(0, int)
+    ends = np.minimum(hulls.min(axis=1), other_hulls.min(axis=1)).reshape(-1, 6).min(axis=0)
+    low = _words(boxes, ends)
+    room_of_hull, room = (
+        ROOM - _words(each, ends)[:, [1, 0, 3, 2][: len(each) // 3]] for each in (other_hulls, other_boxes)
+    )
+    found = []
+    for start in range(0, groups.shape[1], CHUNK):
+        i, j = groups[:, start : start + CHUNK]
+        row, first = _members(i, starts)
+        pairs = _touching(low, room_of_hull, first << 32 | j.take(row), False)
+        row, second = _members(pairs & LAST, other_starts)
+        first = (pairs >> 32).take(row)
+        if is_self:
+            once = np.flatnonzero((first < second) | (first >= starts[1:].take((pairs & LAST).take(row))))
+            first, second = first.take(once), second.take(once)
+        found.append(_touching(low, room, first << 32 | second, False))
+    pairs = np.concatenate(found)
+    return pairs >> 32, pairs & LAST
+
+
+def _members(groups: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The members of groups (k,), one group after the other: the place of the group, and the number; (m,) int each."""
+    counts = np.diff(starts).take(groups)
+    row = np.repeat(np.arange(len(groups)), counts)
+    return row, np.arange(len(row)) + (starts.take(groups) - (np.cumsum(counts) - counts)).take(row)
+
+
 def _words(nodes: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """How far the lower and the upper sides of all boxes are from the ends (6,) of all the space, (nodes, 2 or 4) int.
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
-def face_normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    normals = _crosses(p, triangles)
-    normals /= np.maximum(np.sqrt(np.einsum("im,im->m", normals, normals)), 1e-300)
-    return normals
+def fold_cosines(p: np.ndarray, triangles: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    one, other = (_normals(p, triangles.take(side, axis=1)) for side in (left, right))
+    return np.where(right < 0, -1.0, np.einsum("im,im->m", one, other))
 
 
 def patch_cones(p: np.ndarray, triangles: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    normals = face_normals(p, triangles)
+    normals = _normals(p, triangles)
     axes = np.add.reduceat(normals, starts, axis=1)
     axes /= np.maximum(np.sqrt(np.einsum("im,im->m", axes, axes)), 1e-300)
     counts = np.diff(np.append(starts, triangles.shape[1]))
@@ -24,6 +23,13 @@ def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosine
     normals = _crosses(p, triangles)
     along = np.einsum("im,im->m", normals, axes)
     return np.asarray(along * np.abs(along) < cosines**2 * np.einsum("im,im->m", normals, normals))
+
+
+def _normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Unit normals of triangles, (3, t); 0 for one without area."""
+    normals = _crosses(p, triangles)
+    normals /= np.maximum(np.sqrt(np.einsum("im,im->m", normals, normals)), 1e-300)
+    return normals
 
 
 def _crosses(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -61,3 +61,25 @@ class Hierarchies(Protocol):
 
         roots: Nodes that are tested first, with what is below them, (2, k) int64: all those of one tree on one level.
         """
+
+    def pair_members(
+        self,
+        groups: np.ndarray,
+        hulls: np.ndarray,
+        boxes: np.ndarray,
+        starts: np.ndarray,
+        other_hulls: np.ndarray,
+        other_boxes: np.ndarray,
+        other_starts: np.ndarray,
+        is_self: bool,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of boxes that overlap, one of each of two groups; as `query_pairs`.
+
+        Args:
+            groups: Pairs of groups, (2, k) int64, each once.
+            hulls: Boxes around the first groups, (6 or 12, g) [m], in the form of `nodes`.
+            boxes: Of what they consist of, group by group, (6 or 12, m) [m].
+            starts: Where those of each group begin, and their number, (g + 1,) int.
+            other_hulls, other_boxes, other_starts: The same of the second groups.
+            is_self: Whether both are the same: then a group that is paired with itself has each pair once, no (i, i).
+        """

@@ -10,8 +10,11 @@ import numpy as np
 class Cones(Protocol):
     """Normal cones."""
 
-    def face_normals(self, p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-        """Unit normals of triangles (3, t) int at p (3, n), (3, t); 0 for one without area."""
+    def fold_cosines(self, p: np.ndarray, triangles: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Cosines of the angles between the normals of triangles `left` (k,) and `right` (k,) at p (3, n), (k,).
+
+        triangles: (3, t) int. The cosine is 0 with a triangle without area, and -1 where `right` is negative.
+        """
 
     def patch_cones(
         self, p: np.ndarray, triangles: np.ndarray, starts: np.ndarray
