@@ -111,6 +111,7 @@ class SurfacePair:
         self.motion_bounds = one.motion_bound, other.motion_bound
         self.candidates = no_candidates()
         self._queried: tuple[int, int] | None = None
+        self.is_smooth = False
         self._is_flat: list[np.ndarray] = []
         self._flat_faces, self._flat_triangles = np.zeros(0, int), np.zeros((3, 0), int)
         self._axes, self._cosines = np.zeros((3, 0)), np.zeros(0)
@@ -206,6 +207,9 @@ class SurfacePair:
                 around = np.zeros(level.count)
                 around[center[starts]] = np.maximum.reduceat(turn + widest.take(member), starts)
                 is_flat = (np.stack([widest, around]) <= NARROW_CONE) & level.can_be_flat & ~is_known
+                if not self._is_flat:
+                    self.is_smooth = bool(is_flat[1].mean() >= SMOOTH_PATCHES)
+                is_flat[1] &= self.is_smooth
                 is_flat[0] |= is_flat[1]
                 room = np.where(is_flat[0], CONE, np.inf)
                 turn[~is_flat[1].take(member)] = -np.inf
@@ -215,18 +219,13 @@ class SurfacePair:
                 cones = (np.repeat(each, counts, axis=-1) for each in (axes[:, checked], np.cos(room[checked])))
                 checks.append((level, faces, *cones))
             self._is_flat.append(is_flat)
-            is_known = is_known | is_flat[1]
+            is_known = is_known | is_flat[int(self.is_smooth)]
         self._levels = [level for level, _, _, _ in checks]
         self._splits = np.cumsum([len(faces) for _, faces, _, _ in checks])[:-1]
         self._flat_faces, self._axes, self._cosines = (
             np.concatenate(each, axis=-1) for each in zip(*(check[1:] for check in checks))
         )
         self._flat_triangles = self.one.triangles.take(self._flat_faces, axis=1)
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether nearly all large patches have flat neighborhoods: few candidates are to be expected."""
-        return bool(self._is_flat[0][1].mean() >= SMOOTH_PATCHES)
 
     def _meeting_patches(self, kernels: Kernels) -> tuple[Side, Side, np.ndarray]:
         """The patches of both surfaces that can meet, and pairs of their places there, (2, k) int.
@@ -247,7 +246,8 @@ class SurfacePair:
             ]
             return sides[0], sides[1], np.stack([places for _, places in both])
         own, pairs, roots = np.zeros(1, int), np.zeros((2, 0), int), 1
-        for level, (is_flat, is_flat_around) in zip(self.one.patches.levels, self._is_flat):
+        known = self._is_flat or [np.zeros((2, level.count), bool) for level in self.one.patches.levels]
+        for level, (is_flat, is_flat_around) in zip(self.one.patches.levels, known):
             part = FittedBVH(kernels, np.arange(level.count), tree.nodes[:, : 2 * level.count], roots)
             pairs = np.stack(part.query_pairs(part, np.concatenate([np.stack([own, own]), pairs], axis=1)))
             left_out = level.are_neighbors(*pairs) & is_flat_around.take(pairs).any(axis=0)

@@ -18,7 +18,7 @@ from ..kernels import Kernels
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
-SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 6, 2.5
+SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 6.0, 2.5
 """Factors of the limit of displacement, and of errors and margins, where more candidates cost less than a query."""
 
 ERROR_DECAY = 0.5
@@ -33,7 +33,7 @@ BASE_MARGIN = 0.04
 ERROR_MARGIN = 1.5
 """... plus this times its observed error per substep, for each substep of the bound, ..."""
 
-SPEED_MARGIN, MAX_EXTRA_MARGIN = 0.03, 0.35
+SPEED_MARGIN, MAX_EXTRA_MARGIN = 0.1, 0.35
 """... or this share of its displacement, if that is more; and the most that is added, in edges."""
 
 EXACT_MARGIN = 1e-6
