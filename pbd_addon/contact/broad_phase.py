@@ -1,10 +1,11 @@
 """Broad phase: the candidates that two surfaces, or one with itself, can have before their motion bounds run out.
 
-Boxes around the vertices, edges and triangles, swept along their bounded motion, are queried against each other in
-bounding volume hierarchies; of the pairs that overlap, those that can come closer than the distance are kept. A query
-misses nothing that the motion bounds allow, except smooth edges of cloth farther apart than `SMOOTH_SHARE` of the
-distance, which vertex-triangle pairs keep apart. With NumPy, it costs about 0.2 µs for each overlapping pair of boxes
-and 0.05 µs for each pair of nodes visited.
+Boxes around patches of both surfaces, swept along their bounded motion, are queried against each other in bounding
+volume hierarchies; in the pairs of patches that overlap, so are those around vertices, edges and triangles; of the
+pairs of these, those that can come closer than the distance are kept. A query misses nothing that the motion bounds
+allow, except smooth edges of cloth farther apart than `SMOOTH_SHARE` of the distance, which vertex-triangle pairs keep
+apart, and what is left out as a height field. Everything in a smooth surface moves along with its neighbors, so that
+boxes at the beginning and at the end of the bound are compared, not what they sweep over.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ NARROW_CONE, CONE = math.radians(35.0), math.radians(45.0)
 """Half-angle of the normal cone of a piece that is left out with itself, at the query and for as long as that holds."""
 
 SMOOTH_PATCHES = 0.9
-"""A surface is smooth if this share of its patches have flat neighborhoods."""
+"""A surface is smooth if this share of its large patches have flat neighborhoods. Only then these are left out: where
+cloth crumples, more neighbors would become contacts, and none again, as it moves."""
 
 
 class Side(NamedTuple):
@@ -191,7 +193,8 @@ class SurfacePair:
         All normals of a neighborhood are in the cone around the axis of its central patch, if those of each patch are
         in the cone around its own axis that is narrower by the angle between both: only that is checked later.
         """
-        self._is_flat, checks = [], []
+        self._is_flat = []
+        checks: list[tuple[Partition, np.ndarray, np.ndarray, np.ndarray]] = []
         is_known = np.zeros(1, bool)
         for level in self.one.patches.levels:
             is_known = np.repeat(is_known, level.count // len(is_known))  # as part of a larger piece
@@ -216,8 +219,8 @@ class SurfacePair:
                 room[center[starts]] = np.minimum(room[center[starts]], CONE - np.maximum.reduceat(turn, starts))
                 checked = np.flatnonzero(room < np.inf)
                 faces, counts = level.faces_of(checked)
-                cones = (np.repeat(each, counts, axis=-1) for each in (axes[:, checked], np.cos(room[checked])))
-                checks.append((level, faces, *cones))
+                axes, cosines = axes.take(checked, axis=1), np.cos(room[checked])
+                checks.append((level, faces, np.repeat(axes, counts, axis=1), np.repeat(cosines, counts)))
             self._is_flat.append(is_flat)
             is_known = is_known | is_flat[int(self.is_smooth)]
         self._levels = [level for level, _, _, _ in checks]
@@ -292,7 +295,7 @@ class SurfacePair:
     def _edge_distances(
         self, kernels: Kernels, surface: Surface, x: np.ndarray, angle: float, which: np.ndarray
     ) -> np.ndarray:
-        """Distance that edges `which` (k,) keep, (k,) [m]: the whole one from a dihedral `angle` [rad] on, less if smooth.
+        """Distance that edges `which` (k,) keep, (k,) [m]: the whole one from a dihedral `angle` [rad] on, or less.
 
         It is a continuous function of the angle: at a step, layers would be thrown to and fro.
         """
@@ -386,9 +389,7 @@ class SurfacePair:
         """
         one, other = a.side.motion_bound, b.side.motion_bound
         same = one is other
-        pairs = kernels.pair_members(
-            groups, a.side.hulls, a.boxes, a.starts, b.side.hulls, b.boxes, b.starts, a is b
-        )
+        pairs = kernels.pair_members(groups, a.side.hulls, a.boxes, a.starts, b.side.hulls, b.boxes, b.starts, a is b)
         (displacement, margin), (other_displacement, other_margin) = motions[one], motions[other]
         # Bounds of two surfaces have different durations, and their mean motions may be off as well.
         drift = 0.0 if same else math.sqrt(3.0) * (one.drift_margin + other.drift_margin)

@@ -19,7 +19,8 @@ DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
 SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 6.0, 2.5
-"""Factors of the limit of displacement, and of errors and margins, where more candidates cost less than a query."""
+"""Factors of the limit of displacement, and of the least margin and the most that is added, for smooth surfaces: there
+more candidates cost less than a query."""
 
 ERROR_DECAY = 0.5
 """Share of the observed prediction error that is left at the next observation."""

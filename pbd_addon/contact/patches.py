@@ -21,8 +21,8 @@ import numpy as np
 
 from .bvh import median_split_order
 
-PATCH_DEPTHS = 5, 3
-"""Levels of the tree of faces below the patches, large ones first: they have 17 to 32 and 5 to 8 faces, or half."""
+LARGE_PATCH_DEPTH, PATCH_DEPTH = 5, 3
+"""Levels of the tree of faces below large and small patches: these have up to 32 and 8 faces, and more than half."""
 
 MAX_ASPECT = 6.0
 """Largest squared length of a piece over its area. A strip of that aspect meets its own end at a strain of a half."""
@@ -43,7 +43,7 @@ class Patches:
         edge: Number of the edge from each corner to the next, (t, 3) int.
 
     Attributes:
-        levels: Partitions, each finer than the one before.
+        levels: Partitions into large patches and into small ones.
         count: Patches of the finest one.
         face_leaves, vertex_leaves, edge_leaves: The primitive in each leaf of its hierarchy, -1 for none: as many
             leaves in each patch of the finest partition, (count * 2**i,) int.
@@ -58,7 +58,7 @@ class Patches:
         turns = _turns_of_border(corners, vertex, edge)
         self.levels = [
             Partition(places * count // len(leaves), leaves[used], corners, vertex, *turns)
-            for count in (max(len(leaves) >> depth, 1) for depth in PATCH_DEPTHS)
+            for count in (max(len(leaves) >> depth, 1) for depth in (LARGE_PATCH_DEPTH, PATCH_DEPTH))
         ]
         finest = self.levels[-1]
         self.count = finest.count

@@ -60,9 +60,7 @@ class Surface:
         self.prediction_error = np.full(len(vertices) + 1, INITIAL_ERROR * self.edge)
         self.motion_bound = MotionBound(self.part, self.edge, self.prediction_error, exact)
 
-    def sharpness(
-        self, kernels: Kernels, x: np.ndarray, which: np.ndarray, smooth: float, sharp: float
-    ) -> np.ndarray:
+    def sharpness(self, kernels: Kernels, x: np.ndarray, which: np.ndarray, smooth: float, sharp: float) -> np.ndarray:
         """Sharpness of edges `which` (k,) at x (3, N), (k,): 0 up to an angle `smooth` [rad], 1 from `sharp` on and at
         borders.
         """

@@ -80,6 +80,8 @@ class Hierarchies(Protocol):
             hulls: Boxes around the first groups, (6 or 12, g) [m], in the form of `nodes`.
             boxes: Of what they consist of, group by group, (6 or 12, m) [m].
             starts: Where those of each group begin, and their number, (g + 1,) int.
-            other_hulls, other_boxes, other_starts: The same of the second groups.
+            other_hulls: Boxes around the second groups, (6 or 12, l) [m].
+            other_boxes: Of what they consist of, (6 or 12, j) [m].
+            other_starts: Where those of each begin, (l + 1,) int.
             is_self: Whether both are the same: then a group that is paired with itself has each pair once, no (i, i).
         """

@@ -16,9 +16,7 @@ class Cones(Protocol):
         triangles: (3, t) int. The cosine is 0 with a triangle without area, and -1 where `right` is negative.
         """
 
-    def patch_cones(
-        self, p: np.ndarray, triangles: np.ndarray, starts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def patch_cones(self, p: np.ndarray, triangles: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Cones around the normals of the triangles (3, t) of each patch, which begin at `starts` (k,), at p (3, n).
 
         Returns:
