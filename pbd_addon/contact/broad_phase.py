@@ -44,7 +44,7 @@ REST_SHARE = 0.9
 NARROW_CONE, CONE = math.radians(35.0), math.radians(45.0)
 """Half-angle of the normal cone of a piece that is left out with itself, at the query and for as long as that holds."""
 
-SMOOTH_PATCHES = 0.9
+SMOOTH_PATCHES = 0.75
 """A surface is smooth if this share of its large patches have flat neighborhoods. Only then these are left out: where
 cloth crumples, more neighbors would become contacts, and none again, as it moves."""
 
