@@ -25,6 +25,8 @@ from make_samples import load_tool  # noqa: E402
 CLOTH_VIEW = ((2.9, -6.2, 0.7), (0.0, 0.1, -0.85))
 LOW_VIEW = ((1.8, -4.4, 0.9), (0.0, 0.0, -0.62))
 BALLOON_VIEW = ((1.0, -3.2, 1.0), (0.0, 0.0, 0.58))
+SKIRT_VIEW = ((2.2, -2.3, 1.0), (0.0, 0.0, 0.05))
+CUSHION_VIEW = ((0.9, -1.6, 0.8), (0.0, 0.0, 0.12))
 """Where the camera stands and what it looks at [m]."""
 
 PICTURES = {
@@ -37,6 +39,9 @@ PICTURES = {
     "Hold a volume": ("balloon_volume", (1, 4, 12), 0.0, BALLOON_VIEW),
     "Blow with a pressure": ("balloon_pressure", (1, 4, 12), 0.0, BALLOON_VIEW),
     "Blow up a mesh of your own": ("balloon_cushion", (1, 6, 30), 0.0, BALLOON_VIEW),
+    "Sew a skirt around a body": ("garment_skirt", (1, 18, 60), -0.5, SKIRT_VIEW),
+    "Open the seams": ("garment_open", (60, 63, 67), -0.5, SKIRT_VIEW),
+    "Sew a cushion": ("garment_cushion", (1, 14, 72), 0.0, CUSHION_VIEW),
 }
 """By the section's heading: name of the picture, its frames, height of the ground [m], and the view."""
 
@@ -47,7 +52,7 @@ LEVELS = 100
 def main() -> None:
     """Make the pictures of the pages that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", nargs="*", metavar="PAGE", help="first_cloth, first_balloon; default: both")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="first_cloth, first_balloon, garments; default: all")
     parser.add_argument("--samples", type=int, default=16, help="rays per pixel")
     arguments = parser.parse_args()
     with load_tool("extension").installed(), tempfile.TemporaryDirectory(prefix="pbd-guide-") as scratch:
@@ -55,7 +60,7 @@ def main() -> None:
         import bpy
         import walkthrough
 
-        for page in arguments.pages or ("first_cloth", "first_balloon"):
+        for page in arguments.pages or ("first_cloth", "first_balloon", "garments"):
             bpy.ops.wm.read_homefile(app_template="")
             set_up()
             for section in getattr(walkthrough, page)(lambda *_: None):

@@ -1,4 +1,4 @@
-"""The steps of first_cloth.md and first_balloon.md as Blender does them, in the pages' order.
+"""The steps of first_cloth.md, first_balloon.md and garments.md as Blender does them, in the pages' order.
 
 A page is a generator that begins in Blender's default scene and yields the heading of a section when its steps are
 done. `reads` is told the bold words of each step before it is taken: the test compares them with the page, and the
@@ -123,6 +123,77 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     apply_preset(cushion, "Cushion")
     play(30)
     yield "Blow up a mesh of your own"
+
+
+def garments(reads: Reads) -> Iterator[str]:
+    """The steps of garments.md."""
+    reads("File › New › General", "Delete")
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    reads("Add › Mesh › Cone", "Radius 1", "Radius 2", "Depth", "Add Collider")
+    bpy.ops.mesh.primitive_cone_add(radius1=0.25, radius2=0.1, depth=1.0)
+    bpy.ops.object.pbd_collider_add()
+    reads("Add › Mesh › Grid", "X Subdivisions", "Y Subdivisions", "Size", "Location Y", "Rotation X", "Add Cloth")
+    bpy.ops.mesh.primitive_grid_add(
+        x_subdivisions=24, y_subdivisions=24, size=0.6, location=(0.0, -0.3, 0.3), rotation=(1.5707963, 0.0, 0.0)
+    )
+    skirt = bpy.context.object
+    bpy.ops.object.pbd_add(type="CLOTH")
+    reads("Edit Mode", "Flip")
+    bpy.ops.object.mode_set(mode="EDIT")
+    second_panel(skirt, (0.0, 0.6, 0.0))
+    reads("Add Seam", "Add Seam", "Object Mode")
+    for side in (-1.0, 1.0):
+        select(skirt, lambda place, side=side: side * place.x > 0.299)
+        bpy.ops.object.pbd_add_seam()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    reads("Field Weights", "Gravity")
+    weights = skirt.pbd.field_weights
+    for frame, gravity in ((26, 0.0), (27, 1.0)):
+        weights.gravity = gravity
+        weights.keyframe_insert("gravity", frame=frame)
+    play(60)
+    yield "Sew a skirt around a body"
+
+    reads("Sewing")
+    for frame, sewing in ((60, True), (61, False)):
+        skirt.pbd.sewing = sewing
+        skirt.pbd.keyframe_insert("sewing", frame=frame)
+    play(80)
+    yield "Open the seams"
+
+    reads("File › New › General", "Delete")
+    for obj in (skirt, bpy.data.objects["Cone"]):
+        bpy.data.objects.remove(obj)
+    reads("Add › Mesh › Grid", "X Subdivisions", "Y Subdivisions", "Size", "Location Z")
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=24, y_subdivisions=24, size=0.5, location=(0.0, 0.0, 0.15))
+    cushion = bpy.context.object
+    reads("Add Balloon", "Party Balloon", "Cushion", "Floor")
+    bpy.ops.object.pbd_add(type="BALLOON")
+    apply_preset(cushion, "Cushion")
+    bpy.context.scene.pbd.use_floor = True
+    reads("Edit Mode", "Flip")
+    bpy.ops.object.mode_set(mode="EDIT")
+    second_panel(cushion, (0.0, 0.0, -0.1))
+    reads("Select › Select Loops › Select Boundary Loop", "Add Seam", "Object Mode")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.region_to_loop()
+    bpy.ops.object.pbd_add_seam()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    reads("Overpressure", "Closing Time")
+    cushion.pbd.closing_time = 0.5
+    for frame, pressure in ((20, 0.0), (30, 50.0)):
+        cushion.pbd.overpressure = pressure
+        cushion.pbd.keyframe_insert("overpressure", frame=frame)
+    play(72)
+    yield "Sew a cushion"
+
+
+def second_panel(obj: bpy.types.Object, way: tuple[float, float, float]) -> None:
+    """Duplicate all faces in Edit Mode, move the copy by `way` [m], and turn it over."""
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.duplicate()
+    bpy.ops.transform.translate(value=way)
+    bpy.ops.mesh.flip_normals()
 
 
 def play(last: int) -> None:

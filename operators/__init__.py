@@ -22,6 +22,7 @@ from . import (
     playback,
     presets,
     primitives,
+    seams,
     settle,
     tangles,
 )
@@ -31,6 +32,7 @@ MODULES = (
     pins,
     maps,
     attach,
+    seams,
     colliders,
     tangles,
     doctor,

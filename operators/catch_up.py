@@ -46,6 +46,9 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
             return ""  # It plays on, which needs no words, and soon would say so again.
         return f"Simulated up to frame {session.last_shown(context.scene)}"
 
+    def stopped(self) -> str:
+        return "" if self._played else super().stopped()  # Who stops playback knows of no catch-up.
+
 
 def begin_where_late(scene: Scene) -> None:
     """After a frame change: catch up with the frame on show, if that is to be done with progress and Esc."""

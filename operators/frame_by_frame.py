@@ -78,7 +78,7 @@ class FrameByFrame:
         return line.format(work=work, frame=progress.frame, last=progress.end, time=left)
 
     def stopped(self) -> str:
-        """What Esc leaves behind, one sentence."""
+        """What Esc leaves behind, one sentence, or "" where that is seen."""
         return f"{self._verb.capitalize()} cancelled; the frames simulated so far stay in the cache"
 
     def execute(self, context: Context) -> Result:
@@ -120,7 +120,7 @@ class FrameByFrame:
             while time.perf_counter() < stop:
                 progress = next(self._run)
                 if getattr(progress, "to_prepare", 0):
-                    break  # What comes next cannot be cut: it is told first.
+                    break  # It is told before the scene is read, which is not cut.
         except StopIteration:
             self.cancel(context)
             return self._finish(context)
@@ -148,7 +148,9 @@ class FrameByFrame:
     def _stop(self, context: Context) -> Result:
         """End by Esc, or as a script changed the scene in the middle of a frame."""
         self.cancel(context)
-        self.report({"INFO"}, self.stopped())
+        said = self.stopped()
+        if said:
+            self.report({"INFO"}, said)
         return self.give_up(context)
 
     def _finish(self, context: Context) -> Result:

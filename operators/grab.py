@@ -133,6 +133,8 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
     def invoke(self, context: Context, event: Event) -> Result:
         if bpy.app.background or not any(area.type == "VIEW_3D" for area in context.screen.areas):
             return self.execute(context)
+        undo: Any = bpy.ops.ed
+        undo.undo_push(message="Change Frame")  # Playback makes no step: Ctrl+Z would also go to an earlier frame.
         try:
             self.hand = GrabSession(context.scene, context.evaluated_depsgraph_get())
         except PBDError as error:

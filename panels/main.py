@@ -9,7 +9,7 @@ from ..pbd_addon.blender.timeline import session
 from . import status
 from .places import BodyPanel, in_both_places, is_live
 from .presets import draw_chosen, draw_header_icon
-from .rows import columns, draw_rows, row_of_buttons
+from .rows import columns, draw_rows, fit_side_by_side, row_of_buttons
 
 
 class Main(BodyPanel):
@@ -56,8 +56,10 @@ def draw_playback(context: Context, layout: Layout) -> None:
     row.operator("screen.animation_play", text="Pause" if playing else "Play", icon="PAUSE" if playing else "PLAY")
     row.operator("object.pbd_step", icon="FRAME_NEXT")
     row.operator("object.pbd_reset", icon="LOOP_BACK")
-    row = col.row(align=True)
+    fits = fit_side_by_side(context, "Bake", "Delete Bake", icon=True)
+    row = col.row(align=True) if fits else col.column(align=True)
     if running is not None and running.bake is not None:
+        row.scale_y = 1.0 if fits else 2.0  # As high as the buttons, so that nothing below it moves.
         row.progress(factor=running.bake.share, text=running.bake.describe(), translate=False)
     else:
         row.operator("object.pbd_bake", icon="KEY_HLT").mode = settings.bake_mode

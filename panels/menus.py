@@ -68,6 +68,7 @@ class MESH_MT_pbd(bpy.types.Menu):
         layout = self.layout
         layout.operator("object.pbd_pin_selected", icon="PINNED")
         layout.operator("object.pbd_unpin_selected", icon="UNPINNED")
+        layout.operator("object.pbd_add_seam")
         layout.operator("object.pbd_attach_selected", icon="LINKED")
 
 

@@ -64,14 +64,20 @@ def is_slider(field: Any) -> bool:
 
     As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
     """
-    return field.identifier.startswith("k_") or (field.unit == "LENGTH" and field.soft_max <= SHORT)
+    is_share = field.identifier.startswith("k_") or field.subtype == "FACTOR"
+    return is_share or (field.unit == "LENGTH" and field.soft_max <= SHORT)
 
 
 def row_of_buttons(layout: Layout, context: Context, *labels: str, icon: bool = False) -> Layout:
     """A row for buttons with these English labels, or a column if they would be cut off side by side."""
-    needed = PADDING + max(text_width(context, iface(label, "Operator")) for label in labels)
-    fits = needed + (ICON if icon else 0.0) <= row_width(context) / len(labels)
+    fits = fit_side_by_side(context, *labels, icon=icon)
     return layout.row(align=True) if fits else layout.column(align=True)
+
+
+def fit_side_by_side(context: Context, *labels: str, icon: bool = False) -> bool:
+    """Whether no button of these English labels is cut off in one row."""
+    needed = PADDING + max(text_width(context, iface(label, "Operator")) for label in labels)
+    return needed + (ICON if icon else 0.0) <= row_width(context) / len(labels)
 
 
 def row_width(context: Context) -> float:

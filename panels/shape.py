@@ -11,7 +11,7 @@ from .rows import draw_rows, draw_sentence, row_of_buttons
 
 
 class Shape(BodyPanel):
-    """What holds it: pinned vertices follow the object, attached ones another one. And the shape it strives for"""
+    """What holds it: pinned vertices follow the object, attached ones another one. Its seams, and its rest shape"""
 
     name = "shape"
     parent = "main"
@@ -23,7 +23,9 @@ class Shape(BodyPanel):
         row = layout.row()
         row.active = bool(obj.pbd.pin_group)
         draw_rows(row, obj.pbd, "pin_stiffness")
-        draw_rows(layout, obj.pbd, "hold_pins")
+        row = layout.row()
+        row.active = bool(obj.pbd.pin_group or obj.pbd.attach_object)
+        draw_rows(row, obj.pbd, "hold_pins")
         if obj.mode == "EDIT":
             row = row_of_buttons(layout, context, "Pin Selected", "Unpin Selected")
             row.operator("object.pbd_pin_selected")
@@ -36,6 +38,12 @@ class Shape(BodyPanel):
         row.active = obj.pbd.attach_object is not None
         draw_group(row, context, obj, "attach_group")
         layout.operator("object.pbd_attach_selected", icon="LINKED")
+        draw_rows(layout, obj.pbd, "sewing")
+        if obj.mode == "EDIT":
+            layout.operator("object.pbd_add_seam")
+        col = layout.column()
+        col.active = obj.pbd.sewing
+        draw_rows(col, obj.pbd, "closing_time", "sewing_force", labels={"sewing_force": "Max Force"})
         draw_rows(layout, obj.pbd, "rest_shape")
         if obj.pbd.rest_shape == "OBJECT":
             draw_rows(layout, obj.pbd, "rest_object")

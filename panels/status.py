@@ -7,7 +7,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.doctor import setup_findings
-from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.kinds import Context, Layout, Scene
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
 from .convergence import draw_convergence
@@ -68,7 +68,7 @@ def line(context: Context) -> tuple[str, str, bool]:
         return iface("Colliders leave cloth no room"), "ERROR", False
     said = summary(context, running)
     if said:
-        return said, "ERROR" if has_warning(running) else "TIME", False
+        return said, "ERROR" if has_warning(context.scene, running) else "TIME", False
     seconds = cost_estimate.seconds_of_frame(context.scene, cost_estimate.count_vertices(context.scene))
     if seconds < cost_estimate.LONG:
         return iface("Press Space to simulate"), "INFO", False
@@ -108,10 +108,10 @@ def summary(context: Context, running: session.Record | None) -> str:
     return ", ".join(parts)
 
 
-def has_warning(running: session.Record) -> bool:
+def has_warning(scene: Scene, running: session.Record) -> bool:
     """Whether the details say something that should not be overlooked."""
     unstable = running.report is not None and running.report.advice is not None
-    return bool(unstable or running.disk_note or running.first_disturbed is not None)
+    return bool(unstable or running.disk_note or session.disturbed(scene)[0] is not None)
 
 
 def draw_line(context: Context, layout: Layout) -> None:
@@ -194,8 +194,9 @@ def draw_frames(context: Context, layout: Layout, running: session.Record) -> No
         draw_sentence(layout, context, said, "INFO")
     if running.disk_note:
         draw_sentence(layout, context, error_sentences.in_users_language(running.disk_note), "ERROR")
-    if running.first_disturbed is not None:
-        said = iface(DISTURBED[running.disturbed_by]).format(frame=running.first_disturbed)
+    disturbed, by = session.disturbed(context.scene)
+    if disturbed is not None:
+        said = iface(DISTURBED[by]).format(frame=disturbed)
         draw_sentence(layout, context, said, "INFO")
 
 

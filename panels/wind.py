@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 
 from ..pbd_addon.blender import gpu_drawing, wind_arrow
@@ -63,19 +61,17 @@ class FieldWeights(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         weights = context.object.pbd.field_weights
-        layout.prop(context.scene.pbd, "field_reading", text="Fields")
+        layout.prop(context.scene.pbd, "field_reading")
         layout.prop(weights, "collection")
-        flow = columns(layout)
-        draw_weights(flow, weights, "gravity", "all", "force", "vortex", "magnetic", "harmonic", "wind", "turbulence")
-        draw_weights(flow, weights, "drag", "texture", "charge", "lennardjones", "curve_guide", "smokeflow", "boid")
+        draw_rows(
+            columns(layout),
+            weights,
+            *("gravity", "all", "force", "vortex", "magnetic", "harmonic", "wind", "turbulence", "drag", "texture"),
+            *("charge", "lennardjones", "curve_guide", "smokeflow", "boid"),
+            labels={"lennardjones": "Lennard-J."},
+        )
         for sentence in field_findings.fields(context.object, context.scene):
             draw_sentence(layout, context, sentence, "INFO")
-
-
-def draw_weights(layout: Layout, weights: Any, *names: str) -> None:
-    """Weights as sliders."""
-    for name in names:
-        layout.column().prop(weights, name, slider=True)
 
 
 class Gas(BodyPanel):
@@ -90,7 +86,12 @@ class Gas(BodyPanel):
         settings = context.object.pbd
         layout.active = layout.active and settings.pressure_mode != "OFF"
         layout.prop(settings, "gas")
-        draw_rows(columns(layout), settings, "gas_density", "pump", "burst_pressure", "burst_strain")
+        flow = columns(layout)
+        draw_rows(flow, settings, "gas_density")
+        pump = flow.column()
+        pump.active = layout.active and settings.pressure_mode == "GAS"
+        draw_rows(pump, settings, "pump")
+        draw_rows(flow, settings, "burst_pressure", "burst_strain")
 
 
 def draw() -> None:

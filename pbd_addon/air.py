@@ -34,7 +34,7 @@ from .settings import Material
 from .wind import MODES, Wind
 
 GUSTS = 4
-"""How often a frame asks for the gusts at each triangle. At 12 m/s and 24 frames a second, the air is 12 cm farther."""
+"""How often a frame asks for the gusts at each particle. At 12 m/s and 24 frames a second, the air is 12 cm farther."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -191,44 +191,40 @@ class AirOfFrame:
         if self.feels:
             air = self._air(kernels, x, begin, fraction)
             if moving is not None:
-                moving = moving.take(self.surface.triangles, axis=1).mean(axis=1)
-                air = air + (moving if self._shade is None else moving * self._shade)
+                air = np.ascontiguousarray(air + moving)
             triangles, masses, shares, normal, tangent, _ = self.surface
-            kernels.push_by_air(v, x, air, triangles, masses, normal, tangent, shares, h)
+            kernels.push_by_air(v, x, air, self._shade, triangles, masses, normal, tangent, shares, h)
         if acceleration is not None:
             v += np.where(w > 0.0, h, 0.0) * acceleration
 
     def _air(self, kernels: Kernels, x: np.ndarray, begin: float, fraction: float) -> np.ndarray:
-        """Velocity of the air at each triangle, (3, t), or everywhere, (3, 1) [m/s]."""
+        """Velocity of the air at each particle, (3, n), or everywhere, (3, 1) [m/s]."""
         quarter = int(begin * GUSTS + 1e-9)
         if self._steady and self._blowing is not None and self._blowing[0] == quarter:
             return self._blowing[1]
         mean = self.start + fraction * (self.end - self.start)
-        air = mean[:, None]
+        air = mean.reshape(3, 1)
         intensity = self.turbulence[0] + fraction * (self.turbulence[1] - self.turbulence[0])
         strength = intensity * float(np.linalg.norm(mean))
         if strength and self.around.wind:
             air = air + strength * self._gusts_at(kernels, x, quarter)
-        if self._shade is not None:
-            air = air * self._shade
         self._blowing = quarter, air
         return air
 
     def _gusts_at(self, kernels: Kernels, x: np.ndarray, quarter: int) -> np.ndarray:
-        """Gusts at each triangle for a strength of 1, (3, t), anew for each quarter of the frame."""
+        """Gusts at each particle for a strength of 1, (3, n), anew for each quarter of the frame."""
         if self._gusts is None or self._gusts[0] != quarter:
             assert self.around.wind is not None
             waves = self.around.wind.waves
-            centers = x.take(self.surface.triangles, axis=1).mean(axis=1)
             # Halfway to the next time they are asked for.
             phases = waves.phases - self.before.lags - self.rates * self.dt * (quarter + 0.5) / GUSTS
-            self._gusts = quarter, kernels.gusts(centers, waves.vectors, waves.amplitudes, phases)
+            self._gusts = quarter, kernels.gusts(x, waves.vectors, waves.amplitudes, phases)
         return self._gusts[1]
 
-    def _shades(self) -> np.ndarray | None:
-        """Share of the wind that reaches each triangle, (t,), or None."""
+    def _shades(self) -> np.ndarray:
+        """Share of the wind that reaches each triangle, (t,), or (1,) where nothing is sheltered."""
         if not any(number in self.surface.parts for number in self.around.shade):
-            return None
+            return np.ones(1)
         shade = np.ones(len(self.surface.masses))
         for number, part in self.surface.parts.items():
             if number in self.around.shade:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import arguments
 from .maps import checked_maps
-from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume
+from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume, half_edges, pair_keys
 from .settings import AIR_DENSITY, Material
 
 ROPE_WIDTH = 0.01
@@ -24,7 +24,8 @@ class Body:
         material: Its material.
         pins: Pinned vertices: ids, or {id: weight in (0, 1]}; a weight below 1 is a soft pin.
         rest_vertices: Positions in which rest lengths, angles and volume are measured, (n, 3) [m]; default: `vertices`.
-        edges: Edges in addition to those of the faces, (e, 2) int: ropes, seams.
+        edges: Edges in addition to those of the faces, (e, 2) int: ropes, or seams if they join two faces and the
+            material has `sewing`.
         masses: Masses of all vertices, (n,) [kg]; default: from the material's density.
         compliances: Compliance of every row of `edges`, (e,) [m/N]; default: from the material.
         name: Used in messages.
@@ -34,6 +35,8 @@ class Body:
     Attributes:
         mesh: The topology, a `TriMesh`.
         pin_ids: Pinned vertices in ascending order, (k,) int; `pin_weights` beside them, (k,).
+        is_seam: Which of `mesh.edges` can be seams, (e,) bool: they have no face, and both ends have.
+        seams: Their vertices, (s, 2) int.
         notes: Sentences about what was repaired or left out.
 
     Raises:
@@ -66,6 +69,8 @@ class Body:
         if not len(polygons.corners) and not len(loose):
             raise ValueError(f"{name}: there are neither faces nor edges to simulate")
         self.mesh = TriMesh(self.rest_vertices, polygons, loose)
+        self.is_seam = self._find_seams(loose)
+        self.seams = self.mesh.edges[self.is_seam].astype(np.int64)
         self.edge_compliances = self._own_compliances(loose, compliances)
         self.pin_ids, self.pin_weights = self._pins(pins)
         self.rest_lengths = self.mesh.edge_lengths(self.rest_vertices)
@@ -76,11 +81,16 @@ class Body:
         self.maps = checked_maps(maps, n, name)
         self.notes = self._notes()
 
-    def masses(self, material: Material | None = None) -> np.ndarray:
-        """Mass of every vertex: its share of the faces around it times density, (n,) float64 [kg]."""
+    def masses(self, material: Material | None = None, with_seams: bool | None = None) -> np.ndarray:
+        """Mass of every vertex: its share of the faces around it times density, (n,) float64 [kg].
+
+        with_seams: Whether edges that can be seams are ropes, which weigh; default: unless the material has `sewing`.
+        """
         if self.own_masses is not None:
             return self.own_masses
-        return self._material(material).density * self._area_of_vertices
+        material = self._material(material)
+        with_seams = not material.sewing if with_seams is None else with_seams
+        return material.density * (self._area_of_vertices + (self._area_of_seams if with_seams else 0.0))
 
     def air_masses(self, material: Material | None = None, air_density: float = AIR_DENSITY) -> np.ndarray:
         """Mass of the air that moves with every vertex of a balloon, (n,) float64 [kg]; it has inertia and no weight.
@@ -137,15 +147,27 @@ class Body:
 
     def _weighed_areas(self) -> np.ndarray:
         """Area of each vertex, (n,) [m²]; those without any get the mean, so that none has mass zero."""
-        area = self.mesh.corner_areas.copy()
-        ropes = self.mesh.edge_areas == 0.0
-        ends, lengths = self.mesh.edges[ropes], self.rest_lengths[ropes]
-        area += np.bincount(ends.ravel(), np.repeat(0.5 * ROPE_WIDTH * lengths, 2), len(area))
+        area = self.mesh.corner_areas + self._areas_of_ropes((self.mesh.edge_areas == 0.0) & ~self.is_seam)
+        self._area_of_seams = self._areas_of_ropes(self.is_seam)
         heavy = area > 0.0
         if not heavy.any():
             raise ValueError(f"{self.name}: no face has an area and no edge has a length")
         area[~heavy] = area[heavy].mean()
         return area
+
+    def _areas_of_ropes(self, which: np.ndarray) -> np.ndarray:
+        """What these edges, (e,) bool, add to the area of each vertex, (n,) [m²]."""
+        shares = np.repeat(0.5 * ROPE_WIDTH * self.rest_lengths[which], 2)
+        return np.bincount(self.mesh.edges[which].ravel(), shares, len(self.vertices))
+
+    def _find_seams(self, loose: np.ndarray) -> np.ndarray:
+        """`is_seam` among the edges that were given, (e, 2) int."""
+        mesh, n = self.mesh, len(self.vertices)
+        has_face = np.zeros(n, bool)
+        has_face[mesh.triangles] = True
+        keys = pair_keys(mesh.edges, n)
+        of_faces = np.isin(keys, pair_keys(half_edges(mesh.triangles)[0], n))
+        return np.isin(keys, pair_keys(loose, n)) & ~of_faces & has_face[mesh.edges].all(axis=1)
 
     def _notes(self) -> tuple[str, ...]:
         mesh, notes = self.mesh, []

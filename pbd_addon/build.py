@@ -6,6 +6,7 @@ the kinds of constraints, so the old model must no longer be stepped.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
@@ -29,9 +30,11 @@ from .constraints import (
     PlaneConstraints,
     PlateConstraints,
     PressurizedSkin,
+    SeamConstraints,
     Sheet,
     TetherConstraints,
     VolumeConstraints,
+    WeldConstraints,
     hinge_geometry,
     levels_of,
     tether_rows,
@@ -39,11 +42,11 @@ from .constraints import (
 from .constraints.chains import is_structured
 from .constraints.distance import is_soft
 from .constraints.plate_elements import FLAT
-from .contact import Collider, ContactConstraints, Surface
+from .contact import Collider, ContactConstraints, SeamNeighbors, Surface
 from .lift import Lift
 from .maps import MAPS, of_particles
-from .mesh import EMPTY, enclosed_volume
-from .model import Layout, Model
+from .mesh import EMPTY, TriMesh, connected_components, enclosed_volume, half_edges
+from .model import Layout, Model, Sewn
 from .settings import Material, SolverSettings
 from .slices import finish
 
@@ -68,11 +71,17 @@ def build_model(
     settings: SolverSettings,
     materials: Sequence[Material] | None = None,
     maps: Sequence[Mapping[str, np.ndarray]] | None = None,
+    sewn: Sewn | None = None,
 ) -> Generator[None, None, Model]:
-    """The model of bodies and colliders, in slices; materials and maps are the bodies' own by default."""
+    """The model of bodies and colliders, in slices; materials and maps are the bodies' own and nothing is sewn yet by
+    default.
+    """
     materials = tuple(materials or (body.material for body in bodies))
     maps = tuple(maps or (body.maps for body in bodies))
-    layout = _lay_out(bodies, [material.hold_pins for material in materials])
+    if sewn is None:
+        roped = np.array([not material.sewing for material in materials])
+        sewn = Sewn(roped, np.zeros(sum(len(body.seams) for body in bodies), bool))
+    layout = _lay_out(bodies, [material.hold_pins for material in materials], sewn)
     yield
     volume = VolumeConstraints(_closed_pieces(layout), len(layout.islands))
     inertia = _inertia(layout, materials, maps, settings, volume)
@@ -83,7 +92,9 @@ def build_model(
     stretch, shear = _build_stretch(layout, w), _build_shear(layout, w)
     yield
     plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free]) for plane in planes)
-    contact = _build_contact(layout, colliders, plane_constraints)
+    seams = SeamConstraints(*_stacked(layout, [body.seams for body in bodies]), w)
+    welds = WeldConstraints(seams.pairs[sewn.welded], len(w))
+    contact = _build_contact(layout, colliders, plane_constraints, seams, welds)
     yield
     bends = _build_bends(layout, w, [material.bend_model for material in materials])
     yield
@@ -99,12 +110,14 @@ def build_model(
         **inertia,
         attachment=AttachmentConstraints(soft, weights, owner[soft]),
         grabs=GrabConstraints(),
+        seams=seams,
         inflation=InflationConstraints(volume, stretch, skin),
         bends=bends,
         levels=_build_levels(layout, w),
         tethers=_build_tethers(layout),
         shear=shear,
         stretch=stretch,
+        welds=welds,
         volume=volume,
         skin=skin,
         further=(),
@@ -121,15 +134,22 @@ def with_materials(
     maps: Sequence[Mapping[str, np.ndarray]],
     settings: SolverSettings,
     burst: np.ndarray | None = None,
+    sewn: Sewn | None = None,
 ) -> Model:
-    """The model with other masses and compliances; another bending model needs new rows, other held pins a new model.
+    """The model with other masses and compliances.
 
-    burst: Which closed pieces have burst, (pieces,) bool; default: those of before.
+    Another bending model needs new rows, other welds new contact, and other held pins or ropes a new model.
+
+    burst: which closed pieces have burst, (pieces,) bool; default: those of before. sewn: the same of what was sewn.
     """
-    burst = model.volume.burst if burst is None else burst
-    if any(new.hold_pins != old.hold_pins for new, old in zip(materials, model.materials)):
-        built = finish(build_model(model.bodies, model.planes, model.colliders, settings, materials, maps))
+    burst, sewn = model.volume.burst if burst is None else burst, sewn or model.sewn
+    same_pins = all(new.hold_pins == old.hold_pins for new, old in zip(materials, model.materials))
+    if not same_pins or not np.array_equal(sewn.roped, model.sewn.roped):
+        built = finish(build_model(model.bodies, model.planes, model.colliders, settings, materials, maps, sewn))
         model = dataclasses.replace(built, grabs=model.grabs, further=model.further, around=model.around)
+    elif not np.array_equal(sewn.welded, model.sewn.welded):
+        welds = WeldConstraints(model.seams.pairs[sewn.welded], len(model.w))
+        model = _with_contact(dataclasses.replace(model, sewn=sewn, welds=welds), model.colliders)
     model.volume.burst = burst
     inertia = _inertia(model, materials, maps, settings, model.volume)
     bends, bend_models = model.bends, [material.bend_model for material in materials]
@@ -146,6 +166,7 @@ def with_materials(
         constraints.set_maps(factors)
         constraints.set_materials(materials, settings, model.w)
     model.skin.set_materials(settings, model.w, model.masses)
+    model.welds.surround(model.springs, model.w, model.damping_masses, model.islands, model.damping_island_masses)
     return _in_order(model)
 
 
@@ -156,8 +177,14 @@ def with_constraints(model: Model, added: Constraints) -> Model:
 
 def with_colliders(model: Model, colliders: Sequence[Collider]) -> Model:
     """The model with other colliders."""
-    contact = _build_contact(model, colliders, model.plane_constraints)
-    return _renewed(dataclasses.replace(model, colliders=tuple(colliders), contact=contact))
+    return _renewed(_with_contact(model, colliders))
+
+
+def _with_contact(model: Model, colliders: Sequence[Collider]) -> Model:
+    """The model with these colliders and its welds; `_renewed` or the like follows."""
+    contact = _build_contact(model, colliders, model.plane_constraints, model.seams, model.welds)
+    model.skin.outside = [*model.plane_constraints, contact]
+    return dataclasses.replace(model, colliders=tuple(colliders), contact=contact)
 
 
 def with_grabs(model: Model, grabs: Sequence[Grab]) -> Model:
@@ -181,7 +208,7 @@ def _in_order(model: Model) -> Model:
     return dataclasses.replace(model, constraints=constraints, sequence=sequence)
 
 
-def _lay_out(bodies: Sequence[Body], hold: Sequence[bool]) -> Layout:
+def _lay_out(bodies: Sequence[Body], hold: Sequence[bool], sewn: Sewn) -> Layout:
     slices = _slices([len(body.vertices) for body in bodies])
     pins = np.concatenate([body.pin_ids + part.start for body, part in zip(bodies, slices)])
     held = np.repeat(hold, [len(body.pin_ids) for body in bodies])
@@ -203,6 +230,7 @@ def _lay_out(bodies: Sequence[Body], hold: Sequence[bool]) -> Layout:
         islands=np.concatenate([body.mesh.islands + at for body, at in zip(bodies, before)]).astype(np.int64),
         body_of_island=np.repeat(np.arange(len(bodies)), islands),
         extents=np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in bodies]),
+        sewn=sewn,
     )
 
 
@@ -223,7 +251,7 @@ def _inertia(
     """The masses and rates of a `Model`, arrays by name, what feels air, and what lifts."""
     bodies, free, pinned, islands = layout.bodies, layout.free, layout.pinned, layout.islands
     counts = [len(body.vertices) for body in bodies]
-    weighing = np.concatenate([body.masses(m) for body, m in zip(bodies, materials)])
+    weighing = np.concatenate([body.masses(m, roped) for body, m, roped in zip(bodies, materials, layout.sewn.roped)])
     own = np.repeat([body.own_masses is not None for body in bodies], counts)
     weighing *= np.where(own, 1.0, _maps_of_particles(layout, maps).get("density", 1.0))
     density = settings.air_density
@@ -253,19 +281,43 @@ def _inertia(
 
 
 def _build_contact(
-    layout: Layout, colliders: Sequence[Collider], planes: Sequence[PlaneConstraints]
+    layout: Layout,
+    colliders: Sequence[Collider],
+    planes: Sequence[PlaneConstraints],
+    seams: SeamConstraints,
+    welds: WeldConstraints,
 ) -> ContactConstraints:
-    """Contact of the surfaces of all bodies and colliders; particles of colliders come after those of bodies."""
+    """Contact of the surfaces of all bodies and colliders; particles of colliders come after those of bodies.
+
+    It knows of welded particles only the first of each group.
+    """
     rest = np.concatenate([body.rest_vertices for body in layout.bodies])
     surfaces = [
-        Surface(body.mesh, body.rest_vertices, part.start) if len(body.mesh.triangles) else None
+        Surface(body.mesh, body.rest_vertices, part.start, first=welds.first[part])
+        if len(body.mesh.triangles)
+        else None
         for body, part in zip(layout.bodies, layout.slices)
     ]
     obstacles, at = [], len(rest)
     for collider in colliders:
         obstacles.append(Surface(collider.mesh, collider.vertices, at, exact=True))
         at += len(collider.vertices)
-    return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes))
+    sewn = ~layout.sewn.roped[seams.body]
+    edges = _stacked(layout, [mesh.edges for mesh in _meshes(layout)])[0]
+    beside = SeamNeighbors(seams.pairs[sewn], edges, welds.first)
+    return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside)
+
+
+def _meshes(layout: Layout) -> list[TriMesh]:
+    """The mesh of each body, without the edges that are seams."""
+    meshes = []
+    for body, roped in zip(layout.bodies, layout.sewn.roped):
+        mesh = body.mesh
+        if not roped and len(body.seams):
+            mesh = copy.copy(mesh)
+            mesh.edges, mesh.edge_areas = mesh.edges[~body.is_seam], mesh.edge_areas[~body.is_seam]
+        meshes.append(mesh)
+    return meshes
 
 
 def _stacked(layout: Layout, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -275,10 +327,11 @@ def _stacked(layout: Layout, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np
 
 
 def _build_stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
-    edges, body = _stacked(layout, [b.mesh.edges for b in layout.bodies])
-    lengths = np.concatenate([b.rest_lengths for b in layout.bodies])
-    area = np.concatenate([b.mesh.edge_areas for b in layout.bodies])
-    own = np.concatenate([b.edge_compliances for b in layout.bodies])
+    kept = [~b.is_seam | roped for b, roped in zip(layout.bodies, layout.sewn.roped)]
+    edges, body = _stacked(layout, [b.mesh.edges[some] for b, some in zip(layout.bodies, kept)])
+    lengths = np.concatenate([b.rest_lengths[some] for b, some in zip(layout.bodies, kept)])
+    area = np.concatenate([b.mesh.edge_areas[some] for b, some in zip(layout.bodies, kept)])
+    own = np.concatenate([b.edge_compliances[some] for b, some in zip(layout.bodies, kept)])
     rest = np.concatenate([b.rest_vertices for b in layout.bodies])
     # Van Gelder 1998: the stiffness of a sheet does not depend on the resolution of its mesh.
     geometry = np.where(area > 0.0, area / np.maximum(lengths, 1e-300), ROPE_WIDTH) / np.maximum(lengths, 1e-300)
@@ -308,7 +361,7 @@ def _build_bends(layout: Layout, w: np.ndarray, models: Sequence[str]) -> tuple[
     sheets = [
         Sheet(
             part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
-            levels_of(b.rest_vertices, b.mesh.triangles, b.mesh.islands), m != "ISOMETRIC",
+            levels_of(b.rest_vertices, b.mesh.triangles, _sheets(b.mesh)), m != "ISOMETRIC",
         )
         for b, part, m in zip(layout.bodies, layout.slices, models)
     ]  # fmt: skip
@@ -322,12 +375,17 @@ def _build_bends(layout: Layout, w: np.ndarray, models: Sequence[str]) -> tuple[
     )
 
 
+def _sheets(mesh: TriMesh) -> np.ndarray:
+    """Connected component of each vertex by faces alone, (n,) int: strings and seams bend nothing."""
+    return connected_components(half_edges(mesh.triangles)[0], mesh.vertex_count)
+
+
 def _build_tethers(layout: Layout) -> TetherConstraints:
     rows = []
-    for body, part in zip(layout.bodies, layout.slices):
+    for body, part, mesh in zip(layout.bodies, layout.slices, _meshes(layout)):
         firm = _own(layout.pinned, part) if _is_usual(body) else np.zeros(0, int)
         nothing = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        rows.append(tether_rows(body.mesh, body.rest_vertices, firm) if len(firm) else nothing)
+        rows.append(tether_rows(mesh, body.rest_vertices, firm) if len(firm) else nothing)
     particles, body_of = _stacked(layout, [row[0] for row in rows])
     anchors = _stacked(layout, [row[1] for row in rows])[0]
     lengths = np.concatenate([row[2] for row in rows])
@@ -341,12 +399,12 @@ def _build_levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
     Neither have meshes with quads, which may shear into diamonds: levels would keep the lengths of their diagonals.
     """
     crooked = [
-        (number, part.start, body.mesh)
-        for number, (body, part) in enumerate(zip(layout.bodies, layout.slices))
+        (number, part.start, mesh)
+        for number, (body, part, mesh) in enumerate(zip(layout.bodies, layout.slices, _meshes(layout)))
         if _is_usual(body)
         and not len(_own(layout.pins[layout.soft_pins], part))
-        and not len(body.mesh.diagonals)
-        and not is_structured(body.mesh.edges, body.rest_vertices)
+        and not len(mesh.diagonals)
+        and not is_structured(mesh.edges, body.rest_vertices)
     ]
     rest = np.concatenate([body.rest_vertices for body in layout.bodies])
     return LevelConstraints(crooked, rest, layout.extents, w)

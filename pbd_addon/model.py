@@ -24,8 +24,10 @@ from .constraints import (
     Plane,
     PlaneConstraints,
     PressurizedSkin,
+    SeamConstraints,
     TetherConstraints,
     VolumeConstraints,
+    WeldConstraints,
 )
 from .contact import Collider, ContactConstraints
 from .lift import Lift
@@ -35,6 +37,18 @@ Place = tuple[np.ndarray, np.ndarray]
 
 REASONS = ("settings", "motion", "stretch", "shear", "bend", "volume", "pressure", "colliders")
 """What determines the number of substeps of a frame."""
+
+
+class Sewn(NamedTuple):
+    """What was sewn before.
+
+    Attributes:
+        roped: Of which bodies the edges that can be seams are ropes, (bodies,) bool.
+        welded: Which pairs are one particle, (pairs,) bool.
+    """
+
+    roped: np.ndarray
+    welded: np.ndarray
 
 
 class Pace(NamedTuple):
@@ -70,6 +84,7 @@ class State:
         pace: How the last frame was stepped, for frames that choose their substeps.
         air: Time, wind and gusts, see `air.Memory`.
         inside: Of each closed piece, what was pumped into it [Pa m³], and whether it has burst (0 or 1), (2, pieces).
+        seams: Of each pair that can be sewn, how far it has come, (3, pairs), see `sewing`.
     """
 
     x: np.ndarray
@@ -85,6 +100,7 @@ class State:
     pace: Pace
     air: np.ndarray
     inside: np.ndarray
+    seams: np.ndarray
 
     def copy(self) -> State:
         """A copy whose arrays can change without changing this one, except those of colliders, which are shared."""
@@ -92,6 +108,7 @@ class State:
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
             self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
+            self.seams.copy(),
         )  # fmt: skip
 
 
@@ -130,6 +147,7 @@ class Layout:
         islands: Connected component of every particle, (n,) int.
         body_of_island: Index of each island's body, (islands,) int.
         extents: Largest extent of each body at rest, the diagonal of its box, (bodies,) [m].
+        sewn: What was sewn before.
     """
 
     bodies: tuple[Body, ...]
@@ -144,6 +162,7 @@ class Layout:
     islands: np.ndarray
     body_of_island: np.ndarray
     extents: np.ndarray
+    sewn: Sewn
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -195,12 +214,14 @@ class Model(Layout):
 
     attachment: AttachmentConstraints
     grabs: GrabConstraints
+    seams: SeamConstraints
     inflation: InflationConstraints
     bends: tuple[Constraints, ...]
     levels: LevelConstraints
     tethers: TetherConstraints
     shear: DistanceConstraints
     stretch: DistanceConstraints
+    welds: WeldConstraints
     volume: VolumeConstraints
     skin: PressurizedSkin
     further: tuple[Constraints, ...]
@@ -213,7 +234,7 @@ class Model(Layout):
     @property
     def kinds(self) -> tuple[Constraints, ...]:
         """All kinds of constraints, in the order of projection."""
-        springs = (*self.bends, self.levels, self.tethers, self.shear, self.stretch)
+        springs = (*self.bends, self.levels, self.tethers, self.shear, self.stretch, self.seams, self.welds)
         last = (*self.plane_constraints, self.contact)
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
 
@@ -237,7 +258,7 @@ class Model(Layout):
             x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
             np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
             np.zeros((bodies, len(colliders)), bool), Pace(),
-            np.zeros(0), np.zeros((2, len(self.volume.pieces))),
+            np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seams.pairs))),
         )  # fmt: skip
 
     def pushed(self) -> np.ndarray:

@@ -203,6 +203,27 @@ class Material(_Checked):
         low=0.0,
         soft_high=10_000.0,
     )
+    sewing: bool = setting(
+        False,
+        "Sewing",
+        "Draw the ends of loose edges between faces together and weld them. Key it off to open the seams",
+    )
+    closing_time: float = setting(
+        1.0,
+        "Closing Time",
+        "Time in s in which seams close. Panels around a body 1 s; sooner, cloth is stretched",
+        unit="s",
+        low=0.0,
+        soft_high=5.0,
+    )
+    sewing_force: float = setting(
+        0.0,
+        "Max Sewing Force",
+        "Largest force in N with which each seam pulls until it is closed. Usually 0 N: no limit",
+        unit="N",
+        low=0.0,
+        soft_high=1.0,
+    )
     pressure_mode: str = setting(
         "OFF",
         "Pressure",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import adaptive, arguments, build, gas, kernels as backends, solver
+from . import adaptive, arguments, build, gas, kernels as backends, sewing, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -302,7 +302,7 @@ class Simulation:
             self.frames.append(self._state)
         report = make_report(self._model, self._state, count, reason, found, watch)
         self.reports[self.frames.last] = report
-        self._take_burst()
+        self._take_past()
         return report
 
     def positions(self, body: Body) -> np.ndarray:
@@ -403,6 +403,10 @@ class Simulation:
         """The current maps of a body, (n,) float64 each."""
         return dict(self._model.maps[self._number[self._body("body", body)]])
 
+    def is_sewn(self, body: Body) -> bool:
+        """Whether the edges of a body that can be seams are no ropes: it is sewn, or has been."""
+        return not self._model.sewn.roped[self._number[self._body("body", body)]]
+
     def set_settings(self, settings: SolverSettings) -> None:
         """Change the solver settings, from the next step on."""
         settings = arguments.instance("settings", settings, SolverSettings)
@@ -411,7 +415,8 @@ class Simulation:
     def _rebuild(
         self, materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]], settings: SolverSettings
     ) -> None:
-        self._model = build.with_materials(self._model, materials, maps, settings)
+        sewn = sewing.sewn(self._model, self._state, materials)
+        self._model = build.with_materials(self._model, materials, maps, settings, sewn=sewn)
 
     def set_forces(self, forces: Sequence[Force]) -> None:
         """Let these functions act, and no others, from the next step on.
@@ -461,12 +466,12 @@ class Simulation:
         """Which of all particles, in the order of `bodies`, are the vertices of a body."""
         return self._part(self._body("body", body))
 
-    def _take_burst(self) -> None:
-        """Let what has burst in the present state have no pressure."""
-        burst = gas.burst(self._model, self._state)
-        if not np.array_equal(burst, self._model.volume.burst):
-            model = self._model
-            self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
+    def _take_past(self) -> None:
+        """Let what has burst in the present state have no pressure, and what is sewn be one."""
+        model = self._model
+        burst, sewn = gas.burst(model, self._state), sewing.sewn(model, self._state, model.materials)
+        if not all(map(np.array_equal, (burst, *sewn), (model.volume.burst, *model.sewn))):
+            self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst, sewn)
 
     def use_kernels(self, name: str) -> None:
         """Use the backend of that name, or "auto", from the next step on.
@@ -569,5 +574,5 @@ class Simulation:
     def _place(self, state: State) -> None:
         self._model.contact.reset()
         self._state = state
-        self._take_burst()
+        self._take_past()
         self._targets = Targets.of(state)

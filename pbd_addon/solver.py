@@ -14,7 +14,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from . import forces, gas
+from . import forces, gas, sewing
 from .air import AirOfFrame
 from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
@@ -112,6 +112,7 @@ class Stepper:
     kernels: Kernels
     watch: Stopwatch
     air: AirOfFrame = dataclasses.field(init=False)
+    dt: float = 0.0
     _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
     _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
 
@@ -147,6 +148,7 @@ class Stepper:
         for constraints in model.constraints:
             constraints.apply_friction(kernels, p, x)  #                             (16)
             watch.lap(constraints.name)
+        model.welds.unite(p, x)
         v = (p - x) / h  #                                                           (13)
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
@@ -167,6 +169,8 @@ class Stepper:
     def begin(self, dt: float) -> Generator[None, None, None]:
         """Tell everything that moves by itself where it goes in a frame of dt seconds, in slices."""
         model, state, targets = self.model, self.state, self.targets
+        self.dt = dt
+        sewing.begin(model, state, dt)
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         model.volume.pumped = gas.pump(model, state, self.kernels, dt)
         path = np.stack([state.pin_targets, targets.pins])
@@ -189,6 +193,7 @@ class Stepper:
         state.penetrated = self.model.contact.penetrated
         state.air = self.air.memory()
         state.inside = gas.at_end(self.model, state)
+        state.seams = sewing.at_end(self.model, state, self.dt)
         return state
 
     def advance(self, start: float, stop: float, h: float, retries: int = RETRIES, together: bool = True) -> None:

@@ -174,7 +174,7 @@ def add_cape(rig: bpy.types.Object, columns: int = 33, rows: int = 26) -> bpy.ty
     bpy.ops.object.pbd_add(type="CLOTH")
     kit.set_pbd(
         cloth, density=0.25, stretch=3000.0, compression=3000.0, shear=150.0, bend=3e-5, damping=0.5,
-        friction=0.2, self_distance=0.008,
+        bend_damping=0.05, friction=0.2, self_distance=0.008,
     )  # fmt: skip
     cloth.vertex_groups.new(name="Collar").add(ids[:2].ravel().tolist(), 1.0, "REPLACE")
     cloth.pbd.pin_group = "Collar"

@@ -95,6 +95,14 @@ def set_balloon(obj: bpy.types.Object, **settings: object) -> None:
     set_pbd(obj, **settings)
 
 
+def choose_material(obj: bpy.types.Object, name: str) -> None:
+    """Choose a shipped material for the active object, as in the menu of the panel."""
+    kind = f"pbd_{obj.pbd.type.lower()}"
+    files = (file for folder in bpy.utils.preset_paths(kind) for file in Path(folder).glob("*.py"))
+    file = next(file for file in files if file.stem.replace("_", " ") == name)
+    bpy.ops.script.execute_preset(filepath=str(file), menu_idname=f"OBJECT_PT_{kind}_presets")
+
+
 def place_vertices(mesh: bpy.types.Mesh, positions: np.ndarray) -> None:
     """Move the vertices of a mesh to positions (n, 3) [m]."""
     mesh.vertices.foreach_set("co", np.ascontiguousarray(positions, np.float32).ravel())

@@ -33,6 +33,9 @@ QUICK = {
     "pillow_fight": (1, 10, 16, 40),
     "gears": (1, 20, 40, 56),
     "dress": (1, 16, 30, 44),
+    "laundry": (1, 16, 44, 50),
+    "hot_air_balloon": (1, 44, 66, 88),
+    "party_balloons": (1, 12, 24, 52),
 }
 """The rows that `make demo` shows: samples that are soon baked, and which of their frames."""
 
@@ -47,6 +50,10 @@ STILLS = {
     "gears": (30,),
     "dress": (30,),
     "cape": (50,),
+    "laundry": (49,),
+    "spinnaker": (44,),
+    "hot_air_balloon": (66,),
+    "party_balloons": (54,),
     "stiffness_grid": (60,),
 }
 """The picture of all samples: which frames of each."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import blown
 import character
 import draped
 import filled
@@ -22,6 +23,10 @@ SAMPLES = {
         turning.gears,
         draped.dress,
         character.cape,
+        blown.laundry,
+        blown.spinnaker,
+        blown.hot_air_balloon,
+        blown.party_balloons,
     )
 }
 """What builds each of the files; it leaves the scene open in Blender, ready to be saved or played."""

@@ -67,6 +67,7 @@ PANELS_MAY_CALL = {
     "frame_range",
     "last_shown",
     "listeners",
+    "disturbed",
     "invalidated_frames",
     "valid_frames",
     "Record",

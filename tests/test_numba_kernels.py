@@ -218,8 +218,9 @@ def test_air_and_gas(everywhere, h):
     case = Case()
     triangles = np.ascontiguousarray(case.mesh.triangles.T, dtype=np.int64)
     t, v = triangles.shape[1], case.random.standard_normal((3, case.n))
-    air = 5.0 * case.random.standard_normal((3, 1 if everywhere else t))
-    compare("push_by_air", v, case.x, air, triangles, *case.some(3, t), case.w, h)
+    air = 5.0 * case.random.standard_normal((3, 1 if everywhere else case.n))
+    for open_to in (np.ones(1), case.some(t)):
+        compare("push_by_air", v, case.x, air, open_to, triangles, *case.some(3, t), case.w, h)
     compare("push_by_gas", v, case.x, case.some(case.n), triangles, case.some(t), case.w, h)
     waves = case.random.standard_normal((2, 3, 24))
     compare("gusts", case.x, 9.0 * waves[0], waves[1], case.some(24))

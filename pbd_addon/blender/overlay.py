@@ -16,7 +16,7 @@ from .kinds import Object, Scene
 from .output import output_modifier, shape_keys
 from .read import mesh_io
 from .scene import poses, user_keys
-from .scene.scene_objects import live_bodies
+from .scene.scene_objects import bodies, live_bodies
 from .timeline import session
 
 CELLS = 10
@@ -91,7 +91,7 @@ def floor_lines(scene: Scene) -> np.ndarray:
     """The floor as a grid of lines around what may fall on it, (2 k, 3), two ends after another; none if it is off."""
     if not scene.pbd.use_floor:
         return np.zeros((0, 3), np.float32)
-    boxes = [poses.to_world(np.array(obj.bound_box), np.array(obj.matrix_world)) for obj in live_bodies(scene)]
+    boxes = [poses.to_world(np.array(obj.bound_box), np.array(obj.matrix_world)) for obj in bodies(scene)]
     places = np.concatenate([np.zeros((0, 3)), *boxes])[:, :2] if boxes else np.zeros((1, 2))
     middle, reach = places.mean(axis=0), float(np.ptp(places, axis=0).max())
     cell = LEAST_CELL

@@ -11,6 +11,7 @@ from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
 from .plate import PlateConstraints, Sheet
 from .plate_blocks import levels_of
+from .seams import SeamConstraints, WeldConstraints
 from .skin import PressurizedSkin
 from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
@@ -32,9 +33,11 @@ __all__ = [
     "PlaneConstraints",
     "PlateConstraints",
     "PressurizedSkin",
+    "SeamConstraints",
     "Sheet",
     "TetherConstraints",
     "VolumeConstraints",
+    "WeldConstraints",
     "hinge_geometry",
     "levels_of",
     "tether_rows",

@@ -3,6 +3,7 @@
 from .collider import Collider
 from .contact_constraints import ContactConstraints
 from .crossings import crossing_faces, inside
+from .seam_neighbors import SeamNeighbors
 from .surface import Surface
 
-__all__ = ["Collider", "ContactConstraints", "Surface", "crossing_faces", "inside"]
+__all__ = ["Collider", "ContactConstraints", "SeamNeighbors", "Surface", "crossing_faces", "inside"]

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
-from ..constraints import Constraints
+from ..constraints import Constraints, WeldConstraints
 from ..kernels import Kernels
 from ..settings import Material, SolverSettings
 from ..slices import finish
@@ -18,6 +18,7 @@ from .crossing_guard import find_rigid_groups, guard_crossings
 from .friction import apply_friction_and_restitution, read_coefficients
 from .narrow_phase import Contacts, active
 from .penetration import Penetration
+from .seam_neighbors import SeamNeighbors
 from .surface import Surface
 
 RELAXATIONS = (1.3, 1.0)
@@ -59,6 +60,8 @@ class ContactConstraints(Constraints):
         colliders: The colliders.
         rest: Rest positions of the bodies' particles, (3, n) [m].
         planes: Floors and walls, which are projected between the passes.
+        welds: Particles that are one; of each group, the surfaces have the first.
+        seam_neighbors: What does not meet beside seams.
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
@@ -75,7 +78,10 @@ class ContactConstraints(Constraints):
         colliders: Sequence[Collider],
         rest: np.ndarray,
         planes: Sequence[Constraints],
+        welds: WeldConstraints,
+        seam_neighbors: SeamNeighbors,
     ) -> None:
+        self.welds, self._seam_neighbors = welds, seam_neighbors
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, rest.shape[1]
         self.rest = self._unmapped_rest = rest
@@ -122,7 +128,7 @@ class ContactConstraints(Constraints):
             self.pairs = []  # candidates keep the distances that they were found with
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self._w = self._counted = np.concatenate([w, np.zeros(self._p.shape[1] - self.n)])
+        self._w = self._counted = np.concatenate([self.welds.merged(w), np.zeros(self._p.shape[1] - self.n)])
         self._gravity = float(np.linalg.norm(settings.gravity))
         self._frictions = np.zeros(self.n)
         for material, surface in zip(materials, self.surfaces):
@@ -145,7 +151,7 @@ class ContactConstraints(Constraints):
 
     def use_weights(self, w: np.ndarray) -> None:
         """Count forces with these inverse masses, (n,) [1/kg]; what is pushed moves by its true mass."""
-        self._counted = np.concatenate([w, self._w[self.n :]])
+        self._counted = np.concatenate([self.welds.merged(w), self._w[self.n :]])
 
     def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray]) -> None:
         """Say where the colliders' vertices are at the beginning and at the end of a frame, (3, m) [m] each."""
@@ -230,6 +236,7 @@ class ContactConstraints(Constraints):
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():
             return  # the solver tries again
+        self.welds.unite(p)
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._is_far = False
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
@@ -244,12 +251,14 @@ class ContactConstraints(Constraints):
             self.unprojected = p.copy()
             self._push(kernels)
             p[:] = self._p[:, : self.n]
+            self.welds.follow(p)
 
     def project_again(self, kernels: Kernels, p: np.ndarray) -> None:
         """Find the contacts at p (3, n) anew, among the same candidates, and project them; in place.
 
         What is no candidate is left to the crossing guard: a query in each round would take most of the time.
         """
+        self.welds.unite(p)
         self._p[:, : self.n] = p
         before = self._contacts
         self._find(kernels)
@@ -258,6 +267,7 @@ class ContactConstraints(Constraints):
         if self._contacts.rows.size:
             self._push(kernels)
             p[:] = self._p[:, : self.n]
+            self.welds.follow(p)
 
     def _find(self, kernels: Kernels) -> None:
         if not self._candidates.size:
@@ -285,6 +295,7 @@ class ContactConstraints(Constraints):
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not self._candidates.size or not np.isfinite(p).all():
             return
+        self.welds.unite(p)
         if self._is_far and np.array_equal(p, self._p[:, : self.n]):
             return
         self._p[:, : self.n] = p
@@ -299,10 +310,12 @@ class ContactConstraints(Constraints):
         self._update_candidates(kernels, True)
         self._guard(kernels)
         p[:] = self._p[:, : self.n]
+        self.welds.follow(p)
         if pushes:
             bounces = self._coefficients.restitution > 0.0
             opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces)
             x += (opened - self._x)[:, : self.n]
+            self.welds.follow(x)
 
     def approach(self, kernels: Kernels, v: np.ndarray) -> float:
         """By how much what pushed in the last substep was to come closer, had cloth kept the velocities v (3, n), at
@@ -334,7 +347,9 @@ class ContactConstraints(Constraints):
 
     def held(self) -> np.ndarray:
         """Particles that colliders pushed to one side in the last projection, (n,) bool."""
-        return self._contacts.pushed_one_way(self.n, self._p.shape[1])[: self.n]
+        held = self._contacts.pushed_one_way(self.n, self._p.shape[1])[: self.n]
+        self.welds.follow(held)
+        return held
 
     def pushing(self) -> np.ndarray:
         hit = np.unique(self._contacts.rows.particles[:, self._contacts.pushing])
@@ -342,7 +357,9 @@ class ContactConstraints(Constraints):
 
     def touching(self, with_colliders: bool) -> np.ndarray:
         """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
-        return np.flatnonzero(self._touched[int(with_colliders)])
+        touched = self._touched[int(with_colliders)].copy()
+        self.welds.follow(touched)
+        return np.flatnonzero(touched)
 
     @property
     def multipliers(self) -> np.ndarray:  # type: ignore[override]
@@ -423,7 +440,7 @@ class ContactConstraints(Constraints):
             found = [
                 pair.late_candidates(kernels, self._x, self._p, late) for pair in self.pairs if not pair.points_only
             ]
-            candidates = concatenate([candidates, self.penetration.filter(concatenate(found))])
+            candidates = concatenate([candidates, self._filter(concatenate(found))])
             known |= late
             low = np.minimum(self._x, self._p) - ROUNDING * self._final_margin
             high = np.maximum(self._x, self._p) + ROUNDING * self._final_margin
@@ -483,9 +500,12 @@ class ContactConstraints(Constraints):
         began = time.perf_counter()
         for pair in stale:
             pair.query(kernels, self._x)
-        self._candidates = self.penetration.filter(concatenate([pair.candidates for pair in self.pairs]))
+        self._candidates = self._filter(concatenate([pair.candidates for pair in self.pairs]))
         self.query_seconds += time.perf_counter() - began
         return True
+
+    def _filter(self, candidates: Candidates) -> Candidates:
+        return self.penetration.filter(self._seam_neighbors.leave_out(candidates))
 
     def _are_neighbors(self, one: Surface, other: Surface) -> bool:
         """Whether two surfaces are nearer to each other than the larger one is large."""

@@ -65,6 +65,7 @@ def project_together(
         before = p.copy()
         for kind in springs:
             kind.project_around(kernels, p, x, share)
+        contact.welds.unite(p)
         contact.withhold(kernels, np.where(held, p - before, 0.0), HELD_SHARE)
         contact.project_again(kernels, p)
 

@@ -22,6 +22,7 @@ class Surface:
         vertices: Positions where neighbors in the mesh are neighbors in space, (n, 3) [m].
         start: Particle number of vertex 0.
         exact: Whether it moves on straight paths and nothing holds it back, as colliders do.
+        first: Particle that stands for each vertex where some are welded, (n,) int; default: each for itself.
 
     Attributes:
         part: Its particles, a slice.
@@ -35,27 +36,37 @@ class Surface:
             (n + 1,) [m].
     """
 
-    def __init__(self, mesh: TriMesh, vertices: np.ndarray, start: int, exact: bool = False) -> None:
+    def __init__(
+        self, mesh: TriMesh, vertices: np.ndarray, start: int, exact: bool = False, first: np.ndarray | None = None
+    ) -> None:
         self.part = slice(start, start + len(vertices))
-        triangles = mesh.triangles.astype(int)
-        sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+        corners = mesh.triangles.astype(int)  # where they are at rest, which differs for vertices that are welded
+        if first is None:
+            triangles = corners
+        else:
+            triangles = (first - start)[corners]
+            whole = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
+            triangles, corners = triangles[whole], corners[whole]
+        ways = [[0, 1], [1, 2], [2, 0]]
+        sides = np.concatenate([triangles[:, way] for way in ways])
         keys = np.sort(sides, axis=1) @ np.array([len(vertices), 1])
-        _, first, of_side = np.unique(keys, return_index=True, return_inverse=True)
-        edges = sides[first]
+        _, first_side, of_side = np.unique(keys, return_index=True, return_inverse=True)
+        edges = sides[first_side]
         of_side = of_side.reshape(-1)
         self._note_wings(of_side, len(edges), len(triangles))
         used, number = np.unique(triangles, return_inverse=True)
         self.vertices = used + start
         self.edges = np.ascontiguousarray(edges.T) + start
         self.triangles = np.ascontiguousarray(triangles.T) + start
-        self.patches = Patches(vertices[triangles], number.reshape(-1, 3), of_side.reshape(3, -1).T)
+        self.patches = Patches(vertices[corners], number.reshape(-1, 3), of_side.reshape(3, -1).T)
         self.patch_vertices = self.vertices[self.patches.vertices]
         self.patch_tree = BVH(np.arange(self.patches.count))
         self.faces_by_patch = np.ascontiguousarray(self.triangles[:, self.patches.levels[0].faces])
         self.vertex_tree = BVH(self.patches.vertex_leaves)
         self.edge_tree = BVH(self.patches.edge_leaves)
         self.triangle_tree = BVH(self.patches.face_leaves)
-        lengths = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
+        ends = np.concatenate([corners[:, way] for way in ways])[first_side]
+        lengths = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
         self.edge, self.longest = float(np.median(lengths)), float(lengths.max())
         self.prediction_error = np.full(len(vertices) + 1, INITIAL_ERROR * self.edge)
         self.motion_bound = MotionBound(self.part, self.edge, self.prediction_error, exact)

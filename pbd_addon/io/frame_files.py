@@ -35,6 +35,10 @@ class DamagedError(ValueError):
     """Files are missing, truncated, or do not match the index; one sentence."""
 
 
+class OtherVersionError(DamagedError):
+    """Files are whole, but another version of this software wrote them in another way."""
+
+
 class FrameFiles:
     """Consecutive frames in a folder.
 
@@ -91,13 +95,16 @@ class FrameFiles:
 
         Raises:
             FileNotFoundError: There is no index.
+            OtherVersionError: They are of another version.
             DamagedError: The index is invalid.
             OSError: The index could not be read.
         """
         try:
             index = json.loads((Path(folder) / INDEX).read_text(encoding="utf-8"))
-            if index["format"] != FORMAT or index["version"] != VERSION:
-                raise DamagedError(f"{INDEX} is of another version")
+            if index["format"] != FORMAT:
+                raise DamagedError(f"{INDEX} is of another program")
+            if index["version"] != VERSION:
+                raise OtherVersionError(f"{INDEX} is of another version")
             files = cls(
                 folder, int(index["first"]), [(str(n), int(c)) for n, c in index["bodies"]], dict(index["about"])
             )

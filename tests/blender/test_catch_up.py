@@ -182,11 +182,16 @@ def test_the_panel_does_not_complain_of_what_is_about_to_come(extension, session
 def test_space_stops_playback_that_waits_for_a_frame(extension):
     """It would go on as soon as the frame is there; Space is no key of a catch-up that a button has begun."""
     operator = extension.module("operators.frame_by_frame").FrameByFrame()
-    operator.report = lambda _kinds, _line: None
-    space = types.SimpleNamespace(type="SPACE", value="PRESS")
+    said = []
+    operator.report = lambda _kinds, line: said.append(line)
+    space, catch_up = types.SimpleNamespace(type="SPACE", value="PRESS"), extension.module("operators.catch_up")
     assert operator.modal(bpy.context, space) == {"RUNNING_MODAL"}
-    operator._stop_keys = extension.module("operators.catch_up").PLAYBACK_KEYS
+    operator._stop_keys = catch_up.PLAYBACK_KEYS
     assert operator.modal(bpy.context, space) == {"CANCELLED"}
+    assert said == [operator.stopped()] != [""]
+    operator.stopped = lambda: catch_up.OBJECT_OT_pbd_catch_up.stopped(types.SimpleNamespace(_played=True))
+    assert operator.modal(bpy.context, space) == {"CANCELLED"}
+    assert len(said) == 1  # Nothing was cancelled that the user has begun.
 
 
 def test_cloth_that_is_deleted_in_the_middle_of_a_frame_ends_it_as_esc_does(extension, session, monkeypatch):

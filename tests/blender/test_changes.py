@@ -32,6 +32,11 @@ def stage(extension):
     fan.name = "Fan"
     bpy.context.scene.collection.objects.link(vane)
     bpy.context.scene.pbd.wind_speed, bpy.context.scene.pbd.wind_object = 1.0, vane
+    fan.field.use_absorption = True
+    wall = scenes.add_grid("Wall", pbd=False)
+    wall.location.z = 0.5
+    wall.modifiers.new("Collision", "COLLISION")
+    wall.collision.absorption = 0.2
     for frame, strength in ((1, 0.5), (LAST, 1.0)):
         fan.field.strength = strength
         fan.keyframe_insert("field.strength", frame=frame)
@@ -153,6 +158,58 @@ def delete_a_field():
     bpy.data.objects.remove(objects("Fan")[0])
 
 
+def set_absorption():
+    objects("Wall")[0].collision.absorption = 0.5
+
+
+def let_fields_through():
+    objects("Fan")[0].field.use_absorption = False
+
+
+def move_what_absorbs():
+    objects("Wall")[0].location.x += 0.1
+
+
+def shape_what_absorbs():
+    mesh = objects("Wall")[0].data
+    mesh.vertices[0].co.z += 0.1
+    mesh.update()
+
+
+def add_what_absorbs():
+    objects("Spare")[0].modifiers.new("Collision", "COLLISION")
+
+
+def remove_what_absorbs():
+    objects("Wall")[0].modifiers.clear()
+
+
+def hide_what_absorbs():
+    objects("Wall")[0].hide_viewport = True
+
+
+def delete_what_absorbs():
+    bpy.data.objects.remove(objects("Wall")[0])
+
+
+def absorb_by_a_collider():
+    objects("Plate")[0].modifiers.new("Collision", "COLLISION")
+
+
+def key_absorption():
+    wall = objects("Wall")[0]
+    for frame, absorption in ((4, 0.2), (8, 1.0)):
+        wall.collision.absorption = absorption
+        wall.keyframe_insert("collision.absorption", frame=frame)
+
+
+def key_what_absorbs():
+    wall = objects("Wall")[0]
+    for frame, x in ((3, 0.0), (8, 1.0)):
+        wall.location.x = x
+        wall.keyframe_insert("location", frame=frame)
+
+
 def weigh_fields():
     objects("Flag")[0].pbd.field_weights.force = 0.5
 
@@ -225,6 +282,17 @@ ROWS = [
     (hide_a_field_from_the_view, SHOWN + 1, "there are other force fields"),
     (switch_a_field_off, SHOWN + 1, "there are other force fields"),
     (delete_a_field, SHOWN + 1, "there are other force fields"),
+    (set_absorption, SHOWN + 1, "Absorption of 'Wall' changed"),
+    (let_fields_through, SHOWN + 1, "Absorption of 'Fan' changed"),
+    (move_what_absorbs, SHOWN + 1, "'Wall' was moved"),
+    (shape_what_absorbs, SHOWN + 1, "the shape of 'Wall' changed"),
+    (add_what_absorbs, SHOWN + 1, "other objects absorb force fields"),
+    (remove_what_absorbs, SHOWN + 1, "other objects absorb force fields"),
+    (hide_what_absorbs, SHOWN + 1, "other objects absorb force fields"),
+    (delete_what_absorbs, SHOWN + 1, "other objects absorb force fields"),
+    (absorb_by_a_collider, SHOWN + 1, "Absorption of 'Plate' changed"),
+    (key_absorption, 1, "animation of 'Wall' changed"),
+    (key_what_absorbs, 1, "animation of 'Wall' changed"),
     (weigh_fields, SHOWN + 1, "Field Weights of 'Flag' changed"),
     (choose_fields, SHOWN + 1, "Effector Collection of 'Flag' changed"),
     (read_fields_in_another_way, SHOWN + 1, "Force Fields changed"),
@@ -254,7 +322,7 @@ def test_a_change(stage, edit, first, why):
     assert record.last_frame == (LAST if first is None else SHOWN + 1)
 
 
-EVALUATED = (move_the_parent_of_a_collider, shape_a_collider, turn_the_vane)
+EVALUATED = (move_the_parent_of_a_collider, shape_a_collider, shape_what_absorbs, turn_the_vane)
 """What these do is only known once Blender has evaluated it, at the frame at which it was done."""
 
 UNTOLD = [row[:2] for row in ROWS if row[0] not in EVALUATED]
@@ -271,7 +339,37 @@ def test_a_change_that_nothing_tells_of(stage, edit, first):
     assert record.last_frame == (LAST if first is None else SHOWN + 1)
 
 
+def set_the_new_field():
+    bpy.context.object.field.strength = 3.0
+
+
+def set_the_new_absorption():
+    objects("Spare")[0].collision.absorption = 0.9
+
+
+ADDED = [
+    (add_a_field, set_the_new_field, "Strength of 'Wind' changed"),
+    (add_what_absorbs, set_the_new_absorption, "Absorption of 'Spare' changed"),
+]
+
+
+@pytest.mark.parametrize(("add", "edit", "why"), ADDED, ids=[row[0].__name__ for row in ADDED])
+def test_what_was_added_later_changes_frames_after_the_shown_one_too(stage, add, edit, why):
+    """The frames from before it was there were not made with any setting of it."""
+    session = stage.bridge("timeline.session")
+    add()
+    bpy.context.view_layer.update()
+    play(objects("Flag"), SHOWN + 1, LAST)
+    go(SHOWN + 2)
+    edit()
+    go(SHOWN + 3)
+    record = session.get(bpy.context.scene)
+    assert (record.invalidated.first, record.last_frame) == (SHOWN + 3, SHOWN + 3)
+    assert record.invalidated.why == why
+
+
 UNDONE = [set_tension, move_what_is_pinned, move_what_is_attached_to, add_a_collider, set_a_field, move_a_field]
+UNDONE += [set_absorption, move_what_absorbs]
 
 
 @pytest.mark.parametrize("edit", [*UNDONE, add_a_field])

@@ -364,6 +364,29 @@ def test_an_unreadable_index_is_told_and_left_alone(session, stage):
     assert (cache_of(stage) / "index.json").read_text() == "{"
 
 
+OLDER = [
+    lambda index: index | {"version": 0},
+    lambda index: index | {"about": {name: said for name, said in index["about"].items() if name != "layout"}},
+    lambda index: index | {"about": index["about"] | {"layout": 1}},
+]
+
+
+@pytest.mark.parametrize("older", OLDER, ids=["format", "before layouts were written", "layout"])
+def test_a_cache_of_another_version_is_told_and_left_alone(session, stage, older):
+    """Nothing is damaged and nothing is lost: the frames are simulated as before, the files stay."""
+    seen = simulate(session, stage, 4)
+    index = cache_of(stage) / "index.json"
+    index.write_text(json.dumps(older(json.loads(index.read_text()))))
+    before = files_of(stage)
+    load(stage)
+    said = "it stays as it is, and its frames are simulated again"
+    assert running(session).disk_note == f"The cache on disk is of another version of this extension: {said}"
+    with pytest.raises(RuntimeError, match="of another version"):
+        bpy.ops.object.pbd_disk_cache_load()
+    again = play([flag()], 1, 4)
+    assert np.array_equal(again[4][0], seen[4][0]) and files_of(stage) == before
+
+
 def test_load_after_the_scene_is_as_it_was(session, stage):
     simulate(session, stage, 6)
     index = cache_of(stage) / "index.json"

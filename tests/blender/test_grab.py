@@ -236,8 +236,10 @@ def test_undo_takes_cloth_and_pins_back_in_one_step(hand, session, extension):
     drag(worker, (0.0, 0.0, 0.4))
     worker.let_go(bpy.context.scene, pin=True)
     worker.finish(bpy.context.scene)
+    assert session.disturbed(bpy.context.scene) == (3, "HAND")
     bpy.ops.ed.undo_push(message="Grab")
     bpy.ops.ed.undo()
+    assert session.disturbed(bpy.context.scene) == (None, "")  # At once: the panel does not warn of it any more.
     obj = bpy.data.objects["Flag"]
     assert len(extension.bridge("read.mesh_io").read_pins(obj)) == 9
     assert "pbd_pin_offset" not in obj.data.attributes

@@ -1,4 +1,4 @@
-"""docs/first_cloth.md and docs/first_balloon.md, step by step: their words exist, and what they promise comes true."""
+"""The guide's pages whose steps are in `walkthrough`: their words exist, and what they promise comes true."""
 
 import ast
 import importlib.util
@@ -17,8 +17,14 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 BLENDERS_OWN = {
     "File", "New", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
-    "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts",
+    "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
+    "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
+    "Select Boundary Loop",
 }  # fmt: skip
+
+
+ROUNDING = 1e-6
+"""Vertices that are one are shown so far apart at most, in 32 bits and by a shape key [m]."""
 
 
 def load(name):
@@ -90,7 +96,7 @@ def labels(extension):
         yield f"{name}, changed"
 
 
-@pytest.mark.parametrize("name", ["first_cloth", "first_balloon"])
+@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments"])
 def test_every_bold_word_is_to_be_found_in_blender(extension, name):
     known = set(labels(extension)) | BLENDERS_OWN
     for path in Page(name).words:
@@ -118,13 +124,13 @@ IN_BLENDERS_MENUS = {
 
 QUOTED = {
     "It goes through, or hovers?", "It stands still?", "From frame 20 on: Tension of 'Flag' changed", "Apply as Base",
-    "PBD Output", "Basis",
+    "PBD Output", "Basis", "25 seams added", "96 seams added",
 }  # fmt: skip
 """Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
 
 
 @pytest.mark.parametrize(
-    "name", ["character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth"]
+    "name", ["character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth", "garments"]
 )
 def test_every_word_in_italics_is_to_be_found_in_blender(extension, name):
     """What the pages call by a label is called so in this Blender: ours, and Blender's own."""
@@ -302,3 +308,37 @@ def test_first_balloon(extension):
             "Blow up a mesh of your own": bulges,
         },
     )
+
+
+def test_garments(extension):
+    def gaps(frame):
+        """How long the seams of the active object are at a frame [m]."""
+        go(frame)
+        pairs = np.array([edge.vertices for edge in body().data.edges if edge.is_loose])
+        places = shown(body())
+        return np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
+
+    def is_sewn(page):
+        heading = "Sew a skirt around a body"
+        closed = int(page.number(heading, r"At frame (\d+) all"))
+        assert len(gaps(closed)) == page.number(heading, r"all (\d+) pairs")
+        assert 2 * page.number(heading, r"says \*(\d+) seams") == len(gaps(closed))
+        assert gaps(closed).max() < ROUNDING < gaps(closed - 1).max()
+        assert gaps(60).max() < ROUNDING
+        assert body().pbd.closing_time == page.number(heading, r"\*Closing Time\*, (\d+) s")
+
+    def is_open(_page):
+        assert gaps(60).max() < ROUNDING
+        assert gaps(80).min() > 0.05
+
+    def is_a_cushion(page):
+        heading = "Sew a cushion"
+        assert len(gaps(1)) == page.number(heading, r"says \*(\d+) seams")
+        assert gaps(int(page.number(heading, r"At frame (\d+) the seam"))).max() < ROUNDING
+        frame = int(page.number(heading, r"at frame (\d+) the cushion"))
+        assert gaps(frame).max() < ROUNDING
+        thick = float(np.ptp(shown(body())[:, 2]))
+        assert 100.0 * thick == pytest.approx(page.number(heading, r"is (\d+) cm thick"), abs=2.0)
+
+    outcomes = (is_sewn, is_open, is_a_cushion)
+    walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))

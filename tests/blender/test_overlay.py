@@ -75,6 +75,8 @@ def test_the_floor_is_a_grid_where_it_is(overlay):
     assert len(lines) % 2 == 0
     assert set(lines[:, 2]) == {np.float32(-1.1)}
     assert (lines[:, :2].min(axis=0) < (5.0, -5.0)).all() and (lines[:, :2].max(axis=0) > (9.0, -1.0)).all()
+    obj.pbd.baked = True
+    assert (overlay.floor_lines(scene) == lines).all()
 
 
 def test_ten_thousand_vertices_take_less_than_a_millisecond(overlay):

@@ -195,8 +195,8 @@ def floats():
 def test_short_lengths_are_sliders(extension):
     """Blender drags lengths by 1 mm or 1 cm a pixel whatever their step, but a slider by its range over its width."""
     is_slider = extension.module("panels.rows").is_slider
-    sliders = [(owner, name, field.identifier) for owner, name, field in floats() if is_slider(field)]
-    assert sorted(known for known in sliders if not known[2].startswith("k_")) == sorted(SHORT_LENGTHS)
+    lengths = [entry for entry in floats() if entry[2].unit == "LENGTH" and is_slider(entry[2])]
+    assert sorted((owner, name, field.identifier) for owner, name, field in lengths) == sorted(SHORT_LENGTHS)
     for owner, name, field in floats():
         if (owner, name, field.identifier) in SHORT_LENGTHS:
             assert field.soft_min == pytest.approx(0.0, abs=1e-4)

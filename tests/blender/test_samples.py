@@ -14,7 +14,8 @@ from crossings import crossing_pairs, crossing_pairs_between, deepest_penetratio
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
 OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "tablecloth")
-NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_CONTACT)
+OF_AIR = ("hot_air_balloon", "laundry", "party_balloons", "spinnaker")
+NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_AIR, *OF_CONTACT)
 DEFAULT_GRAY = 0.8  # a new material's color in Solid
 LARGEST = 200_000  # [bytes]: they are part of every clone
 
@@ -221,9 +222,11 @@ def seen_by(scene, positions):
     return places.min(axis=0), places.max(axis=0)
 
 
-@pytest.mark.parametrize("name", ("flag", "balloon"))
+@pytest.mark.parametrize("name", ("flag", "balloon", *OF_AIR))
 def test_it_collides_with_itself(open_sample, name):
-    assert open_sample(name).only().pbd.self_collision
+    sample = open_sample(name)
+    assert sample.scene.pbd.collisions != "OFF"
+    assert all(obj.pbd.self_collision for obj in sample.objects.values())
 
 
 def test_curtain_hangs_from_its_corners(open_sample):
@@ -323,6 +326,96 @@ def test_cushion_is_blown_up_and_comes_to_rest_on_the_floor(open_sample):
     assert speed.max() < 0.05
     assert np.percentile(np.abs(sample.strain("Cushion")), 95) < 0.03
     assert sample.session.get(sample.scene).notes[cushion.session_uid] == ()  # closed, no edge with three faces
+
+
+@pytest.mark.slow
+def test_laundry_swings_on_its_line_and_stays_pegged(open_sample):
+    sample = open_sample("laundry")
+    names = ("Sheet", "Shirt", "Towel", "Tea Towel")
+    assert set(sample.objects) == set(names)
+    pegs, low = {name: sample.pins(name) for name in names}, {}
+    assert [len(pegs[name]) for name in names] == [8, 4, 4, 4]
+    ways = {name: [] for name in names}
+    for name in names:
+        low[name] = np.flatnonzero(sample.rest[name][:, 2] < sample.rest[name][:, 2].min() + 1e-3)
+    for frame in sample.play(72):
+        for name in names:
+            positions = shown(sample.objects[name])
+            assert np.abs(positions[pegs[name]] - sample.rest[name][pegs[name]]).max() < 1e-5
+            ways[name].append(positions[low[name]].mean(axis=0).astype(float))
+        if frame % 12 == 0:
+            assert sample.tangles() == 0, f"tangled in frame {frame}"
+    for name in names:
+        way = np.array(ways[name])[24:]
+        assert np.ptp(way[:, 1]) > 0.2  # to and fro in the gusts
+        assert way[:, 1].mean() < -0.1  # but on the whole to where the wind blows
+        assert np.percentile(np.abs(sample.strain(name)), 95) < 0.03
+
+
+def test_spinnaker_hangs_slack_until_the_wind_fills_it(open_sample):
+    sample = open_sample("spinnaker")
+    sail, corners = sample.only(), sample.pins("Spinnaker")
+    assert len(corners) == 3
+    plane = sample.rest["Spinnaker"][corners].astype(float)
+    normal = np.cross(plane[1] - plane[0], plane[2] - plane[0])
+    normal *= np.sign(normal[0]) / np.linalg.norm(normal)  # forwards
+    depths = []
+    for _frame in sample.play(72):
+        positions = shown(sail).astype(float)
+        assert np.abs(positions[corners] - plane).max() < 1e-5
+        depths.append(((positions - plane[0]) @ normal).mean())
+    assert min(depths[:16]) < 0.85 * depths[0]
+    assert min(depths[40:]) > 0.9 * depths[0]
+    assert np.ptp(depths[40:]) > 0.005  # it breathes
+    assert sample.tangles() == 0
+    assert np.percentile(np.abs(sample.strain("Spinnaker")), 95) < 0.02
+
+
+def test_hot_air_balloon_takes_off_when_its_air_is_hot(open_sample):
+    sample = open_sample("hot_air_balloon")
+    envelope, basket = sample.only(), bpy.data.objects["Basket"]
+    frame_of_basket = sample.group("Envelope", "Basket")
+    heights, baskets = [], []
+    for _frame in sample.play(90):
+        positions = shown(envelope)
+        heights.append(positions[frame_of_basket, 2].min())
+        baskets.append(np.array(basket.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)[2, 3])
+    assert min(heights) > 0.0
+    assert heights[23] < 0.02  # as heavy as the air that it takes the place of, or heavier
+    assert heights[-1] > 0.4
+    assert (np.diff(heights[40:]) > 0.0).all()
+    # The basket goes where its frame goes, and is as wide as it was.
+    assert np.array(baskets) == pytest.approx(np.array(heights), abs=0.03)
+    box, built = positions[frame_of_basket], sample.rest["Envelope"][frame_of_basket]
+    sides = [np.linalg.norm(one[:, None] - one, axis=2) for one in (box.astype(float), built.astype(float))]
+    assert sides[0] == pytest.approx(sides[1], abs=0.01)
+    # What it lifts is what the air is worth that it holds: 0.255 kg/m³.
+    assert envelope.pbd.gas_density == pytest.approx(0.945)
+    assert np.percentile(np.abs(sample.strain("Envelope")), 95) < 0.03
+
+
+@pytest.mark.slow
+def test_party_balloons_pull_at_their_strings_and_keep_off_each_other(open_sample):
+    sample = open_sample("party_balloons")
+    assert len(sample.objects) == 5
+    held = {name: sample.pins(name) for name in sample.objects}
+    middles = {name: [] for name in sample.objects}
+    for frame in sample.play(72):
+        for name, obj in sample.objects.items():
+            positions = shown(obj).astype(float)
+            assert np.abs(positions[held[name]] - sample.rest[name][held[name]]).max() < 1e-5
+            middles[name].append(positions[:162].mean(axis=0))
+        if frame % 12 == 0:
+            assert sample.tangles() == 0, f"tangled in frame {frame}"
+    for name, obj in sample.objects.items():
+        positions, rest = shown(obj).astype(float), sample.rest[name].astype(float)
+        way = np.array(middles[name])
+        assert np.ptp(way[24:, 0]) > 0.02  # they sway
+        assert way[:, 2].min() > 0.5  # and stay up
+        assert volume(obj, positions) == pytest.approx(volume(obj, rest), rel=0.01)
+        string = positions[162:]
+        length = np.linalg.norm(np.diff(string, axis=0), axis=1).sum()
+        assert np.linalg.norm(string[-1] - string[0]) > 0.98 * length  # pulled straight
 
 
 @pytest.mark.slow

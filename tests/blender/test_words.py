@@ -102,6 +102,8 @@ def drawn_texts(source):
                 yield from meant_by(call.args[2 if name == "draw_sentence" else 0], function, tree)
             elif "text" in keywords and "translate" not in keywords:
                 yield from texts_in(keywords["text"])
+            elif "labels" in keywords:
+                yield from texts_in(keywords["labels"])
 
 
 def sources(extension):

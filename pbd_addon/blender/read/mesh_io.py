@@ -56,12 +56,17 @@ def read_polygons(mesh: Any) -> Polygons:
 
 
 def read_loose_edges(mesh: Any) -> np.ndarray:
-    """Vertices (e, 2) int32 of the loose edges, which are simulated as strings."""
+    """Vertices (e, 2) int32 of the loose edges, which are simulated as strings or seams."""
     edges = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", edges.ravel())
     loose = np.empty(len(edges), bool)
     mesh.edges.foreach_get("is_loose", loose)
     return edges[loose]
+
+
+def loose_check(mesh: Any) -> int:
+    """A hash of the vertices of the loose edges."""
+    return zlib.crc32(read_loose_edges(mesh).tobytes())
 
 
 def read_pins(obj: Object) -> dict[int, float]:

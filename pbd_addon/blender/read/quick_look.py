@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..kinds import Depsgraph, Object, Scene
-from ..scene import animation
+from ..scene import animation, fields
 from ..scene.animation import Curves
 from ..settings import field_weights, raw_settings
 from ..settings.properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
@@ -62,7 +62,8 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
         known: The animation as last read; it is compared only without a window, where Blender may not report edits.
     """
     objects: dict[int, Object] = {}
-    for names in (dependencies.members, dependencies.targets, dependencies.colliders, dependencies.fields):
+    members, _pinned, *others = dependencies
+    for names in (members, *others):
         for uid, name in names.items():
             obj = scene.objects.get(name)
             if obj is None or obj.session_uid != uid:
@@ -70,13 +71,16 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
             objects[uid] = obj
     state = [_SCENE(scene), tuple(scene.gravity), _OF_SCENE(scene.pbd)]
     state += [_object(obj, depsgraph) for obj in objects.values()]
+    state += [objects[uid].collision and objects[uid].collision.absorption for uid in dependencies.absorbers]
     if scene.pbd.wind_object is not None:
         state.append(np.array(scene.pbd.wind_object.matrix_world).tobytes())
     if bpy.app.background:
         state.append([obj.session_uid for obj in scene.objects if obj.field and obj.field.type != "NONE"])
+        if any(objects[uid].field.use_absorption for uid in dependencies.fields):
+            state.append([obj.session_uid for obj in fields.absorbers(scene)])
         simulated = [objects[uid] for uid in dependencies.members]
         moving = [objects[uid] for uid in dependencies.pinned if not objects[uid].pbd.baked]
-        moving += [objects[uid] for uid in (*dependencies.targets, *dependencies.colliders, *dependencies.fields)]
+        moving += [objects[uid] for names in others for uid in names]
         moving += [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
         known = animation.read(scene, simulated, moving, known.frames, known)
     return QuickLook(hashlib.sha256(repr(state).encode()).digest(), objects, known)

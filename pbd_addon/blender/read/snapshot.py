@@ -14,16 +14,9 @@ from ..scene.fields import FieldPlace
 from ..scene.scene_objects import find
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
-from ..settings.raw_settings import Key, as_collider, as_field
+from ..settings.raw_settings import Key, as_absorber, as_collider, as_field
 from . import deformed_input, mesh_io
 from .user_state import FirstFrameInputs, UserState, collider_settings
-
-
-class Absorber(NamedTuple):
-    """What force fields with *Absorption* do not act through."""
-
-    absorption: float  # share of a field that it takes, 0 to 1
-    surface: Surface
 
 
 class SceneSnapshot(NamedTuple):
@@ -31,17 +24,21 @@ class SceneSnapshot(NamedTuple):
 
     poses: Any  # by object uid; None where nothing was evaluated
     settings: dict[Key, Any]  # raw, by key
-    surfaces: dict[int, Surface] = {}  # of colliders and attachment targets, by object uid
+    surfaces: dict[int, Surface] = {}  # of colliders, attachment targets, absorbers of fields, by uid
     deformed: dict[int, np.ndarray] = {}  # output of modifiers, of all vertices or the pins, float32, object space [m]
     user: UserState | None = None  # what the user has set, if it was read
     first_inputs: dict[int, FirstFrameInputs] = {}  # inputs of the first frame, by uid, if they were read
     fields: dict[int, FieldPlace] = {}  # force fields, by object uid
-    absorbers: dict[int, Absorber] = {}  # by object uid, if a force field is absorbed
 
     @property
     def collider_uids(self) -> set[int]:
         """Uids of the colliders."""
         return {uid for uid in self.surfaces if as_collider(uid) in self.settings}
+
+    @property
+    def absorber_uids(self) -> set[int]:
+        """Uids of what takes a share of the force fields; none if no field is absorbed."""
+        return {uid for uid in self.surfaces if as_absorber(uid) in self.settings}
 
     def blend(self, other: SceneSnapshot, fraction: float) -> SceneSnapshot:
         """The linear interpolation to `other`, with the settings of `other`."""
@@ -62,7 +59,7 @@ class SceneSnapshot(NamedTuple):
             uid: self.fields[uid].blend(place, fraction) if uid in self.fields else place
             for uid, place in other.fields.items()
         }
-        return SceneSnapshot(between, other.settings, moving, shapes, fields=blown, absorbers=other.absorbers)
+        return SceneSnapshot(between, other.settings, moving, shapes, fields=blown)
 
     def completing(self, earlier: SceneSnapshot) -> SceneSnapshot:
         """The `earlier` snapshot, with objects that it lacks taken from this one; only this one's objects."""
@@ -71,7 +68,7 @@ class SceneSnapshot(NamedTuple):
         shapes = {uid: earlier.deformed.get(uid, shape) for uid, shape in self.deformed.items()}
         settings = {key: earlier.settings.get(key, raw) for key, raw in self.settings.items()}
         blown = {uid: earlier.fields.get(uid, place) for uid, place in self.fields.items()}
-        return SceneSnapshot(known, settings, standing, shapes, fields=blown, absorbers=self.absorbers)
+        return SceneSnapshot(known, settings, standing, shapes, fields=blown)
 
     def has_poses_of(self, other: SceneSnapshot) -> bool:
         """Whether the objects that both have are in the same pose."""
@@ -161,20 +158,19 @@ def _with_fields(
     scene: Scene, depsgraph: Depsgraph, snapshot: SceneSnapshot, blowing: list[Object], known: dict[int, Surface]
 ) -> SceneSnapshot:
     """A snapshot with these force fields, their settings, and the surfaces that absorb them, if any does."""
-    settings = dict(snapshot.settings)
+    settings, found = dict(snapshot.settings), dict(snapshot.surfaces)
     for obj in blowing:
         settings[as_field(obj.session_uid)] = raw_settings.raw_field(animation.animated(obj, depsgraph).field)
-    absorbers = {}
     if any(settings[as_field(obj.session_uid)].use_absorption for obj in blowing):
-        for obj in scene.objects:
-            marked = any(modifier.type == "COLLISION" for modifier in obj.modifiers)
-            surface = snapshot.surfaces.get(obj.session_uid)
-            if surface is None and marked and obj.type == "MESH" and surfaces.takes_part(obj, depsgraph):
+        for obj in fields.absorbers(scene):
+            uid = obj.session_uid
+            if uid not in found and surfaces.takes_part(obj, depsgraph):
                 surface = _read(obj, depsgraph, known)
-            if surface is not None and (marked or obj.session_uid in snapshot.collider_uids):
-                absorbers[obj.session_uid] = Absorber(obj.collision.absorption if marked else 1.0, surface)
+                found |= {} if surface is None else {uid: surface}
+            if uid in found:
+                settings[as_absorber(uid)] = raw_settings.raw_absorber(animation.animated(obj, depsgraph))
     places = {obj.session_uid: fields.read_place(obj, depsgraph) for obj in blowing}
-    return snapshot._replace(settings=settings, fields=places, absorbers=absorbers)
+    return snapshot._replace(settings=settings, surfaces=found, fields=places)
 
 
 def read_deformed(objects: list[Object], depsgraph: Depsgraph, evaluate: bool = True) -> dict[int, np.ndarray]:

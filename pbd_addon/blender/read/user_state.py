@@ -18,7 +18,7 @@ from ..scene.scene_objects import bodies, find, is_body, layer_of, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Key, as_collider, as_field
+from ..settings.raw_settings import Key, as_absorber, as_collider, as_field
 from . import mesh_io, rest_shape
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -32,6 +32,7 @@ class Dependencies(NamedTuple):
     targets: dict[int, str] = {}  # names of the attachment targets
     colliders: dict[int, str] = {}  # names of the colliders
     fields: dict[int, str] = {}  # names of the force fields
+    absorbers: dict[int, str] = {}  # names of what takes a share of the fields
 
 
 class Place(NamedTuple):
@@ -72,7 +73,7 @@ class Edits(NamedTuple):
     colliders: bool = False  # an object may have become a collider or stopped being one
     surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is an invalid surface
     carried: dict[int, Any] = {}  # new transforms of objects that a parent or constraint has moved, by uid
-    fields: bool = False  # an object may have become a force field or stopped being one
+    fields: bool = False  # an object may have become a force field, or absorb one, or have stopped to
 
 
 class UserState(NamedTuple):
@@ -93,6 +94,8 @@ class UserState(NamedTuple):
     curves: Curves | None = None  # the animation; None if it was not read
     fields: dict[int, Place] = {}  # of the force fields, by uid
     field_uids: frozenset[int] | None = None  # uids of the force fields; None if no edit may have changed them
+    absorbers: dict[int, Place] = {}  # of what takes a share of the fields and is no collider, by uid
+    absorber_uids: frozenset[int] | None = None  # uids of all that does; None if no edit may have changed them
 
 
 def read(
@@ -109,6 +112,7 @@ def read(
     holders = [obj for obj in members if obj.session_uid in dependencies.pinned and not obj.pbd.baked]
     holders += objects_of(scene, dependencies.targets)
     blowing = [obj for obj in objects_of(scene, dependencies.fields) if _blows(obj, scene)]
+    absorbing = [obj for obj in objects_of(scene, dependencies.absorbers) if _absorbs(obj, dependencies)]
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
     owners[scene.session_uid] = scene
     owners.update((as_collider(obj.session_uid), obj) for obj in colliders)
@@ -118,10 +122,13 @@ def read(
         if obj != scene
     }
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
-    names = {obj.session_uid: obj.name for obj in (*members, *colliders, *blowing)}
+    names = {obj.session_uid: obj.name for obj in (*members, *colliders, *blowing, *absorbing)}
     for obj in blowing:
         owners[as_field(obj.session_uid)] = obj
         settings[as_field(obj.session_uid)] = raw_settings.raw_field(obj.field)
+    for obj in absorbing:
+        owners[as_absorber(obj.session_uid)] = obj
+        settings[as_absorber(obj.session_uid)] = raw_settings.raw_absorber(obj)
     vane = [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
     animated = {key: animation.animated_paths(owner) for key, owner in owners.items()}
     paths = animated[scene.session_uid]
@@ -140,17 +147,30 @@ def read(
         collider_uids=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if edits.colliders else None,
         hand_count=scene.pbd.hand_count,
         edits=edits,
-        curves=animation.read(scene, members, [*holders, *colliders, *blowing, *vane], frames, known)
+        curves=animation.read(scene, members, [*holders, *colliders, *blowing, *absorbing, *vane], frames, known)
         if frames and (edits.curves or bpy.app.background)
         else None,
         fields={obj.session_uid: place(obj) for obj in blowing},
         field_uids=field_uids(scene) if edits.fields or bpy.app.background else None,
+        absorbers={obj.session_uid: place(obj) for obj in absorbing if obj.session_uid not in dependencies.colliders},
+        absorber_uids=absorber_uids(scene) if edits.fields or bpy.app.background else None,
     )
 
 
 def field_uids(scene: Scene) -> frozenset[int]:
     """Uids of the force fields of a scene that are switched on."""
     return frozenset(obj.session_uid for obj in scene.objects if fields.is_field(obj) and _blows(obj, scene))
+
+
+def absorber_uids(scene: Scene) -> frozenset[int]:
+    """Uids of what takes a share of the force fields of a scene; none if no field is absorbed."""
+    absorbed = any(obj.field.use_absorption for obj in scene.objects if fields.is_field(obj) and _blows(obj, scene))
+    return frozenset(obj.session_uid for obj in fields.absorbers(scene)) if absorbed else frozenset()
+
+
+def _absorbs(obj: Object, dependencies: Dependencies) -> bool:
+    """Whether an object that took a share of the fields still does."""
+    return not obj.hide_viewport and (fields.is_marked(obj) or obj.session_uid in dependencies.colliders)
 
 
 def _blows(obj: Object, scene: Scene) -> bool:
@@ -231,6 +251,11 @@ def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
     return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
 
 
+def _is_of_fields(obj: Object) -> bool:
+    """Whether an object is a force field or may absorb one."""
+    return fields.is_field(obj) or fields.is_marked(obj)
+
+
 def collect_edits(
     scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, edits: Edits, known: UserState | None
 ) -> Edits:
@@ -239,12 +264,14 @@ def collect_edits(
     has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
     curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # Drivers and strips may have been edited.
     edited: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_transform]
-    blows = edits.fields or any(isinstance(one, bpy.types.Object) and fields.is_field(one) for one in edited)
+    reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
+    blows = edits.fields or any(
+        isinstance(one, bpy.types.Object) and _is_of_fields(one) for one in [*edited, *reshaped]
+    )
     if known is None or shown_frame(scene) != known.frame:
         return edits._replace(curves=edits.curves or curves_edited, fields=blows)
-    around = {**dependencies.colliders, **dependencies.targets}
+    around = {**dependencies.colliders, **dependencies.targets, **dependencies.absorbers}
     shapes = dict(edits.surfaces)
-    reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
     for obj in reshaped:
         is_near = isinstance(obj, bpy.types.Object) and obj.session_uid in around
         if is_near and obj.type in surfaces.SURFACE_TYPES and find(scene, obj.session_uid, obj.name) is not None:
@@ -252,7 +279,7 @@ def collect_edits(
                 shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
             except PBDError:
                 shapes[obj.session_uid] = None
-    stood = {**known.colliders, **known.holders, **known.fields}
+    stood = {**known.colliders, **known.holders, **known.fields, **known.absorbers}
     carried = {
         obj.session_uid: obj.matrix_world.copy()
         for obj in objects_of(scene, {uid: place.name for uid, place in stood.items()})

@@ -42,6 +42,18 @@ def is_field(obj: Object) -> bool:
     return obj.field is not None and obj.field.type != "NONE"
 
 
+def is_marked(obj: Object) -> bool:
+    """Whether an object has Blender's own mark of what absorbs fields, the Collision modifier, and is no cloth."""
+    marked = obj.type == "MESH" and any(modifier.type == "COLLISION" for modifier in obj.modifiers)
+    return marked and not surfaces.is_simulated(obj)
+
+
+def absorbers(scene: Scene) -> list[Object]:
+    """What may take a share of fields with *Absorption*: objects with the Collision modifier, and our colliders."""
+    found = {obj.session_uid: obj for obj in (*filter(is_marked, scene.objects), *surfaces.colliders(scene))}
+    return [obj for obj in found.values() if not obj.hide_viewport]
+
+
 def acting(scene: Scene, depsgraph: Depsgraph) -> list[Object]:
     """The force fields of a scene that are not hidden."""
     layer = depsgraph.view_layer

@@ -25,13 +25,16 @@ PRESSURE_FIELDS = (
 PIN_FIELDS = ("hold_pins", "pin_stiffness")
 """These belong to the scene, not to the material."""
 
+SEWING_FIELDS = ("sewing", "closing_time", "sewing_force")
+"""These belong to the mesh: what is sewn, and how far apart it lies."""
+
 CONTACT_FIELDS = ("self_collision", "self_distance")
 """These belong to the mesh: whether it folds, and how fine it is."""
 
 
 def fields(kind: str) -> tuple[str, ...]:
     """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`."""
-    left_out = PIN_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
+    left_out = PIN_FIELDS + SEWING_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 
 

@@ -29,6 +29,11 @@ def as_field(uid: int) -> Key:
     return ("field", uid)
 
 
+def as_absorber(uid: int) -> Key:
+    """The key of an object's settings as one that force fields with *Absorption* do not act through."""
+    return ("absorber", uid)
+
+
 MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
 SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
 COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
@@ -42,6 +47,7 @@ OF_SCENE = {name: ((f"pbd.{name}",), "") for name in SOLVER_FIELDS} | {
     "field_reading": (("pbd.field_reading",), ""),
 }
 OF_COLLIDER = {name: ((f"pbd_collider.{name}",), "") for name in COLLIDER_FIELDS}
+OF_ABSORBER = {"absorption": (("collision.absorption",), "")}
 OF_OBJECT = {name: ((f"pbd.{name}",), "") for name in (*MATERIAL_FIELDS, *maps.FIELDS)} | {
     "field_weights": (("pbd.field_weights",), "Field Weights"),
     "fields": ((), "Effector Collection"),
@@ -67,18 +73,20 @@ OF_FIELD = {name: (tuple(f"field.{each}" for each in (name, *SHARED.get(name, ()
 """For each field: the data paths that make its value, and its name if it differs from that of the property."""
 
 Record = Any
-"""One of the four below: mypy cannot see fields that are made from a table."""
+"""One of the five below: mypy cannot see fields that are made from a table."""
 
 _record: Any = namedtuple
 SceneSettings = _record("SceneSettings", tuple(OF_SCENE))
 ColliderSettings = _record("ColliderSettings", COLLIDER_FIELDS)
 ObjectSettings = _record("ObjectSettings", tuple(OF_OBJECT))
 FieldSettings = _record("FieldSettings", tuple(OF_FIELD))
+AbsorberSettings = _record("AbsorberSettings", tuple(OF_ABSORBER))
 RECORDS: dict[Any, Any] = {
     SceneSettings: (OF_SCENE, PBD_PG_scene),
     ColliderSettings: (OF_COLLIDER, PBD_PG_collider),
     ObjectSettings: (OF_OBJECT, PBD_PG_object),
     FieldSettings: (OF_FIELD, bpy.types.FieldSettings),
+    AbsorberSettings: (OF_ABSORBER, bpy.types.CollisionSettings),
 }
 
 
@@ -130,6 +138,11 @@ def raw_field(field: Any) -> Record:
     """The settings of one of Blender's force fields."""
     texture = field.texture
     return FieldSettings(*_field_values(field), "" if texture is None else texture.name)
+
+
+def raw_absorber(obj: Any) -> Record:
+    """The share of a field that an object takes: that of its Collision modifier, or all as one of our colliders."""
+    return AbsorberSettings(obj.collision.absorption if fields.is_marked(obj) else 1.0)
 
 
 def raw_collider(pbd_collider: Any) -> Record:

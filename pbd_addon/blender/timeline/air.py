@@ -17,7 +17,7 @@ from ..read import fields
 from ..read.snapshot import SceneSnapshot
 from ..settings import raw_settings
 from ..settings.field_weights import BLENDERS_NAME, NAMES
-from ..settings.raw_settings import as_field, clean
+from ..settings.raw_settings import as_absorber, as_field, clean
 from .scene_simulation import SceneSimulation
 from .simulated_object import SimulatedObject
 
@@ -185,8 +185,9 @@ def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray
     seen, ways = np.ones(len(x)), fields.nearest_of(field, x) - x
     lengths = np.linalg.norm(ways, axis=1)
     rays = list(zip(map(Vector, x.tolist()), map(Vector, ways.tolist()), lengths.tolist(), strict=True))
-    for uid, (absorption, surface) in now.absorbers.items():
-        if uid != field.uid:
+    for uid in now.absorber_uids - {field.uid}:
+        absorption, surface = now.settings[as_absorber(uid)].absorption, now.surfaces[uid]
+        if absorption:
             tree: Any = BVHTree.FromPolygons(surface.world().tolist(), _polygons(surface))
             hit = np.array([length > 0.0 and tree.ray_cast(p, way, length)[0] is not None for p, way, length in rays])
             seen[hit] *= min(max(1.0 - absorption, 0.0), 1.0)

@@ -180,7 +180,12 @@ def setting_changes(record: Record, known: UserState, user: UserState) -> list[C
     if not changed:
         return []
     still = constant_fields(user, user.settings)
-    fitting = [at for at, one in record.snapshots.items() if settings_agree(one.settings, user.settings, still)]
+    keys = {key for key, _raw, _field in changed}
+    fitting = [
+        at
+        for at, one in record.snapshots.items()
+        if keys <= one.settings.keys() and settings_agree(one.settings, user.settings, still)
+    ]
     why = iface("settings were undone") if fitting and max(fitting) != math.floor(known.frame) else ""
     return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed[0])))]
 
@@ -251,22 +256,30 @@ def _colliders(record: Record, known: UserState, user: UserState) -> list[Change
             surface and surface.fits(before) and np.array_equal(surface.points, before.points)
         ):
             why = iface("the shape of '{name}' changed").format(name=before.name)
-            found.append(Change("COLLIDERS", _after_shown(record, known), why))
+            found.append(Change("FIELDS" if uid in user.absorbers else "COLLIDERS", _after_shown(record, known), why))
     return found
 
 
 def _fields(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """Force fields that the user has added, removed or moved."""
+    """Force fields, and what absorbs them, that the user has added, removed or moved."""
     found = []
     others = None not in (user.field_uids, known.field_uids) and user.field_uids != known.field_uids
     if others or not user.fields.keys() >= known.fields.keys():
         field_uids = user.fields.keys() if user.field_uids is None else user.field_uids
         fitting = [at for at, one in record.snapshots.items() if one.fields.keys() == field_uids]
         found.append(Change("FIELDS", _after_shown(record, known, fitting), iface("there are other force fields")))
-    for uid, place in user.fields.items():
-        if _moved(known.fields.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
+    others = None not in (user.absorber_uids, known.absorber_uids) and user.absorber_uids != known.absorber_uids
+    if others or not user.absorbers.keys() >= known.absorbers.keys():
+        absorber_uids = user.absorbers.keys() if user.absorber_uids is None else user.absorber_uids
+        fitting = [at for at, one in record.snapshots.items() if one.absorber_uids == absorber_uids]
+        found.append(Change("FIELDS", _after_shown(record, known, fitting), iface("other objects absorb force fields")))
+    before = {**known.absorbers, **known.fields}
+    for uid, place in {**user.absorbers, **user.fields}.items():
+        if _moved(before.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
             stood = record.snapshots.items() if place.is_free else ()
-            fitting = [at for at, one in stood if _has_transform(one.fields.get(uid), place.matrix)]
+            fitting = [
+                at for at, one in stood if _has_transform(one.fields.get(uid) or one.surfaces.get(uid), place.matrix)
+            ]
             why = iface("'{name}' was put back") if fitting else iface("'{name}' was moved")
             found.append(Change("FIELDS", _after_shown(record, known, fitting), why.format(name=place.name)))
     return found

@@ -6,9 +6,11 @@ unless the user has switched it on, and frames of another run are never overwrit
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,13 +26,18 @@ from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import Key
+from ..settings.raw_settings import RECORDS, Key
 from . import checksums
 from .record import Record
 
 ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
 HELD = "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
+
+LAYOUT = zlib.crc32(
+    repr([[one.name for one in dataclasses.fields(State)], *(kind._fields for kind in (Pace, *RECORDS))]).encode()
+)
+"""What the files hold of each frame and of all settings: those of a version with others cannot be read."""
 
 PAST = ("first_guess", "first_disturbed", "disturbed_by", "settled", "shaped")
 """Attributes of a record that the index holds under the same name."""
@@ -86,15 +93,14 @@ class DiskCache:
             known[uid].world().T if uid in known else one.collider.vertices.T
             for uid, one in self.record.scene_sim.colliders.items()
         ]
-        penetrated = rest.get("penetrated", np.zeros(0, bool))
+        penetrated = rest["penetrated"]
         if penetrated.shape != (len(rest["strain"]), len(places)):  # colliders were others then
             penetrated = np.zeros((len(rest["strain"]), len(places)), bool)
         return State(
             x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
-            prediction_error=rest["straying"], pushed=rest.get("pushed", np.ones(len(rest["strain"]), bool)),
-            skin=rest.get("skin", np.zeros(0)), penetrated=penetrated, pace=Pace(*rest["pace"].tolist()),
-            air=rest.get("air", np.zeros(0)), inside=rest.get("inside", np.zeros((2, 0))),
+            prediction_error=rest["straying"], pushed=rest["pushed"], skin=rest["skin"], penetrated=penetrated,
+            pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"], seams=rest["seams"],
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -111,6 +117,7 @@ class DiskCache:
             "pace": np.array(state.pace),
             "air": state.air,
             "inside": state.inside,
+            "seams": state.seams,
         }
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()
@@ -157,10 +164,11 @@ class DiskCache:
         record, members = self.record, self.record.scene_sim.members
         known = self.files.about.get("names", ())
         self.files.about.update(
+            layout=LAYOUT,
             settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[
-                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one)]
+                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one), one.loose]
                 for one in members
             ],
             shapes=[checksums.shape_check(member) for member in members],

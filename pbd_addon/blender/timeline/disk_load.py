@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import Polygons
-from ...io.frame_files import DamagedError, FrameFiles, is_there
+from ...io.frame_files import DamagedError, FrameFiles, OtherVersionError, is_there
 from ...slices import finish
 from ..errors import PBDError
 from ..kinds import Object, Scene
@@ -21,20 +21,26 @@ from ..scene.poses import Pose
 from ..scene.scene_objects import find, live_bodies
 from ..scene.surfaces import Surface
 from ..settings.raw_settings import (
+    AbsorberSettings,
     ColliderSettings,
     FieldSettings,
     Floor,
     Key,
     ObjectSettings,
     SceneSettings,
+    as_absorber,
     as_collider,
     as_field,
 )
 from ..settings.wind import WindSettings
 from . import changes, checksums, step
-from .disk_cache import PAST, DiskCache, claim, folder_of, shown_path
+from .disk_cache import LAYOUT, PAST, DiskCache, claim, folder_of, shown_path
 from .record import Record
 from .scene_simulation import SceneSimulation
+
+OTHER_VERSION = (
+    "The cache on disk is of another version of this extension: it stays as it is, and its frames are simulated again"
+)
 
 
 def adopt(record: Record, scene: Scene) -> None:
@@ -48,6 +54,9 @@ def adopt(record: Record, scene: Scene) -> None:
     try:
         _take_up(record, scene, FrameFiles.open(folder))
         claim(folder)
+    except OtherVersionError:
+        step.clear(record, None)
+        record.storage.note = OTHER_VERSION
     except DamagedError as error:
         step.clear(record, None)
         record.storage.note = f"The cache on disk is damaged: {error}"
@@ -62,6 +71,8 @@ def adopt(record: Record, scene: Scene) -> None:
 def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     """Make the frames of these files those of the record; raises `PBDError` if they do not match the scene."""
     about = files.about
+    if about.get("layout") != LAYOUT:
+        raise OtherVersionError("it says other things of each frame")
     if files.last < files.first:
         raise DamagedError("it holds no whole frame")
     try:
@@ -99,6 +110,8 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
             raise PBDError(f"the mesh, Output or Rest Shape of '{obj.name}' changed")
         if checksums.pins(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
+        if member.loose != fingerprint[7]:
+            raise PBDError(f"'{obj.name}' has other loose edges")
     built.in_place_steps = rested
     step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids, snapshots))
     step.note(record, **past, moved_by_hand=moved)
@@ -151,11 +164,13 @@ def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], 
     stood = {**last.poses, **last.surfaces}
     for obj in surfaces.colliders(scene):
         _check_place(user_state.place(obj), stood.get(obj.session_uid))
-    for uid, place in user.holders.items():
+    for uid, place in {**user.holders, **user.absorbers}.items():
         _check_place(place, stood.get(uid))
+    for uid, place in user.fields.items():
+        _check_place(place, last.fields.get(uid))
 
 
-def _check_place(place: Place, stood: Pose | Surface | None) -> None:
+def _check_place(place: Place, stood: Pose | Surface | FieldPlace | None) -> None:
     if stood is not None and place.is_free and not np.array_equal(place.matrix, stood.matrix):
         raise PBDError(f"'{place.name}' was moved")
 
@@ -209,7 +224,9 @@ def _settings(named: dict[str, Any], uids: list[int | None], scene: Scene) -> di
     for name, raw in named.items():
         kind, _, number = name.rpartition(" ")
         uid, values = uids[int(number)], _tuples(raw)
-        if kind == "field":
+        if kind == "absorber":
+            found[as_absorber(uid)] = AbsorberSettings._make(values)
+        elif kind == "field":
             found[as_field(uid)] = FieldSettings._make(values)
         elif kind:
             found[as_collider(uid)] = ColliderSettings._make(values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import time
 from collections.abc import Generator, Iterator
 
@@ -57,8 +58,8 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
 
 def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
     """Read, apply changes, step and write."""
-    scene_sim, colliders = record.scene_sim, record.scene_sim.colliders if record.scene_sim else {}
-    fields = record.scene_sim.fields if record.scene_sim else {}
+    scene_sim = record.scene_sim
+    before = (scene_sim.colliders, scene_sim.fields, scene_sim.absorbers) if scene_sim else ()
     now = look(record, scene, depsgraph, objects)
     frame = now.user.frame
     found: list = []
@@ -77,11 +78,15 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
                 step.set_message(record, str(error), isinstance(error, LateError))
         write(record, scene, now, depsgraph.mode == "RENDER")
     same = record.scene_sim is scene_sim
-    same = same and (scene_sim is None or (scene_sim.colliders is colliders and scene_sim.fields is fields))
+    if scene_sim is not None:
+        around = scene_sim.colliders, scene_sim.fields, scene_sim.absorbers
+        same = same and all(map(operator.is_, around, before))
     user = now.user
     if not same:
         anew = step.read_user(record, scene)
-        user = anew._replace(collider_uids=user.collider_uids, field_uids=user.field_uids)
+        user = anew._replace(
+            collider_uids=user.collider_uids, field_uids=user.field_uids, absorber_uids=user.absorber_uids
+        )
     step.remember(record, user)
     if record.scene_sim is not None and not found and not record.is_pristine:
         replay.note(record, scene, depsgraph, now)

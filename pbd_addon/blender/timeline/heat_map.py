@@ -28,11 +28,17 @@ def colors(share: np.ndarray) -> np.ndarray:
     return result
 
 
-def strain_of_vertices(body: Body, maps: dict[str, np.ndarray], positions: np.ndarray) -> np.ndarray:
-    """Largest |length / rest length - 1| of the edges at each vertex, (n,); `maps` are those of `Simulation.maps`."""
+def strain_of_vertices(
+    body: Body, maps: dict[str, np.ndarray], positions: np.ndarray, is_sewn: bool = False
+) -> np.ndarray:
+    """Largest |length / rest length - 1| of the edges at each vertex, (n,); not of seams if they are sewn.
+
+    `maps` and `is_sewn` are those of `Simulation`.
+    """
     strain = body.edge_strain(positions)
     if "shrink" in maps:
         strain = (1.0 + strain) / maps["shrink"][body.mesh.edges].mean(axis=1) - 1.0
+    strain[body.is_seam & is_sewn] = 0.0
     result = np.zeros(len(body.vertices))
     for ends in body.mesh.edges.T:
         np.maximum.at(result, ends, np.abs(strain))
@@ -77,7 +83,9 @@ def color(record: Record, scene: Scene) -> None:
             share = np.zeros(len(member.body.vertices))
             if kind == "STRAIN":
                 x = simulation.cached_positions(member.body, shown)
-                strain = strain_of_vertices(member.body, simulation.maps(member.body), x)
+                strain = strain_of_vertices(
+                    member.body, simulation.maps(member.body), x, simulation.is_sewn(member.body)
+                )
                 share = 100.0 * strain / scene.pbd.heat_full
             else:
                 share[record.contacts.get(int(shown), {}).get(member.uid, [])] = 1.0

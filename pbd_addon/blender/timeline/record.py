@@ -27,7 +27,7 @@ class BakeProgress(NamedTuple):
     eta_seconds: float
     settled: int = 0  # frames of settling done
     to_settle: int = 0  # frames of settling in all; 0 once frames are stepped
-    to_prepare: int = 0  # number of vertices while the first frame is about to be built, in one step
+    to_prepare: int = 0  # number of vertices while the first frame is built
 
     @property
     def share(self) -> float:
@@ -181,4 +181,5 @@ class Record:
             {one.uid: one.surface.name for one in bound if one.uid not in colliders},
             {uid: one.surface.name for uid, one in colliders.items()},
             self.scene_sim.fields,
+            self.scene_sim.absorbers,
         )

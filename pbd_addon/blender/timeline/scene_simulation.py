@@ -50,6 +50,7 @@ class SceneSimulation:
         applied: The raw settings in use, by key.
         in_place_steps: Number of steps taken in place.
         fields: Names of the force fields, by object uid.
+        absorbers: Names of what takes a share of the fields, by object uid.
         is_blown: Whether wind or a force field acts.
     """
 
@@ -80,7 +81,9 @@ class SceneSimulation:
         )
         self.applied = dict(snapshot.settings)
         self.in_place_steps = 0
-        self.fields = {uid: place.name for uid, place in snapshot.fields.items()}
+        self.fields: dict[int, str] = {}
+        self.absorbers: dict[int, str] = {}
+        self.update_fields(snapshot)
         self.is_blown = False
 
     def prepare(self) -> Generator[None, None, None]:
@@ -112,6 +115,14 @@ class SceneSimulation:
         self.colliders = {uid: kept.get(uid) or bind_collider(snapshot, uid) for uid in sorted(snapshot.collider_uids)}
         self.simulation.set_colliders(self._all_colliders())
         self._placed = {uid: placed for uid, placed in self._placed.items() if uid in kept}
+        return True
+
+    def update_fields(self, snapshot: SceneSnapshot) -> bool:
+        """Note which force fields, and which absorbers of them, a snapshot has; returns whether they are others."""
+        if self.fields.keys() == snapshot.fields.keys() and self.absorbers.keys() == snapshot.absorber_uids:
+            return False
+        self.fields = {uid: place.name for uid, place in snapshot.fields.items()}
+        self.absorbers = {uid: snapshot.surfaces[uid].name for uid in snapshot.absorber_uids}
         return True
 
     def objects(self, scene: Scene) -> list[tuple[SimulatedObject, Object]]:

@@ -121,6 +121,13 @@ def notice_undo() -> None:
         step.note(found, edits=found.edits._replace(curves=True, colliders=True, fields=True))
 
 
+def disturbed(scene: Scene) -> tuple[int | None, str]:
+    """First frame that differs from a run in one go, or None, and by what; a grab that was undone does not count."""
+    found = get(scene)
+    undone = [kept.disturbed for kept in found.undo_states if kept.number > scene.pbd.hand_count]
+    return undone[0] if undone else (found.first_disturbed, found.disturbed_by)
+
+
 def valid_frames(scene: Scene) -> tuple[int, int]:
     """First and last valid simulated frame, with pending edits taken into account."""
     found = get(scene)

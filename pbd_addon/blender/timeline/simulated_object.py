@@ -43,6 +43,7 @@ class SimulatedObject(NamedTuple):
     attached_to: tuple[int, str] | None = None  # of `mesh_io.attached_to`
     attachment: Attachment | None = None
     pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
+    loose: int = 0  # of `mesh_io.loose_check`
     weights: dict[str, np.ndarray] = {}  # of the maps; read again when their vertex groups change
 
 
@@ -60,6 +61,7 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
         name=obj.name,
         body=body,
         fingerprint=mesh_io.fingerprint(obj),
+        loose=mesh_io.loose_check(obj.data),
         masks=masks,
         undeformed=body.vertices
         if deformed is None
@@ -121,6 +123,8 @@ def check_faces(member: SimulatedObject, obj: Object) -> None:
     check_fit(member, obj)
     if mesh_io.fingerprint(obj) != member.fingerprint:
         raise PBDError(f"Mesh of '{obj.name}' has other faces than the simulation was built for: press Reset")
+    if len(member.body.seams) and mesh_io.loose_check(obj.data) != member.loose:
+        raise PBDError(f"Mesh of '{obj.name}' has other loose edges than the simulation was built for: press Reset")
 
 
 def fits(member: SimulatedObject, obj: Object) -> bool:

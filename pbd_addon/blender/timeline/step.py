@@ -26,6 +26,9 @@ from .scene_simulation import SceneSimulation
 
 INTERRUPTED = "The scene was changed while one of its frames was simulated"
 
+UIDS = ("collider_uids", "field_uids", "absorber_uids")
+"""What is known of a `UserState` until an edit may have changed it."""
+
 UNDOABLE = 16
 """Number of grabs that can be undone."""
 
@@ -86,15 +89,14 @@ def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
 
 def remember(record: Record, user: UserState) -> None:
     """Remember the user's settings for the frame that is shown."""
-    known = record.known
-    if user.collider_uids is None and known is not None:
-        user = user._replace(collider_uids=known.collider_uids)
-    if user.collider_uids is None and record.scene_sim is not None:
-        user = user._replace(collider_uids=frozenset(record.scene_sim.colliders))
-    if user.field_uids is None and known is not None:
-        user = user._replace(field_uids=known.field_uids)
-    if user.field_uids is None and record.scene_sim is not None:
-        user = user._replace(field_uids=frozenset(record.scene_sim.fields))
+    known, scene_sim = record.known, record.scene_sim
+    there: dict[str, Any] = {}
+    if scene_sim is not None:
+        there = {"collider": scene_sim.colliders, "field": scene_sim.fields, "absorber": scene_sim.absorbers}
+        there = {f"{kind}_uids": frozenset(uids) for kind, uids in there.items()}
+    if known is not None:
+        there |= {name: getattr(known, name) for name in UIDS if getattr(known, name) is not None}
+    user = user._replace(**{name: uids for name, uids in there.items() if getattr(user, name) is None})
     record.known = user._replace(edits=Edits(), curves=None)
     record.edits = Edits()
 
@@ -189,8 +191,8 @@ def advancing(
         if scene_sim.colliders.keys() != collider_uids and record.first_disturbed is None:
             record.first_disturbed, record.disturbed_by = record.last_frame + 1, "COLLIDERS"
     scene_sim.apply(scene, snapshot.settings)
-    if scene_sim.fields.keys() != snapshot.fields.keys():
-        record.displayed, scene_sim.fields = {}, {uid: place.name for uid, place in snapshot.fields.items()}
+    if scene_sim.update_fields(snapshot):
+        record.displayed = {}
     record.notes = {**scene_sim.notes(), **scene_sim.newcomers(scene)}
     simulation.use_kernels(backends.choose(scene))
     snapshot = scene_sim.with_pins_only(snapshot)._replace(user=None, first_inputs={})

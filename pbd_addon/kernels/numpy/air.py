@@ -9,6 +9,7 @@ def push_by_air(
     v: np.ndarray,
     x: np.ndarray,
     air: np.ndarray,
+    open_to: np.ndarray,
     triangles: np.ndarray,
     masses: np.ndarray,
     normal: np.ndarray,
@@ -17,7 +18,11 @@ def push_by_air(
     h: float,
 ) -> None:
     area = _doubled_areas(x, triangles)
-    relative = air - v.take(triangles, axis=1).sum(axis=1) / 3.0
+    if len(open_to) == 1 and open_to[0] == 1.0:
+        relative = ((air - v) / 3.0).take(triangles, axis=1).sum(axis=1)
+    else:
+        thirds = np.broadcast_to(air / 3.0, v.shape).take(triangles, axis=1).sum(axis=1)
+        relative = open_to * thirds - v.take(triangles, axis=1).sum(axis=1) / 3.0
     square = np.maximum(_dot(area, area), 1e-300)
     across = _dot(relative, area) / square
     rate = np.sqrt(_dot(relative, relative) * square) * (0.5 * h / masses)

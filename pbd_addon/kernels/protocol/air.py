@@ -18,6 +18,7 @@ class Air(Protocol):
         v: np.ndarray,
         x: np.ndarray,
         air: np.ndarray,
+        open_to: np.ndarray,
         triangles: np.ndarray,
         masses: np.ndarray,
         normal: np.ndarray,
@@ -25,8 +26,9 @@ class Air(Protocol):
         shares: np.ndarray,
         h: float,
     ) -> None:
-        """Let air of the velocities `air` (3, t), or (3, 1) for all triangles, push them for h, in place on v.
+        """Let air of the velocities `air` at each particle (3, n), or everywhere (3, 1), push for h, in place on v.
 
+        A triangle meets the mean of what its corners meet, times its open_to (t,); [1.0] says 1 of all.
         masses (t,) [kg]: of the triangles; shares (n,) [1/kg]: how much of the momentum of its triangles each particle
         gets, over its mass; normal and tangent (t,) [kg/m³]: half the density of air times the coefficient for flow
         across and along the surface. No triangle gets more than stops what flows past it, see `air`.

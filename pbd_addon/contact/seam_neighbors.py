@@ -1,0 +1,64 @@
+"""What lies beside a seam: cloth that must come closer there than layers otherwise may."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import FACE
+from .candidates import Candidates
+
+
+class SeamNeighbors:
+    """What is within an edge of one end of a seam does not meet what is within an edge of the other end.
+
+    Otherwise the distance between layers would keep the seam open. Blender's Cloth leaves out pairs of triangles that
+    hold both ends of a seam. One edge more lets pairs slide into place that meet aside of each other: of two panels
+    around a cylinder, pairs that met so had strained single edges by 28 instead of 14 %.
+
+    Args:
+        pairs: Both particles of every seam, (m, 2) int.
+        edges: Edges of the faces, (e, 2) int.
+        first: Particle that stands for each particle where some are welded, (n,) int.
+    """
+
+    def __init__(self, pairs: np.ndarray, edges: np.ndarray, first: np.ndarray) -> None:
+        self._count, self._keys = len(first), np.zeros(0, int)
+        if len(pairs):
+            self._find(pairs, edges, first)
+
+    def _find(self, pairs: np.ndarray, edges: np.ndarray, first: np.ndarray) -> None:
+        count = self._count
+        around = np.concatenate([edges, edges[:, ::-1], np.repeat(np.arange(count)[:, None], 2, axis=1)]).astype(int)
+        around = around[np.argsort(around[:, 0], kind="stable")]
+        starts = np.searchsorted(around[:, 0], np.arange(count + 1))
+        for _ in range(2):  # pairs of one end and what is around the other, then of what is around both
+            sizes = np.diff(starts)[pairs[:, 0]]
+            offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            beside = around[np.repeat(starts[pairs[:, 0]], sizes) + offsets, 1]
+            pairs = np.stack([np.repeat(pairs[:, 1], sizes), beside], axis=1)
+        self._keys = np.unique(self._keys_of(*first[pairs.T]))
+        self._is_near = np.zeros(count, bool)
+        self._is_near[first[pairs]] = True
+
+    def _keys_of(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """A number for each pair of particles, the same in both orders, (m,) int."""
+        return np.asarray(np.minimum(one, other) * self._count + np.maximum(one, other))
+
+    def leave_out(self, candidates: Candidates) -> Candidates:
+        """The candidates without those whose two sides are such neighbors."""
+        if not len(self._keys) or not candidates.size:
+            return candidates
+        ids = candidates.particles
+        near = np.zeros(ids.shape, bool)
+        of_bodies = ids < self._count
+        near[of_bodies] = self._is_near[ids[of_bodies]]
+        some = np.flatnonzero(near.sum(axis=0) > 1)
+        a, is_face = ids[:, some], candidates.kind[some] == FACE
+        beside = np.zeros(len(some), bool)
+        for k, m, counts in ((0, 1, is_face), (0, 2, True), (0, 3, True), (1, 2, ~is_face), (1, 3, ~is_face)):
+            keys = self._keys_of(a[k], a[m])
+            at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            beside |= (self._keys[at] == keys) & counts & near[k, some] & near[m, some]
+        kept = np.ones(candidates.size, bool)
+        kept[some[beside]] = False
+        return candidates.take(kept)

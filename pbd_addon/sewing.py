@@ -1,0 +1,98 @@
+"""Sewing over frames: how long seams are, which pairs have become one, and how they come apart again.
+
+`State.seams` has, for each pair of each body, its gap when it began to close [m], the time since then [s], and whether
+it is welded (0 or 1). The time is 0 before that, when the pair may be a rope, and -1 after it was let go: then it is
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .constraints import WeldConstraints
+from .mesh import connected_components
+from .model import Model, Sewn, State
+from .settings import Material
+
+LET_GO = -1.0
+"""Time of a pair that was let go."""
+
+WELD_SHARE = 0.1
+"""Largest gap of a pair that becomes one, in usual edges of the body. Each vertex moves by half of it at once, which
+strains the edges there by at most 5 %, for some substeps."""
+
+
+def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:
+    """What a model has to be to go on from a state with these materials."""
+    _, time, welded = _known(model, state)
+    sewing = np.array([material.sewing for material in materials])
+    was_sewn = np.bincount(model.seams.body, time != 0.0, len(sewing)) > 0
+    return Sewn(~sewing & ~was_sewn, (welded > 0.0) & sewing[model.seams.body])
+
+
+def begin(model: Model, state: State, dt: float) -> None:
+    """Tell the seams how long they are in a frame of dt seconds; notes in the state how far apart new ones are."""
+    seams = model.seams
+    if not seams.active:
+        return
+    length, time, welded = _known(model, state).copy()
+    sewing, closing = _of_pairs(model)
+    new = sewing & (time <= 0.0)
+    length[new], time[new] = gaps(model, state.x)[new], 0.0
+    done = np.minimum((time + np.array([[0.0], [dt]])) / np.maximum(closing, 1e-9), 1.0)
+    # At rest when it begins, and when the cloth meets.
+    seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))
+    state.seams = np.stack([length, time, welded])
+
+
+def at_end(model: Model, state: State, dt: float) -> np.ndarray:
+    """`State.seams` at the end of a frame, of which the state is all else; pairs that have met become one in it."""
+    known = _known(model, state).copy()
+    if not known.size:
+        return known
+    length, time, welded = known
+    sewing, _ = _of_pairs(model)
+    time[sewing] += dt
+    let_go = ~sewing & (time > 0.0)
+    length[let_go], time[let_go], welded[let_go] = 0.0, LET_GO, 0.0
+    meeting = sewing & (welded == 0.0) & (gaps(model, state.x) <= WELD_SHARE * _edges(model))
+    if meeting.any():
+        welded[_allowed(model, (welded > 0.0), meeting)] = 1.0
+        welds = WeldConstraints(model.seams.pairs[welded > 0.0], len(model.w))
+        welds.set_materials(model.materials, model.settings, model.w)
+        welds.unite(state.x, state.v)
+    return known
+
+
+def gaps(model: Model, x: np.ndarray) -> np.ndarray:
+    """How far apart all pairs are at x (3, n), (pairs,) [m]."""
+    one, other = model.seams.pairs.T
+    return np.asarray(np.linalg.norm(x.take(one, axis=1) - x.take(other, axis=1), axis=0))
+
+
+def _allowed(model: Model, welded: np.ndarray, meeting: np.ndarray) -> np.ndarray:
+    """Those of the pairs `meeting`, (pairs,) bool, that join no two firm pins to one particle, (k,) int."""
+    pairs = np.flatnonzero(meeting)
+    label = connected_components(model.seams.pairs[welded | meeting], len(model.w))
+    pinned = np.bincount(label[model.pinned], minlength=len(model.w))
+    return pairs[pinned[label[model.seams.pairs[pairs, 0]]] <= 1]
+
+
+def _edges(model: Model) -> np.ndarray:
+    """The usual edge of each pair's body, (pairs,) [m]."""
+    usual = [float(np.median(body.rest_lengths[~body.is_seam])) if len(body.seams) else 0.0 for body in model.bodies]
+    return np.array(usual)[model.seams.body]
+
+
+def _of_pairs(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Of each pair, whether it is sewn, (pairs,) bool, and the time in which it closes, (pairs,) [s]."""
+    sewing, closing = zip(*((material.sewing, material.closing_time) for material in model.materials))
+    return np.array(sewing)[model.seams.body], np.array(closing)[model.seams.body]
+
+
+def _known(model: Model, state: State) -> np.ndarray:
+    """`State.seams`; nothing of it if it is from before there was such a thing."""
+    count = len(model.seams.pairs)
+    return state.seams if state.seams.shape == (3, count) else np.zeros((3, count))

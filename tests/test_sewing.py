@@ -1,0 +1,305 @@
+"""Sewing: loose edges close and become one, without strain, without a jerk, and the same again from any frame."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from batches import find
+from meshes import grid
+from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.constraints import WeldConstraints
+from pbd_addon.contact.crossings import crossing_pairs
+from pbd_addon.kernels import available, load
+
+COTTON = dataclasses.replace(Material.preset("Cotton"), drag=0.0, air_normal=0.0, air_tangent=0.0)
+"""Without air, which would take momentum."""
+NOWHERE = (0.0, 0.0, 0.0)
+
+
+def capsule(radius: float, height: float, around: int = 48, rings: int = 8):
+    """A closed upright capsule around the origin, facing out."""
+    angle = np.linspace(-np.pi / 2, np.pi / 2, 2 * rings + 1)[1:-1]
+    angle = np.insert(angle, rings, 0.0)
+    turn = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
+    x, y = (radius * np.outer(np.cos(angle), way(turn)) for way in (np.cos, np.sin))
+    z = radius * np.sin(angle) + np.repeat([-height / 2, height / 2], rings)
+    middle = np.stack([x, y, np.repeat(z[:, None], around, axis=1)], axis=-1).reshape(-1, 3)
+    end = height / 2 + radius
+    k = np.arange(around)
+    after = (k + 1) % around
+    rows = np.arange(2 * rings - 1)[:, None] * around
+    quads = np.stack([k + rows, after + rows, after + rows + around, k + rows + around], axis=-1).reshape(-1, 4) + 1
+    top = 1 + len(middle)
+    caps = [[0, 1 + j, 1 + i] for i, j in zip(k, after)] + [
+        [top, top - around + i, top - around + j] for i, j in zip(k, after)
+    ]
+    return np.concatenate([[[0.0, 0.0, -end]], middle, [[0.0, 0.0, end]]]), quads.tolist() + caps
+
+
+def panels(width=0.51, height=0.5, columns=27, rows=24, apart=0.4):
+    """Two upright sheets that face out, in front of and behind the origin: vertices, faces, pairs of their sides."""
+    flat, quads = grid(columns, rows, width, height)
+    sheets = [np.column_stack([flat[:, 0], np.full(len(flat), y), flat[:, 1]]) for y in (-apart / 2, apart / 2)]
+    numbers = np.arange(len(flat)).reshape(rows + 1, columns + 1)
+    ends = np.concatenate([numbers[:, 0], numbers[:, -1]])
+    faces = np.concatenate([quads, np.array(quads)[:, ::-1] + len(flat)]).tolist()
+    return np.concatenate(sheets), faces, np.column_stack([ends, ends + len(flat)])
+
+
+def sew(material=COTTON, colliders=(), gravity=NOWHERE, pins=(), kernels="auto", closing_time=0.5, force=0.0, **shape):
+    """Two panels to be sewn: the simulation, their body and the pairs."""
+    vertices, faces, pairs = panels(**shape)
+    material = dataclasses.replace(material, sewing=True, closing_time=closing_time, sewing_force=force)
+    body = Body(vertices, faces, material, edges=pairs, pins=pins)
+    return Simulation([body], colliders, gravity=gravity, kernels=kernels), body, pairs
+
+
+def gaps(simulation, body, pairs):
+    one, other = simulation.positions(body)[pairs.T]
+    return np.linalg.norm(one - other, axis=1)
+
+
+def sewn_mesh(body, pairs):
+    """Edges and triangles, (2, e) and (3, t), where pairs are one vertex."""
+    first = np.arange(len(body.vertices))
+    first[pairs[:, 1]] = pairs[:, 0]
+    return first[body.mesh.edges[~body.is_seam]].T, first[body.mesh.triangles].T
+
+
+@pytest.mark.parametrize("kernels", available())
+def test_two_panels_become_a_tube_around_a_body(kernels):
+    """Each pair is one, edges are strained by less than 1 % in the mean, in any frame, and nothing crosses."""
+    body_within = Collider(*capsule(0.15, 0.6), thickness=0.002, friction=0.4)
+    simulation, body, pairs = sew(colliders=[body_within], kernels=kernels, columns=18, rows=16, closing_time=1.0)
+    strains = []
+    for _ in range(30):
+        report = simulation.step(1 / 24)
+        strains.append(report.strain_mean)
+        assert report.crossings == 0
+    x, v = simulation.positions(body), simulation.velocities(body)
+    np.testing.assert_array_equal(x[pairs[:, 0]], x[pairs[:, 1]])
+    np.testing.assert_array_equal(v[pairs[:, 0]], v[pairs[:, 1]])
+    assert max(strains) < 0.01
+    assert strains[-1] < 0.001
+    assert np.hypot(*x[:, :2].T).min() > 0.15
+    assert not len(crossing_pairs(x.T.copy(), *sewn_mesh(body, pairs))[0])
+
+
+def test_panels_of_irregular_triangles_are_sewn_too():
+    """Their pull goes over coarse levels, which know nothing of seams."""
+    vertices, faces, pairs = panels(width=0.3, height=0.3, columns=12, rows=12, apart=0.3)
+    rng = np.random.default_rng(0)
+    inner = np.setdiff1d(np.arange(len(vertices)), Body(vertices, faces).mesh.boundary_loops)
+    vertices[np.ix_(inner, [0, 2])] += rng.normal(0.0, 0.003, (len(inner), 2))
+    turned = [np.roll(face, rng.integers(2)).tolist() for face in faces]
+    triangles = [corners for a, b, c, d in turned for corners in ([a, b, c], [a, c, d])]
+    body = Body(vertices, triangles, dataclasses.replace(COTTON, sewing=True, closing_time=0.5), edges=pairs)
+    simulation = Simulation([body], gravity=NOWHERE)
+    assert find(simulation, "levels")
+    for _ in range(18):
+        report = simulation.step(1 / 24)
+    assert gaps(simulation, body, pairs).max() == 0.0
+    assert report.strain_mean < 0.005
+
+
+def test_a_body_is_sewn_among_others_as_it_is_alone():
+    """Whatever comes before it, with ropes of its own."""
+    alone, body, pairs = sew(columns=6, rows=6, width=0.3, height=0.3, apart=0.3)
+    away = body.vertices + np.array([9.0, 0.0, 0.0])
+    roped = Body(away, panels(columns=6, rows=6)[1], COTTON, edges=pairs)
+    both = Simulation([roped, body], gravity=NOWHERE)
+    np.testing.assert_allclose(stepped(both, body, 18), stepped(alone, body, 18), atol=1e-6)
+    assert gaps(both, body, pairs).max() == 0.0
+    np.testing.assert_allclose(gaps(both, roped, pairs), 0.3, atol=1e-9)
+
+
+def test_momentum_is_kept():
+    """Of two panels in space, while they close, meet and are one."""
+    simulation, body, pairs = sew(columns=9, rows=8, width=0.3, height=0.3, apart=0.3)
+    light = body.vertices[:, 1] > 0.0
+    simulation.set_maps(body, {"density": np.where(light, 0.5, 2.0)})
+    masses = body.masses() * np.where(light, 0.5, 2.0)
+    largest = 0.0
+    for _ in range(24):
+        simulation.step(1 / 24)
+        v = simulation.velocities(body)
+        largest = max(largest, float(masses @ np.linalg.norm(v, axis=1)))
+        np.testing.assert_allclose(masses @ v, 0.0, atol=1e-12 * largest)
+    assert gaps(simulation, body, pairs).max() == 0.0
+    center = masses @ simulation.positions(body) / masses.sum()
+    np.testing.assert_allclose(center, masses @ body.vertices / masses.sum(), atol=1e-12)
+
+
+def test_seams_weigh_nothing_and_ropes_do():
+    """The mass of the faces alone; with Sewing off the same edges are ropes of their length, 1 cm wide."""
+    vertices, faces, pairs = panels()
+    sewn = dataclasses.replace(COTTON, sewing=True)
+    body = Body(vertices, faces, sewn, edges=pairs)
+    assert body.masses().sum() == pytest.approx(2 * 0.51 * 0.5 * COTTON.density, rel=1e-12)
+    ropes = Body(vertices, faces, COTTON, edges=pairs)
+    assert ropes.masses().sum() == pytest.approx(
+        body.masses().sum() + len(pairs) * 0.4 * 0.01 * COTTON.density, rel=1e-12
+    )
+
+
+def test_without_sewing_loose_edges_are_ropes():
+    simulation, body, pairs = sew(columns=4, rows=4, width=0.3, height=0.3, apart=0.3)
+    simulation.set_material(body, COTTON)
+    for _ in range(12):
+        simulation.step(1 / 24)
+    np.testing.assert_allclose(gaps(simulation, body, pairs), 0.3, atol=1e-9)
+    assert "seams" not in [kind.name for kind in simulation.constraints]
+
+
+def test_the_force_is_limited():
+    """A free triangle of mass m, drawn to a held one by three seams of at most F each, moves by 3 F t² / (2 m)."""
+    triangle = np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0]])
+    still = dataclasses.replace(COTTON, sewing=True, closing_time=0.0, sewing_force=1e-3, damping=0.0, drag=0.0)
+    above = np.concatenate([triangle, triangle + np.array([0.0, 0.0, 1.0])])
+    body = Body(above, [[0, 1, 2], [3, 4, 5]], still, pins=[0, 1, 2], edges=[[0, 3], [1, 4], [2, 5]])
+    simulation = Simulation([body], gravity=NOWHERE, substeps=100)
+    for _ in range(2):
+        simulation.step(1 / 24)
+        np.testing.assert_allclose(find(simulation, "seams").forces(), 1e-3, rtol=1e-6)
+    moved = 1.0 - simulation.positions(body)[3:, 2]
+    np.testing.assert_allclose(moved, 3e-3 / body.masses()[3:].sum() * (2 / 24) ** 2 / 2, rtol=0.01)
+
+
+def test_seams_only_pull():
+    """Pairs that are closer than they have to be are left alone, others come as close as that."""
+    simulation, body, pairs = sew(columns=4, rows=4, width=0.3, height=0.3, apart=0.3)
+    held, x = find(simulation, "seams"), np.ascontiguousarray(body.vertices.T)
+    for length, left in ((0.4, 0.3), (0.1, 0.1)):
+        held.path, p = np.full((2, len(pairs)), length), x.copy()
+        held.begin_substep(1.0, 1.0)
+        held.project(load("numpy"), p, x)
+        np.testing.assert_allclose(np.linalg.norm(p[:, pairs[:, 0]] - p[:, pairs[:, 1]], axis=0), left, rtol=1e-3)
+        assert (held.forces() >= 0.0).all()
+
+
+def stepped(simulation, body, frames):
+    for _ in range(frames):
+        simulation.step(1 / 24)
+    return simulation.positions(body).copy()
+
+
+@pytest.mark.parametrize("kernels", available())
+def test_going_on_from_any_frame_gives_the_same_bits(kernels):
+    """From before the first pair met, from when some had, from after all were one: as one that begins there does."""
+
+    def start():
+        within = Collider(*capsule(0.08, 0.2, 24, 4), thickness=0.002)
+        shape = {"columns": 9, "rows": 8, "width": 0.3, "height": 0.3, "apart": 0.3}
+        return sew(colliders=[within], kernels=kernels, gravity=(0.0, 0.0, -0.5), **shape)
+
+    simulation, body, pairs = start()
+    met = []
+    for _ in range(18):
+        stepped(simulation, body, 1)
+        met.append(int((gaps(simulation, body, pairs) == 0.0).sum()))
+    some = next(frame for frame, count in enumerate(met, 1) if count)
+    assert 0 < met[some - 1] <= len(pairs) == met[-1]
+    for frame in (18, some, some - 2):
+        simulation.truncate(frame)
+        state = simulation.frames.state(frame)
+        later = stepped(simulation, body, 5)
+        other, same, _ = start()
+        other.begin(frame)
+        other.restore(frame, state)
+        np.testing.assert_array_equal(later, stepped(other, same, 5))
+        np.testing.assert_array_equal(simulation.velocities(body), other.velocities(same))
+
+
+def test_switched_off_it_comes_apart_and_switched_on_it_closes_again():
+    """No rope is left to push panels apart or to hold them."""
+    simulation, body, pairs = sew(columns=9, rows=8, width=0.3, height=0.3, apart=0.3, pins=range(90))
+    stepped(simulation, body, 20)
+    assert gaps(simulation, body, pairs).max() == 0.0
+    simulation.set_material(body, dataclasses.replace(COTTON, sewing=False))
+    simulation.set_settings(dataclasses.replace(simulation.settings, gravity=(0.0, 5.0, 0.0)))
+    report = simulation.step(1 / 24)
+    assert report.strain_max < 0.05
+    stepped(simulation, body, 11)
+    fallen = gaps(simulation, body, pairs)
+    np.testing.assert_allclose(fallen.min(), 5.0 * 0.5**2 / 2, rtol=0.1)
+    simulation.set_settings(dataclasses.replace(simulation.settings, gravity=NOWHERE))
+    simulation.set_material(body, body.material)
+    stepped(simulation, body, 1)
+    assert gaps(simulation, body, pairs).min() > 0.9 * fallen.min()
+    stepped(simulation, body, 36)
+    assert gaps(simulation, body, pairs).max() == 0.0
+
+
+def test_a_sewn_curtain_hangs_like_one_cloth():
+    """A sheet sewn below a held one: the pull of its weight strains no edge by more than 1 %."""
+    flat, quads = grid(12, 12, 0.5, 0.5)
+    upper = np.column_stack([flat[:, 0], np.zeros(len(flat)), flat[:, 1]])
+    faces = np.concatenate([quads, np.array(quads) + len(flat)]).tolist()
+    edges = np.column_stack([np.arange(13), len(flat) + np.arange(156, 169)])
+    material = dataclasses.replace(COTTON, sewing=True, closing_time=0.25)
+    body = Body(np.concatenate([upper, upper - [0, 0, 0.52]]), faces, material, range(156, 169), edges=edges)
+    simulation = Simulation([body])
+    for _ in range(48):
+        report = simulation.step(1 / 24)
+    assert gaps(simulation, body, edges).max() == 0.0
+    assert report.strain_max < 0.01
+    np.testing.assert_array_equal(simulation.positions(body)[156:169], body.vertices[156:169])
+
+
+@pytest.mark.parametrize("settings", [{}, {"self_collision": False}])
+def test_a_sewn_cushion_holds_pressure(settings):
+    """The caps of both rims cancel where these are one: it bulges by the pressure, and does not fly away."""
+    flat, quads = grid(10, 10, 0.5, 0.5)
+    numbers = np.arange(121).reshape(11, 11)
+    rim = np.setdiff1d(numbers, numbers[1:-1, 1:-1])
+    edges = np.column_stack([rim, rim + 121])
+    faces = np.concatenate([quads, np.array(quads)[:, ::-1] + 121]).tolist()
+    loose = dataclasses.replace(COTTON, sewing=True, closing_time=0.25, pressure_mode="OVERPRESSURE", overpressure=0.0)
+    body = Body(np.concatenate([flat, flat - np.array([0.0, 0.0, 0.04])]), faces, loose, edges=edges)
+    simulation = Simulation([body], gravity=NOWHERE, **settings)
+    stepped(simulation, body, 12)
+    assert gaps(simulation, body, edges).max() == 0.0
+    simulation.set_material(body, dataclasses.replace(loose, overpressure=20.0))
+    for _ in range(36):
+        x, v = stepped(simulation, body, 1), simulation.velocities(body)
+        np.testing.assert_array_equal(x[edges[:, 0]], x[edges[:, 1]])
+        np.testing.assert_array_equal(v[edges[:, 0]], v[edges[:, 1]])
+    assert body.volume(x) > 0.015
+    np.testing.assert_allclose(x.mean(axis=0), body.vertices.mean(axis=0), atol=0.01)
+    assert body.edge_strain(x)[~body.is_seam].max() < 0.05
+
+
+def test_pairs_of_two_firm_pins_stay_where_they_are_held():
+    vertices, faces, pairs = panels(columns=4, rows=4, width=0.3, height=0.3, apart=0.005)
+    material = dataclasses.replace(COTTON, sewing=True, closing_time=0.1)
+    body = Body(vertices, faces, material, pins=pairs[0], edges=pairs)
+    simulation = Simulation([body], gravity=NOWHERE)
+    x = stepped(simulation, body, 12)
+    np.testing.assert_array_equal(x[pairs[0]], vertices[pairs[0]])
+    np.testing.assert_array_equal(x[pairs[1:, 0]], x[pairs[1:, 1]])
+
+
+@pytest.mark.parametrize("sewing", [False, True])
+def test_stiff_panels_that_edges_connect_bend_each_by_itself(sewing):
+    """Leather, whose hinges are solved directly, sheet by sheet."""
+    vertices, faces, pairs = panels(width=0.12, height=0.12, columns=12, rows=12, apart=0.1)
+    body = Body(vertices, faces, dataclasses.replace(Material.preset("Leather"), sewing=sewing), edges=pairs)
+    simulation = Simulation([body], gravity=NOWHERE)
+    assert find(simulation, "plate bend")
+    assert np.isfinite(stepped(simulation, body, 2)).all()
+
+
+def test_many_become_one():
+    """Groups of pairs that share particles have one mean, by mass, and a pin counts for all."""
+    welds = WeldConstraints(np.array([[5, 1], [3, 5], [0, 2], [4, 6]]), 8)
+    w = np.array([1.0, 1.0, 2.0, 0.5, 1.0, 0.25, 0.0, 1.0])
+    welds.set_materials([], Simulation([Body(*grid(1, 1, 1.0, 1.0))]).settings, w)
+    q = np.random.default_rng(0).normal(size=(3, 8))
+    x = q.copy()
+    welds.unite(x)
+    np.testing.assert_allclose(x[:, 1], (q[:, 1] + 2.0 * q[:, 3] + 4.0 * q[:, 5]) / 7.0, rtol=1e-13)
+    np.testing.assert_allclose(x[:, 0], (q[:, 0] + 0.5 * q[:, 2]) / 1.5, rtol=1e-13)
+    np.testing.assert_array_equal(x[:, [3, 5, 2, 4, 6, 7]], np.column_stack([x[:, [1, 1, 0]], q[:, [6, 6, 7]]]))
