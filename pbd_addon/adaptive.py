@@ -32,8 +32,12 @@ stiffer when it expands than when it was compressed, and gain energy: a beach ba
 TURN = 0.015
 """Largest rotation or bending of a body in one substep [rad]."""
 
-MOST, LEAST = 4.0, 0.25
+MOST, LEAST = 4.0, 0.5
 """Largest and smallest number of automatic substeps, as multiples of the quality steps."""
+
+FIRST_ORDER = 20
+"""Skins under pressure are stepped in first order, or they would gain energy when they bounce, and take twice the
+quality steps up to this number: all that is said of balloons was measured with it."""
 
 LIVELY = 3.0
 """Largest multiple of the quality steps that pressure takes. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
@@ -64,17 +68,28 @@ def substeps(
     It is that of the settings or, if automatic, what motion and residuals ask for; and at least what pressure, loads on
     soft cloth and moving colliders need.
     """
-    count, reason = float(settings.substeps), "settings"
+    count, reason = float(quality(model, settings)), "settings"
     if settings.automatic and settings.method == "XPBD":  # With PBD the stiffness depends on them.
         count, reason = _chosen(model, state, targets, settings, dt)
     for least, why in (
-        (_for_pressure(model, state, settings.substeps, dt), "pressure"),
+        (_for_pressure(model, state, quality(model, settings), dt), "pressure"),
         (_for_soft_cloth(model, settings, dt), "stretch"),
         (_for_meetings(model, state, targets, dt), "colliders"),
     ):
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
             count, reason = min(math.ceil(least), MOST_SUBSTEPS), why
     return round(count), reason
+
+
+def is_second_order(model: Model, settings: SolverSettings) -> bool:
+    """Whether substeps look back, see `time_stepping`: not those of PBD or of a scene with skins under pressure."""
+    return settings.method == "XPBD" and not _is_inflated(model)
+
+
+def quality(model: Model, settings: SolverSettings) -> int:
+    """The number of substeps of the settings, more for a scene with skins under pressure: see `FIRST_ORDER`."""
+    count = settings.substeps
+    return count if settings.method == "PBD" or not _is_inflated(model) else max(count, min(2 * count, FIRST_ORDER))
 
 
 def measure(model: Model, state: State) -> list[tuple[Constraints, Residual]]:
@@ -117,9 +132,10 @@ def remember(
     wanted = [(count * factor(constraints, residual), constraints.cause) for constraints, residual in found]
     most, cause = max(wanted, default=(0.0, "settings"))
     if _is_inflated(model):
-        before, change = last.wanted or float(settings.substeps), math.exp(dt / CALM)
-        most = min(max(most, before / change, settings.substeps), before * change, MOST * settings.substeps)
-        cause = cause if most > settings.substeps else "pressure"
+        usual = float(quality(model, settings))
+        before, change = last.wanted or usual, math.exp(dt / CALM)
+        most = min(max(most, before / change, usual), before * change, MOST * usual)
+        cause = cause if most > usual else "pressure"
     return Pace(count, most, REASONS.index(cause))
 
 
@@ -136,7 +152,8 @@ def _chosen(
     dt: float,
 ) -> tuple[float, str]:
     """The automatic number of substeps, from the residuals of the last frame and the inner motion of bodies."""
-    last, count, reason = state.pace, float(settings.substeps), "settings"
+    usual = float(quality(model, settings))
+    last, count, reason = state.pace, usual, "settings"
     inflated = _is_inflated(model)
     if last.substeps:
         count = last.wanted
@@ -146,10 +163,10 @@ def _chosen(
     turn = _turn(model, state, targets, dt) / TURN
     if turn > count:
         count, reason = turn, "motion"
-    least = max((1.0 if inflated else LEAST) * settings.substeps, 1.0)
+    least = max((1.0 if inflated else LEAST) * usual, 1.0)
     if count < least:
         return round(least), "pressure" if inflated else "settings"
-    return round(min(count, MOST * settings.substeps)), reason
+    return round(min(count, MOST * usual)), reason
 
 
 def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:

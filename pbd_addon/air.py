@@ -180,13 +180,17 @@ class AirOfFrame:
         lags = np.remainder(before.lags + self.rates * self.dt, 2.0 * math.pi)
         return Memory(before.time + self.dt, self.end, self._turbulence, lags).pack()
 
-    def blow(self, kernels: Kernels, x: np.ndarray, v: np.ndarray, w: np.ndarray, h: float, fraction: float) -> None:
-        """Let wind, still air and fields act on velocities (3, n), in place, in the h seconds up to `fraction`.
+    def blow(
+        self, kernels: Kernels, x: np.ndarray, v: np.ndarray, w: np.ndarray, h: float, fraction: float, duration: float
+    ) -> None:
+        """Let wind, still air and fields act on velocities (3, n) for h [s], in place.
+
+        Their substep lasts `duration` [s] up to `fraction` of the frame.
 
         Raises:
             ValueError: A function fails, or returns what it must not.
         """
-        begin = fraction - h / self.dt
+        begin = fraction - duration / self.dt
         acceleration, moving = self.asked.ask(x, v, self.before.time + begin * self.dt)
         if self.feels:
             air = self._air(kernels, x, begin, fraction)

@@ -214,8 +214,12 @@ class Model(Layout):
     def kinds(self) -> tuple[Constraints, ...]:
         """All kinds of constraints, in the order of projection."""
         springs = (*self.bends, self.levels, self.tethers, self.shear, self.stretch)
-        last = (*self.plane_constraints, self.contact)
-        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
+        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *self.meetings)
+
+    @property
+    def meetings(self) -> tuple[PlaneConstraints | ContactConstraints, ...]:
+        """Planes and contact."""
+        return (*self.plane_constraints, self.contact)
 
     @property
     def springs(self) -> tuple[DistanceConstraints, ...]:
@@ -247,6 +251,14 @@ class Model(Layout):
         if pushing:
             stops = [part.stop for part in self.slices]
             found[np.searchsorted(stops, np.concatenate(pushing), side="right")] = True
+        return found
+
+    def met(self) -> np.ndarray:
+        """Which particles planes or contact pushed in the last substep, (n,) bool."""
+        found = np.zeros(len(self.w), bool)
+        for kind in self.meetings:
+            if kind.active:
+                found[kind.pushing()] = True
         return found
 
     def owner(self, particle: int) -> tuple[Body, int]:

@@ -87,7 +87,7 @@ class Simulation:
         colliders: Sequence[Plane | Collider] = (),
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         method: str = "XPBD",
-        substeps: int = 20,
+        substeps: int = 10,
         iterations: int = 1,
         self_collision: bool | str = True,
         kernels: str = "auto",

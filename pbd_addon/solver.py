@@ -10,17 +10,19 @@ takes back a part of that way, from which velocities (13) are made.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Generator
 
 import numpy as np
 
-from . import forces, gas
+from . import adaptive, forces, gas, time_stepping
 from .air import AirOfFrame
 from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
 from .stopwatch import Stopwatch
+from .time_stepping import Past
 
 RUNAWAY_SPEED = 1e4
 """No particle of a sound simulation is faster [m/s]."""
@@ -83,12 +85,15 @@ def step(
     for _part in stepper.begin(dt):
         yield 0.0
         watch.resume()
-    count = settings.substeps
-    for k in range(count):
-        stepper.advance(k / count, (k + 1) / count, dt / count)
-        if k + 1 < count:
+    lengths = time_stepping.lengths(settings.substeps, stepper.second_order)
+    ends, stepper.h = np.cumsum(lengths) / lengths.sum(), dt / lengths.sum()
+    start = 0.0
+    for stop, length in zip([*ends[:-1].tolist(), 1.0], lengths.tolist()):
+        stepper.advance(start, stop, length * stepper.h)
+        start = stop
+        if stop < 1.0:
             try:
-                yield (k + 1) / count
+                yield stop
             except GeneratorExit:
                 model.contact.rewind(0.0)
                 raise
@@ -103,6 +108,8 @@ class Stepper:
     Attributes:
         model, settings, targets, kernels, watch: As in `step`.
         state: What is stepped, in place.
+        second_order: Whether substeps look back, see `time_stepping`.
+        h: Effective length of the substeps of this frame, unless they are cut in halves [s].
     """
 
     model: Model
@@ -112,19 +119,24 @@ class Stepper:
     kernels: Kernels
     watch: Stopwatch
     air: AirOfFrame = dataclasses.field(init=False)
+    second_order: bool = dataclasses.field(init=False)
+    h: float = 0.0
+    _past: Past | None = None
+    _touched: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, bool))
     _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
     _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
 
-    def substep(self, fraction: float, h: float, together: bool = True) -> None:
-        """Step the state by h seconds, to `fraction` of the frame; `together`: stretch and contact in turn."""
+    def substep(self, fraction: float, duration: float, together: bool = True) -> None:
+        """Step the state by `duration` seconds, to `fraction` of the frame; `together`: stretch and contact in turn."""
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
-        x, v = state.x.copy(), state.v.copy()
+        x = state.x.copy()
+        start, v, h = self._start(duration)
         left, taken = self._decay(h)
         forces.damp(model, x, v, taken, kernels)  #                                  (6)
         forces.slow_down(v, left)  #                                                 (5)
-        blown = self._blow(x, v, h, fraction)  #                                     (5)
+        blown = self._blow(x, v, h, fraction, duration)  #                           (5)
         forces.accelerate(model, v, self.settings.gravity, h)  #                     (5)
-        p = x + h * v  #                                                             (7)
+        p = start + h * v  #                                                         (7)
         p[:, model.pinned] = self._pinned(fraction)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
@@ -132,26 +144,53 @@ class Stepper:
             fall = h**2 * model.gravity_fraction * np.asarray(self.settings.gravity)[:, None]
             fall = fall if blown is None else fall + h * blown
             model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses, blown is not None)
+        for kind in model.meetings:
+            kind.duration = duration
         for constraints in model.constraints:
             constraints.begin_substep(h, fraction)
             watch.lap(constraints.name)
         for _ in range(self.settings.iterations):  #                                 (9)
             for constraints in model.sequence:
-                constraints.project(kernels, p, x)  #                                (10), of contact (8)
+                before = x if constraints in model.meetings else start
+                constraints.project(kernels, p, before)  #                           (10), of contact (8)
                 if constraints is model.volume:
                     model.skin.end_pass(kernels, p, x)
                 watch.lap(constraints.name)
         if together:
-            project_together(kernels, model.contact, model.springs, p, x)  #         (10), of both
+            project_together(kernels, model.contact, model.springs, p, start)  #     (10), of both
             watch.lap(model.contact.name)
         for constraints in model.constraints:
             constraints.apply_friction(kernels, p, x)  #                             (16)
             watch.lap(constraints.name)
-        v = (p - x) / h  #                                                           (13)
+        start += x - state.x  # what moved in `apply_friction`, to add no velocity
+        v = (p - start) / h  #                                                       (13)
+        if self.second_order:
+            self._look_ahead(p, x, v, duration)
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
 
-    def _blow(self, x: np.ndarray, v: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
+    def _start(self, duration: float) -> tuple[np.ndarray, np.ndarray, float]:
+        """Positions and velocities that a substep starts from, (3, n) each, and its effective length [s]."""
+        if self._past is None:
+            return self.state.x.copy(), self.state.v.copy(), duration
+        start, v, h = time_stepping.look_back(self.state.x, self.state.v, self._past, duration)
+        return start, v, self.h if math.isclose(h, self.h, rel_tol=1e-9) else h
+
+    def _look_ahead(self, p: np.ndarray, x: np.ndarray, v: np.ndarray, duration: float) -> None:
+        """Keep what the next substep looks back at; v (3, n) of what has just been met is changed.
+
+        An impact ends a motion. Extrapolated beyond it, what hits a floor at 1 m/s would leave it at 0.5 m/s. So what
+        has not been met before moves on as if it had always moved as it does now. What stays in touch is smooth.
+        """
+        touched = self.model.met()
+        new = touched & ~self._touched if len(self._touched) else touched
+        past = Past(x, self.state.v, duration)
+        if new.any():
+            v[:, new] = (p[:, new] - x[:, new]) / duration
+            past.v[:, new] = v[:, new]
+        self._past, self._touched = past, touched
+
+    def _blow(self, x: np.ndarray, v: np.ndarray, h: float, fraction: float, duration: float) -> np.ndarray | None:
         """Let air, fields and lift act on velocities (3, n) for h seconds, in place.
 
         What they changed, for skins under pressure; None where there are none, or nothing acts.
@@ -159,7 +198,7 @@ class Stepper:
         if not (self.air.active or self.model.lift.active):
             return None
         before = v.copy() if self.model.skin.active else v
-        self.air.blow(self.kernels, x, v, self.model.w, h, fraction)
+        self.air.blow(self.kernels, x, v, self.model.w, h, fraction, duration)
         if self.model.lift.active:
             self.model.lift.push(self.kernels, x, v, self.model.w, h)
         return v - before if self.model.skin.active else None
@@ -167,6 +206,7 @@ class Stepper:
     def begin(self, dt: float) -> Generator[None, None, None]:
         """Tell everything that moves by itself where it goes in a frame of dt seconds, in slices."""
         model, state, targets = self.model, self.state, self.targets
+        self.second_order = adaptive.is_second_order(model, self.settings)
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         model.volume.pumped = gas.pump(model, state, self.kernels, dt)
         path = np.stack([state.pin_targets, targets.pins])
@@ -191,35 +231,38 @@ class Stepper:
         state.inside = gas.at_end(self.model, state)
         return state
 
-    def advance(self, start: float, stop: float, h: float, retries: int = RETRIES, together: bool = True) -> None:
-        """One substep of h seconds from `start` to `stop`, fractions of the frame; in halves if the result is unsound.
-
-        h is the same for all of them to the last digit, because constraints scale their compliances when it changes.
-        """
+    def advance(
+        self, start: float, stop: float, duration: float, retries: int = RETRIES, together: bool = True
+    ) -> None:
+        """One substep from `start` to `stop`, fractions of the frame; in halves, of first order, if it is unsound."""
         model, state = self.model, self.state
-        before = state.x, state.v
-        self.substep(stop, h, together)
+        before, past = (state.x, state.v), (self._past, self._touched)
+        if retries < RETRIES:
+            self._past = None
+        self.substep(stop, duration, together)
         sound = np.abs(state.v).max() < RUNAWAY_SPEED  # false for NaN too
         fits = model.contact.is_crossing_free
         fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
         if sound and (fits or retries <= RETRIES - CONTACT_RETRIES):
-            self._remember()
+            self._remember(duration)
+            if retries < RETRIES:
+                self._past = None
             return
         if not retries:
             worst = int(np.argmax(np.nan_to_num(np.abs(state.v), nan=np.inf).max(axis=0)))
             raise UnstableError(*model.owner(worst))
-        state.x, state.v = before
+        (state.x, state.v), (self._past, self._touched) = before, past
         together &= model.contact.is_crossing_free  # where there is no place, cloth would be thrown to and fro
         model.contact.rewind(start)
         middle = 0.5 * (start + stop)
-        self.advance(start, middle, 0.5 * h, retries - 1, together)
-        self.advance(middle, stop, 0.5 * h, retries - 1, together)
+        self.advance(start, middle, 0.5 * duration, retries - 1, together)
+        self.advance(middle, stop, 0.5 * duration, retries - 1, together)
 
-    def _remember(self) -> None:
+    def _remember(self, duration: float) -> None:
         """Take what the next substep is to know of this one into the state."""
         model, state = self.model, self.state
         if len(model.tethers.lengths) or len(model.levels.lengths):
-            state.strain = model.tethers.follow(state.strain, model.stretch)
+            state.strain = model.tethers.follow(state.strain, model.stretch, duration)
             model.tethers.strain = model.levels.strain = state.strain
         state.skin = model.skin.remember(self.kernels, state.x)
         state.pushed = state.pushed | model.pushed()
@@ -228,7 +271,7 @@ class Stepper:
     def _decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """As `forces.decay`, once for each h."""
         if h not in self._decays:
-            self._decays[h] = forces.decay(self.model, h)
+            self._decays[h] = forces.decay(self.model, h, self.second_order)
         return self._decays[h]
 
     def _pinned(self, fraction: float) -> np.ndarray:

@@ -61,6 +61,9 @@ class PlaneConstraints(Constraints):
         plane: The plane.
         particles: All free particles, (m,) int.
         body: Body index of each particle, (m,) int.
+
+    Attributes:
+        duration: Length of the next substep [s], of which h may be a part, see `time_stepping`.
     """
 
     name = "plane"
@@ -70,7 +73,7 @@ class PlaneConstraints(Constraints):
         self.lay_path((plane.point, plane.normal), (plane.point, plane.normal))
         self.multipliers = np.zeros(len(particles))
         self.factors: np.ndarray | float = 1.0
-        self.h = 0.0
+        self.h = self.duration = 0.0
 
     def lay_path(
         self, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray], dt: float = 1.0
@@ -101,7 +104,7 @@ class PlaneConstraints(Constraints):
         self.h = h
         (start, from_normal), (end, to_normal) = self.path
         self.point = start + fraction * (end - start)
-        self.motion = h * self.velocity
+        self.motion = self.duration * self.velocity
         normal = from_normal + fraction * (to_normal - from_normal)
         self.normal = normal / np.linalg.norm(normal)
 
@@ -112,7 +115,7 @@ class PlaneConstraints(Constraints):
 
     def _wanted(self, x: np.ndarray) -> np.ndarray:
         """Distance to reach in this substep, (m,) [m]: overlaps are resolved at `PUSH_SPEED`."""
-        return np.minimum(self.thickness, self._before(x) + PUSH_SPEED * self.h)
+        return np.minimum(self.thickness, self._before(x) + PUSH_SPEED * self.duration)
 
     def _before(self, x: np.ndarray) -> np.ndarray:
         """Distance from the plane before the substep, (m,) [m]."""

@@ -62,6 +62,7 @@ class ContactConstraints(Constraints):
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
+        duration: Length of the next substep [s], of which h may be a part, see `time_stepping`.
         unprojected: Positions before contact was projected, (3, n) [m]; None where nothing touches.
         query_seconds: Wall time of all broad-phase queries of the frame [s].
     """
@@ -101,7 +102,7 @@ class ContactConstraints(Constraints):
         self._touched = np.zeros((2, self.n), bool)
         self._candidates, self._contacts = no_candidates(), Contacts.none()
         self._rounds: list[Contacts] = []
-        self.h = 0.0
+        self.h = self.duration = 0.0
 
     def rewind(self, fraction: float) -> None:
         """Put the colliders where they were at a fraction of the frame: a substep from there is tried again."""
@@ -260,7 +261,7 @@ class ContactConstraints(Constraints):
             p[:] = self._p[:, : self.n]
 
     def _find(self, kernels: Kernels) -> None:
-        self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, self.penetration.stuck)
+        self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.duration, self.penetration.stuck)
 
     def _push(self, kernels: Kernels) -> None:
         """Project the contacts."""
@@ -277,7 +278,7 @@ class ContactConstraints(Constraints):
                 plane.project(kernels, self._p, self._x)
             if number + 1 >= len(RELAXATIONS) and (contacts.gaps(kernels, self._p) >= enough).all():
                 break
-        self.penetration.limit_speed(self._p, self._x, self.h)
+        self.penetration.limit_speed(self._p, self._x, self.duration)
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not self._candidates.size or not np.isfinite(p).all():
@@ -288,7 +289,7 @@ class ContactConstraints(Constraints):
         pushes = len(self._contacts.pushing) > 0
         if pushes:
             self._note_touches()
-            least_approach = 2.0 * self._gravity * self.h**2  # what lies still has fallen for one substep
+            least_approach = 2.0 * self._gravity * self.duration**2  # what lies still has fallen for one substep
             apply_friction_and_restitution(
                 kernels, self._contacts, self._coefficients, self._p, self._x, self._w, least_approach,
                 self.penetration.led,
@@ -306,7 +307,7 @@ class ContactConstraints(Constraints):
         most, in edges.
         """
         rows = self._contacts.rows.take(self._contacts.pushing)
-        way = np.concatenate([self.h * v, (self._p - self._x)[:, self.n :]], axis=1)
+        way = np.concatenate([self.duration * v, (self._p - self._x)[:, self.n :]], axis=1)
         opening = np.einsum("jm,jm->m", rows.weights, kernels.heights(way, rows.particles, rows.normals))
         return -float(opening.min(initial=0.0)) / self._edge
 
