@@ -21,7 +21,7 @@ from .base import (
     residual_of,
     sort_rows,
 )  # fmt: skip
-from .chains import Family, filter_chains, find_families
+from .chains import Family, filter_chains, find_families, lay_out
 
 BLOWN_UP = 1.1
 """A skin whose volume exceeds this multiple of its rest volume counts as inflated."""
@@ -45,12 +45,16 @@ class Chained(NamedTuple):
     Attributes:
         family: The chains.
         row_of_step: Row of each step along them, (q,) int; arbitrary for steps that are not edges.
-        arguments: Those of `project_chains` before the multipliers.
+        links: Which steps are edges, (e,) int.
+        layout: Arguments of `project_chains` from `vertices` to `groups`.
+        values: Those from `weights` to `gamma`.
     """
 
     family: Family
     row_of_step: np.ndarray
-    arguments: tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    links: np.ndarray
+    layout: tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray]
+    values: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class DistanceConstraints(Constraints):
@@ -72,6 +76,7 @@ class DistanceConstraints(Constraints):
 
     Attributes:
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
+        lanes: Chains that lie side by side in `chains`, see `kernels.LANES`.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
             for edges in no chain; if not, the families are solved back and forth instead.
     """
@@ -104,6 +109,7 @@ class DistanceConstraints(Constraints):
         self.families: list[Family] = []
         self.in_chains = np.zeros(0, bool)
         self.chain_rows = np.zeros(len(order), bool)
+        self.lanes = 0
         self.pushed = np.zeros(0, bool)
         self.relaxed = False
         self.h = 0.0
@@ -173,16 +179,22 @@ class DistanceConstraints(Constraints):
             self.softness = self.alpha[0] / self.rest_lengths
             self.shortest = float(self.rest_lengths.min(initial=np.inf))
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
-            families = [] if self.relaxed else self.families
-            self.chains = [self._chained(family) for family in families]
-            self.both_ways: np.ndarray | None = None
-        both_ways = self.in_chains & ~self.pushed if len(self.chains) else np.zeros_like(self.pushed)
-        if self.both_ways is None or not np.array_equal(both_ways, self.both_ways):
-            self._divide(both_ways)
+            self._lay_out_chains()
+        elif np.array_equal(self._both_ways(), self.both_ways):
+            return
+        self._divide()
 
-    def _divide(self, both_ways: np.ndarray) -> None:
-        """Prepare to solve chains of these bodies, (bodies,) bool, back and forth, and to sweep over other edges."""
-        self.both_ways = both_ways
+    def _lay_out_chains(self) -> None:
+        families = [] if self.relaxed else self.families
+        self.chains = [self._chained(family) for family in families]
+
+    def _both_ways(self) -> np.ndarray:
+        """Bodies whose chains are solved back and forth, (bodies,) bool."""
+        return self.in_chains & ~self.pushed if len(self.chains) else np.zeros_like(self.pushed)
+
+    def _divide(self) -> None:
+        """Prepare to solve the chains of some bodies back and forth, and to sweep over all other edges."""
+        self.both_ways = both_ways = self._both_ways()
         back = both_ways[self.rows.body] if len(both_ways) else np.zeros(len(self.rest_lengths), bool)
         if self.sizes is not None and self.chains:
             back = self.chain_rows
@@ -205,21 +217,29 @@ class DistanceConstraints(Constraints):
 
     def _chained(self, family: Family) -> Chained:
         rows, links = family.rows, family.links
+        order = lay_out(family, 0 if len(self.gamma) else self.lanes)
         weights = np.empty(len(family.vertices))
         weights[links] = self._weight_at(family.vertices[links], rows)
         weights[links + 1] = self._weight_at(family.vertices[links + 1], rows)
-        row_of_step = np.zeros(len(family.vertices) - 1, int)
+        row_of_step = np.zeros(len(family.vertices), int)
         row_of_step[links] = rows
-        joints = np.setdiff1d(np.arange(len(row_of_step)), links)
+        row_of_step = row_of_step[order.steps]
         gamma = self.gamma[row_of_step] if len(self.gamma) else self.gamma
-        lengths, alpha = self.rest_lengths[row_of_step], self.alpha.take(row_of_step, axis=1)
-        arguments = (family.vertices, family.levels, family.rings, joints, weights, lengths, alpha, gamma)
-        return Chained(family, row_of_step, arguments)
+        lengths = self.rest_lengths[row_of_step]
+        alpha = np.where(order.real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS)
+        place = np.zeros(len(family.vertices), int)
+        place[order.steps[order.real]] = np.flatnonzero(order.real)
+        layout = family.vertices[order.vertices], family.levels, order.rings, order.joints, order.groups
+        return Chained(family, row_of_step, place[links], layout, (weights[order.vertices], lengths, alpha, gamma))
 
     def _weight_at(self, particles: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.where(self.rows.indices[0, rows] == particles, self.weights[0, rows], self.weights[1, rows])
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        if self.lanes != kernels.LANES:
+            self.lanes = kernels.LANES
+            self._lay_out_chains()
+            self._divide()
         there = [(number, 1) for number in range(len(self.chains))]
         if self.swept is None and self.sizes is None:
             # At the turning point the last family is solved twice in a row.
@@ -234,13 +254,11 @@ class DistanceConstraints(Constraints):
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
         """Project all rows once more, continuing their multipliers, with inverse masses times `share` (n,)."""
         for chained in self.chains:
-            vertices, levels, rings, joints, weights, lengths, alpha, gamma = chained.arguments
-            weights = weights * share.take(vertices)
+            weights, lengths, alpha, gamma = chained.values
+            weights = weights * share.take(chained.layout[0])
             multipliers = self.multipliers.take(chained.row_of_step)
-            kernels.project_chains(
-                p, x, vertices, levels, rings, joints, weights, lengths, alpha, gamma, multipliers, 1
-            )
-            self.multipliers[chained.family.rows] = multipliers[chained.family.links]
+            kernels.project_chains(p, x, *chained.layout, weights, lengths, alpha, gamma, multipliers, 1)
+            self.multipliers[chained.family.rows] = multipliers[chained.links]
         rows = self.rows
         weights = self.weights * share.take(rows.indices)
         brake = 1.0 + self.gamma if len(self.gamma) else 1.0
@@ -256,9 +274,9 @@ class DistanceConstraints(Constraints):
         """Solve these families; order: their indices, and how often each is solved in a row."""
         multipliers = [self.multipliers.take(chained.row_of_step) for chained in chains]
         for number, passes in order:
-            kernels.project_chains(p, x, *chains[number].arguments, multipliers[number], passes)
+            kernels.project_chains(p, x, *chains[number].layout, *chains[number].values, multipliers[number], passes)
         for chained, solved in zip(chains, multipliers):
-            self.multipliers[chained.family.rows] = solved[chained.family.links]
+            self.multipliers[chained.family.rows] = solved[chained.links]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         i, j = self.rows.indices

@@ -8,6 +8,8 @@ from .layout import scatter as _scatter
 
 TINY = 1e-12
 
+LANES = 0
+
 
 def project_chains(
     p: np.ndarray,
@@ -16,6 +18,7 @@ def project_chains(
     levels: int,
     rings: np.ndarray,
     joints: np.ndarray,
+    groups: np.ndarray,
     weights: np.ndarray,
     rest_lengths: np.ndarray,
     alpha: np.ndarray,
