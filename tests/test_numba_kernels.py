@@ -182,8 +182,9 @@ def test_dihedral(damped):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("fresh", [False, True])
 @pytest.mark.parametrize("damped", [False, True])
-def test_isometric(damped):
+def test_isometric(damped, fresh):
     case = Case()
     indices, starts, layouts = case.rows(case.mesh.hinges)
     m = indices.shape[1]
@@ -193,7 +194,7 @@ def test_isometric(damped):
     compare(
         "project_isometric", case.p, case.x, indices, starts, layouts, stencils, case.w[indices] * stencils,
         case.some(m, low=0.0, high=1e6), -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
-        case.some(3, m, low=-1e-6, high=1e-6),
+        case.some(3, m, low=-1e-6, high=1e-6), fresh,
     )  # fmt: skip
 
 

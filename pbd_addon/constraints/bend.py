@@ -86,9 +86,12 @@ class _HingeConstraints(Constraints):
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
         if h != self.h:
-            self.h = h
-            self.alpha = self.compliance / h**2
-            self.gamma = self.damping_times / h
+            self._scale(h)
+
+    def _scale(self, h: float) -> None:
+        self.h = h
+        self.alpha = self.compliance / h**2
+        self.gamma = self.damping_times / h
 
 
 class DihedralConstraints(_HingeConstraints):
@@ -175,24 +178,27 @@ class IsometricConstraints(_HingeConstraints):
         super().__init__(hinges, body, w, plates)
         self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
         self.multipliers = np.zeros((3, self.stencils.shape[1]))
+        self.fresh = True
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._set_bend(materials, settings, w, np.ones(len(self.rows.body)))
+        self.multipliers[:] = 0.0
         self.leverage = w[self.rows.indices] * self.stencils
 
     def begin_substep(self, h: float, fraction: float) -> None:
         if h != self.h:
-            super().begin_substep(h, fraction)
+            self._scale(h)
             stiffness = (self.leverage * self.stencils).sum(axis=0)
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
             self.scale = -self.k / (stiffness * brake + self.alpha)
-        self.multipliers[:] = 0.0
+        self.fresh = True
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_isometric(
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
-            self.alpha, self.scale, self.gamma, self.multipliers,
+            self.alpha, self.scale, self.gamma, self.multipliers, self.fresh,
         )  # fmt: skip
+        self.fresh = False
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:

@@ -167,7 +167,7 @@ def project_dihedral(
                         p[axis, particle] = q[corner, axis, lane] + push * gradients[corner, axis, lane]
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:])")
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:], b1)")
 def project_isometric(
     p: np.ndarray,
     x: np.ndarray,
@@ -180,6 +180,7 @@ def project_isometric(
     scale: np.ndarray,
     gamma: np.ndarray,
     multipliers: np.ndarray,
+    fresh: bool,
 ) -> None:
     damped = len(gamma) > 0
     for r in range(indices.shape[1]):
@@ -196,12 +197,13 @@ def project_isometric(
             square = max(rx * rx + ry * ry + rz * rz, TINY * TINY)
             more = 1.0 + gamma[r] * (rx * cx + ry * cy + rz * cz) / square
             rx, ry, rz = rx * more, ry * more, rz * more
-        sx = (rx + alpha[r] * multipliers[0, r]) * scale[r]
-        sy = (ry + alpha[r] * multipliers[1, r]) * scale[r]
-        sz = (rz + alpha[r] * multipliers[2, r]) * scale[r]
-        multipliers[0, r] += sx
-        multipliers[1, r] += sy
-        multipliers[2, r] += sz
+        lx, ly, lz = 0.0, 0.0, 0.0
+        if not fresh:
+            lx, ly, lz = multipliers[0, r], multipliers[1, r], multipliers[2, r]
+        sx = (rx + alpha[r] * lx) * scale[r]
+        sy = (ry + alpha[r] * ly) * scale[r]
+        sz = (rz + alpha[r] * lz) * scale[r]
+        multipliers[0, r], multipliers[1, r], multipliers[2, r] = lx + sx, ly + sy, lz + sz
         wa, wb, wc, wd = leverage[0, r], leverage[1, r], leverage[2, r], leverage[3, r]
         p[0, i] += wa * sx
         p[1, i] += wa * sy

@@ -114,6 +114,7 @@ def project_isometric(
     scale: np.ndarray,
     gamma: np.ndarray,
     multipliers: np.ndarray,
+    fresh: bool,
 ) -> None:
     for rows, q in _by_color(p, indices, starts, layouts):
         stencil = stencils[:, rows]
@@ -122,9 +123,13 @@ def project_isometric(
             # Only the change along itself: a fold that rotates with the whole sheet must not be damped.
             change = residual - np.einsum("ijk,jk->ik", x.take(indices[:, rows], axis=1), stencil)
             residual *= 1.0 + gamma[rows] * _dot(residual, change) / np.maximum(_dot(residual, residual), TINY**2)
-        residual += alpha[rows] * multipliers[:, rows]
+        if not fresh:
+            residual += alpha[rows] * multipliers[:, rows]
         residual *= scale[rows]
-        multipliers[:, rows] += residual
+        if fresh:
+            multipliers[:, rows] = residual
+        else:
+            multipliers[:, rows] += residual
         q += residual[:, None] * leverage[:, rows]
 
 

@@ -73,11 +73,13 @@ class Projections(Protocol):
         scale: np.ndarray,
         gamma: np.ndarray,
         multipliers: np.ndarray,
+        fresh: bool,
     ) -> None:
         """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
 
-        indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m). The gradient is the constant K, so this
-        kernel needs no square root, arc cosine or division.
+        indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m), which count as 0 if `fresh`, whatever
+        they hold: the first pass of a substep writes without reading. The gradient is the constant K, so this kernel
+        needs no square root, arc cosine or division.
         """
 
     def volume_gradients(
