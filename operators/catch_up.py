@@ -11,6 +11,7 @@ from ..pbd_addon.blender.baking import recording
 from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
 from ..pbd_addon.blender.timeline import session, step
 from . import checks
+from .checks import rpt
 from .frame_by_frame import FrameByFrame, is_free
 
 PLAYBACK_KEYS = frozenset({"ESC", "SPACE"})
@@ -44,7 +45,7 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
         if self._played and not bpy.app.background:
             bpy.ops.screen.animation_play()
             return ""  # It plays on, which needs no words, and soon would say so again.
-        return f"Simulated up to frame {session.last_shown(context.scene)}"
+        return rpt("Simulated up to frame {frame}").format(frame=session.last_shown(context.scene))
 
     def stopped(self) -> str:
         return "" if self._played else super().stopped()  # Who stops playback knows of no catch-up.

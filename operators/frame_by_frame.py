@@ -13,6 +13,7 @@ from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import Interruption, PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline import cost_estimate, session
+from .checks import rpt
 
 TICK_SECONDS = 0.05
 """Longest work between two redraws of the window; a longer single frame is not cut."""
@@ -79,7 +80,8 @@ class FrameByFrame:
 
     def stopped(self) -> str:
         """What Esc leaves behind, one sentence, or "" where that is seen."""
-        return f"{self._verb.capitalize()} cancelled; the frames simulated so far stay in the cache"
+        said = rpt("{work} cancelled; the frames simulated so far stay in the cache")
+        return said.format(work=iface(self._verb).capitalize())
 
     def execute(self, context: Context) -> Result:
         try:
