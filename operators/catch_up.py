@@ -34,7 +34,8 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
 
     def invoke(self, context: Context, event: Event) -> Result:
         self._played = context.screen.is_animation_playing
-        self._stop_keys = PLAYBACK_KEYS if self._played else self._stop_keys
+        if self._played:
+            self._stop_keys, self._panels_react = PLAYBACK_KEYS, True
         return super().invoke(context, event)
 
     def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:

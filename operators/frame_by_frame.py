@@ -19,6 +19,28 @@ TICK_SECONDS = 0.05
 """Longest work between two redraws of the window; a longer single frame is not cut."""
 
 
+PANEL_EVENTS = frozenset({"MOUSEMOVE", "LEFTMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"})
+"""What panels get during playback that waits for a frame."""
+
+
+def panels(screen: bpy.types.Screen) -> list[bpy.types.Region]:
+    """Its sidebars and editors of properties."""
+    return [
+        region
+        for area in screen.areas
+        for region in area.regions
+        if region.type == "UI" or (area.type == "PROPERTIES" and region.type == "WINDOW")
+    ]
+
+
+def over_panels(screen: bpy.types.Screen, event: Event) -> bool:
+    """Whether the pointer is over one of them."""
+    return any(
+        0 <= event.mouse_x - region.x < region.width and 0 <= event.mouse_y - region.y < region.height
+        for region in panels(screen)
+    )
+
+
 def clock(seconds: float) -> str:
     """A duration as minutes and seconds: "0:07"."""
     minutes, rest = divmod(round(seconds), 60)
@@ -26,10 +48,10 @@ def clock(seconds: float) -> str:
 
 
 def redraw(context: Context) -> None:
-    """Draw all editors again, so that the panels show the progress."""
+    """Draw all panels again, so that they show the progress; a scene is not drawn in vain, which may take long."""
     for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            area.tag_redraw()
+        for region in panels(window.screen):
+            region.tag_redraw()
 
 
 def is_free(cls: type[bpy.types.Operator], context: Context) -> bool:
@@ -49,6 +71,7 @@ class FrameByFrame:
     _timer = None
     _verb = "bake"
     _stop_keys = frozenset({"ESC"})
+    _panels_react = False
 
     def start(self, context: bpy.types.Context) -> Generator:
         """Make the generator that does the work; raises `PBDError` on bad input."""
@@ -111,6 +134,8 @@ class FrameByFrame:
             return self._stop(context)
         if event.type == "TIMER":
             return self.tick(context)
+        if self._panels_react and event.type in PANEL_EVENTS and over_panels(context.screen, event):
+            return {"PASS_THROUGH"}  # As in playback of quick frames; a frame keeps the settings that it began with.
         # Looking around is free; a changed frame or setting in the middle would spoil it.
         return {"PASS_THROUGH"} if event.type == "MIDDLEMOUSE" else {"RUNNING_MODAL"}
 

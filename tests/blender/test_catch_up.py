@@ -194,6 +194,29 @@ def test_space_stops_playback_that_waits_for_a_frame(extension):
     assert len(said) == 1  # Nothing was cancelled that the user has begun.
 
 
+@pytest.mark.parametrize(
+    ("area", "region", "kind", "played", "passes"),
+    [
+        ("PROPERTIES", "WINDOW", "LEFTMOUSE", True, True),
+        ("PROPERTIES", "WINDOW", "MOUSEMOVE", True, True),
+        ("PROPERTIES", "WINDOW", "WHEELUPMOUSE", True, True),
+        ("VIEW_3D", "UI", "LEFTMOUSE", True, True),
+        ("PROPERTIES", "WINDOW", "Z", True, False),
+        ("PROPERTIES", "WINDOW", "LEFTMOUSE", False, False),
+        ("VIEW_3D", "WINDOW", "LEFTMOUSE", True, False),
+        ("OUTLINER", "WINDOW", "LEFTMOUSE", True, False),
+    ],
+)
+def test_panels_can_be_used_while_playback_waits_for_a_frame(extension, area, region, kind, played, passes):
+    """As they can while quick frames play; nothing else reaches the scene in the middle of a frame."""
+    operator = extension.module("operators.frame_by_frame").FrameByFrame()
+    operator._panels_react = played
+    there = next(found for found in bpy.context.screen.areas if found.type == area)
+    there = next(found for found in there.regions if found.type == region)
+    event = types.SimpleNamespace(type=kind, value="PRESS", mouse_x=there.x, mouse_y=there.y)
+    assert (operator.modal(bpy.context, event) == {"PASS_THROUGH"}) == passes
+
+
 def test_cloth_that_is_deleted_in_the_middle_of_a_frame_ends_it_as_esc_does(extension, session, monkeypatch):
     """Only scripts can do that: events do not reach the scene meanwhile."""
     obj, _other, scene = flag(), flag(), bpy.context.scene
