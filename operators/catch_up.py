@@ -42,6 +42,12 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
         step.set_message(session.of(context.scene), "")  # It is not late any more: it comes, with progress.
         return recording.catching_up(context.scene)
 
+    def tick(self, context: Context) -> Result:
+        if self._played and context.screen.is_animation_playing:  # By the button in the panel, which means to stop it.
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+            return self._stop(context)
+        return super().tick(context)
+
     def done(self, context: Context) -> str:
         if self._played and not bpy.app.background:
             bpy.ops.screen.animation_play()
