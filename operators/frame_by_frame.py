@@ -19,8 +19,10 @@ TICK_SECONDS = 0.05
 """Longest work between two redraws of the window; a longer single frame is not cut."""
 
 
-PANEL_EVENTS = frozenset({"MOUSEMOVE", "LEFTMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"})
-"""What panels get during playback that waits for a frame."""
+PANEL_EVENTS = frozenset(
+    {"MOUSEMOVE", "LEFTMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "RET", "NUMPAD_ENTER", "BACK_SPACE"}
+)
+"""What panels get during playback that waits for a frame, beside what is typed."""
 
 
 def panels(screen: bpy.types.Screen) -> list[bpy.types.Region]:
@@ -33,9 +35,10 @@ def panels(screen: bpy.types.Screen) -> list[bpy.types.Region]:
     ]
 
 
-def over_panels(screen: bpy.types.Screen, event: Event) -> bool:
-    """Whether the pointer is over one of them."""
-    return any(
+def is_for_panels(screen: bpy.types.Screen, event: Event) -> bool:
+    """Whether the pointer is over one of them, and clicks, scrolls or types; undo, say, is nothing for panels."""
+    types = (bool(event.unicode) and event.unicode.isprintable()) or (event.ctrl and event.type in {"A", "C", "V", "X"})
+    return (types or event.type in PANEL_EVENTS) and any(
         0 <= event.mouse_x - region.x < region.width and 0 <= event.mouse_y - region.y < region.height
         for region in panels(screen)
     )
@@ -134,7 +137,7 @@ class FrameByFrame:
             return self._stop(context)
         if event.type == "TIMER":
             return self.tick(context)
-        if self._panels_react and event.type in PANEL_EVENTS and over_panels(context.screen, event):
+        if self._panels_react and is_for_panels(context.screen, event):
             return {"PASS_THROUGH"}  # As in playback of quick frames; a frame keeps the settings that it began with.
         # Looking around is free; a changed frame or setting in the middle would spoil it.
         return {"PASS_THROUGH"} if event.type == "MIDDLEMOUSE" else {"RUNNING_MODAL"}
