@@ -44,6 +44,12 @@ def is_for_panels(screen: bpy.types.Screen, event: Event) -> bool:
     )
 
 
+def is_transforming(window: bpy.types.Window, event: Event) -> bool:
+    """Whether an object is being moved, turned or scaled with the mouse, or a key is pressed that begins it."""
+    begins = event.type in {"G", "R", "S"} and not (event.ctrl or event.alt or event.shift)
+    return begins or any(operator.bl_idname.startswith("TRANSFORM_OT_") for operator in window.modal_operators)
+
+
 def clock(seconds: float) -> str:
     """A duration as minutes and seconds: "0:07"."""
     minutes, rest = divmod(round(seconds), 60)
@@ -133,6 +139,8 @@ class FrameByFrame:
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> Result:
+        if self._panels_react and event.type != "TIMER" and is_transforming(context.window, event):
+            return {"PASS_THROUGH"}  # Or the click that ends a move would be lost, and the move go on.
         if event.type in self._stop_keys and event.value == "PRESS":
             return self._stop(context)
         if event.type == "TIMER":

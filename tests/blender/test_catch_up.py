@@ -207,13 +207,15 @@ def test_space_stops_playback_that_waits_for_a_frame(extension):
         ("PROPERTIES", "WINDOW", "CTRL Z", True, False),
         ("PROPERTIES", "WINDOW", "F9", True, False),
         ("VIEW_3D", "WINDOW", "SEVEN", True, False),
+        ("VIEW_3D", "WINDOW", "G", True, True),
+        ("VIEW_3D", "WINDOW", "CTRL S", True, False),
         ("PROPERTIES", "WINDOW", "LEFTMOUSE", False, False),
         ("VIEW_3D", "WINDOW", "LEFTMOUSE", True, False),
         ("OUTLINER", "WINDOW", "LEFTMOUSE", True, False),
     ],
 )
 def test_panels_can_be_used_while_playback_waits_for_a_frame(extension, area, region, kind, played, passes):
-    """As they can while quick frames play; nothing else reaches the scene in the middle of a frame."""
+    """As they can while quick frames play, and objects be moved; nothing else reaches the scene meanwhile."""
     operator = extension.module("operators.frame_by_frame").FrameByFrame()
     operator._panels_react = played
     there = next(found for found in bpy.context.screen.areas if found.type == area)
@@ -221,7 +223,7 @@ def test_panels_can_be_used_while_playback_waits_for_a_frame(extension, area, re
     kind, ctrl = kind.removeprefix("CTRL "), kind.startswith("CTRL ")
     place = {"mouse_x": there.x, "mouse_y": there.y}
     typed = {"SEVEN": "7", "RET": "\r"}.get(kind, "")
-    event = types.SimpleNamespace(type=kind, value="PRESS", ctrl=ctrl, unicode=typed, **place)
+    event = types.SimpleNamespace(type=kind, value="PRESS", ctrl=ctrl, alt=False, shift=False, unicode=typed, **place)
     assert (operator.modal(bpy.context, event) == {"PASS_THROUGH"}) == passes
 
 
