@@ -9,6 +9,7 @@ from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 from . import checks, pins
+from .checks import rpt
 
 
 def pair(context: Context) -> tuple[list[Object], list[Object]]:
@@ -57,7 +58,8 @@ class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):
         for obj in cloths:
             obj.pbd.attach_object = target
         session.clear_cache(context.scene)
-        self.report({"INFO"}, f"{checks.describe(cloths)} attached to '{target.name}'")
+        said = rpt("{objects} attached to '{other}'")
+        self.report({"INFO"}, said.format(objects=checks.describe(cloths), other=target.name))
         return {"FINISHED"}
 
     def choose(self, cloths: list[Object]) -> str:

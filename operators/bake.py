@@ -13,6 +13,7 @@ from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.settings import properties
 from ..pbd_addon.blender.timeline import session
 from . import checks
+from .checks import rpt
 from .frame_by_frame import FrameByFrame, is_free
 
 
@@ -60,7 +61,8 @@ class OBJECT_OT_pbd_bake(FrameByFrame, bpy.types.Operator):
     def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:
         first, last = frames_to_bake(context)
         objects = to_bake(context)
-        self._done = f"{last - first + 1} frames of {checks.describe(objects)} baked"
+        said = rpt("{count} frames of {objects} baked")
+        self._done = said.format(count=last - first + 1, objects=checks.describe(objects))
         return bake.start(context.scene, objects, self.mode, first, last)
 
     def done(self, _context: Context) -> str:
@@ -94,7 +96,7 @@ class OBJECT_OT_pbd_delete_bake(bpy.types.Operator):
             if any(obj.pbd.baked for obj in objects):
                 self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
                 return {"CANCELLED"}
-            self.report({"WARNING"}, str(error))
+            self.report({"WARNING"}, error_sentences.in_users_language(str(error)))
         return {"FINISHED"}
 
 

@@ -17,6 +17,7 @@ from ..pbd_addon.blender.settings import presets
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
+from .checks import rpt
 
 MATERIAL_FIELDS = tuple(field.name for field in dataclasses.fields(Material))
 
@@ -130,7 +131,7 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
             return {"CANCELLED"}
         if problems:
-            self.report({"WARNING"}, f"{len(problems)} left out: {problems[0]}")
+            self.report({"WARNING"}, checks.left_out(problems))
         for sentence in filter(None, (takes, note)):
             self.report({"INFO"}, sentence)
         return {"FINISHED"}
@@ -157,7 +158,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
         baked = []
         for obj in checks.bodies(context):
             if obj.library is not None:
-                self.report({"ERROR"}, linked.problem(obj))
+                self.report({"ERROR"}, error_sentences.in_users_language(linked.problem(obj)))
                 return {"CANCELLED"}
         for obj in checks.bodies(context):
             if obj.pbd.baked:
@@ -171,7 +172,8 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
             forget_settings(obj)
         handlers.arm_if_needed()
         if baked:
-            self.report({"INFO"}, f"The baked shape keys of {checks.describe(baked)} stay as ordinary animation")
+            said = rpt("The baked shape keys of {objects} stay as ordinary animation")
+            self.report({"INFO"}, said.format(objects=checks.describe(baked)))
         return {"FINISHED"}
 
 
@@ -193,7 +195,7 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
 
     def execute(self, context: Context) -> Result:
         source, *targets = checks.meshes(context)
-        problems = []
+        problems, done = [], []
         for target in targets:
             problem = linked.problem(target) or ("" if target.pbd.enabled else checks.mesh_problem(target))
             if problem:
@@ -202,12 +204,14 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
             make_body(target, source.pbd.type)
             for name in (*MATERIAL_FIELDS, "preset", "preset_mark"):
                 setattr(target.pbd, name, getattr(source.pbd, name))
-        done = len(targets) - len(problems)
+            done.append(target)
         if not done:
             self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
             return {"CANCELLED"}
-        left_out = f", {len(problems)} left out: {problems[0]}" if problems else ""
-        self.report({"INFO"}, f"Settings of '{source.name}' copied to {done} object{'s' if done > 1 else ''}{left_out}")
+        if problems:
+            self.report({"WARNING"}, checks.left_out(problems))
+        said = rpt("Settings of '{name}' copied to {objects}")
+        self.report({"INFO"}, said.format(name=source.name, objects=checks.describe(done)))
         return {"FINISHED"}
 
 

@@ -9,6 +9,7 @@ from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
 from ..pbd_addon.blender.timeline import disk_cache, session
+from .checks import rpt
 
 
 def has_saved_file(cls: type[bpy.types.Operator]) -> bool:
@@ -23,11 +24,12 @@ def load(operator: bpy.types.Operator, scene: Scene) -> Result:
     """Take up the frames on disk; report how that went."""
     why = session.load_from_disk(scene)
     if why:
-        operator.report({"ERROR"}, why)
+        operator.report({"ERROR"}, error_sentences.in_users_language(why))
         return {"CANCELLED"}
     running = session.get(scene)
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-    operator.report({"INFO"}, f"Frames {running.first_frame} to {running.last_frame} loaded")
+    said = rpt("Frames {first} to {last} loaded")
+    operator.report({"INFO"}, said.format(first=running.first_frame, last=running.last_frame))
     return {"FINISHED"}
 
 
@@ -77,7 +79,8 @@ class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
             self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         except OSError as error:
-            self.report({"ERROR"}, f"The cache could not be copied: {error.strerror or error}")
+            said = rpt("The cache could not be copied: {reason}")
+            self.report({"ERROR"}, said.format(reason=error.strerror or error))
             return {"CANCELLED"}
         context.scene.pbd.use_disk_cache = True
         return load(self, context.scene)
@@ -118,7 +121,8 @@ class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
         try:
             session.delete_from_disk(context.scene)
         except OSError as error:
-            self.report({"ERROR"}, f"The cache could not be deleted: {error.strerror or error}")
+            said = rpt("The cache could not be deleted: {reason}")
+            self.report({"ERROR"}, said.format(reason=error.strerror or error))
             return {"CANCELLED"}
         return {"FINISHED"}
 

@@ -11,6 +11,7 @@ from ..pbd_addon.blender.baking import recording
 from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
 from ..pbd_addon.blender.timeline import session, step
 from . import checks
+from .checks import rpt
 from .frame_by_frame import FrameByFrame, is_free
 
 PLAYBACK_KEYS = frozenset({"ESC", "SPACE"})
@@ -33,18 +34,25 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
 
     def invoke(self, context: Context, event: Event) -> Result:
         self._played = context.screen.is_animation_playing
-        self._stop_keys = PLAYBACK_KEYS if self._played else self._stop_keys
+        if self._played:
+            self._stop_keys, self._panels_react = PLAYBACK_KEYS, True
         return super().invoke(context, event)
 
     def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:
         step.set_message(session.of(context.scene), "")  # It is not late any more: it comes, with progress.
         return recording.catching_up(context.scene)
 
+    def tick(self, context: Context) -> Result:
+        if self._played and context.screen.is_animation_playing:  # By the button in the panel, which means to stop it.
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+            return self._stop(context)
+        return super().tick(context)
+
     def done(self, context: Context) -> str:
         if self._played and not bpy.app.background:
             bpy.ops.screen.animation_play()
             return ""  # It plays on, which needs no words, and soon would say so again.
-        return f"Simulated up to frame {session.last_shown(context.scene)}"
+        return rpt("Simulated up to frame {frame}").format(frame=session.last_shown(context.scene))
 
     def stopped(self) -> str:
         return "" if self._played else super().stopped()  # Who stops playback knows of no catch-up.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_rpt
 
+from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read import mesh_io
@@ -11,6 +13,11 @@ from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 
 EDIT_MODE = "Leave Edit Mode first"
+
+
+def rpt(text: str) -> str:
+    """A report in the user's language."""
+    return str(pgettext_rpt(text))  # Blender's stubs say that it returns nothing.
 
 
 def meshes(context: Context) -> list[Object]:
@@ -75,4 +82,10 @@ def has_live_body(cls: type[bpy.types.Operator], context: Context) -> bool:
 
 def describe(objects: list[Object]) -> str:
     """The objects as the subject of a sentence: "'Flag'" or "3 objects"."""
-    return f"'{objects[0].name}'" if len(objects) == 1 else f"{len(objects)} objects"
+    return f"'{objects[0].name}'" if len(objects) == 1 else rpt("{count} objects").format(count=len(objects))
+
+
+def left_out(problems: list[str]) -> str:
+    """How many objects an operator could not act on, and why the first of them."""
+    said = rpt("{count} left out: {reason}")
+    return said.format(count=len(problems), reason=error_sentences.in_users_language(problems[0]))

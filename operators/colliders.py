@@ -8,6 +8,7 @@ from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.kinds import Context, Object, Result
 from ..pbd_addon.blender.scene import surfaces
 from . import checks
+from .checks import rpt
 
 LISTED = {"HIDDEN", "SKIP_SAVE"}
 """Options of a name that a row of a list hands over."""
@@ -56,7 +57,7 @@ class OBJECT_OT_pbd_collider_add(bpy.types.Operator):
             self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
             return {"CANCELLED"}
         if problems:
-            self.report({"INFO"}, f"{len(problems)} left out: {problems[0]}")
+            self.report({"INFO"}, checks.left_out(problems))
         return {"FINISHED"}
 
 
@@ -82,7 +83,7 @@ class OBJECT_OT_pbd_collider_remove(bpy.types.Operator):
         named = context.scene.objects.get(self.body)
         objects = [obj for obj in ([named] if named else solids(context)) if obj.pbd_collider.enabled]
         if not objects:
-            self.report({"ERROR"}, "Select a collider")
+            self.report({"ERROR"}, rpt("Select a collider"))
             return {"CANCELLED"}
         for obj in objects:
             obj.pbd_collider.enabled = False  # Tells the simulation, which `property_unset` does not.
@@ -92,7 +93,8 @@ class OBJECT_OT_pbd_collider_remove(bpy.types.Operator):
         collection = context.scene.pbd.collider_collection
         left = [obj for obj in objects if collection is not None and obj in collection.all_objects[:]]
         if left:
-            self.report({"INFO"}, f"{checks.describe(left)} still in the collider collection '{collection.name}'")
+            said = rpt("{objects} still in the collider collection '{collection}'")
+            self.report({"INFO"}, said.format(objects=checks.describe(left), collection=collection.name))
         return {"FINISHED"}
 
 
@@ -112,7 +114,7 @@ class OBJECT_OT_pbd_collider_select(bpy.types.Operator):
     def execute(self, context: Context) -> Result:
         obj = context.view_layer.objects.get(self.body)
         if obj is None:
-            self.report({"ERROR"}, f"There is no object '{self.body}' in this view layer")
+            self.report({"ERROR"}, rpt("There is no object '{name}' in this view layer").format(name=self.body))
             return {"CANCELLED"}
         for other in context.selected_objects:
             other.select_set(False)

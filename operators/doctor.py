@@ -12,6 +12,7 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.timeline import session
 from . import checks, tangles
+from .checks import rpt
 
 
 def show(context: Context, finding: str, exam: MeshExam) -> None:
@@ -41,8 +42,8 @@ class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
 
     def execute(self, context: Context) -> Result:
         count = len(doctor.check(context.scene))
-        said = count_in(count, "{count} finding", "{count} findings")
-        self.report({"INFO"}, said or "No problems found")
+        said = count_in(count, rpt("1 finding"), rpt("{count} findings"))
+        self.report({"INFO"}, said or rpt("No problems found"))
         return {"FINISHED"}
 
 
@@ -68,14 +69,15 @@ class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
             return {"FINISHED"}
         obj = scene.objects.get(self.body)
         if obj is None or obj not in session.live_bodies(scene) or self.check not in doctor.CHECKS:
-            self.report({"ERROR"}, f"There is no '{self.check}' of '{self.body}' to fix: press Check")
+            said = rpt("There is no '{check}' of '{name}' to fix: press Check")
+            self.report({"ERROR"}, said.format(check=self.check, name=self.body))
             return {"CANCELLED"}
         find, action = doctor.CHECKS[self.check]
         try:
             exam = examine(obj, misplaced.beginning(scene))
             sentence = find(exam)
             if not sentence:
-                self.report({"INFO"}, "It is mended already")
+                self.report({"INFO"}, rpt("It is mended already"))
             elif action == doctor.NONE:
                 raise PBDError(f"'{obj.name}': {sentence}")
             elif action == doctor.SHOW:

@@ -15,6 +15,7 @@ from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.settings import properties
 from . import checks
 from .bake import can_bake, frames_to_bake, to_bake
+from .checks import rpt
 from .frame_by_frame import FrameByFrame, is_free
 
 FORMATS = (
@@ -47,7 +48,7 @@ class OBJECT_OT_pbd_count_keys(FrameByFrame, bpy.types.Operator):
         objects = [context.scene.objects[name] for name in self._names if name in context.scene.objects]
         plans = [plan for plan in (key_plan.get(context.scene, obj) for obj in objects) if plan is not None]
         total, error = sum(plan.total for plan in plans), max((plan.error for plan in plans), default=0.0)
-        return f"{total} reduced keys, off by {1000.0 * error:.2g} mm at most"
+        return rpt("{count} reduced keys, off by {error:.2g} mm at most").format(count=total, error=1000.0 * error)
 
 
 class OBJECT_OT_pbd_export(bpy.types.Operator):
@@ -112,7 +113,8 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
             return {"CANCELLED"}
         finally:
             manager.progress_end()
-        self.report({"INFO"}, f"{last - first + 1} frames of {checks.describe(objects)} exported")
+        said = rpt("{count} frames of {objects} exported")
+        self.report({"INFO"}, said.format(count=last - first + 1, objects=checks.describe(objects)))
         return {"FINISHED"}
 
 

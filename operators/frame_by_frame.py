@@ -13,9 +13,41 @@ from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import Interruption, PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline import cost_estimate, session
+from .checks import rpt
 
 TICK_SECONDS = 0.05
 """Longest work between two redraws of the window; a longer single frame is not cut."""
+
+
+PANEL_EVENTS = frozenset(
+    {"MOUSEMOVE", "LEFTMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "RET", "NUMPAD_ENTER", "BACK_SPACE"}
+)
+"""What panels get during playback that waits for a frame, beside what is typed."""
+
+
+def panels(screen: bpy.types.Screen) -> list[bpy.types.Region]:
+    """Its sidebars and editors of properties."""
+    return [
+        region
+        for area in screen.areas
+        for region in area.regions
+        if region.type == "UI" or (area.type == "PROPERTIES" and region.type == "WINDOW")
+    ]
+
+
+def is_for_panels(screen: bpy.types.Screen, event: Event) -> bool:
+    """Whether the pointer is over one of them, and clicks, scrolls or types; undo, say, is nothing for panels."""
+    types = (bool(event.unicode) and event.unicode.isprintable()) or (event.ctrl and event.type in {"A", "C", "V", "X"})
+    return (types or event.type in PANEL_EVENTS) and any(
+        0 <= event.mouse_x - region.x < region.width and 0 <= event.mouse_y - region.y < region.height
+        for region in panels(screen)
+    )
+
+
+def is_transforming(window: bpy.types.Window, event: Event) -> bool:
+    """Whether an object is being moved, turned or scaled with the mouse, or a key is pressed that begins it."""
+    begins = event.type in {"G", "R", "S"} and not (event.ctrl or event.alt or event.shift)
+    return begins or any(operator.bl_idname.startswith("TRANSFORM_OT_") for operator in window.modal_operators)
 
 
 def clock(seconds: float) -> str:
@@ -25,10 +57,10 @@ def clock(seconds: float) -> str:
 
 
 def redraw(context: Context) -> None:
-    """Draw all editors again, so that the panels show the progress."""
+    """Draw all panels again, so that they show the progress; a scene is not drawn in vain, which may take long."""
     for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            area.tag_redraw()
+        for region in panels(window.screen):
+            region.tag_redraw()
 
 
 def is_free(cls: type[bpy.types.Operator], context: Context) -> bool:
@@ -48,6 +80,7 @@ class FrameByFrame:
     _timer = None
     _verb = "bake"
     _stop_keys = frozenset({"ESC"})
+    _panels_react = False
 
     def start(self, context: bpy.types.Context) -> Generator:
         """Make the generator that does the work; raises `PBDError` on bad input."""
@@ -79,7 +112,8 @@ class FrameByFrame:
 
     def stopped(self) -> str:
         """What Esc leaves behind, one sentence, or "" where that is seen."""
-        return f"{self._verb.capitalize()} cancelled; the frames simulated so far stay in the cache"
+        said = rpt("{work} cancelled; the frames simulated so far stay in the cache")
+        return said.format(work=iface(self._verb).capitalize())
 
     def execute(self, context: Context) -> Result:
         try:
@@ -105,10 +139,14 @@ class FrameByFrame:
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> Result:
+        if self._panels_react and event.type != "TIMER" and is_transforming(context.window, event):
+            return {"PASS_THROUGH"}  # Or the click that ends a move would be lost, and the move go on.
         if event.type in self._stop_keys and event.value == "PRESS":
             return self._stop(context)
         if event.type == "TIMER":
             return self.tick(context)
+        if self._panels_react and is_for_panels(context.screen, event):
+            return {"PASS_THROUGH"}  # As in playback of quick frames; a frame keeps the settings that it began with.
         # Looking around is free; a changed frame or setting in the middle would spoil it.
         return {"PASS_THROUGH"} if event.type == "MIDDLEMOUSE" else {"RUNNING_MODAL"}
 

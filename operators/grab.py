@@ -13,6 +13,7 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline.grab import GrabSession
 from . import checks
+from .checks import rpt
 from .frame_by_frame import is_free
 
 RADIUS = 0.15
@@ -127,7 +128,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         return is_free(cls, context) and checks.has_live_body(cls, context)
 
     def execute(self, _context: Context) -> Result:
-        self.report({"ERROR"}, "Grab works with the mouse in a 3D View")
+        self.report({"ERROR"}, rpt("Grab works with the mouse in a 3D View"))
         return {"CANCELLED"}
 
     def invoke(self, context: Context, event: Event) -> Result:
@@ -230,7 +231,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             if area.type == "VIEW_3D":
                 area.tag_redraw()
         if self._pinned and result == {"FINISHED"}:
-            self.report({"INFO"}, f"{self._pinned} vertices pinned by hand")
+            self.report({"INFO"}, rpt("{count} vertices pinned by hand").format(count=self._pinned))
         return result
 
     def cancel(self, context: Context) -> None:

@@ -6,6 +6,7 @@ import bpy
 
 from ..pbd_addon.blender import about
 from ..pbd_addon.blender.kinds import Context, Result
+from .checks import rpt
 
 
 class OBJECT_OT_pbd_whats_new(bpy.types.Operator):
@@ -42,10 +43,10 @@ class OBJECT_OT_pbd_report_bug(bpy.types.Operator):
         context.window_manager.clipboard = about.report(context.scene)
         address = about.report_address(context.scene)
         if not address:
-            self.report({"INFO"}, f"Copied to the clipboard. {about.NO_HOME}")
+            self.report({"INFO"}, rpt("Copied to the clipboard. {reason}").format(reason=about.NO_HOME))
             return {"FINISHED"}
         bpy.ops.wm.url_open(url=address)
-        self.report({"INFO"}, "Copied to the clipboard, in case the page does not open")
+        self.report({"INFO"}, rpt("Copied to the clipboard, in case the page does not open"))
         return {"FINISHED"}
 
 

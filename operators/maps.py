@@ -11,6 +11,7 @@ from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.settings import maps
 from . import checks
+from .checks import rpt
 
 PIN = "PIN"
 
@@ -66,7 +67,8 @@ class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
         if group is None:
             group = new_group(obj, self.map)
             if self.map != PIN:
-                self.report({"INFO"}, f"'{group.name}' is 1 everywhere, which changes nothing: paint with less Weight")
+                said = rpt("'{name}' is 1 everywhere, which changes nothing: paint with less Weight")
+                self.report({"INFO"}, said.format(name=group.name))
         obj.vertex_groups.active_index = group.index
         bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
         return {"FINISHED"}

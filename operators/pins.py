@@ -13,6 +13,7 @@ from ..pbd_addon.blender.read.pins import PIN_OFFSET, ensure_group
 from ..pbd_addon.blender.settings import field_properties
 from ..pbd_addon.blender.timeline import session
 from . import checks
+from .checks import rpt
 
 
 def edited_body(cls: type[bpy.types.Operator], context: Context) -> bool:
@@ -76,7 +77,8 @@ class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
         assign(context, obj, "pin_group", self.weight)
         forget_places(obj)
         session.clear_cache(context.scene)
-        self.report({"INFO"}, f"{count} vertices pinned in group '{obj.pbd.pin_group}'")
+        said = rpt("{count} vertices pinned in group '{group}'")
+        self.report({"INFO"}, said.format(count=count, group=obj.pbd.pin_group))
         return {"FINISHED"}
 
 

@@ -9,6 +9,7 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.timeline import session
 from . import checks
+from .checks import rpt
 from .frame_by_frame import is_free
 
 
@@ -27,12 +28,13 @@ class OBJECT_OT_pbd_step(bpy.types.Operator):
         scene = context.scene
         start, end = session.timeline_frames(scene, *session.frame_range(scene))
         if scene.frame_current >= end:
-            self.report({"INFO"}, f"Frame {end} is the last one of the simulation range")
+            said = rpt("Frame {frame} is the last one of the simulation range")
+            self.report({"INFO"}, said.format(frame=end))
             return {"CANCELLED"}
         scene.frame_set(max(scene.frame_current + 1, start))
         running = session.get(scene)
         if running is not None and running.message and not running.is_late:
-            self.report({"ERROR"}, running.message)
+            self.report({"ERROR"}, error_sentences.in_users_language(running.message))
             return {"CANCELLED"}
         return {"FINISHED"}
 

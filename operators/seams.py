@@ -14,6 +14,7 @@ from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
 from ..pbd_addon.seam_pairs import pair_up
+from .checks import rpt
 from .pins import edited_body
 
 
@@ -55,8 +56,10 @@ class OBJECT_OT_pbd_add_seam(bpy.types.Operator):
         obj.pbd.sewing = True
         session.clear_cache(context.scene)
         left = abs(len(one) - len(other))
-        rest = f"; {left} vertices of the longer border stay free" if left else ""
-        self.report({"INFO"}, f"{len(pairs)} seams added{rest}")
+        said = rpt(
+            "{count} seams added; {left} vertices of the longer border stay free" if left else "{count} seams added"
+        )
+        self.report({"INFO"}, said.format(count=len(pairs), left=left))
         return {"FINISHED"}
 
 

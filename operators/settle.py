@@ -13,6 +13,7 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Result, Scene
 from ..pbd_addon.blender.timeline import follow, session, step
 from . import checks
+from .checks import rpt
 from .frame_by_frame import FrameByFrame, is_free
 
 
@@ -65,7 +66,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         running = session.of(scene)
         step.take_settings_of_first(running, scene)
         follow.show_again(running, scene, context.evaluated_depsgraph_get())
-        return f"Settled for {self.frames} frames"
+        return rpt("Settled for {frames} frames").format(frames=self.frames)
 
     def give_up(self, context: Context) -> Result:
         """Everything as it was before: frame, simulated frames, and what an earlier Settle has made."""
@@ -87,7 +88,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         return line.format(done=progress or 0, frames=self.frames)
 
     def stopped(self) -> str:
-        return "Settle cancelled"
+        return rpt("Settle cancelled")
 
     def tick(self, context: Context) -> Result:
         """Work for a moment, show the cloth as it hangs by now."""

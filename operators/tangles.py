@@ -12,6 +12,7 @@ from ..pbd_addon.blender.read import mesh_io
 from ..pbd_addon.blender.read.bodies import read_body
 from ..pbd_addon.blender.timeline import intersections, session
 from . import checks
+from .checks import rpt
 
 
 def intersecting(scene: Scene, obj: Object) -> np.ndarray:
@@ -64,8 +65,12 @@ class OBJECT_OT_pbd_select_intersections(bpy.types.Operator):
             self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
         select(context, obj, "FACE", found)
-        some = f"{len(found)} faces" if len(found) != 1 else "1 face"
-        self.report({"INFO"}, f"{some} of '{obj.name}' {'go' if len(found) != 1 else 'goes'} through others")
+        said = rpt(
+            "{count} faces of '{name}' go through others"
+            if len(found) != 1
+            else "1 face of '{name}' goes through others"
+        )
+        self.report({"INFO"}, said.format(count=len(found), name=obj.name))
         return {"FINISHED"}
 
 

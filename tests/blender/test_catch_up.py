@@ -194,6 +194,70 @@ def test_space_stops_playback_that_waits_for_a_frame(extension):
     assert len(said) == 1  # Nothing was cancelled that the user has begun.
 
 
+@pytest.mark.parametrize(
+    ("area", "region", "kind", "played", "passes"),
+    [
+        ("PROPERTIES", "WINDOW", "LEFTMOUSE", True, True),
+        ("PROPERTIES", "WINDOW", "MOUSEMOVE", True, True),
+        ("PROPERTIES", "WINDOW", "WHEELUPMOUSE", True, True),
+        ("VIEW_3D", "UI", "LEFTMOUSE", True, True),
+        ("PROPERTIES", "WINDOW", "SEVEN", True, True),
+        ("PROPERTIES", "WINDOW", "RET", True, True),
+        ("PROPERTIES", "WINDOW", "CTRL A", True, True),
+        ("PROPERTIES", "WINDOW", "CTRL Z", True, False),
+        ("PROPERTIES", "WINDOW", "F9", True, False),
+        ("VIEW_3D", "WINDOW", "SEVEN", True, False),
+        ("VIEW_3D", "WINDOW", "G", True, True),
+        ("VIEW_3D", "WINDOW", "CTRL S", True, False),
+        ("PROPERTIES", "WINDOW", "LEFTMOUSE", False, False),
+        ("VIEW_3D", "WINDOW", "LEFTMOUSE", True, False),
+        ("OUTLINER", "WINDOW", "LEFTMOUSE", True, False),
+    ],
+)
+def test_panels_can_be_used_while_playback_waits_for_a_frame(extension, area, region, kind, played, passes):
+    """As they can while quick frames play, and objects be moved; nothing else reaches the scene meanwhile."""
+    operator = extension.module("operators.frame_by_frame").FrameByFrame()
+    operator._panels_react = played
+    there = next(found for found in bpy.context.screen.areas if found.type == area)
+    there = next(found for found in there.regions if found.type == region)
+    kind, ctrl = kind.removeprefix("CTRL "), kind.startswith("CTRL ")
+    place = {"mouse_x": there.x, "mouse_y": there.y}
+    typed = {"SEVEN": "7", "RET": "\r"}.get(kind, "")
+    event = types.SimpleNamespace(type=kind, value="PRESS", ctrl=ctrl, alt=False, shift=False, unicode=typed, **place)
+    assert (operator.modal(bpy.context, event) == {"PASS_THROUGH"}) == passes
+
+
+def test_a_setting_that_is_changed_in_the_middle_of_a_frame_counts_from_the_next_one(extension, session, monkeypatch):
+    """Frames are those of a run in which it was changed when that frame was done."""
+    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE", 0.0)
+    seen = []
+    for in_the_middle in (False, True):
+        obj, scene = flag(), bpy.context.scene
+        go(1), go(2)
+        with monkeypatch.context() as slow:
+            slow.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
+            slow.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 0.0)
+            go(3)
+            assert session.get(scene).is_late
+        work = extension.bridge("baking.recording").catching_up(scene)
+        if in_the_middle:
+            next(work), next(work)
+            assert session.get(scene).last_frame == 2
+            obj.pbd.stretch = 20.0
+            bpy.context.view_layer.update()
+        assert all(progress is not None for progress in work)
+        obj.pbd.stretch = 20.0
+        assert session.valid_frames(scene) == (1, 3)
+        seen.append([shown(obj)])
+        go(4)
+        assert session.valid_frames(scene) == (1, 4)
+        seen[-1].append(shown(obj))
+        bpy.data.objects.remove(obj)
+        go(1)
+    for before, after in zip(*seen, strict=True):
+        assert np.array_equal(before, after)
+
+
 def test_cloth_that_is_deleted_in_the_middle_of_a_frame_ends_it_as_esc_does(extension, session, monkeypatch):
     """Only scripts can do that: events do not reach the scene meanwhile."""
     obj, _other, scene = flag(), flag(), bpy.context.scene

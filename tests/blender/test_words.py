@@ -30,7 +30,7 @@ BLENDERS_OWN = {
 }
 """Properties that Blender's own base classes bring, with their texts."""
 
-TRANSLATED = {"iface", "tip", "poll_message_set", "draw_sentence"}
+TRANSLATED = {"iface", "tip", "rpt", "poll_message_set", "draw_sentence"}
 """Functions that take an English text and show it in the user's language."""
 
 
@@ -267,6 +267,17 @@ def test_errors_are_translated_with_their_values(extension, tables, language):
 def test_most_errors_have_a_translation(extension, tables, language):
     known = extension.bridge("error_sentences").SENTENCES
     assert sum(text in tables[language] for text in known) > 0.7 * len(known)
+
+
+def test_reports_are_translated(extension):
+    """None is a text as it stands, nor one with values put in before Blender could look it up."""
+    seen = 0
+    for name, source in sources(extension).items():
+        for call in ast.walk(ast.parse(source)):
+            if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "report" and len(call.args) == 2:
+                seen += 1
+                assert not isinstance(call.args[1], (ast.Constant, ast.JoinedStr)), f"{name}:{call.lineno}"
+    assert seen > 30
 
 
 SOURCE = """

@@ -110,7 +110,8 @@ def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
     with at_the_users_frame(scene):
         running, begin = session.of(scene), session.frame_range(scene)[0]
         there = max(begin, running.last_frame)
-        eta = running.report.seconds * (last - there) if running.report is not None else 0.0
+        each = cost_estimate.seconds_of_frame(scene, cost_estimate.count_vertices(scene))
+        eta = (running.report.seconds if running.report is not None else each) * (last - there)
         step.note(running, bake=BakeProgress(there, begin, last, eta))
         if running.is_pristine or running.settled:
             yield from _settle(uid, begin, last)
