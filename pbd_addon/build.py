@@ -357,16 +357,20 @@ def _build_bends(layout: Layout, w: np.ndarray, models: Sequence[str]) -> tuple[
     hinges, body = _stacked(layout, [b.mesh.hinges for b in layout.bodies])
     rest = np.concatenate([b.rest_vertices for b in layout.bodies])
     angles, geometry, stencils = hinge_geometry(rest, hinges)
+    creased = [b.creases.of_edges(b.mesh.hinges[:, :2], len(b.vertices)) for b in layout.bodies]
+    fold, factors = np.concatenate([own[0] for own in creased]), np.concatenate([own[1] for own in creased])
+    angles, geometry, stencils = np.where(np.isnan(fold), angles, fold), geometry * factors, stencils * np.sqrt(factors)
     model = np.array(models)[body]
     sheets = [
         Sheet(
             part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
-            levels_of(b.rest_vertices, b.mesh.triangles, _sheets(b.mesh)), m != "ISOMETRIC",
+            levels_of(b.rest_vertices, b.mesh.triangles, _sheets(b.mesh)), m != "ISOMETRIC", b.creases,
         )
         for b, part, m in zip(layout.bodies, layout.slices, models)
     ]  # fmt: skip
     plates = PlateConstraints(sheets)
-    isometric = (model == "ISOMETRIC") | ((model == "AUTO") & (np.abs(angles) < FLAT))
+    is_flat = np.abs(angles) < FLAT
+    isometric = ((model == "ISOMETRIC") & (np.isnan(fold) | is_flat)) | ((model == "AUTO") & is_flat)
     angular = ~isometric
     return (
         plates,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..creases import Creases
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..settings import Material, SolverSettings
@@ -51,6 +52,7 @@ class Sheet(NamedTuple):
         areas: Area of each vertex, (n,) [m²].
         levels: Level of each vertex, see `plate_blocks.levels_of`, (n,) int.
         keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
+        creases: Edges with rest angles and a stiffness of their own.
     """
 
     start: int
@@ -59,22 +61,25 @@ class Sheet(NamedTuple):
     areas: np.ndarray
     levels: np.ndarray
     keeps_angles: bool
+    creases: Creases
 
 
 class Plate:
     """A stiff body: its elements, their blocks and factors. Stiffness, masses and map do not change."""
 
     def __init__(self, sheet: Sheet, bend: float, damping_time: float, masses: np.ndarray, factors: np.ndarray) -> None:
-        self.part, self.rest = slice(sheet.start, sheet.start + len(sheet.rest)), sheet.rest
+        self.part = slice(sheet.start, sheet.start + len(sheet.rest))
         self.bend, self.damping_time, self.masses, self.per_vertex = bend, damping_time, masses, factors
-        self.elements = plate_elements(sheet.rest, sheet.triangles, sheet.keeps_angles)
+        self.elements = plate_elements(sheet.rest, sheet.triangles, sheet.keeps_angles, sheet.creases)
         self.factors = factors[self.elements.corners].mean(axis=1)
         held = (masses[self.elements.corners] == np.inf).all(axis=1)
         self.factors[held] = CLAMP * self.factors.max()
         self.bent = bool(self.elements.push.any())
-        # A folded rest shape with rest angles 0 is not at rest; a single point is.
         folds = dihedral_angles(sheet.rest.T[:, self.elements.hinges.T], with_gradients=False)[0]
-        rests = sheet.keeps_angles or np.abs(folds).max(initial=0.0) < FLAT
+        creased = sheet.creases.of_edges(self.elements.hinges[:, :2], len(sheet.rest))[0]
+        self.rest_angles = np.where(np.isnan(creased), folds if sheet.keeps_angles else 0.0, creased)
+        # A folded rest shape with other rest angles is not at rest; a single point is.
+        rests = np.abs(self.rest_angles - folds).max(initial=0.0) < FLAT
         self.unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
         self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf)
         self._factors: dict[float, tuple[list[np.ndarray], list[np.ndarray]]] = {}
@@ -133,7 +138,7 @@ class Plate:
         hinges = self.elements.hinges.T
         angles = dihedral_angles(p.T[:, hinges], with_gradients=False)[0]
         if self.bent:
-            angles -= dihedral_angles(self.rest.T[:, hinges], with_gradients=False)[0]
+            angles -= self.rest_angles
         return np.asarray(angles - 2.0 * np.pi * np.round(angles / (2.0 * np.pi)))
 
     def moments(self, p: np.ndarray) -> np.ndarray:
@@ -231,6 +236,7 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
     """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF`.
 
     l² is twice the mean area of a triangle, ρ the mass per area of moving vertices, and h is `USUAL_FRAME` / substeps.
+    B includes the mean factor of creases; a triangle has 1.5 edges.
     """
     moving = (masses < np.inf) & (sheet.areas > 0.0)
     if not moving.any():
@@ -238,6 +244,7 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
     density = masses[moving].sum() / sheet.areas[moving].sum()
     square = 2.0 * sheet.areas.sum() / len(sheet.triangles)
     h = USUAL_FRAME / substeps
+    bend *= 1.0 + (np.asarray(sheet.creases.factors) - 1.0).sum() / (1.5 * len(sheet.triangles))
     return bool(h**2 * bend * factors[moving].mean() > STIFF * density * square**2)
 
 
