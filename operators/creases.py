@@ -7,6 +7,7 @@ from typing import Any
 
 import bmesh
 import bpy
+import numpy as np
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
@@ -14,6 +15,7 @@ from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.read.mesh_io import CREASE_ANGLE, CREASE_STIFFNESS
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
+from ..pbd_addon.mesh import connected_components
 from .pins import edited_body
 
 
@@ -55,7 +57,7 @@ class OBJECT_OT_pbd_set_crease(bpy.types.Operator):
         geometry = bmesh.from_edit_mesh(obj.data)
         try:
             edges = selected_edges(obj, geometry)
-            sides = alternating(geometry, edges) if self.alternate else dict.fromkeys(edges, 1)
+            sides = alternating(geometry, edges) if self.alternate else [1] * len(edges)
         except PBDError as error:
             self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
@@ -65,7 +67,7 @@ class OBJECT_OT_pbd_set_crease(bpy.types.Operator):
                 layers.new(name)
         edges = selected_edges(obj, geometry)  # New layers invalidate the edges of before.
         angle, stiffness = layers[CREASE_ANGLE], layers[CREASE_STIFFNESS]
-        for edge, side in zip(edges, sides.values(), strict=True):
+        for edge, side in zip(edges, sides, strict=True):
             edge[angle], edge[stiffness] = side * self.angle, self.stiffness
         bmesh.update_edit_mesh(obj.data, loop_triangles=False, destructive=False)
         session.clear_cache(context.scene)
@@ -112,45 +114,30 @@ def selected_edges(obj: Any, geometry: Any) -> list[Any]:
     return edges
 
 
-def alternating(geometry: Any, edges: list[Any]) -> dict[Any, int]:
-    """For each edge 1 or -1, the same along a row and different in neighboring rows.
+def alternating(geometry: Any, edges: list[Any]) -> list[int]:
+    """For each edge 1 or -1, the same along a row of connected edges and different in neighboring rows.
 
     Raises:
-        PBDError: Rows cannot alternate: they meet, or an odd number of them goes around.
+        PBDError: More than two rows surround a part of the mesh, or an odd number of them goes around.
     """
-    chosen, patch = set(edges), {}
-    for face in geometry.faces:  # Faces between the same rows form a patch.
-        if face in patch:
-            continue
-        patch[face], open_faces = face, [face]
-        while open_faces:
-            for edge in open_faces.pop().edges:
-                for other in edge.link_faces if edge not in chosen else ():
-                    if other not in patch:
-                        patch[other] = face
-                        open_faces.append(other)
-    beside: dict[Any, list[Any]] = {}
-    for edge in edges:
-        for face in edge.link_faces:
-            beside.setdefault(patch[face], []).append(edge)
-    sides: dict[Any, int] = {}
-    for first in edges:
-        if first in sides:
-            continue
-        sides[first], open_edges = 1, [first]
-        while open_edges:
-            edge = open_edges.pop()
-            here = [patch[face] for face in edge.link_faces]
-            for place in here:
-                for other in beside[place]:
-                    same = {patch[face] for face in other.link_faces} == set(here)
-                    side = sides[edge] if same else -sides[edge]
-                    if other not in sides:
-                        sides[other] = side
-                        open_edges.append(other)
-                    elif sides[other] != side:
-                        raise PBDError("The selected rows of edges cannot alternate: they meet, or their number is odd")
-    return {edge: sides[edge] for edge in edges}
+    geometry.verts.index_update()
+    geometry.faces.index_update()
+    chosen = set(edges)
+    vertices = np.array([[vertex.index for vertex in edge.verts] for edge in edges])
+    row = np.unique(connected_components(vertices, len(geometry.verts))[vertices[:, 0]], return_inverse=True)[1]
+    inner = [edge for edge in geometry.edges if edge not in chosen and len(edge.link_faces) == 2]
+    beside = np.array([[face.index for face in edge.link_faces] for edge in inner]).reshape(-1, 2)
+    part = connected_components(beside, len(geometry.faces))
+    parts = part[np.array([[face.index for face in edge.link_faces] for edge in edges])]
+    borders = np.unique(np.stack([parts.ravel(), np.repeat(row, 2)], axis=1), axis=0)
+    pairs = np.flatnonzero(borders[1:, 0] == borders[:-1, 0])
+    one, other, count = borders[pairs, 1], borders[pairs + 1, 1], row.max() + 1
+    # Each row is there twice, folded to either side; what is connected fits together.
+    both = np.concatenate([np.column_stack([one, other + count]), np.column_stack([one + count, other])])
+    group = connected_components(both, 2 * count)
+    if (np.diff(pairs) == 1).any() or (group[:count] == group[count:]).any():
+        raise PBDError("The selected rows of edges cannot alternate: three of them meet, or their number is odd")
+    return np.where(group[:count] < group[count:], 1, -1)[row].tolist()
 
 
 register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_set_crease, OBJECT_OT_pbd_clear_crease))

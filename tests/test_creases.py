@@ -43,7 +43,7 @@ def folds(body: Body, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("kernels", available())
-@pytest.mark.parametrize("degrees", [70.0, -150.0])
+@pytest.mark.parametrize("degrees", [70.0, -120.0])
 @pytest.mark.parametrize(
     ("preset", "model", "kind"),
     [
@@ -55,7 +55,7 @@ def folds(body: Body, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 )
 def test_a_flat_sheet_folds_to_its_crease(preset, model, kind, degrees, kernels):
     """All else stays flat."""
-    body = creased(preset, 12, 0.01, 6, np.radians(degrees), drag=1.0, damping=10.0, bend_model=model)
+    body = creased(preset, 12, 0.01, 6, np.radians(degrees), drag=3.0, damping=10.0, bend_model=model)
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), kernels=kernels)
     assert kind in [one.name for one in simulation.constraints]
     for _ in range(60):
