@@ -41,9 +41,12 @@ class PlateElements(NamedTuple):
         ends: Vertices of each inner edge, (e, 2) int.
         energy: (t, 6, 6) [1/m²].
         push: Load of the rest angles, (t, 6) [1/m]; zeros for a flat rest shape.
+        per_turn: The same per tangent of half the angle at each side, (t, 6, 3) [1/m].
+        turn: Half the rest angle at each side, a valley above 0, (3 t,) [rad].
         size: Factor on slopes [m].
         hinges: Edge start, edge end, left tip, right tip of each pair of triangles, (h, 4) int.
-        hinge_sides: Side of the second triangle of each pair, as 3 · triangle + corner, (h,) int.
+        first_sides: Side of the first triangle of each pair, as 3 · triangle + corner, (h,) int.
+        hinge_sides: The same of the second triangle, (h,) int.
     """
 
     corners: np.ndarray
@@ -51,8 +54,11 @@ class PlateElements(NamedTuple):
     ends: np.ndarray
     energy: np.ndarray
     push: np.ndarray
+    per_turn: np.ndarray
+    turn: np.ndarray
     size: float
     hinges: np.ndarray
+    first_sides: np.ndarray
     hinge_sides: np.ndarray
 
 
@@ -113,9 +119,21 @@ def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool, 
     weighted = np.einsum("tkj,tki->tij", weight, operator)
     return PlateElements(
         corners, sides.reshape(-1, 3), half[inner], np.einsum("tik,tkj->tij", weighted, operator),
-        np.einsum("tik,tk->ti", weighted, np.tan(np.clip(turn, -0.5 * SHARPEST, 0.5 * SHARPEST)).reshape(-1, 3)), size,
-        np.column_stack([half[one], tips[one], tips[other]]), other,
+        _push(weighted, turn), weighted, turn, size, np.column_stack([half[one], tips[one], tips[other]]), one, other,
     )  # fmt: skip
+
+
+def refolded(elements: PlateElements, changed: np.ndarray, angles: np.ndarray) -> PlateElements:
+    """The same elements with other rest angles (h,) [rad] of the hinges that have `changed`, (h,) bool."""
+    turn = elements.turn.copy()
+    for sides in (elements.first_sides, elements.hinge_sides):
+        turn[sides[changed]] = -0.5 * angles[changed]
+    return elements._replace(push=_push(elements.per_turn, turn))
+
+
+def _push(per_turn: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    tangents = np.tan(np.clip(turn, -0.5 * SHARPEST, 0.5 * SHARPEST)).reshape(-1, 3)
+    return np.einsum("tik,tk->ti", per_turn, tangents)
 
 
 def _with_factors(weight: np.ndarray, factors: np.ndarray) -> np.ndarray:

@@ -13,7 +13,6 @@ from ..kinds import Object
 from ..output import output
 from ..scene import linked, user_keys
 
-
 MOST_FACTOR = 1e6
 """Largest factor of a crease: stiffer than any, and far from overflow."""
 
