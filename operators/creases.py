@@ -61,7 +61,7 @@ class OBJECT_OT_pbd_set_crease(bpy.types.Operator):
         except PBDError as error:
             self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
             return {"CANCELLED"}
-        layers = geometry.edges.layers.float
+        layers: Any = geometry.edges.layers.float
         for name in (CREASE_ANGLE, CREASE_STIFFNESS):
             if layers.get(name) is None:
                 layers.new(name)

@@ -66,7 +66,7 @@ def test_a_flat_sheet_folds_to_its_crease(preset, model, kind, degrees, kernels)
 
 
 def balance(body: Body, cells: int, cell: float) -> float:
-    """Where a flap of so many cells hangs on its crease [rad]: B factor / cell (angle - rest) = rho g L²/2 cos angle."""
+    """Where a flap of so many cells hangs on its crease [rad]: B f / cell (angle - rest) = rho g L²/2 cos angle."""
     material, length = body.material, cells * cell
     stiffness = material.bend * body.creases.factors[0] / cell
     moment = 0.5 * material.density * 9.81 * length**2

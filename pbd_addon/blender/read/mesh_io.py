@@ -115,7 +115,7 @@ def crease_check(obj: Object) -> int:
         creases = read_creases(obj)
     except PBDError:
         return 0
-    return zlib.crc32(b"".join(one.tobytes() for one in creases)) if len(creases.edges) else 0
+    return zlib.crc32(b"".join(np.asarray(one).tobytes() for one in creases)) if len(creases.edges) else 0
 
 
 def read_pins(obj: Object) -> dict[int, float]:
