@@ -164,7 +164,7 @@ class Material(_Checked):
     bend_yield: float = setting(
         0.0,
         "Yield Curvature",
-        "Curvature, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, a metal sheet of 1 mm 3 per m, "
+        "Curvature in 1/m, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, steel of 1 mm 3, "
         "0 springs back always",
         unit="1/m",
         low=0.0,

@@ -82,7 +82,7 @@ TEXTS = {
     "Yield Strain": "Fließdehnung",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "Dehnung, ab der es länger bleibt; Halteleinen sind dann aus. Papier 0.005, Folie 0.02, 0 federt immer zurück",
     "Yield Curvature": "Fließkrümmung",
-    "Curvature, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, a metal sheet of 1 mm 3 per m, 0 springs back always": "Krümmung, 1 durch den Radius, ab der es gebogen bleibt. Alufolie 90, Papier 150, ein Blech von 1 mm 3 pro m, 0 federt immer zurück",
+    "Curvature in 1/m, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, steel of 1 mm 3, 0 springs back always": "Krümmung in 1/m, 1 durch den Radius, ab der es gebogen bleibt. Alufolie 90, Papier 150, Stahl von 1 mm 3, 0 federt immer zurück",
     "Yield Rate": "Fließrate",
     "Rate in 1/s at which what is beyond these limits becomes permanent. Metal and paper 100, dough 5": "In 1/s: Rate, mit der bleibt, was über diesen Grenzen liegt. Metall und Papier 100, Teig 5",
     "Internal Damping": "Innere Dämpfung",

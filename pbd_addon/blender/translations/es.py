@@ -82,7 +82,7 @@ TEXTS = {
     "Yield Strain": "Deformación de fluencia",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "Alargamiento a partir del cual queda más largo; las correas se apagan entonces. Papel 0.005, película 0.02, 0 siempre vuelve",
     "Yield Curvature": "Curvatura de fluencia",
-    "Curvature, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, a metal sheet of 1 mm 3 per m, 0 springs back always": "Curvatura, 1 entre el radio, a partir de la cual queda doblado. Papel de aluminio 90, papel 150, una chapa de 1 mm 3 por m, 0 siempre vuelve",
+    "Curvature in 1/m, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, steel of 1 mm 3, 0 springs back always": "Curvatura en 1/m, 1 entre el radio, a partir de la cual queda doblado. Papel de aluminio 90, papel 150, acero de 1 mm 3, 0 siempre vuelve",
     "Yield Rate": "Tasa de fluencia",
     "Rate in 1/s at which what is beyond these limits becomes permanent. Metal and paper 100, dough 5": "Tasa en 1/s con la que lo que excede estos límites se vuelve permanente. Metal y papel 100, masa 5",
     "Internal Damping": "Amortiguación interna",

@@ -82,7 +82,7 @@ TEXTS = {
     "Yield Strain": "Déformation limite",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "Allongement au-delà duquel il reste plus long ; les longes sont alors désactivées. Papier 0.005, film 0.02, 0 revient toujours",
     "Yield Curvature": "Courbure limite",
-    "Curvature, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, a metal sheet of 1 mm 3 per m, 0 springs back always": "Courbure, 1 sur le rayon, au-delà de laquelle il reste plié. Aluminium ménager 90, papier 150, une tôle de 1 mm 3 par m, 0 revient toujours",
+    "Curvature in 1/m, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, steel of 1 mm 3, 0 springs back always": "Courbure en 1/m, 1 sur le rayon, au-delà de laquelle il reste plié. Aluminium ménager 90, papier 150, acier de 1 mm 3, 0 revient toujours",
     "Yield Rate": "Taux d’écoulement",
     "Rate in 1/s at which what is beyond these limits becomes permanent. Metal and paper 100, dough 5": "Taux en 1/s auquel ce qui dépasse ces limites devient permanent. Métal et papier 100, pâte 5",
     "Internal Damping": "Amortissement interne",

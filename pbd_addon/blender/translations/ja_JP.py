@@ -82,7 +82,7 @@ TEXTS = {
     "Yield Strain": "降伏ひずみ",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "これを超える伸びは残ります。その間テザーは無効です。紙 0.005、フィルム 0.02、0 は常に戻ります",
     "Yield Curvature": "降伏曲率",
-    "Curvature, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, a metal sheet of 1 mm 3 per m, 0 springs back always": "これを超える曲率 (半径の逆数) は残ります。アルミ箔 90、紙 150、1 mm の金属板 3 (1/m)、0 は常に戻ります",
+    "Curvature in 1/m, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, steel of 1 mm 3, 0 springs back always": "これを超える曲率 (半径の逆数、1/m) は残ります。アルミ箔 90、紙 150、1 mm の鋼板 3、0 は常に戻ります",
     "Yield Rate": "降伏速度",
     "Rate in 1/s at which what is beyond these limits becomes permanent. Metal and paper 100, dough 5": "限界を超えた分が残る速さ (1/s)。金属と紙 100、生地 5",
     "Internal Damping": "内部減衰",

@@ -82,7 +82,7 @@ TEXTS = {
     "Yield Strain": "屈服应变",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "超过此伸长则保持变长; 此时系绳关闭. 纸 0.005, 薄膜 0.02, 0 总是回弹",
     "Yield Curvature": "屈服曲率",
-    "Curvature, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, a metal sheet of 1 mm 3 per m, 0 springs back always": "超过此曲率 (半径的倒数) 则保持弯曲. 铝箔 90, 纸 150, 1 mm 金属板 3 每米, 0 总是回弹",
+    "Curvature in 1/m, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, steel of 1 mm 3, 0 springs back always": "超过此曲率 (半径的倒数, 1/m) 则保持弯曲. 铝箔 90, 纸 150, 1 mm 钢板 3, 0 总是回弹",
     "Yield Rate": "屈服速率",
     "Rate in 1/s at which what is beyond these limits becomes permanent. Metal and paper 100, dough 5": "超出这些极限的部分变为永久的速率 (1/s). 金属和纸 100, 面团 5",
     "Internal Damping": "内部阻尼",
