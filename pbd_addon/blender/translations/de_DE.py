@@ -78,7 +78,6 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "Reibung im Material gegen Dehnung (Rayleigh-Zeit): mehr beruhigt schneller. Gummi 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "Reibung im Material gegen Falten (Rayleigh-Zeit): mehr beruhigt schneller. Steifes Leder 0.01 s",
     "Plasticity": "Plastizität",
-    "What stays bent or stretched: foil, paper, metal sheets": "Was gebogen oder gedehnt bleibt: Folie, Papier, Bleche",
     "Yield Strain": "Fließdehnung",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "Dehnung, ab der es länger bleibt; Halteleinen sind dann aus. Papier 0.005, Folie 0.02, 0 federt immer zurück",
     "Yield Curvature": "Fließkrümmung",

@@ -78,7 +78,6 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "Fricción dentro del material contra el estiramiento (tiempo de Rayleigh): más se calma antes. Goma 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "Fricción dentro del material contra el plegado (tiempo de Rayleigh): más se calma antes. Cuero rígido 0.01 s",
     "Plasticity": "Plasticidad",
-    "What stays bent or stretched: foil, paper, metal sheets": "Lo que queda doblado o estirado: papel de aluminio, papel, chapas",
     "Yield Strain": "Deformación de fluencia",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "Alargamiento a partir del cual queda más largo; las correas se apagan entonces. Papel 0.005, película 0.02, 0 siempre vuelve",
     "Yield Curvature": "Curvatura de fluencia",

@@ -78,7 +78,6 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "Frottement interne contre l’étirement (temps de Rayleigh) : plus calme plus vite. Caoutchouc 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "Frottement interne contre le pliage (temps de Rayleigh) : plus calme plus vite. Cuir rigide 0.01 s",
     "Plasticity": "Plasticité",
-    "What stays bent or stretched: foil, paper, metal sheets": "Ce qui reste plié ou étiré : feuille d’aluminium, papier, tôles",
     "Yield Strain": "Déformation limite",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "Allongement au-delà duquel il reste plus long ; les longes sont alors désactivées. Papier 0.005, film 0.02, 0 revient toujours",
     "Yield Curvature": "Courbure limite",

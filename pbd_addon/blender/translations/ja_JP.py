@@ -78,7 +78,6 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "伸びに対する素材内部の摩擦 (レイリー時間): 大きいほど早く静まります。ゴム 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "折れに対する素材内部の摩擦 (レイリー時間): 大きいほど早く静まります。硬い革 0.01 s",
     "Plasticity": "塑性",
-    "What stays bent or stretched: foil, paper, metal sheets": "曲がったまま、伸びたままになるもの: アルミ箔、紙、金属板",
     "Yield Strain": "降伏ひずみ",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "これを超える伸びは残ります。その間テザーは無効です。紙 0.005、フィルム 0.02、0 は常に戻ります",
     "Yield Curvature": "降伏曲率",

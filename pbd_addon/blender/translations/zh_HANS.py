@@ -78,7 +78,6 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "材料内部抵抗拉伸的摩擦 (瑞利时间): 越大越快平静. 橡胶 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "材料内部抵抗折叠的摩擦 (瑞利时间): 越大越快平静. 硬皮革 0.01 s",
     "Plasticity": "塑性",
-    "What stays bent or stretched: foil, paper, metal sheets": "保持弯曲或拉伸的材料: 铝箔, 纸, 金属板",
     "Yield Strain": "屈服应变",
     "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always": "超过此伸长则保持变长; 此时系绳关闭. 纸 0.005, 薄膜 0.02, 0 总是回弹",
     "Yield Curvature": "屈服曲率",
