@@ -26,6 +26,7 @@ CLOTH_VIEW = ((2.9, -6.2, 0.7), (0.0, 0.1, -0.85))
 LOW_VIEW = ((1.8, -4.4, 0.9), (0.0, 0.0, -0.62))
 BALLOON_VIEW = ((1.0, -3.2, 1.0), (0.0, 0.0, 0.58))
 SKIRT_VIEW = ((2.2, -2.3, 1.0), (0.0, 0.0, 0.05))
+PLEATS_VIEW = ((1.1, -1.6, 0.55), (0.0, 0.0, -0.02))
 CUSHION_VIEW = ((0.9, -1.6, 0.8), (0.0, 0.0, 0.12))
 """Where the camera stands and what it looks at [m]."""
 
@@ -42,6 +43,7 @@ PICTURES = {
     "Sew a skirt around a body": ("garment_skirt", (1, 18, 60), -0.5, SKIRT_VIEW),
     "Open the seams": ("garment_open", (60, 63, 67), -0.5, SKIRT_VIEW),
     "Sew a cushion": ("garment_cushion", (1, 14, 72), 0.0, CUSHION_VIEW),
+    "Fold pleats into a skirt": ("garment_pleats", (1, 12, 60), -0.35, PLEATS_VIEW),
 }
 """By the section's heading: name of the picture, its frames, height of the ground [m], and the view."""
 

@@ -187,6 +187,25 @@ def garments(reads: Reads) -> Iterator[str]:
     play(72)
     yield "Sew a cushion"
 
+    reads("File › New › General", "Delete")
+    bpy.data.objects.remove(cushion)
+    bpy.context.scene.pbd.use_floor = False
+    reads("Add › Mesh › Cone", "Vertices", "Radius 1", "Radius 2", "Depth", "Base Fill Type", "Add Cloth")
+    bpy.ops.mesh.primitive_cone_add(vertices=48, radius1=0.4, radius2=0.15, depth=0.5, end_fill_type="NOTHING")
+    skirt = bpy.context.object
+    bpy.ops.object.pbd_add(type="CLOTH")
+    reads("Edit Mode", "Set Crease", "Angle", "Stiffness", "Alternate")
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.object.pbd_set_crease(angle=1.5707963, stiffness=20.0, alternate=True)
+    loop_cut(skirt, 15)
+    reads("Pin Selected", "Object Mode")
+    select(skirt, lambda place: place.z > 0.249)
+    bpy.ops.object.pbd_pin_selected()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    play(60)
+    yield "Fold pleats into a skirt"
+
 
 def second_panel(obj: bpy.types.Object, way: tuple[float, float, float]) -> None:
     """Duplicate all faces in Edit Mode, move the copy by `way` [m], and turn it over."""
@@ -194,6 +213,16 @@ def second_panel(obj: bpy.types.Object, way: tuple[float, float, float]) -> None
     bpy.ops.mesh.duplicate()
     bpy.ops.transform.translate(value=way)
     bpy.ops.mesh.flip_normals()
+
+
+def loop_cut(obj: bpy.types.Object, cuts: int) -> None:
+    """Cut all edges between two faces in Edit Mode, as Ctrl R does."""
+    import bmesh  # as in `select`
+
+    edited = bmesh.from_edit_mesh(obj.data)
+    edges = [edge for edge in edited.edges if len(edge.link_faces) == 2]
+    bmesh.ops.subdivide_edges(edited, edges=edges, cuts=cuts, use_grid_fill=True)
+    bmesh.update_edit_mesh(obj.data)
 
 
 def play(last: int) -> None:

@@ -60,7 +60,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
 
 
 class MESH_MT_pbd(bpy.types.Menu):
-    """Pins and attached vertices"""
+    """Pins, attached vertices, seams and creases"""
 
     bl_label = "PBD"
 
@@ -69,6 +69,8 @@ class MESH_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_pin_selected", icon="PINNED")
         layout.operator("object.pbd_unpin_selected", icon="UNPINNED")
         layout.operator("object.pbd_add_seam")
+        layout.operator("object.pbd_set_crease")
+        layout.operator("object.pbd_clear_crease")
         layout.operator("object.pbd_attach_selected", icon="LINKED")
 
 

@@ -39,6 +39,23 @@ class Stiffness(BodyPanel):
         draw_rows(flow, settings, "bend_model", "tethers", labels={"bend_model": "Bend Model"})
 
 
+class Plasticity(BodyPanel):
+    """What stays bent or stretched: foil, paper, metal sheets"""
+
+    name = "plasticity"
+    parent = "physical"
+    bl_label = "Plasticity"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_settings(self, context: Context, layout: Layout) -> None:
+        settings = context.object.pbd
+        flow = columns(layout)
+        draw_rows(flow, settings, "bend_yield", "stretch_yield")
+        col = flow.column()
+        col.active = settings.bend_yield > 0.0 or settings.stretch_yield > 0.0
+        draw_rows(col, settings, "plastic_rate")
+
+
 class Damping(BodyPanel):
     """How motion dies out"""
 
@@ -55,4 +72,4 @@ class Damping(BodyPanel):
         draw_rows(columns(layout), settings, *names, labels={"damping": "Internal"})
 
 
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Physical, Stiffness, Damping))
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Physical, Stiffness, Plasticity, Damping))

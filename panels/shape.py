@@ -44,6 +44,10 @@ class Shape(BodyPanel):
         col = layout.column()
         col.active = obj.pbd.sewing
         draw_rows(col, obj.pbd, "closing_time", "sewing_force", labels={"sewing_force": "Max Force"})
+        if obj.mode == "EDIT":
+            row = row_of_buttons(layout, context, "Set Crease", "Clear Crease")
+            row.operator("object.pbd_set_crease")
+            row.operator("object.pbd_clear_crease")
         draw_rows(layout, obj.pbd, "rest_shape")
         if obj.pbd.rest_shape == "OBJECT":
             draw_rows(layout, obj.pbd, "rest_object")

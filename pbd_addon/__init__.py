@@ -7,6 +7,7 @@ imported here. Start reading at `solver`.
 from .body import Body
 from .constraints import Plane
 from .contact import Collider
+from .creases import Creases
 from .force_functions import AirVelocity
 from .mesh import Polygons
 from .report import StepReport
@@ -20,6 +21,7 @@ __all__ = [
     "AirVelocity",
     "Body",
     "Collider",
+    "Creases",
     "FrameInputs",
     "Material",
     "Plane",

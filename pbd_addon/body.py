@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from . import arguments
+from .creases import Creases, checked_creases
 from .maps import checked_maps
 from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume, half_edges, pair_keys
 from .settings import AIR_DENSITY, Material
@@ -31,6 +32,7 @@ class Body:
         name: Used in messages.
         maps: Factors on the material by the names in `maps.MAPS`, each (n,) [1]. "stretch" applies to tension,
             compression and shear, "shrink" to rest lengths; "density" does nothing where masses are given.
+        creases: Edges that are folded at rest; default: none.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
@@ -55,6 +57,7 @@ class Body:
         compliances: np.ndarray | Sequence[float] | None = None,
         name: str = "Body",
         maps: Mapping[str, np.ndarray | Sequence[float]] | None = None,
+        creases: Creases | None = None,
     ) -> None:
         self.name = arguments.instance("name", name, str)
         material = Material() if material is None else material
@@ -79,6 +82,7 @@ class Body:
         if masses is not None:
             self.own_masses = arguments.per_vertex(f"{name}: masses", masses, n, above=0.0, unit="kg")
         self.maps = checked_maps(maps, n, name)
+        self.creases = checked_creases(creases, n, name)
         self.notes = self._notes()
 
     def masses(self, material: Material | None = None, with_seams: bool | None = None) -> np.ndarray:

@@ -20,6 +20,7 @@ from .constraints import (
     Constraints,
     DihedralConstraints,
     DistanceConstraints,
+    Folds,
     Grab,
     GrabConstraints,
     InflationConstraints,
@@ -96,7 +97,7 @@ def build_model(
     welds = WeldConstraints(seams.pairs[sewn.welded], len(w))
     contact = _build_contact(layout, colliders, plane_constraints, seams, welds)
     yield
-    bends = _build_bends(layout, w, [material.bend_model for material in materials])
+    bends, folds = _build_bends(layout, w, materials)
     yield
     skin = PressurizedSkin(volume, [stretch, shear], [*plane_constraints, contact], layout.islands, layout.pins)
     model = Model(
@@ -113,6 +114,7 @@ def build_model(
         seams=seams,
         inflation=InflationConstraints(volume, stretch, skin),
         bends=bends,
+        folds=folds,
         levels=_build_levels(layout, w),
         tethers=_build_tethers(layout),
         shear=shear,
@@ -152,14 +154,15 @@ def with_materials(
         model = _with_contact(dataclasses.replace(model, sewn=sewn, welds=welds), model.colliders)
     model.volume.burst = burst
     inertia = _inertia(model, materials, maps, settings, model.volume)
-    bends, bend_models = model.bends, [material.bend_model for material in materials]
-    if bend_models != [material.bend_model for material in model.materials]:
-        bends = _build_bends(model, inertia["w"], bend_models)
+    bends, folds = model.bends, model.folds
+    if list(map(_bends_as, materials)) != list(map(_bends_as, model.materials)):
+        bends, folds = _build_bends(model, inertia["w"], materials)
     means = [{kind: factors.mean() for kind, factors in own.items()} for own in maps]
     sizes = model.extents * [own.get("density", 1.0) / max(own.get("stretch", 1.0), 1e-9) for own in means]
     model = dataclasses.replace(
-        model, materials=tuple(materials), maps=tuple(maps), settings=settings, sizes=sizes, bends=bends, **inertia
-    )
+        model, materials=tuple(materials), maps=tuple(maps), settings=settings, sizes=sizes, bends=bends, folds=folds,
+        **inertia,
+    )  # fmt: skip
     model.shear.sizes = model.tethers.sizes = sizes
     factors = _maps_of_particles(model, maps)
     for constraints in model.kinds:
@@ -336,10 +339,12 @@ def _build_stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     # Van Gelder 1998: the stiffness of a sheet does not depend on the resolution of its mesh.
     geometry = np.where(area > 0.0, area / np.maximum(lengths, 1e-300), ROPE_WIDTH) / np.maximum(lengths, 1e-300)
     usable = lengths > 0.0
-    return DistanceConstraints(
+    built = DistanceConstraints(
         "stretch", edges[usable], lengths[usable], geometry[usable], body[usable], w,
         ("stretch", "compression"), own[usable], rest,
     )  # fmt: skip
+    built.numbers = np.flatnonzero(np.concatenate(kept))[usable][built.rows.order]
+    return built
 
 
 def _build_shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
@@ -348,31 +353,50 @@ def _build_shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     rest = np.concatenate([b.rest_vertices for b in layout.bodies])
     lengths = np.linalg.norm(rest[diagonals[:, 0]] - rest[diagonals[:, 1]], axis=1)
     geometry = 2.0 * area / lengths**2
-    return DistanceConstraints(
+    built = DistanceConstraints(
         "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, layout.extents
     )
+    built.numbers = built.rows.order + sum(len(b.mesh.edges) for b in layout.bodies)
+    return built
 
 
-def _build_bends(layout: Layout, w: np.ndarray, models: Sequence[str]) -> tuple[Constraints, ...]:
+def _bends_as(material: Material) -> tuple[str, bool]:
+    """Bending model, and whether rest angles change: then every hinge needs one."""
+    return material.bend_model, material.bend_yield > 0.0
+
+
+def _build_bends(
+    layout: Layout, w: np.ndarray, materials: Sequence[Material]
+) -> tuple[tuple[PlateConstraints, IsometricConstraints, DihedralConstraints], Folds]:
     hinges, body = _stacked(layout, [b.mesh.hinges for b in layout.bodies])
     rest = np.concatenate([b.rest_vertices for b in layout.bodies])
     angles, geometry, stencils = hinge_geometry(rest, hinges)
-    model = np.array(models)[body]
+    creased = [b.creases.of_edges(b.mesh.hinges[:, :2], len(b.vertices)) for b in layout.bodies]
+    fold, factors = np.concatenate([own[0] for own in creased]), np.concatenate([own[1] for own in creased])
+    spans = np.linalg.norm(rest[hinges[:, 1]] - rest[hinges[:, 0]], axis=1) / geometry
+    angles, geometry, stencils = np.where(np.isnan(fold), angles, fold), geometry * factors, stencils * np.sqrt(factors)
+    model = np.array([material.bend_model for material in materials])[body]
     sheets = [
         Sheet(
             part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
-            levels_of(b.rest_vertices, b.mesh.triangles, _sheets(b.mesh)), m != "ISOMETRIC",
+            levels_of(b.rest_vertices, b.mesh.triangles, _sheets(b.mesh)), m.bend_model != "ISOMETRIC", b.creases,
         )
-        for b, part, m in zip(layout.bodies, layout.slices, models)
+        for b, part, m in zip(layout.bodies, layout.slices, materials)
     ]  # fmt: skip
     plates = PlateConstraints(sheets)
-    isometric = (model == "ISOMETRIC") | ((model == "AUTO") & (np.abs(angles) < FLAT))
-    angular = ~isometric
-    return (
+    is_flat = np.abs(angles) < FLAT
+    isometric = ((model == "ISOMETRIC") & (np.isnan(fold) | is_flat)) | ((model == "AUTO") & is_flat)
+    angles = np.where(isometric, 0.0, angles)
+    isometric &= ~np.array([material.bend_yield > 0.0 for material in materials])[body]
+    numbers = np.flatnonzero(~isometric)
+    bends = (
         plates,
         IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], w, plates),
-        DihedralConstraints(hinges[angular], angles[angular], geometry[angular], body[angular], w, plates),
-    )
+        DihedralConstraints(
+            hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers
+        ),
+    )  # fmt: skip
+    return bends, Folds(hinges.T, body, angles, spans)
 
 
 def _sheets(mesh: TriMesh) -> np.ndarray:

@@ -149,4 +149,4 @@ class FrameCache:
 def _bytes(state: State) -> int:
     """Memory of a state without its colliders, which frames share."""
     arrays = state.x, state.v, state.pin_targets, state.prediction_error, state.skin, state.air, state.inside
-    return sum(one.nbytes for one in arrays) + state.seams.nbytes
+    return sum(one.nbytes for one in arrays) + state.seams.nbytes + state.plastic.nbytes

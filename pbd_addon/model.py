@@ -17,12 +17,16 @@ from .body import Body
 from .constraints import (
     AttachmentConstraints,
     Constraints,
+    DihedralConstraints,
     DistanceConstraints,
+    Folds,
     GrabConstraints,
     InflationConstraints,
+    IsometricConstraints,
     LevelConstraints,
     Plane,
     PlaneConstraints,
+    PlateConstraints,
     PressurizedSkin,
     SeamConstraints,
     TetherConstraints,
@@ -85,6 +89,7 @@ class State:
         air: Time, wind and gusts, see `air.Memory`.
         inside: Of each closed piece, what was pumped into it [Pa m³], and whether it has burst (0 or 1), (2, pieces).
         seams: Of each pair that can be sewn, how far it has come, (3, pairs), see `sewing`.
+        plastic: How far rest angles and lengths have changed, (rows,) or (0,), see `plasticity`.
     """
 
     x: np.ndarray
@@ -101,14 +106,15 @@ class State:
     air: np.ndarray
     inside: np.ndarray
     seams: np.ndarray
+    plastic: np.ndarray
 
     def copy(self) -> State:
-        """A copy whose arrays can change without changing this one, except those of colliders, which are shared."""
+        """A copy whose arrays can change without changing this one; it shares those of colliders, and `plastic`."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
             self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
-            self.seams.copy(),
+            self.seams.copy(), self.plastic,
         )  # fmt: skip
 
 
@@ -216,7 +222,8 @@ class Model(Layout):
     grabs: GrabConstraints
     seams: SeamConstraints
     inflation: InflationConstraints
-    bends: tuple[Constraints, ...]
+    bends: tuple[PlateConstraints, IsometricConstraints, DihedralConstraints]
+    folds: Folds
     levels: LevelConstraints
     tethers: TetherConstraints
     shear: DistanceConstraints
@@ -259,6 +266,7 @@ class Model(Layout):
             np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
             np.zeros((bodies, len(colliders)), bool), Pace(),
             np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seams.pairs))),
+            np.zeros(0, np.float32),
         )  # fmt: skip
 
     def pushed(self) -> np.ndarray:

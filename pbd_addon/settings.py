@@ -154,6 +154,30 @@ class Material(_Checked):
         low=0.0,
         soft_high=0.1,
     )
+    stretch_yield: float = setting(
+        0.0,
+        "Yield Strain",
+        "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always",
+        low=0.0,
+        soft_high=0.2,
+    )
+    bend_yield: float = setting(
+        0.0,
+        "Yield Curvature",
+        "Curvature in 1/m, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, steel of 1 mm 3, "
+        "0 springs back always",
+        unit="1/m",
+        low=0.0,
+        soft_high=200.0,
+    )
+    plastic_rate: float = setting(
+        100.0,
+        "Yield Rate",
+        "Rate in 1/s at which what is beyond these limits becomes permanent. Metal and paper 100, dough 5",
+        unit="1/s",
+        low=0.0,
+        soft_high=200.0,
+    )
     damping: float = setting(
         0.2,
         "Internal Damping",

@@ -180,7 +180,7 @@ class Simulation:
             ValueError: One sentence that names the argument; also in a later step, if the function fails there.
         """
         if not callable(function):
-            raise ValueError(f"function must be callable, not {function!r}")
+            arguments.refuse("function", "callable", function)
         ids = checked_rows(vertices)
         owners = [bodies] * ids.shape[1] if isinstance(bodies, Body) else arguments.sequence("bodies", bodies)
         parts = [self._part(self._body("bodies", body)) for body in owners]

@@ -14,7 +14,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from . import forces, gas, sewing
+from . import forces, gas, plasticity, sewing
 from .air import AirOfFrame
 from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
@@ -114,6 +114,7 @@ class Stepper:
     air: AirOfFrame = dataclasses.field(init=False)
     dt: float = 0.0
     _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
+    _flowing: float = 0.0
     _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def substep(self, fraction: float, h: float, together: bool = True) -> None:
@@ -171,6 +172,8 @@ class Stepper:
         model, state, targets = self.model, self.state, self.targets
         self.dt = dt
         sewing.begin(model, state, dt)
+        plasticity.begin(model, state)
+        self._flowing = 0.0
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         model.volume.pumped = gas.pump(model, state, self.kernels, dt)
         path = np.stack([state.pin_targets, targets.pins])
@@ -208,7 +211,7 @@ class Stepper:
         fits = model.contact.is_crossing_free
         fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
         if sound and (fits or retries <= RETRIES - CONTACT_RETRIES):
-            self._remember()
+            self._remember(h, stop)
             return
         if not retries:
             worst = int(np.argmax(np.nan_to_num(np.abs(state.v), nan=np.inf).max(axis=0)))
@@ -220,7 +223,7 @@ class Stepper:
         self.advance(start, middle, 0.5 * h, retries - 1, together)
         self.advance(middle, stop, 0.5 * h, retries - 1, together)
 
-    def _remember(self) -> None:
+    def _remember(self, h: float, stop: float) -> None:
         """Take what the next substep is to know of this one into the state."""
         model, state = self.model, self.state
         if len(model.tethers.lengths) or len(model.levels.lengths):
@@ -229,6 +232,11 @@ class Stepper:
         state.skin = model.skin.remember(self.kernels, state.x)
         state.pushed = state.pushed | model.pushed()
         model.stretch.pushed = model.stretch.pushed | state.pushed
+        if plasticity.is_plastic(model):
+            self._flowing += h
+            if stop >= 1.0 or self._flowing >= plasticity.FLOW_TIME * (1.0 - 1e-9):
+                plasticity.flow(model, state, self._flowing)
+                self._flowing = 0.0
 
     def _decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """As `forces.decay`, once for each h."""

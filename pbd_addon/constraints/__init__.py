@@ -5,6 +5,7 @@ from .base import Constraints
 from .bend import DihedralConstraints, IsometricConstraints, hinge_geometry
 from .custom import CustomConstraints
 from .distance import DistanceConstraints
+from .folds import Folds
 from .grab import GRIP, Grab, GrabConstraints
 from .inflation import InflationConstraints
 from .levels import LevelConstraints
@@ -23,6 +24,7 @@ __all__ = [
     "CustomConstraints",
     "DihedralConstraints",
     "DistanceConstraints",
+    "Folds",
     "Grab",
     "GrabConstraints",
     "InflationConstraints",

@@ -104,6 +104,10 @@ class DihedralConstraints(_HingeConstraints):
         body: Body index of each row, (m,) int.
         w: Inverse masses of all particles, (n,) [1/kg].
         plates: Plate bending of stiff bodies, whose rows have no effect here.
+        numbers: Index of each row among `Folds`, (m,) int.
+
+    Attributes:
+        yielded: Whether rest angles may be others than at the beginning.
     """
 
     name = "dihedral bend"
@@ -116,14 +120,20 @@ class DihedralConstraints(_HingeConstraints):
         body: np.ndarray,
         w: np.ndarray,
         plates: PlateConstraints,
+        numbers: np.ndarray,
     ) -> None:
         super().__init__(hinges, body, w, plates)
+        self.numbers, self.yielded = numbers[self.rows.order], False
         self.rest_angles = rest_angles[self.rows.order]
         self.geometry = geometry[self.rows.order]
         self.multipliers = np.zeros(len(self.rest_angles))
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._set_bend(materials, settings, w, self.geometry)
+
+    def fold(self, angles: np.ndarray) -> None:
+        """Use these rest angles of all `Folds` from now on, (h,) [rad]."""
+        self.rest_angles, self.yielded = angles[self.numbers], True
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         kernels.project_dihedral(

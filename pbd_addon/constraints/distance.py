@@ -75,6 +75,8 @@ class DistanceConstraints(Constraints):
             chains are then solved once, without a sweep.
 
     Attributes:
+        numbers: Index of each row among all edges and then all diagonals of all bodies, (m,) int; set by the builder.
+        yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
         lanes: Chains that lie side by side in `chains`, see `kernels.LANES`.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
@@ -101,6 +103,7 @@ class DistanceConstraints(Constraints):
         order = self.rows.order
         self.unmapped = np.asarray(rest_lengths, float)[order], np.asarray(geometry, float)[order]
         self.rest_lengths, self.geometry = self.unmapped
+        self.numbers, self.yielded, self._lengthening = order, False, np.ones(len(order))
         self.fields = fields
         self.own_compliance = np.full(len(order), np.nan) if compliance is None else compliance[order]
         self.multipliers = np.zeros(len(order))
@@ -116,8 +119,15 @@ class DistanceConstraints(Constraints):
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         rest_lengths, geometry = self.unmapped
-        self.rest_lengths = rest_lengths * of_rows(maps.get("shrink"), self.rows.indices)
+        self._mapped = rest_lengths * of_rows(maps.get("shrink"), self.rows.indices)
+        self.rest_lengths = self._mapped * self._lengthening
         self.geometry = geometry * of_rows(maps.get("stretch"), self.rows.indices)
+
+    def lengthen(self, factors: np.ndarray) -> None:
+        """Use rest lengths that are so many times those of the beginning from now on, (m,) [1]."""
+        if not np.array_equal(factors, self._lengthening):
+            self._lengthening, self.rest_lengths, self.yielded = factors, self._mapped * factors, True
+            self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.rows.indices]

@@ -82,7 +82,9 @@ class LevelConstraints(Constraints):
         self.lengths = self.unmapped * longer[self.body]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        used = np.array([m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
+        used = np.array(
+            [m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield for m in materials]
+        )
         used &= settings.method == "XPBD"
         self.used = used[self.body]
         self.active = bool(self.used.any())

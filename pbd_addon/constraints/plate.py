@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..creases import Creases
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..settings import Material, SolverSettings
 from .base import Constraints
+from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries
-from .plate_elements import FLAT, plate_elements, side_forces, triangle_normals
+from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
 
 STIFF = 0.1
 """A body is stiff above this h² B / (ρ l⁴). Hinges solved in one pass let a clamped strip of ten cells sag 32 % too
@@ -51,6 +53,7 @@ class Sheet(NamedTuple):
         areas: Area of each vertex, (n,) [m²].
         levels: Level of each vertex, see `plate_blocks.levels_of`, (n,) int.
         keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
+        creases: Edges with rest angles and a stiffness of their own.
     """
 
     start: int
@@ -59,25 +62,49 @@ class Sheet(NamedTuple):
     areas: np.ndarray
     levels: np.ndarray
     keeps_angles: bool
+    creases: Creases
 
 
 class Plate:
     """A stiff body: its elements, their blocks and factors. Stiffness, masses and map do not change."""
 
-    def __init__(self, sheet: Sheet, bend: float, damping_time: float, masses: np.ndarray, factors: np.ndarray) -> None:
-        self.part, self.rest = slice(sheet.start, sheet.start + len(sheet.rest)), sheet.rest
+    def __init__(
+        self,
+        sheet: Sheet,
+        bend: float,
+        damping_time: float,
+        masses: np.ndarray,
+        factors: np.ndarray,
+        can_yield: bool = False,
+    ) -> None:
+        self.part = slice(sheet.start, sheet.start + len(sheet.rest))
         self.bend, self.damping_time, self.masses, self.per_vertex = bend, damping_time, masses, factors
-        self.elements = plate_elements(sheet.rest, sheet.triangles, sheet.keeps_angles)
+        self.can_yield = can_yield
+        self.elements = self.first_elements = plate_elements(
+            sheet.rest, sheet.triangles, sheet.keeps_angles, sheet.creases
+        )
         self.factors = factors[self.elements.corners].mean(axis=1)
         held = (masses[self.elements.corners] == np.inf).all(axis=1)
         self.factors[held] = CLAMP * self.factors.max()
         self.bent = bool(self.elements.push.any())
-        # A folded rest shape with rest angles 0 is not at rest; a single point is.
         folds = dihedral_angles(sheet.rest.T[:, self.elements.hinges.T], with_gradients=False)[0]
-        rests = sheet.keeps_angles or np.abs(folds).max(initial=0.0) < FLAT
-        self.unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
-        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf)
+        creased = sheet.creases.of_edges(self.elements.hinges[:, :2], len(sheet.rest))[0]
+        self.rest_angles = np.where(np.isnan(creased), folds if sheet.keeps_angles else 0.0, creased)
+        # A folded rest shape with other rest angles is not at rest; a single point is.
+        rests = np.abs(self.rest_angles - folds).max(initial=0.0) < FLAT
+        self.unbent = self.first_unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
+        self.first_angles, self.plastic = self.rest_angles, np.zeros(len(self.rest_angles))
+        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, self.bent or can_yield)
         self._factors: dict[float, tuple[list[np.ndarray], list[np.ndarray]]] = {}
+
+    def fold(self, plastic: np.ndarray) -> None:
+        """Change the rest angles of the beginning by these from now on, (h,) [rad]."""
+        if np.array_equal(plastic, self.plastic):
+            return
+        self.plastic, self.rest_angles, changed = plastic, self.first_angles + plastic, plastic != 0.0
+        self.elements = refolded(self.first_elements, changed, self.rest_angles)
+        self.bent = bool(self.elements.push.any())
+        self.unbent = np.zeros_like(self.first_unbent) if changed.any() else self.first_unbent
 
     def factors_for(self, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Factors of M + stiffness · energy."""
@@ -133,7 +160,7 @@ class Plate:
         hinges = self.elements.hinges.T
         angles = dihedral_angles(p.T[:, hinges], with_gradients=False)[0]
         if self.bent:
-            angles -= dihedral_angles(self.rest.T[:, hinges], with_gradients=False)[0]
+            angles -= self.rest_angles
         return np.asarray(angles - 2.0 * np.pi * np.round(angles / (2.0 * np.pi)))
 
     def moments(self, p: np.ndarray) -> np.ndarray:
@@ -165,6 +192,7 @@ class PlateConstraints(Constraints):
         self.stiff = np.zeros(len(self.sheets), bool)
         self.plates: dict[int, Plate] = {}
         self._map: np.ndarray | None = None
+        self._hinges: dict[int, np.ndarray] = {}
         self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -187,14 +215,27 @@ class PlateConstraints(Constraints):
                 and (old.bend, old.damping_time) == (bend, material.bend_damping)
                 and np.array_equal(old.masses, masses)
                 and np.array_equal(old.per_vertex, factors)
+                and old.can_yield == bool(material.bend_yield)
             ):
                 self.plates[number] = old
             else:
-                self.plates[number] = Plate(sheet, bend, material.bend_damping, masses, factors)
+                self.plates[number] = Plate(
+                    sheet, bend, material.bend_damping, masses, factors, bool(material.bend_yield)
+                )
         self.stiff = np.isin(np.arange(len(self.sheets)), list(self.plates))
         self.active = bool(self.plates)
         self._moved = {number: np.zeros_like(self.sheets[number].rest) for number in self.plates}
         self._reached = np.zeros((0, 3))
+
+    def fold(self, plastic: np.ndarray, folds: Folds) -> None:
+        """Change the rest angles of all hinges by these from now on, (m,) [rad]."""
+        for number, plate in self.plates.items():
+            if plate.can_yield:
+                if number not in self._hinges:
+                    own = np.flatnonzero(folds.body == number)
+                    found = _same_hinges(plate.elements.hinges + plate.part.start, folds.hinges[:, own].T)
+                    self._hinges[number] = own[found]
+                plate.fold(plastic[self._hinges[number]])
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
@@ -231,6 +272,7 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
     """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF`.
 
     l² is twice the mean area of a triangle, ρ the mass per area of moving vertices, and h is `USUAL_FRAME` / substeps.
+    B includes the mean factor of creases; a triangle has 1.5 edges.
     """
     moving = (masses < np.inf) & (sheet.areas > 0.0)
     if not moving.any():
@@ -238,7 +280,18 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
     density = masses[moving].sum() / sheet.areas[moving].sum()
     square = 2.0 * sheet.areas.sum() / len(sheet.triangles)
     h = USUAL_FRAME / substeps
+    bend *= 1.0 + (np.asarray(sheet.creases.factors) - 1.0).sum() / (1.5 * len(sheet.triangles))
     return bool(h**2 * bend * factors[moving].mean() > STIFF * density * square**2)
+
+
+def _same_hinges(hinges: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Index in `known` (k, 4) of each of `hinges` (m, 4), which may have the edge or the tips the other way round."""
+    both = np.concatenate([known, hinges])
+    both = np.concatenate([np.sort(both[:, :2], axis=1), np.sort(both[:, 2:], axis=1)], axis=1)
+    same = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    place = np.zeros(len(both), np.int64)
+    place[same[: len(known)]] = np.arange(len(known))
+    return place[same[len(known) :]]
 
 
 def _turned(x: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -45,6 +45,7 @@ class PlateBlocks:
         factors: Factor on each triangle's energy, (t,).
         levels: Level of each vertex, see `levels_of`, (n,) int.
         free: Which vertices move, (n,) bool.
+        bent: Whether `load` will be called.
 
     Attributes:
         vertices: The unknown vertices, (f,) int; rows: their indices among the unknowns, (f,) int.
@@ -53,7 +54,9 @@ class PlateBlocks:
         held: Couplings of fixed vertices.
     """
 
-    def __init__(self, elements: PlateElements, factors: np.ndarray, levels: np.ndarray, free: np.ndarray) -> None:
+    def __init__(
+        self, elements: PlateElements, factors: np.ndarray, levels: np.ndarray, free: np.ndarray, bent: bool
+    ) -> None:
         n, count = len(free), len(elements.ends)
         low = levels[elements.ends].min(axis=1)
         within = low == levels[elements.ends].max(axis=1)
@@ -73,7 +76,6 @@ class PlateBlocks:
         sizes = np.diff(self.starts)
         self.diagonal = [np.zeros((size, size)) for size in sizes]
         self.beside: list[np.ndarray] = []
-        bent = bool(elements.push.any())
 
         unknowns = np.column_stack([elements.corners, np.where(elements.sides < 0, n + count, n + elements.sides)])
         strip = levels[elements.corners].min(axis=1)

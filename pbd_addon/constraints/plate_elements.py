@@ -8,7 +8,8 @@ sheet. With a side's length l, its outward unit normal n in the triangle's plane
 
 H is the Hessian of the piecewise quadratic function with these positions and slopes, for each of x, y and z. Slopes
 have no mass: they take the values of minimum energy. Where the rest shape is folded by the angle f, a triangle's own
-derivative is rotated by f/2 out of its plane, as with the mid-edge normals of Grinspun et al. 2006.
+derivative is rotated by f/2 out of its plane, as with the mid-edge normals of Grinspun et al. 2006, and lengthened by
+1 / cos(f/2): the forces, which leave out that normals rotate with the positions, then resist a fold as they do a plane.
 """
 
 from __future__ import annotations
@@ -17,10 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..creases import Creases
 from ..mesh import half_edges, pair_keys
 
 FLAT = 1e-3
 """A hinge counts as flat at rest below this dihedral angle [rad]."""
+
+SHARPEST = np.radians(150.0)
+"""Sharper folds at rest are taken for this [rad]. At 180° slopes would be infinite; from 165° on the contact distance
+keeps the faces of paper and foil from what they are pressed to, and they tremble at 0.1 m/s."""
 
 
 class PlateElements(NamedTuple):
@@ -35,9 +41,12 @@ class PlateElements(NamedTuple):
         ends: Vertices of each inner edge, (e, 2) int.
         energy: (t, 6, 6) [1/m²].
         push: Load of the rest angles, (t, 6) [1/m]; zeros for a flat rest shape.
+        per_turn: The same per tangent of half the angle at each side, (t, 6, 3) [1/m].
+        turn: Half the rest angle at each side, a valley above 0, (3 t,) [rad].
         size: Factor on slopes [m].
         hinges: Edge start, edge end, left tip, right tip of each pair of triangles, (h, 4) int.
-        hinge_sides: Side of the second triangle of each pair, as 3 · triangle + corner, (h,) int.
+        first_sides: Side of the first triangle of each pair, as 3 · triangle + corner, (h,) int.
+        hinge_sides: The same of the second triangle, (h,) int.
     """
 
     corners: np.ndarray
@@ -45,18 +54,22 @@ class PlateElements(NamedTuple):
     ends: np.ndarray
     energy: np.ndarray
     push: np.ndarray
+    per_turn: np.ndarray
+    turn: np.ndarray
     size: float
     hinges: np.ndarray
+    first_sides: np.ndarray
     hinge_sides: np.ndarray
 
 
-def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool) -> PlateElements:
+def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool, creases: Creases) -> PlateElements:
     """Elements of triangles (t, 3) of a rest shape (n, 3) [m].
 
     Args:
         rest: Rest positions.
         triangles: All with an area. More than two at an edge share one slope.
         keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
+        creases: Edges with rest angles and a stiffness of their own.
     """
     corners = triangles.astype(np.int64)
     half, _ = half_edges(corners)
@@ -93,15 +106,49 @@ def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool) 
     turn = np.zeros(len(tips))
     if keeps_angles and len(one):
         turn = _half_angles(outward.reshape(-1, 3), np.repeat(normals, 3, axis=0), one, other, inner, edge_of_one, sign)
+    angles, factors = creases.of_edges(half[inner], len(rest))
+    creased, per_side = ~np.isnan(angles), np.ones(len(tips))
+    for half_edges_, edges in ((inner, np.arange(len(inner))), (other, edge_of_one.reshape(-1))):
+        folded = creased[edges]
+        turn[half_edges_[folded]] = -0.5 * angles[edges[folded]]
+        per_side[half_edges_] = factors[edges]
+    weight = _with_factors(weight, per_side.reshape(-1, 3))
     size = float(np.sqrt(area.mean())) if len(area) else 1.0
     to_slopes = (sign / size).reshape(-1, 3)[:, :, None] * np.eye(3)
-    operator = np.concatenate([-np.cos(turn).reshape(-1, 3, 1) * across, to_slopes], axis=2)
+    operator = np.concatenate([-across, to_slopes], axis=2)
     weighted = np.einsum("tkj,tki->tij", weight, operator)
     return PlateElements(
         corners, sides.reshape(-1, 3), half[inner], np.einsum("tik,tkj->tij", weighted, operator),
-        np.einsum("tik,tk->ti", weighted, np.sin(turn).reshape(-1, 3)), size,
-        np.column_stack([half[one], tips[one], tips[other]]), other,
+        _push(weighted, turn), weighted, turn, size, np.column_stack([half[one], tips[one], tips[other]]), one, other,
     )  # fmt: skip
+
+
+def refolded(elements: PlateElements, changed: np.ndarray, angles: np.ndarray) -> PlateElements:
+    """The same elements with other rest angles (h,) [rad] of the hinges that have `changed`, (h,) bool."""
+    turn = elements.turn.copy()
+    for sides in (elements.first_sides, elements.hinge_sides):
+        turn[sides[changed]] = -0.5 * angles[changed]
+    return elements._replace(push=_push(elements.per_turn, turn))
+
+
+def _push(per_turn: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    tangents = np.tan(np.clip(turn, -0.5 * SHARPEST, 0.5 * SHARPEST)).reshape(-1, 3)
+    return np.einsum("tik,tk->ti", per_turn, tangents)
+
+
+def _with_factors(weight: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Weights (t, 3, 3) of triangles whose sides resist folding `factors` (t, 3) times as much.
+
+    A stiffer side has a spring beside it. A weaker one has a joint whose spring s in series gives
+    1 / (1 / s + 1 / w) = factor · w; the joint takes the angle of minimum energy.
+    """
+    weight, own = weight.copy(), np.einsum("tkk->tk", weight).copy()
+    for k in range(3):
+        missing = np.maximum(1.0 - factors[:, k], 0.0)
+        share = missing / (missing * weight[:, k, k] + factors[:, k] * own[:, k]).clip(min=1e-300)
+        weight -= share[:, None, None] * weight[:, :, k, None] * weight[:, k, None]
+        weight[:, k, k] += np.maximum(factors[:, k] - 1.0, 0.0) * own[:, k]
+    return weight
 
 
 def _half_angles(

@@ -110,10 +110,17 @@ class TetherConstraints(Constraints):
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]
-        used = np.array([m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
+        used = np.array(
+            [m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield for m in materials]
+        )
         self.least_strain = least_strain(materials, settings, self.longest * self.softer)
         if settings.method == "PBD":
-            used = np.array([m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" for m in materials])
+            used = np.array(
+                [
+                    m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield
+                    for m in materials
+                ]
+            )
             self.least_strain = np.zeros(self.bodies)
         # Soft cloth stretches most on the bias, by shear, which edges do not show; it needs no tethers.
         used &= ~is_soft(materials, settings, self.sizes)

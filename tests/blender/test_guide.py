@@ -19,7 +19,7 @@ BLENDERS_OWN = {
     "File", "New", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
-    "Select Boundary Loop",
+    "Select Boundary Loop", "Vertices", "Base Fill Type",
 }  # fmt: skip
 
 
@@ -83,6 +83,7 @@ def labels(extension):
         bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
         bpy.ops.mesh.primitive_pbd_cloth_add.get_rna_type(),
         bpy.ops.mesh.primitive_pbd_balloon_add.get_rna_type(),
+        bpy.ops.object.pbd_set_crease.get_rna_type(),
     ]
     for prop in (prop for owner in owners for prop in owner.properties):
         yield prop.name.partition(" (")[0]
@@ -124,7 +125,7 @@ IN_BLENDERS_MENUS = {
 
 QUOTED = {
     "It goes through, or hovers?", "It stands still?", "From frame 20 on: Tension of 'Flag' changed", "Apply as Base",
-    "PBD Output", "Basis", "25 seams added", "96 seams added",
+    "PBD Output", "Basis", "25 seams added", "96 seams added", "48 edges creased",
 }  # fmt: skip
 """Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
 
@@ -340,5 +341,28 @@ def test_garments(extension):
         thick = float(np.ptp(shown(body())[:, 2]))
         assert 100.0 * thick == pytest.approx(page.number(heading, r"is (\d+) cm thick"), abs=2.0)
 
-    outcomes = (is_sewn, is_open, is_a_cushion)
+    def has_pleats(page):
+        heading = "Fold pleats into a skirt"
+        pleats = folds(60)
+        assert pleats.mean() == pytest.approx(page.number(heading, r"fold by (\d+)°"), abs=4.0)
+        assert pleats.min() > 60.0
+        for name in ("pbd_crease_angle", "pbd_crease_stiffness"):
+            body().data.attributes.remove(body().data.attributes[name])
+        bpy.ops.object.pbd_reset()
+        for frame in range(1, 61):
+            go(frame)
+        assert folds(60).min() < 20.0
+
+    def folds(frame):
+        """Angles between the faces beside the upright edges of the lower half [degrees]."""
+        go(frame)
+        ids = np.lexsort((rest()[:, 2], np.arctan2(rest()[:, 1], rest()[:, 0]).round(4)))
+        rows = shown(body())[ids].reshape(48, 17, 3)[:, :8]
+        across = np.roll(rows, -1, axis=0) - rows
+        along = rows[:, 1:] - rows[:, :-1]
+        normals = np.cross(across[:, :-1], along)
+        normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
+        return np.degrees(np.arccos((normals * np.roll(normals, 1, axis=0)).sum(axis=-1).clip(-1.0, 1.0)))
+
+    outcomes = (is_sewn, is_open, is_a_cushion, has_pleats)
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))

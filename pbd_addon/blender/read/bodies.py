@@ -48,6 +48,7 @@ def read_body(
             rest_vertices=rest_shape.read(obj, shape, vertices, pose.matrix),
             edges=mesh_io.read_loose_edges(obj.data),
             name=obj.name,
+            creases=mesh_io.read_creases(obj),
         )
     except ValueError as error:
         raise PBDError(str(error)) from error

@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import Polygons
+from ... import Creases, Polygons
 from ..errors import PBDError
 from ..kinds import Object
 from ..output import output
 from ..scene import linked, user_keys
+
+MOST_FACTOR = 1e6
+"""Largest factor of a crease: stiffer than any, and far from overflow."""
+
+HALF_TURN = np.pi + 1e-6
+"""Largest angle of a crease [rad]: 180° in 32 bits may be more than pi."""
 
 
 def base_shape(obj: Object) -> np.ndarray:
@@ -67,6 +73,49 @@ def read_loose_edges(mesh: Any) -> np.ndarray:
 def loose_check(mesh: Any) -> int:
     """A hash of the vertices of the loose edges."""
     return zlib.crc32(read_loose_edges(mesh).tobytes())
+
+
+CREASE_ANGLE, CREASE_STIFFNESS = "pbd_crease_angle", "pbd_crease_stiffness"
+"""Attributes of edges: the angle at rest [rad], and the factor on Bending; an edge is a crease where it is not 0."""
+
+
+def read_creases(obj: Object) -> Creases:
+    """The creases of an object's mesh; raises `PBDError` if its attributes are of another kind or out of range."""
+    mesh = obj.data
+    if CREASE_STIFFNESS not in mesh.attributes:
+        return Creases(np.zeros((0, 2), np.int32), np.zeros(0), np.zeros(0))
+    factors, angles = _edge_values(obj, CREASE_STIFFNESS), np.zeros(len(mesh.edges), np.float32)
+    if CREASE_ANGLE in mesh.attributes:
+        angles = _edge_values(obj, CREASE_ANGLE)
+    wrong = np.flatnonzero(~((factors >= 0.0) & (factors < MOST_FACTOR) & (np.abs(angles) < HALF_TURN)))
+    if len(wrong):
+        raise PBDError(
+            f"Edge {wrong[0]} of '{obj.name}' has a crease of {np.degrees(angles[wrong[0]]):g}° with stiffness "
+            f"{factors[wrong[0]]:g}: set or clear it again"
+        )
+    edges = np.empty((len(mesh.edges), 2), np.int32)
+    mesh.edges.foreach_get("vertices", edges.ravel())
+    found = np.flatnonzero(factors)
+    return Creases(edges[found], angles[found].astype(float).clip(-np.pi, np.pi), factors[found].astype(float))
+
+
+def _edge_values(obj: Object, name: str) -> np.ndarray:
+    """An attribute of edges (e,) float32; raises `PBDError` if it is of another kind."""
+    attribute = obj.data.attributes[name]
+    if attribute.domain != "EDGE" or attribute.data_type != "FLOAT":
+        raise PBDError(f"Attribute '{name}' of '{obj.name}' must hold a float for each edge: remove or rename it")
+    values = np.empty(len(attribute.data), np.float32)
+    attribute.data.foreach_get("value", values)
+    return values
+
+
+def crease_check(obj: Object) -> int:
+    """A hash of the creases; 0 if there are none, or they cannot be used."""
+    try:
+        creases = read_creases(obj)
+    except PBDError:
+        return 0
+    return zlib.crc32(b"".join(np.asarray(one).tobytes() for one in creases)) if len(creases.edges) else 0
 
 
 def read_pins(obj: Object) -> dict[int, float]:

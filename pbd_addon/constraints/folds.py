@@ -1,0 +1,23 @@
+"""All hinges of a model, whichever kind of constraint holds them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Folds(NamedTuple):
+    """All hinges of a model, whichever kind holds them.
+
+    Attributes:
+        hinges: Edge start, edge end, left tip, right tip, (4, m) int.
+        body: Body of each, (m,) int.
+        angles: Rest angle, (m,) [rad].
+        spans: Distance over which each is bent: a sheet of curvature c folds it by c times this, (m,) [m].
+    """
+
+    hinges: np.ndarray
+    body: np.ndarray
+    angles: np.ndarray
+    spans: np.ndarray
