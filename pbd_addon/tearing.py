@@ -25,6 +25,10 @@ ACROSS = 0.5
 """A vertex stands above or below another that is torn if the line between both runs within 60° of the tension: it
 waits, or bands of cloth one face wide come off. A joint lies across the tension if its normal is as close to it."""
 
+OPENING = 0.02
+"""By how many edges a lip of a tear moves at once towards its faces: lips that lie on each other have no sides, and
+would slide through each other. Cloth that tears is stretched by more than that."""
+
 
 def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
     """`State.joined` after what is to tear has torn, or None if nothing does.
@@ -60,8 +64,36 @@ def split(model: Model, state: State, joined: np.ndarray) -> Model:
     errors = model.contact.prediction_error
     errors[: len(joined)] = errors[state.joined]
     state.prediction_error, state.penetrated = errors, model.contact.penetrated
+    _open(model, state, after, joined)
     state.joined, state.skin, state.pushed = joined, np.zeros(0), model.stretch.pushed
     return after
+
+
+def _open(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
+    """Move the lips of what is one no more apart; their common center of mass stays where it is."""
+    copies = np.arange(len(joined))
+    group, lips = state.joined, joined == copies
+    divided = np.bincount(group, lips, len(joined)) > 1
+    lips &= divided[group]
+    off = _to_faces(model, state.x, joined)
+    usual = np.concatenate([np.full(len(body.vertices), np.median(body.rest_lengths)) for body in model.bodies])
+    way = np.where(lips, OPENING * usual / np.maximum(np.linalg.norm(off, axis=0), 1e-300), 0.0) * off
+    masses = np.where(lips, after.masses, 0.0)
+    total = np.maximum(np.bincount(group, masses, len(joined)), 1e-300)
+    way -= np.where(lips, np.stack([np.bincount(group, masses * row, len(joined)) for row in way]) / total, 0.0)[:, group]
+    way[:, after.w == 0.0] = 0.0
+    state.x = state.x + way
+    state.x = state.x[:, joined]
+
+
+def _to_faces(model: Model, x: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """The way from each particle to the mean center of the faces around all those of its number (n,) int, (3, n)."""
+    joined, (corners, starts) = model.sewn.joined, _polygons(model)
+    sizes, n = np.diff(starts), len(number)
+    centers = np.add.reduceat(x.take(joined[corners], axis=1), starts[:-1], axis=1) / sizes
+    counts = np.bincount(number[corners], minlength=n)
+    sums = np.stack([np.bincount(number[corners], np.repeat(row, sizes), n) for row in centers])
+    return np.asarray((sums / np.maximum(counts, 1))[:, number] - x.take(joined, axis=1)) * (counts > 0)[number]
 
 
 def follow(state: State) -> None:
@@ -125,14 +157,10 @@ def _divided(model: Model, x: np.ndarray, axis: np.ndarray, tears: np.ndarray) -
 
     axis: normal of the planes, (3, n); tears: which particles stand for what tears, (n,) bool.
     """
-    joined, (corners, starts) = model.sewn.joined, _polygons(model)
-    sizes = np.diff(starts)
-    centers = np.add.reduceat(x.take(joined[corners], axis=1), starts[:-1], axis=1) / sizes
-    counts = np.bincount(corners, minlength=len(joined))
-    center = np.stack([np.bincount(corners, np.repeat(row, sizes), len(joined)) for row in centers])
-    off = center / np.maximum(counts, 1) - x.take(joined, axis=1)
+    joined = model.sewn.joined
+    off = _to_faces(model, x, np.arange(len(joined)))
     above = np.einsum("in,in->n", off, axis.take(joined, axis=1)) >= 0.0
-    used = tears[joined] & (counts > 0)
+    used = tears[joined] & off.any(axis=0)
     # From the mean of one side to that of the other: the normal of the joint.
     weight = np.where(used, np.where(above, 1.0, -1.0), 0.0)
     upper, lower = (np.bincount(joined, used & one, len(joined)) for one in (above, ~above))
