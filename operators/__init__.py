@@ -24,6 +24,7 @@ from . import (
     primitives,
     seams,
     settle,
+    split,
     tangles,
 )
 
@@ -33,6 +34,7 @@ MODULES = (
     maps,
     attach,
     seams,
+    split,
     colliders,
     tangles,
     doctor,

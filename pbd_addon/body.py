@@ -99,9 +99,21 @@ class Body:
         pinned[self.pin_ids] = True
         return joints.fans(self.polygons, joints.coincident(self.rest_vertices, self.polygons), pinned)
 
+    @functools.cached_property
+    def _whole_mesh(self) -> TriMesh:
+        """The mesh as given, with all that holds together; after a tear, that."""
+        return self.whole.mesh if self is self.origin else self.mesh
+
+    @property
+    def whole(self) -> Body:
+        """This body before anything is torn."""
+        holds = self.material.tear_strength > 0.0 and (self.joints != np.arange(len(self.joints))).any()
+        return self.connected(self.joints) if holds else self.origin
+
     def connected(self, joined: np.ndarray) -> Body:
         """This body where some vertices are one: `joined` (n,) int stand for each, and the others are isolated."""
         body = copy.copy(self.origin)
+        body.__dict__.pop("_whole_mesh", None)
         body._measure(joined)
         body.seams = joined[self.origin.seams]
         body._area_of_vertices[joined != np.arange(len(joined))] = 0.0
@@ -142,8 +154,8 @@ class Body:
 
     def volume(self, x: np.ndarray) -> float:
         """Volume enclosed at positions x (n, 3), openings closed by caps [m³]; negative if normals point inward."""
-        x = arguments.vectors("x", x, len(self.vertices))
-        return enclosed_volume(x, self.mesh.triangles, self.mesh.boundary_loops)
+        x, mesh = arguments.vectors("x", x, len(self.vertices)), self._whole_mesh
+        return enclosed_volume(x, mesh.triangles, mesh.boundary_loops)
 
     def _material(self, other: Material | None) -> Material:
         return self.material if other is None else arguments.instance("material", other, Material)
@@ -200,7 +212,7 @@ class Body:
         return np.isin(keys, pair_keys(loose, n)) & ~of_faces & has_face[mesh.edges].all(axis=1)
 
     def _notes(self) -> tuple[str, ...]:
-        mesh, notes = self.mesh, []
+        mesh, notes = self._whole_mesh, []
         for count, one, many in (
             (int(self.isolated.sum()), "isolated vertex stays where it is", "isolated vertices stay where they are"),
             (mesh.zero_area_faces, "triangle without area is ignored", "triangles without area are ignored"),

@@ -141,7 +141,8 @@ def with_materials(
 
     Another bending model needs new rows, other welds new contact, and other held pins, ropes or joints a new model.
 
-    burst: which closed pieces have burst, (pieces,) bool; default: those of before. sewn: the same of what was sewn.
+    burst: which closed pieces have burst, (pieces,) bool; default: those of before, none with other joints.
+    sewn: the same of what was sewn and is joined.
     """
     burst, sewn = model.volume.burst if burst is None else burst, sewn or model.sewn
     same_pins = all(new.hold_pins == old.hold_pins for new, old in zip(materials, model.materials))
@@ -152,8 +153,9 @@ def with_materials(
         grabs = copy.copy(model.grabs)
         grabs.joined = sewn.joined
         model = dataclasses.replace(built, grabs=grabs, further=model.further, around=model.around)
+        grabs.set_materials(materials, settings, model.w)
         if not same_joints:
-            burst = model.volume.burst
+            return _in_order(model)
     elif not np.array_equal(sewn.welded, model.sewn.welded):
         welds = WeldConstraints(model.seams.pairs[sewn.welded], len(model.w))
         model = _with_contact(dataclasses.replace(model, sewn=sewn, welds=welds), model.colliders)

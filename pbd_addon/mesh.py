@@ -92,7 +92,9 @@ class TriMesh:
         duplicate_faces: Number of faces left out because they were given twice.
     """
 
-    def __init__(self, x: np.ndarray, polygons: Polygons, loose_edges: np.ndarray | None = None, joined: np.ndarray | None = None) -> None:
+    def __init__(
+        self, x: np.ndarray, polygons: Polygons, loose_edges: np.ndarray | None = None, joined: np.ndarray | None = None
+    ) -> None:
         n = len(x)
         polygons, self.duplicate_faces = _without_duplicates(polygons, n)
         triangles, faces, cuts = _triangulate(x, polygons)

@@ -183,6 +183,8 @@ class Simulation:
             raise ValueError(f"function must be callable, not {function!r}")
         ids = checked_rows(vertices)
         owners = [bodies] * ids.shape[1] if isinstance(bodies, Body) else arguments.sequence("bodies", bodies)
+        if len(self._state.joined):
+            raise ValueError("own constraints hold particles, which cloth that can tear exchanges: set tear_strength 0")
         parts = [self._part(self._body("bodies", body)) for body in owners]
         particles = checked_particles(ids, [body.name for body in owners], parts)
         compliances = checked_number("compliance", compliance, len(particles), np.inf)

@@ -60,7 +60,9 @@ def step(
     kernels: Kernels,
     watch: Stopwatch,
 ) -> Generator[float, None, tuple[Model, State]]:
-    """The state one frame of dt seconds later, and the model to go on with, in slices: a generator that yields after each substep but the last.
+    """The model to go on with and the state one frame of dt seconds later, in slices.
+
+    It is a generator that yields after each substep but the last.
 
     It also yields, no share yet, where contact looks for all that intersects before the first one.
 
@@ -170,7 +172,7 @@ class Stepper:
     def tear(self, number: int, count: int) -> bool:
         """Let cloth tear before a substep of a frame with `count` of them; whether it did, so that `begin` follows."""
         rounds = number * tearing.CHECKS // count
-        if not len(self.state.joined) or number and rounds == (number - 1) * tearing.CHECKS // count:
+        if not len(self.state.joined) or (number and rounds == (number - 1) * tearing.CHECKS // count):
             return False
         joined = tearing.torn(self.model, self.state, number == 0)
         if joined is not None:

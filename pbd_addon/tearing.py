@@ -80,7 +80,8 @@ def _open(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
     way = np.where(lips, OPENING * usual / np.maximum(np.linalg.norm(off, axis=0), 1e-300), 0.0) * off
     masses = np.where(lips, after.masses, 0.0)
     total = np.maximum(np.bincount(group, masses, len(joined)), 1e-300)
-    way -= np.where(lips, np.stack([np.bincount(group, masses * row, len(joined)) for row in way]) / total, 0.0)[:, group]
+    mean = np.stack([np.bincount(group, masses * row, len(joined)) for row in way]) / total
+    way -= mean[:, group]
     way[:, after.w == 0.0] = 0.0
     state.x = state.x + way
     state.x = state.x[:, joined]
@@ -103,7 +104,7 @@ def follow(state: State) -> None:
 
 
 def _sides(model: Model, x: np.ndarray, strength: np.ndarray, can_tear: np.ndarray) -> np.ndarray | None:
-    """On which side of its plane each particle is that tears, 1 or 2, and 0 for all others, (n,) int; None if none does.
+    """The side of its plane, 1 or 2, of each particle that tears, 0 for all others, (n,) int; None if nothing tears.
 
     x: positions (3, n) [m]; strength: (n,) [N/m]; can_tear: which particles stand for several, (n,) bool.
     """

@@ -5,11 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import pytest
 
-from meshes import grid
-from pbd_addon import Body, Collider, Material, Simulation
-from pbd_addon.kernels import available
+from pbd_addon import Material
 
 COTTON = dataclasses.replace(Material.preset("Cotton"), drag=0.0, air_normal=0.0, air_tangent=0.0)
 

@@ -101,6 +101,7 @@ class DiskCache:
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest["pushed"], skin=rest["skin"], penetrated=penetrated,
             pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"], seams=rest["seams"],
+            joined=rest["joined"],
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -118,6 +119,7 @@ class DiskCache:
             "air": state.air,
             "inside": state.inside,
             "seams": state.seams,
+            "joined": state.joined,
         }
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()
