@@ -21,7 +21,7 @@ WELD = "Tear Weld"
 """Name of the modifier that shades what holds together as one surface."""
 
 WELDED = 1e-3
-"""Distance in usual edges below which it does so; lips of a tear are 0.04 apart at once."""
+"""Distance in usual edges below which it does so; lips of a tear are 0.01 apart at once."""
 
 ITEMS = (
     ("EVERYWHERE", "Everywhere", "Each face can tear off"),

@@ -25,7 +25,7 @@ ACROSS = 0.5
 """A vertex stands above or below another that is torn if the line between both runs within 60° of the tension: it
 waits, or bands of cloth one face wide come off. A joint lies across the tension if its normal is as close to it."""
 
-OPENING = 0.02
+OPENING = 0.005
 """By how many edges a lip of a tear moves at once towards its faces: lips that lie on each other have no sides, and
 would slide through each other. Cloth that tears is stretched by more than that."""
 
