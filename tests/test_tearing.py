@@ -125,24 +125,24 @@ def test_a_strip_tears_in_two_across_its_width():
 
 
 def test_mass_and_momentum_are_kept():
-    """A sheet in space whose halves fly apart tears; each piece has its share of mass, and their sum stays."""
+    """A sheet that flies, stretched by 5 %, tears: each piece has its share of the mass, and the sums stay."""
     vertices, quads = grid(10, 10, 0.5, 0.5)
     parts, faces, _ = split(vertices, quads)
-    body = Body(parts, faces, dataclasses.replace(COTTON, tear_strength=100.0, damping=0.0))
-    simulation = Simulation([body], gravity=STILL)
+    material = dataclasses.replace(COTTON, tear_strength=290.0)
+    body = Body(parts, faces, material, rest_vertices=0.95 * parts)
+    simulation = Simulation([body], gravity=STILL, self_collision=False)
     state = simulation.frames.state(0)
-    state.v[0] = 6.0 * np.sign(parts[:, 0]) * (np.abs(parts[:, 0]) > 1e-9)
+    state.v[:] = np.array([[1.0], [2.0], [0.5]])
     simulation.restore(0, state)
-    masses = simulation._model.masses
-    before, largest = masses @ simulation.velocities(body), 6.0 * masses.sum()
+    mass = body.masses().sum()
     for _ in range(6):
         simulation.step(1 / 24)
         masses = simulation._model.masses
-        assert masses.sum() == pytest.approx(body.masses().sum(), rel=1e-13)
-        np.testing.assert_allclose(masses @ simulation.velocities(body), before, atol=1e-12 * largest)
-    assert pieces(simulation) >= 2
-    center = masses @ simulation.positions(body) / masses.sum()
-    np.testing.assert_allclose(center, before / masses.sum() * 0.25, atol=1e-12)
+        assert masses.sum() == pytest.approx(mass, rel=1e-13)
+        np.testing.assert_allclose(masses @ simulation.velocities(body), mass * state.v[:, 0], rtol=1e-11)
+    assert len(np.unique(joined(simulation))) > len(vertices) + 10
+    center = masses @ simulation.positions(body) / mass
+    np.testing.assert_allclose(center, 0.25 * state.v[:, 0], atol=1e-11)
 
 
 def shot(kernels="auto"):
@@ -266,7 +266,8 @@ def test_a_skin_that_opens_loses_its_gas():
         parts + np.array([1.0, 0.0, 0.0]), split_faces, dataclasses.replace(weak, tear_strength=1e6), name="strong"
     )
     simulation = Simulation([one, other], gravity=STILL)
-    assert one.volume(one.vertices) == pytest.approx(other.volume(other.vertices), rel=1e-9)
+    volumes = [body.volume(body.vertices) for body in (one, other)]
+    assert volumes[0] == pytest.approx(volumes[1], rel=1e-9)
     assert "encloses no volume" not in " ".join(one.notes)
     stepped(simulation, one, 2)
     assert len(simulation.pressure(one)) == len(simulation.pressure(other)) == 1
