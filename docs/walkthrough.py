@@ -223,9 +223,10 @@ def tearing(reads: Reads) -> Iterator[str]:
     bpy.ops.mesh.primitive_pbd_balloon_add(location=(0.0, 0.0, 0.6))
     balloon = bpy.context.object
     bpy.ops.object.pbd_split(where="EVERYWHERE")
-    reads("Mode", "Overpressure", "Overpressure", "Overpressure")
+    reads("Tear Strength", "Mode", "Overpressure", "Overpressure", "Overpressure")
+    balloon.pbd.tear_strength = 100.0
     balloon.pbd.pressure_mode = "OVERPRESSURE"
-    for frame, pressure in ((1, 100.0), (24, 1500.0)):
+    for frame, pressure in ((1, 50.0), (16, 2000.0)):
         balloon.pbd.overpressure = pressure
         balloon.pbd.keyframe_insert("overpressure", frame=frame)
     play(40)

@@ -96,7 +96,7 @@ def labels(extension):
         yield f"{name}, changed"
 
 
-@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments"])
+@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments", "tearing"])
 def test_every_bold_word_is_to_be_found_in_blender(extension, name):
     known = set(labels(extension)) | BLENDERS_OWN
     for path in Page(name).words:
@@ -124,13 +124,14 @@ IN_BLENDERS_MENUS = {
 
 QUOTED = {
     "It goes through, or hovers?", "It stands still?", "From frame 20 on: Tension of 'Flag' changed", "Apply as Base",
-    "PBD Output", "Basis", "25 seams added", "96 seams added",
+    "PBD Output", "Basis", "25 seams added", "96 seams added", "1,089 vertices are 4,096 now", "Tear Weld", "Edit Mode",
 }  # fmt: skip
 """Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
 
 
 @pytest.mark.parametrize(
-    "name", ["character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth", "garments"]
+    "name",
+    ["character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth", "garments", "tearing"],
 )
 def test_every_word_in_italics_is_to_be_found_in_blender(extension, name):
     """What the pages call by a label is called so in this Blender: ours, and Blender's own."""
@@ -342,3 +343,32 @@ def test_garments(extension):
 
     outcomes = (is_sewn, is_open, is_a_cushion)
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))
+
+
+def test_tearing(extension):
+    running = extension.bridge("timeline.session")
+
+    def one_by_one(frame):
+        """Number of vertices that move on their own at a frame."""
+        frames = running.get(bpy.context.scene).scene_sim.simulation.frames
+        return len(np.unique(frames.state(frame).joined))
+
+    def is_torn(page):
+        heading = "Send a ball through a sheet"
+        before, after = (int(page.number(heading, pattern)) for pattern in (r"\*([\d,]+) vertices", r"are ([\d,]+) now"))
+        assert len(body().data.vertices) == after
+        assert body().pbd.tear_strength == page.number(heading, r"is\s+(\d+) N/m, a tenth")
+        begins = int(page.number(heading, r"At frame (\d+) it begins"))
+        assert one_by_one(begins - 1) == before < one_by_one(begins)
+        go(24)
+        assert len(running.get(bpy.context.scene).scene_sim.simulation._model.body_of_island) > 2
+        ball = bpy.data.objects["Sphere"]
+        assert ball.location.z + 0.15 < shown(body())[:, 2].max()
+
+    def has_burst(_page):
+        simulation = running.get(bpy.context.scene).scene_sim.simulation
+        whole = litres(shown(body()))
+        assert simulation.pressure(simulation.bodies[0]) == ()
+        assert whole is not None
+
+    walk("tearing", dict(zip(Page("tearing").sections, (is_torn, has_burst), strict=False)))
