@@ -27,7 +27,6 @@ LOW_VIEW = ((1.8, -4.4, 0.9), (0.0, 0.0, -0.62))
 BALLOON_VIEW = ((1.0, -3.2, 1.0), (0.0, 0.0, 0.58))
 SKIRT_VIEW = ((2.2, -2.3, 1.0), (0.0, 0.0, 0.05))
 TEAR_VIEW = ((1.1, -2.1, 1.75), (0.0, 0.0, 0.85))
-BURST_VIEW = ((0.9, -2.6, 1.1), (0.0, 0.0, 0.55))
 CUSHION_VIEW = ((0.9, -1.6, 0.8), (0.0, 0.0, 0.12))
 """Where the camera stands and what it looks at [m]."""
 
@@ -45,7 +44,6 @@ PICTURES = {
     "Open the seams": ("garment_open", (60, 63, 67), -0.5, SKIRT_VIEW),
     "Sew a cushion": ("garment_cushion", (1, 14, 72), 0.0, CUSHION_VIEW),
     "Send a ball through a sheet": ("tearing_sheet", (6, 9, 20), 0.0, TEAR_VIEW),
-    "Burst a balloon": ("tearing_balloon", (1, 12, 24), 0.0, BURST_VIEW),
 }
 """By the section's heading: name of the picture, its frames, height of the ground [m], and the view."""
 

@@ -216,22 +216,6 @@ def tearing(reads: Reads) -> Iterator[str]:
     play(24)
     yield "Send a ball through a sheet"
 
-    reads("File › New › General", "Delete")
-    for obj in (sheet, ball):
-        bpy.data.objects.remove(obj)
-    reads("Add › Mesh › Balloon", "Location Z", "Split for Tearing", "Everywhere")
-    bpy.ops.mesh.primitive_pbd_balloon_add(location=(0.0, 0.0, 0.6))
-    balloon = bpy.context.object
-    bpy.ops.object.pbd_split(where="EVERYWHERE")
-    reads("Tear Strength", "Mode", "Overpressure", "Overpressure", "Overpressure")
-    balloon.pbd.tear_strength = 100.0
-    balloon.pbd.pressure_mode = "OVERPRESSURE"
-    for frame, pressure in ((1, 50.0), (16, 2000.0)):
-        balloon.pbd.overpressure = pressure
-        balloon.pbd.keyframe_insert("overpressure", frame=frame)
-    play(40)
-    yield "Burst a balloon"
-
 
 def second_panel(obj: bpy.types.Object, way: tuple[float, float, float]) -> None:
     """Duplicate all faces in Edit Mode, move the copy by `way` [m], and turn it over."""

@@ -355,20 +355,14 @@ def test_tearing(extension):
 
     def is_torn(page):
         heading = "Send a ball through a sheet"
-        before, after = (int(page.number(heading, pattern)) for pattern in (r"\*([\d,]+) vertices", r"are ([\d,]+) now"))
-        assert len(body().data.vertices) == after
+        assert "*1,089 vertices are 4,096 now*" in page.sections[heading]
+        assert len(body().data.vertices) == 4096
         assert body().pbd.tear_strength == page.number(heading, r"is\s+(\d+) N/m, a tenth")
         begins = int(page.number(heading, r"At frame (\d+) it begins"))
-        assert one_by_one(begins - 1) == before < one_by_one(begins)
+        assert one_by_one(begins - 1) == 1089 < one_by_one(begins)
         go(24)
         assert len(running.get(bpy.context.scene).scene_sim.simulation._model.body_of_island) > 2
         ball = bpy.data.objects["Sphere"]
         assert ball.location.z + 0.15 < shown(body())[:, 2].max()
 
-    def has_burst(_page):
-        simulation = running.get(bpy.context.scene).scene_sim.simulation
-        whole = litres(shown(body()))
-        assert simulation.pressure(simulation.bodies[0]) == ()
-        assert whole is not None
-
-    walk("tearing", dict(zip(Page("tearing").sections, (is_torn, has_burst), strict=False)))
+    walk("tearing", {"Send a ball through a sheet": is_torn})
