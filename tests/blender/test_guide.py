@@ -19,7 +19,7 @@ BLENDERS_OWN = {
     "File", "New", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
-    "Select Boundary Loop",
+    "Select Boundary Loop", "Location",
 }  # fmt: skip
 
 
@@ -83,6 +83,7 @@ def labels(extension):
         bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
         bpy.ops.mesh.primitive_pbd_cloth_add.get_rna_type(),
         bpy.ops.mesh.primitive_pbd_balloon_add.get_rna_type(),
+        bpy.ops.object.pbd_split.get_rna_type(),
     ]
     for prop in (prop for owner in owners for prop in owner.properties):
         yield prop.name.partition(" (")[0]
