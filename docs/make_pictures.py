@@ -27,6 +27,7 @@ LOW_VIEW = ((1.8, -4.4, 0.9), (0.0, 0.0, -0.62))
 BALLOON_VIEW = ((1.0, -3.2, 1.0), (0.0, 0.0, 0.58))
 SKIRT_VIEW = ((2.2, -2.3, 1.0), (0.0, 0.0, 0.05))
 PLEATS_VIEW = ((1.1, -1.6, 0.55), (0.0, 0.0, -0.02))
+TEAR_VIEW = ((1.1, -2.1, 1.75), (0.0, 0.0, 0.85))
 CUSHION_VIEW = ((0.9, -1.6, 0.8), (0.0, 0.0, 0.12))
 """Where the camera stands and what it looks at [m]."""
 
@@ -44,6 +45,7 @@ PICTURES = {
     "Open the seams": ("garment_open", (60, 63, 67), -0.5, SKIRT_VIEW),
     "Sew a cushion": ("garment_cushion", (1, 14, 72), 0.0, CUSHION_VIEW),
     "Fold pleats into a skirt": ("garment_pleats", (1, 12, 60), -0.35, PLEATS_VIEW),
+    "Send a ball through a sheet": ("tearing_sheet", (6, 9, 20), 0.0, TEAR_VIEW),
 }
 """By the section's heading: name of the picture, its frames, height of the ground [m], and the view."""
 
@@ -54,7 +56,7 @@ LEVELS = 100
 def main() -> None:
     """Make the pictures of the pages that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", nargs="*", metavar="PAGE", help="first_cloth, first_balloon, garments; default: all")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="first_cloth, garments, ...; default: all")
     parser.add_argument("--samples", type=int, default=16, help="rays per pixel")
     arguments = parser.parse_args()
     with load_tool("extension").installed(), tempfile.TemporaryDirectory(prefix="pbd-guide-") as scratch:
@@ -62,7 +64,7 @@ def main() -> None:
         import bpy
         import walkthrough
 
-        for page in arguments.pages or ("first_cloth", "first_balloon", "garments"):
+        for page in arguments.pages or ("first_cloth", "first_balloon", "garments", "tearing"):
             bpy.ops.wm.read_homefile(app_template="")
             set_up()
             for section in getattr(walkthrough, page)(lambda *_: None):

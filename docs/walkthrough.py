@@ -1,4 +1,4 @@
-"""The steps of first_cloth.md, first_balloon.md and garments.md as Blender does them, in the pages' order.
+"""The steps of first_cloth.md, first_balloon.md, garments.md and tearing.md as Blender does them, in the pages' order.
 
 A page is a generator that begins in Blender's default scene and yields the heading of a section when its steps are
 done. `reads` is told the bold words of each step before it is taken: the test compares them with the page, and the
@@ -205,6 +205,35 @@ def garments(reads: Reads) -> Iterator[str]:
     bpy.ops.object.mode_set(mode="OBJECT")
     play(60)
     yield "Fold pleats into a skirt"
+
+
+def tearing(reads: Reads) -> Iterator[str]:
+    """The steps of tearing.md."""
+    reads("File › New › General", "Delete")
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    reads("Add › Mesh › Grid", "X Subdivisions", "Y Subdivisions", "Size", "Location Z", "Add Cloth")
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=32, y_subdivisions=32, size=1.0, location=(0.0, 0.0, 1.0))
+    sheet = bpy.context.object
+    bpy.ops.object.pbd_add(type="CLOTH")
+    reads("Edit Mode", "Select › Select Loops › Select Boundary Loop", "Pin Selected", "Object Mode")
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.region_to_loop()
+    bpy.ops.object.pbd_pin_selected()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    reads("Split for Tearing", "Everywhere")
+    bpy.ops.object.pbd_split(where="EVERYWHERE")
+    reads("Add › Mesh › UV Sphere", "Radius", "Location Z", "Add Collider")
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.15, location=(0.0, 0.0, 1.3))
+    ball = bpy.context.object
+    bpy.ops.object.pbd_collider_add()
+    reads("Location", "Location Z", "Location")
+    for frame, height in ((1, 1.3), (17, 0.3)):
+        ball.location.z = height
+        ball.keyframe_insert("location", frame=frame)
+    make_active(sheet)
+    play(24)
+    yield "Send a ball through a sheet"
 
 
 def second_panel(obj: bpy.types.Object, way: tuple[float, float, float]) -> None:

@@ -25,6 +25,7 @@ from . import (
     primitives,
     seams,
     settle,
+    split,
     tangles,
 )
 
@@ -35,6 +36,7 @@ MODULES = (
     attach,
     seams,
     creases,
+    split,
     colliders,
     tangles,
     doctor,

@@ -23,6 +23,7 @@ class Maps(BodyPanel):
         draw_map(context, layout, "density")
         draw_map(context, layout, "pressure")
         draw_map(context, layout, "friction")
+        draw_map(context, layout, "tear")
 
 
 def draw_map(context: Context, layout: Layout, kind: str) -> None:

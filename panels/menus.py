@@ -25,6 +25,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_collider_remove", icon="X")
         layout.operator("object.pbd_paint_map", text="Paint Pins", icon="BRUSH_DATA").map = "PIN"
         layout.operator("object.pbd_attach_selected", text="Attach Cloth to Selected", icon="LINKED")
+        layout.operator("object.pbd_split", icon="MOD_EDGESPLIT")
         layout.separator()
         layout.operator("object.pbd_step", text="Step One Frame", icon="FRAME_NEXT")
         layout.operator("object.pbd_reset", text="Reset Simulation", icon="LOOP_BACK")
@@ -60,7 +61,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
 
 
 class MESH_MT_pbd(bpy.types.Menu):
-    """Pins, attached vertices, seams and creases"""
+    """Pins, attached vertices, seams, creases and tears"""
 
     bl_label = "PBD"
 
@@ -71,6 +72,7 @@ class MESH_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_add_seam")
         layout.operator("object.pbd_set_crease")
         layout.operator("object.pbd_clear_crease")
+        layout.operator("object.pbd_split", text="Split Selected for Tearing", icon="MOD_EDGESPLIT").where = "SELECTED"
         layout.operator("object.pbd_attach_selected", icon="LINKED")
 
 

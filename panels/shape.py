@@ -11,7 +11,7 @@ from .rows import draw_rows, draw_sentence, row_of_buttons
 
 
 class Shape(BodyPanel):
-    """What holds it: pinned vertices follow the object, attached ones another one. Its seams, and its rest shape"""
+    """What holds it: pinned vertices follow the object, attached ones another one. Its seams, tears and rest shape"""
 
     name = "shape"
     parent = "main"
@@ -48,6 +48,8 @@ class Shape(BodyPanel):
             row = row_of_buttons(layout, context, "Set Crease", "Clear Crease")
             row.operator("object.pbd_set_crease")
             row.operator("object.pbd_clear_crease")
+        draw_rows(layout, obj.pbd, "tear_strength")
+        layout.operator_menu_enum("object.pbd_split", "where", icon="MOD_EDGESPLIT")
         draw_rows(layout, obj.pbd, "rest_shape")
         if obj.pbd.rest_shape == "OBJECT":
             draw_rows(layout, obj.pbd, "rest_object")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from . import arguments
+from . import arguments, joints
 from .creases import Creases, checked_creases
 from .maps import checked_maps
 from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume, half_edges, pair_keys
@@ -39,6 +41,7 @@ class Body:
         pin_ids: Pinned vertices in ascending order, (k,) int; `pin_weights` beside them, (k,).
         is_seam: Which of `mesh.edges` can be seams, (e,) bool: they have no face, and both ends have.
         seams: Their vertices, (s, 2) int.
+        origin: The body as given, itself unless it was made by `connected`.
         notes: Sentences about what was repaired or left out.
 
     Raises:
@@ -71,19 +74,57 @@ class Body:
         loose = arguments.ids(f"{name}: edges", edges, n, width=2)
         if not len(polygons.corners) and not len(loose):
             raise ValueError(f"{name}: there are neither faces nor edges to simulate")
-        self.mesh = TriMesh(self.rest_vertices, polygons, loose)
-        self.is_seam = self._find_seams(loose)
+        self.origin, self.polygons, self._loose, self._compliances = self, polygons, loose, compliances
+        self._measure(None)
         self.seams = self.mesh.edges[self.is_seam].astype(np.int64)
-        self.edge_compliances = self._own_compliances(loose, compliances)
         self.pin_ids, self.pin_weights = self._pins(pins)
-        self.rest_lengths = self.mesh.edge_lengths(self.rest_vertices)
-        self._area_of_vertices = self._weighed_areas()
         self.own_masses = None
         if masses is not None:
             self.own_masses = arguments.per_vertex(f"{name}: masses", masses, n, above=0.0, unit="kg")
         self.maps = checked_maps(maps, n, name)
         self.creases = checked_creases(creases, n, name)
         self.notes = self._notes()
+
+    def _measure(self, joined: np.ndarray | None) -> None:
+        """Set what follows from the topology where `joined` (n,) int are one, as `TriMesh` has it."""
+        loose = self._loose if joined is None else joined[self._loose]
+        self.mesh = TriMesh(self.rest_vertices, self.polygons, self._loose, joined)
+        self.is_seam = self._find_seams(loose)
+        self.edge_compliances = self._own_compliances(loose, self._compliances)
+        self.rest_lengths = self.mesh.edge_lengths(self.rest_vertices)
+        self._area_of_vertices = self._weighed_areas()
+        self.isolated = np.ones(len(self.vertices), bool)
+        self.isolated[self.mesh.edges] = False
+
+    @functools.cached_property
+    def joints(self) -> np.ndarray:
+        """The vertex that stands for each where all are one that can be, (n,) int: borders at the same place."""
+        pinned = np.zeros(len(self.vertices), bool)
+        pinned[self.pin_ids] = True
+        return joints.fans(self.polygons, joints.coincident(self.rest_vertices, self.polygons), pinned)
+
+    @functools.cached_property
+    def _whole_mesh(self) -> TriMesh:
+        """The mesh as given, with all that holds together; after a tear, that."""
+        return self.whole.mesh if self is self.origin else self.mesh
+
+    @property
+    def whole(self) -> Body:
+        """This body before anything is torn."""
+        holds = self.material.tear_strength > 0.0 and (self.joints != np.arange(len(self.joints))).any()
+        return self.connected(self.joints) if holds else self.origin
+
+    def connected(self, joined: np.ndarray) -> Body:
+        """This body where some vertices are one: `joined` (n,) int stand for each, and the others are isolated."""
+        body = copy.copy(self.origin)
+        body.__dict__.pop("_whole_mesh", None)
+        body._measure(joined)
+        body.seams = joined[self.origin.seams]
+        body.creases = self.creases._replace(edges=joined[self.origin.creases.edges])
+        body._area_of_vertices[joined != np.arange(len(joined))] = 0.0
+        if self.own_masses is not None:
+            body.own_masses = np.bincount(joined, self.origin.own_masses, len(joined))
+        return body
 
     def masses(self, material: Material | None = None, with_seams: bool | None = None) -> np.ndarray:
         """Mass of every vertex: its share of the faces around it times density, (n,) float64 [kg].
@@ -118,8 +159,8 @@ class Body:
 
     def volume(self, x: np.ndarray) -> float:
         """Volume enclosed at positions x (n, 3), openings closed by caps [m³]; negative if normals point inward."""
-        x = arguments.vectors("x", x, len(self.vertices))
-        return enclosed_volume(x, self.mesh.triangles, self.mesh.boundary_loops)
+        x, mesh = arguments.vectors("x", x, len(self.vertices)), self._whole_mesh
+        return enclosed_volume(x, mesh.triangles, mesh.boundary_loops)
 
     def _material(self, other: Material | None) -> Material:
         return self.material if other is None else arguments.instance("material", other, Material)
@@ -142,8 +183,10 @@ class Body:
         if values is None:
             return result
         given = arguments.per_vertex(f"{self.name}: compliances", values, len(loose), low=0.0, unit="m/N")
-        if (loose[:, 0] == loose[:, 1]).any():
+        if (self._loose[:, 0] == self._loose[:, 1]).any():
             raise ValueError(f"{self.name}: edges must join different vertices where compliances are given")
+        apart = loose[:, 0] != loose[:, 1]
+        loose, given = loose[apart], given[apart]
         keys = self.mesh.edges[:, 0].astype(np.int64) * len(self.vertices) + self.mesh.edges[:, 1]
         wanted = loose.min(axis=1) * len(self.vertices) + loose.max(axis=1)
         result[np.searchsorted(keys, wanted)] = given
@@ -174,18 +217,15 @@ class Body:
         return np.isin(keys, pair_keys(loose, n)) & ~of_faces & has_face[mesh.edges].all(axis=1)
 
     def _notes(self) -> tuple[str, ...]:
-        mesh, notes = self.mesh, []
-        used = np.zeros(len(self.vertices), bool)
-        used[mesh.edges.ravel()] = True
+        mesh, notes = self._whole_mesh, []
         for count, one, many in (
-            (int((~used).sum()), "isolated vertex stays where it is", "isolated vertices stay where they are"),
+            (int(self.isolated.sum()), "isolated vertex stays where it is", "isolated vertices stay where they are"),
             (mesh.zero_area_faces, "triangle without area is ignored", "triangles without area are ignored"),
             (mesh.duplicate_faces, "duplicate face is ignored", "duplicate faces are ignored"),
             (mesh.non_manifold_edges, "edge has more than two faces", "edges have more than two faces"),
         ):
             if count:
                 notes.append(f"{count} {one if count == 1 else many}")
-        self.isolated = ~used
         if self.material.pressure_mode != "OFF":
             openings = len(mesh.boundary_loops)
             if openings:

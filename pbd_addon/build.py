@@ -47,7 +47,7 @@ from .contact import Collider, ContactConstraints, SeamNeighbors, Surface
 from .lift import Lift
 from .maps import MAPS, of_particles
 from .mesh import EMPTY, TriMesh, connected_components, enclosed_volume, half_edges
-from .model import Layout, Model, Sewn
+from .model import Layout, Model, Sewn, initial_joints
 from .settings import Material, SolverSettings
 from .slices import finish
 
@@ -81,7 +81,8 @@ def build_model(
     maps = tuple(maps or (body.maps for body in bodies))
     if sewn is None:
         roped = np.array([not material.sewing for material in materials])
-        sewn = Sewn(roped, np.zeros(sum(len(body.seams) for body in bodies), bool))
+        joined = initial_joints(bodies, materials)
+        sewn = Sewn(roped, np.zeros(sum(len(body.seams) for body in bodies), bool), joined)
     layout = _lay_out(bodies, [material.hold_pins for material in materials], sewn)
     yield
     volume = VolumeConstraints(_closed_pieces(layout), len(layout.islands))
@@ -110,7 +111,7 @@ def build_model(
         sizes=layout.extents,
         **inertia,
         attachment=AttachmentConstraints(soft, weights, owner[soft]),
-        grabs=GrabConstraints(),
+        grabs=GrabConstraints(sewn.joined),
         seams=seams,
         inflation=InflationConstraints(volume, stretch, skin),
         bends=bends,
@@ -140,15 +141,23 @@ def with_materials(
 ) -> Model:
     """The model with other masses and compliances.
 
-    Another bending model needs new rows, other welds new contact, and other held pins or ropes a new model.
+    Another bending model needs new rows, other welds new contact, and other held pins, ropes or joints a new model.
 
-    burst: which closed pieces have burst, (pieces,) bool; default: those of before. sewn: the same of what was sewn.
+    burst: which closed pieces have burst, (pieces,) bool; default: those of before, none with other joints.
+    sewn: the same of what was sewn and is joined.
     """
     burst, sewn = model.volume.burst if burst is None else burst, sewn or model.sewn
     same_pins = all(new.hold_pins == old.hold_pins for new, old in zip(materials, model.materials))
-    if not same_pins or not np.array_equal(sewn.roped, model.sewn.roped):
+    same_joints = np.array_equal(sewn.joined, model.sewn.joined)
+    if not same_pins or not same_joints or not np.array_equal(sewn.roped, model.sewn.roped):
         built = finish(build_model(model.bodies, model.planes, model.colliders, settings, materials, maps, sewn))
-        model = dataclasses.replace(built, grabs=model.grabs, further=model.further, around=model.around)
+        # A copy of what is grabbed: the old model is stepped again if its frame is given up.
+        grabs = copy.copy(model.grabs)
+        grabs.joined = sewn.joined
+        model = dataclasses.replace(built, grabs=grabs, further=model.further, around=model.around)
+        grabs.set_materials(materials, settings, model.w)
+        if not same_joints:
+            return _in_order(model)
     elif not np.array_equal(sewn.welded, model.sewn.welded):
         welds = WeldConstraints(model.seams.pairs[sewn.welded], len(model.w))
         model = _with_contact(dataclasses.replace(model, sewn=sewn, welds=welds), model.colliders)
@@ -213,6 +222,7 @@ def _in_order(model: Model) -> Model:
 
 def _lay_out(bodies: Sequence[Body], hold: Sequence[bool], sewn: Sewn) -> Layout:
     slices = _slices([len(body.vertices) for body in bodies])
+    bodies = [_as_joined(body, sewn.joined[part] - part.start) for body, part in zip(bodies, slices)]
     pins = np.concatenate([body.pin_ids + part.start for body, part in zip(bodies, slices)])
     held = np.repeat(hold, [len(body.pin_ids) for body in bodies])
     is_firm = held & (np.concatenate([body.pin_weights for body in bodies]) >= 1.0)
@@ -235,6 +245,11 @@ def _lay_out(bodies: Sequence[Body], hold: Sequence[bool], sewn: Sewn) -> Layout
         extents=np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in bodies]),
         sewn=sewn,
     )
+
+
+def _as_joined(body: Body, joined: np.ndarray) -> Body:
+    """The body where vertices are one that `joined` says, (n,) int or (0,) for none."""
+    return body.connected(joined) if (joined != np.arange(len(joined))).any() else body.origin
 
 
 def _maps_of_particles(layout: Layout, maps: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
@@ -341,7 +356,7 @@ def _build_stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     usable = lengths > 0.0
     built = DistanceConstraints(
         "stretch", edges[usable], lengths[usable], geometry[usable], body[usable], w,
-        ("stretch", "compression"), own[usable], rest,
+        ("stretch", "compression"), own[usable], rest, is_rope=area[usable] == 0.0,
     )  # fmt: skip
     built.numbers = np.flatnonzero(np.concatenate(kept))[usable][built.rows.order]
     return built

@@ -45,6 +45,23 @@ def burst(model: Model, state: State) -> np.ndarray:
     return np.asarray(_inside(model, state)[1] > 0.0)
 
 
+def inherited(model: Model, state: State, after: Model, joined: np.ndarray) -> np.ndarray:
+    """`State.inside` for a model of which some has torn since `model`; pieces that have more of a rim have burst.
+
+    joined: the particle that stood for each before, (n,) int.
+    """
+    before = [sum(map(len, piece.caps)) for piece in model.volume.pieces]
+    pieces = after.volume.pieces
+    ones = joined[np.array([piece.triangles[0, 0] for piece in pieces], int)]
+    source = model.volume.piece_of_particle[ones]
+    inside = _inside(model, state)[:, source].copy()
+    for number, piece in enumerate(pieces):
+        opened = sum(map(len, piece.caps)) != before[source[number]]
+        if opened and model.materials[piece.body].pressure_mode != "OFF":
+            inside[1, number] = 1.0
+    return inside
+
+
 def _burst(model: Model, state: State) -> np.ndarray:
     """Which pieces have burst at the end of a frame, (pieces,): those of before, and those it was too much for."""
     pieces = model.volume.pieces

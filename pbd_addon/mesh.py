@@ -73,6 +73,8 @@ class TriMesh:
         x: Rest positions, (n, 3) float64 [m].
         polygons: Faces.
         loose_edges: Edges without faces, (e, 2) int.
+        joined: The vertex that stands for each where some are one, (n,) int; default: each for itself. Faces are cut
+            by their own corners, so that cuts do not depend on what is joined.
 
     Attributes:
         triangles: (t, 3) int32.
@@ -90,13 +92,20 @@ class TriMesh:
         duplicate_faces: Number of faces left out because they were given twice.
     """
 
-    def __init__(self, x: np.ndarray, polygons: Polygons, loose_edges: np.ndarray | None = None) -> None:
+    def __init__(
+        self, x: np.ndarray, polygons: Polygons, loose_edges: np.ndarray | None = None, joined: np.ndarray | None = None
+    ) -> None:
         n = len(x)
         polygons, self.duplicate_faces = _without_duplicates(polygons, n)
+        triangles, faces, cuts = _triangulate(x, polygons)
+        if joined is not None:
+            joined = joined.astype(np.int32)
+            polygons = Polygons(joined[polygons.corners], polygons.starts)
+            triangles, cuts = joined[triangles], joined[cuts]
+            loose_edges = None if loose_edges is None else joined[loose_edges]
         corners, starts = polygons
         sizes = np.diff(starts)
         self.vertex_count = n
-        triangles, faces, cuts = _triangulate(x, polygons)
         areas = triangle_areas(x, triangles)
         longest = np.zeros(len(triangles))
         for k in range(3):
@@ -111,9 +120,7 @@ class TriMesh:
         share = np.repeat(face_areas / np.maximum(sizes, 1), sizes)
         self.corner_areas = np.bincount(corners, share, n).astype(float)  # without input, bincount returns integers
 
-        following = np.arange(len(corners)) + 1
-        following[starts[1:][sizes > 0] - 1] = starts[:-1][sizes > 0]
-        outline = np.stack([corners, corners[following]], axis=1)
+        outline = outlines(polygons)
         loose = np.zeros((0, 2), np.int32) if loose_edges is None else np.asarray(loose_edges, np.int32).reshape(-1, 2)
         self.edges = _unique_pairs(np.concatenate([outline, loose]), n)
 
@@ -128,12 +135,22 @@ class TriMesh:
 
         self.hinges, hinge_keys, self.non_manifold_edges = _hinges(half, left_tip, keys)
         self.diagonals, self.diagonal_areas = _diagonals(x, polygons, cuts, self.hinges, hinge_keys, face_areas, n)
-        self.islands = connected_components(np.concatenate([self.edges, self.diagonals]), n)
+        same = np.zeros((0, 2), int) if joined is None else np.column_stack([np.arange(n), joined])
+        self.islands = connected_components(np.concatenate([self.edges, self.diagonals, same]), n)
         self.boundary_loops = _boundary_loops(half, keys)
 
     def edge_lengths(self, x: np.ndarray) -> np.ndarray:
         """Lengths of `edges` at positions x (n, 3), (e,) float64 [m]."""
         return np.linalg.norm(x[self.edges[:, 0]] - x[self.edges[:, 1]], axis=1)
+
+
+def outlines(polygons: Polygons) -> np.ndarray:
+    """Both ends of every side of polygons, in the order of their corners, (c, 2) int."""
+    corners, starts = polygons
+    filled = np.diff(starts) > 0
+    following = np.arange(len(corners)) + 1
+    following[starts[1:][filled] - 1] = starts[:-1][filled]
+    return np.stack([corners, corners[following]], axis=1)
 
 
 def triangle_areas(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ All bodies of a scene form one set of n particles, body by body. Arrays of vecto
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,10 +49,12 @@ class Sewn(NamedTuple):
     Attributes:
         roped: Of which bodies the edges that can be seams are ropes, (bodies,) bool.
         welded: Which pairs are one particle, (pairs,) bool.
+        joined: `State.joined`.
     """
 
     roped: np.ndarray
     welded: np.ndarray
+    joined: np.ndarray
 
 
 class Pace(NamedTuple):
@@ -90,6 +92,7 @@ class State:
         inside: Of each closed piece, what was pumped into it [Pa m³], and whether it has burst (0 or 1), (2, pieces).
         seams: Of each pair that can be sewn, how far it has come, (3, pairs), see `sewing`.
         plastic: How far rest angles and lengths have changed, (rows,) or (0,), see `plasticity`.
+        joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.
     """
 
     x: np.ndarray
@@ -107,14 +110,15 @@ class State:
     inside: np.ndarray
     seams: np.ndarray
     plastic: np.ndarray
+    joined: np.ndarray
 
     def copy(self) -> State:
-        """A copy whose arrays can change without changing this one; it shares those of colliders, and `plastic`."""
+        """A copy whose arrays can change without changing this one; it shares colliders, `plastic` and `joined`."""
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
             self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
-            self.seams.copy(), self.plastic,
+            self.seams.copy(), self.plastic, self.joined,
         )  # fmt: skip
 
 
@@ -266,7 +270,7 @@ class Model(Layout):
             np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
             np.zeros((bodies, len(colliders)), bool), Pace(),
             np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seams.pairs))),
-            np.zeros(0, np.float32),
+            np.zeros(0, np.float32), initial_joints(self.bodies, self.materials),
         )  # fmt: skip
 
     def pushed(self) -> np.ndarray:
@@ -279,6 +283,17 @@ class Model(Layout):
         return found
 
     def owner(self, particle: int) -> tuple[Body, int]:
-        """The body of a particle and its vertex there."""
+        """The body of a particle, as given, and its vertex there."""
         number = next(k for k, part in enumerate(self.slices) if particle < part.stop)
-        return self.bodies[number], particle - self.slices[number].start
+        return self.bodies[number].origin, particle - self.slices[number].start
+
+
+def initial_joints(bodies: Sequence[Body], materials: Sequence[Material]) -> np.ndarray:
+    """`State.joined` before anything is torn."""
+    parts = [
+        body.origin.joints if material.tear_strength else np.arange(len(body.vertices))
+        for body, material in zip(bodies, materials)
+    ]
+    starts = np.cumsum([0, *map(len, parts[:-1])])
+    joined = np.concatenate([part + start for part, start in zip(parts, starts)])
+    return joined if (joined != np.arange(len(joined))).any() else np.zeros(0, int)

@@ -55,6 +55,31 @@ def flow(model: Model, state: State, seconds: float) -> None:
         _give(model, stored)
 
 
+def inherited(model: Model, state: State, after: Model) -> np.ndarray:
+    """`State.plastic` for a model of which some has torn since `model`."""
+    if not len(state.plastic):
+        return state.plastic
+    parts, start = [], 0
+    for old, new in zip(_ends(model), _ends(after)):
+        rows = np.concatenate([old, state.joined[new]])
+        pairs = np.sort(rows.reshape(len(rows), -1, 2), axis=2).reshape(len(rows), -1)
+        number = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+        known = np.zeros(number.max(initial=-1) + 1, np.float32)
+        known[number[: len(old)]] = state.plastic[start : start + len(old)]
+        parts.append(known[number[len(old) :]])
+        start += len(old)
+    return np.concatenate(parts)
+
+
+def _ends(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Particles of what `State.plastic` has a number for: hinges (m, 4), edges (e, 2), and diagonals (d, 2)."""
+    edges, diagonals = (
+        np.concatenate([rows + part.start for rows, part in zip(kind, model.slices)])
+        for kind in zip(*((body.mesh.edges, body.mesh.diagonals) for body in model.bodies))
+    )
+    return model.folds.hinges.T, edges, diagonals
+
+
 def _bend(model: Model, x: np.ndarray, plastic: np.ndarray, share: np.ndarray) -> None:
     """Change the rest angles (hinges,) [rad] at positions x (3, n); share: of what is beyond, per body."""
     folds = model.folds

@@ -29,7 +29,7 @@ def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:
     _, time, welded = _known(model, state)
     sewing = np.array([material.sewing for material in materials])
     was_sewn = np.bincount(model.seams.body, time != 0.0, len(sewing)) > 0
-    return Sewn(~sewing & ~was_sewn, (welded > 0.0) & sewing[model.seams.body])
+    return Sewn(~sewing & ~was_sewn, (welded > 0.0) & sewing[model.seams.body], state.joined)
 
 
 def begin(model: Model, state: State, dt: float) -> None:

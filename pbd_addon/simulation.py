@@ -183,6 +183,8 @@ class Simulation:
             arguments.refuse("function", "callable", function)
         ids = checked_rows(vertices)
         owners = [bodies] * ids.shape[1] if isinstance(bodies, Body) else arguments.sequence("bodies", bodies)
+        if len(self._state.joined):
+            raise ValueError("own constraints hold particles, which cloth that can tear exchanges: set tear_strength 0")
         parts = [self._part(self._body("bodies", body)) for body in owners]
         particles = checked_particles(ids, [body.name for body in owners], parts)
         compliances = checked_number("compliance", compliance, len(particles), np.inf)
@@ -284,12 +286,12 @@ class Simulation:
             settings = dataclasses.replace(settings, substeps=count)
         watch.lap("prediction")
         before = self._state
-        stepped = yield from solver.step(
+        model, stepped = yield from solver.step(
             self._model, before, settings, self._targets, dt=dt, kernels=self._kernels, watch=watch
         )
         if self._state is not before:
             raise solver.ChangedError("the simulation was changed while one of its frames was stepped")
-        self._state = stepped
+        self._model, self._state = model, stepped
         watch.lap("prediction")
         found = adaptive.measure(self._model, self._state)
         if self.settings.automatic:
@@ -319,6 +321,8 @@ class Simulation:
         planes = (plane.touching() for plane in self._model.plane_constraints)
         met = [contact.touching(True), contact.touching(False), *planes]
         ids = np.unique(np.concatenate(met))
+        if len(self._state.joined):
+            ids = np.flatnonzero(np.isin(self._state.joined, ids))
         return np.asarray(ids[(ids >= part.start) & (ids < part.stop)] - part.start)
 
     def pressure(self, body: Body) -> tuple[float, ...]:
@@ -467,11 +471,13 @@ class Simulation:
         return self._part(self._body("body", body))
 
     def _take_past(self) -> None:
-        """Let what has burst in the present state have no pressure, and what is sewn be one."""
-        model = self._model
-        burst, sewn = gas.burst(model, self._state), sewing.sewn(model, self._state, model.materials)
-        if not all(map(np.array_equal, (burst, *sewn), (model.volume.burst, *model.sewn))):
-            self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst, sewn)
+        """Let what is sewn and not torn in the present state be one, and what has burst have no pressure."""
+        sewn = sewing.sewn(self._model, self._state, self._model.materials)
+        if not all(map(np.array_equal, sewn, self._model.sewn)):
+            self._rebuild(self._model.materials, self._model.maps, self.settings)
+        model, burst = self._model, gas.burst(self._model, self._state)
+        if not np.array_equal(burst, model.volume.burst):
+            self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
 
     def use_kernels(self, name: str) -> None:
         """Use the backend of that name, or "auto", from the next step on.

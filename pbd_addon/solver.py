@@ -14,7 +14,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from . import forces, gas, plasticity, sewing
+from . import forces, gas, plasticity, sewing, tearing
 from .air import AirOfFrame
 from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
@@ -59,8 +59,10 @@ def step(
     dt: float,
     kernels: Kernels,
     watch: Stopwatch,
-) -> Generator[float, None, State]:
-    """The state one frame of dt seconds later, in slices: a generator that yields after each substep but the last.
+) -> Generator[float, None, tuple[Model, State]]:
+    """The model to go on with and the state one frame of dt seconds later, in slices.
+
+    It is a generator that yields after each substep but the last.
 
     It also yields, no share yet, where contact looks for all that intersects before the first one.
 
@@ -80,11 +82,12 @@ def step(
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
     stepper = Stepper(model, state.copy(), settings, targets, kernels, watch)
-    for _part in stepper.begin(dt):
-        yield 0.0
-        watch.resume()
     count = settings.substeps
     for k in range(count):
+        if stepper.tear(k, count) or not k:
+            for _part in stepper.begin(dt, k / count):
+                yield k / count
+                watch.resume()
         stepper.advance(k / count, (k + 1) / count, dt / count)
         if k + 1 < count:
             try:
@@ -93,7 +96,7 @@ def step(
                 model.contact.rewind(0.0)
                 raise
             watch.resume()
-    return stepper.end()
+    return stepper.model, stepper.end()
 
 
 @dataclasses.dataclass
@@ -167,20 +170,34 @@ class Stepper:
             self.model.lift.push(self.kernels, x, v, self.model.w, h)
         return v - before if self.model.skin.active else None
 
-    def begin(self, dt: float) -> Generator[None, None, None]:
-        """Tell everything that moves by itself where it goes in a frame of dt seconds, in slices."""
+    def tear(self, number: int, count: int) -> bool:
+        """Let cloth tear before a substep of a frame with `count` of them; whether it did, so that `begin` follows."""
+        rounds = number * tearing.CHECKS // count
+        if not len(self.state.joined) or (number and rounds == (number - 1) * tearing.CHECKS // count):
+            return False
+        joined = tearing.torn(self.model, self.state, number == 0)
+        if joined is not None:
+            self.model = tearing.split(self.model, self.state, joined)
+            self._decays = {}
+        self.watch.lap("tearing")
+        return joined is not None
+
+    def begin(self, dt: float, fraction: float) -> Generator[None, None, None]:
+        """Tell everything that moves by itself where it goes in a frame of dt seconds, in slices.
+
+        fraction: of the frame, from where on it is stepped; more than 0 if cloth has torn there.
+        """
         model, state, targets = self.model, self.state, self.targets
         self.dt = dt
         sewing.begin(model, state, dt)
         plasticity.begin(model, state)
-        self._flowing = 0.0
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         model.volume.pumped = gas.pump(model, state, self.kernels, dt)
         path = np.stack([state.pin_targets, targets.pins])
         model.attachment.path, self._firm_path = path[:, :, model.soft_pins], path[:, :, model.firm_pins]
         for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
             plane.lay_path(start, end, dt)
-        model.contact.lay_path(state.colliders, targets.colliders)
+        model.contact.lay_path(state.colliders, targets.colliders, fraction)
         model.tethers.strain = model.levels.strain = state.strain
         yield from model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
         self.watch.lap(model.contact.name)
@@ -189,6 +206,7 @@ class Stepper:
     def end(self) -> State:
         """The state at the end of the frame."""
         state, targets = self.state, self.targets
+        tearing.follow(state)
         state.pin_targets, state.planes, state.colliders = targets.pins.copy(), targets.planes, targets.colliders
         loose = self.model.loose_pins
         state.pin_targets[:, loose] = state.x[:, self.model.pins[loose]]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from meshes import grid, icosphere
-from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon import Body, Collider, Material, Simulation, tearing
 from pbd_addon.kernels import available
+from pbd_addon.plasticity import _ends
 
 DT = 1 / 24
 CELL, CELLS = 0.01, 20
@@ -118,10 +119,14 @@ def test_rest_lengths_stay_within_twice_the_first_ones():
     assert changed.min() >= -0.5
 
 
-def crumpled(**settings) -> tuple[Simulation, Body]:
-    """A sheet falls on a ball, over which it is creased."""
+def crumpled(split: bool = False, tear_strength: float = 0.0, **settings) -> tuple[Simulation, Body]:
+    """A sheet falls on a ball, over which it is creased; `split`: each face has vertices of its own."""
     vertices, faces = grid(16, 16, 0.3, 0.3)
-    material = dataclasses.replace(Material.preset("Paper"), bend_yield=5.0, stretch_yield=1e-4)
+    if split:
+        vertices = vertices[np.ravel(faces)]
+        faces = np.arange(len(vertices)).reshape(-1, 4)
+    yields = {"bend_yield": 5.0, "stretch_yield": 1e-4}
+    material = dataclasses.replace(Material.preset("Paper"), tear_strength=tear_strength, **yields)
     body = Body(vertices + np.array([0.0, 0.0, 0.12]), faces, material)
     ball = Collider(*icosphere(2, 0.1))
     return Simulation([body], [ball], **settings), body
@@ -144,6 +149,29 @@ def test_the_same_frames_come_back(kernels):
             seen += [simulation.positions(body).copy(), simulation.frames.state(14).plastic]
         np.testing.assert_array_equal(seen[0], seen[2])
         np.testing.assert_array_equal(seen[1], seen[3])
+
+
+def test_folds_stay_when_cloth_tears():
+    """Of a crumpled sheet whose vertices come apart along a line, every fold that is left keeps what it had."""
+    simulation, body = crumpled(split=True, tear_strength=1e6)
+    for _ in range(14):
+        simulation.step(DT)
+    model, state = simulation._model, simulation.frames.state(14).copy()
+    before = plastic_by_place(model, state, body)
+    left = np.repeat(body.rest_vertices.reshape(-1, 4, 3).mean(axis=1)[:, 0] < 0.0, 4)
+    joined = np.unique(2 * state.joined + left, return_index=True, return_inverse=True)
+    after = tearing.split(model, state, joined[1][joined[2].reshape(-1)])
+    now = plastic_by_place(after, state, body)
+    assert len(now) == len(before) - 16
+    assert now.items() <= before.items()
+    assert np.count_nonzero(list(now.values())) > 100
+
+
+def plastic_by_place(model, state, body) -> dict:
+    """`State.plastic` by where the ends of hinges, edges and diagonals are at rest; both lips of a tear are one."""
+    places = [tuple(sorted(map(tuple, body.rest_vertices[row].round(6)))) for rows in _ends(model) for row in rows]
+    assert len(places) == len(state.plastic)
+    return dict(zip(places, state.plastic.tolist()))
 
 
 def test_what_cannot_yield_has_nothing_to_remember():

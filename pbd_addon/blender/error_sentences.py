@@ -40,6 +40,7 @@ SENTENCES = {
     "'{name}' is linked: make a local copy (Object > Relations > Make Local)": "",
     "'{name}' is disabled in viewports, so its modifiers are unknown: enable it": "",
     "'{name}' is baked: delete the bake first": "",
+    "Nothing of '{name}' was split: mark a row of edges that leads to a border, or a loop": "",
     "'{name}' is not simulated yet: play some frames first": "",
     "'{name}' is simulated, so that cloth meets it already": "",
     "The simulation range is empty ({first} to {last})": "",

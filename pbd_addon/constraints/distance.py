@@ -73,6 +73,7 @@ class DistanceConstraints(Constraints):
             only.
         sizes: Largest extent of each body at rest, (bodies,) [m], if only soft bodies should have chains; rows in
             chains are then solved once, without a sweep.
+        is_rope: Which rows belong to no face, (m,) bool; default: none.
 
     Attributes:
         numbers: Index of each row among all edges and then all diagonals of all bodies, (m,) int; set by the builder.
@@ -95,6 +96,7 @@ class DistanceConstraints(Constraints):
         compliance: np.ndarray | None = None,
         chains_through: np.ndarray | None = None,
         sizes: np.ndarray | None = None,
+        is_rope: np.ndarray | None = None,
     ) -> None:
         self.name = name
         if name in TOLERANCES:
@@ -104,7 +106,7 @@ class DistanceConstraints(Constraints):
         self.unmapped = np.asarray(rest_lengths, float)[order], np.asarray(geometry, float)[order]
         self.rest_lengths, self.geometry = self.unmapped
         self.numbers, self.yielded, self._lengthening = order, False, np.ones(len(order))
-        self.fields = fields
+        self.fields, self.is_rope = fields, np.zeros(len(order), bool) if is_rope is None else is_rope[order]
         self.own_compliance = np.full(len(order), np.nan) if compliance is None else compliance[order]
         self.multipliers = np.zeros(len(order))
         self.chains_through, self.sizes = chains_through, sizes

@@ -66,11 +66,13 @@ class GrabConstraints(Constraints):
 
     Attributes:
         grabs: Changed by `Simulation.grab` and `Grab.release`.
+        joined: The particle that stands for each where some are one, (n,) int; (0,) if none are.
     """
 
     name = "grab"
 
-    def __init__(self) -> None:
+    def __init__(self, joined: np.ndarray) -> None:
+        self.joined = joined
         self.grabs: list[Grab] = []
         self.active = False
         self.h = 0.0
@@ -87,12 +89,16 @@ class GrabConstraints(Constraints):
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         for grab in self.grabs:
-            weights = self.w[grab.particles]
-            alpha = grab.compliance / self.h**2
+            particles, some = grab.particles, np.arange(len(grab.particles))
+            if len(self.joined):
+                particles, some = np.unique(self.joined[particles], return_index=True)
+            weights = self.w[particles]
+            alpha = grab.compliance[some] / self.h**2
             held = np.where(weights + alpha > 0.0, 1.0, 0.0)  # firm pins cannot be moved
-            kernels.project_attachment(
-                p, grab.particles, grab.targets, np.maximum(weights, 1e-300), alpha, held, grab.multipliers
-            )
+            multipliers = np.ascontiguousarray(grab.multipliers[:, some])
+            targets = np.ascontiguousarray(grab.targets[:, some])
+            kernels.project_attachment(p, particles, targets, np.maximum(weights, 1e-300), alpha, held, multipliers)
+            grab.multipliers[:, some] = multipliers
 
     def arrive(self) -> None:
         """End the frame: the displacements are reached."""

@@ -153,8 +153,11 @@ class ContactConstraints(Constraints):
         """Count forces with these inverse masses, (n,) [1/kg]; what is pushed moves by its true mass."""
         self._counted = np.concatenate([self.welds.merged(w), self._w[self.n :]])
 
-    def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray]) -> None:
-        """Say where the colliders' vertices are at the beginning and at the end of a frame, (3, m) [m] each."""
+    def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray], fraction: float = 0.0) -> None:
+        """Say where the colliders' vertices are at the beginning and at the end of a frame, (3, m) [m] each.
+
+        A substep from `fraction` of it follows.
+        """
         nothing = np.zeros((3, 0))
         self._path = np.concatenate([nothing, *start], axis=1), np.concatenate([nothing, *end], axis=1)
         still = [np.array_equal(a, b) for a, b in zip(start, end)]
@@ -163,7 +166,7 @@ class ContactConstraints(Constraints):
                 obstacle.motion_bound.invalidate()
         self._is_still = still
         for part in (self._x, self._p):
-            part[:, self.n :] = self._path[0]
+            part[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     @property
     def prediction_error(self) -> np.ndarray:

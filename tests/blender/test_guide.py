@@ -19,7 +19,7 @@ BLENDERS_OWN = {
     "File", "New", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
-    "Select Boundary Loop", "Vertices", "Base Fill Type",
+    "Select Boundary Loop", "Vertices", "Base Fill Type", "Location",
 }  # fmt: skip
 
 
@@ -84,6 +84,7 @@ def labels(extension):
         bpy.ops.mesh.primitive_pbd_cloth_add.get_rna_type(),
         bpy.ops.mesh.primitive_pbd_balloon_add.get_rna_type(),
         bpy.ops.object.pbd_set_crease.get_rna_type(),
+        bpy.ops.object.pbd_split.get_rna_type(),
     ]
     for prop in (prop for owner in owners for prop in owner.properties):
         yield prop.name.partition(" (")[0]
@@ -97,7 +98,7 @@ def labels(extension):
         yield f"{name}, changed"
 
 
-@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments"])
+@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments", "tearing"])
 def test_every_bold_word_is_to_be_found_in_blender(extension, name):
     known = set(labels(extension)) | BLENDERS_OWN
     for path in Page(name).words:
@@ -125,13 +126,15 @@ IN_BLENDERS_MENUS = {
 
 QUOTED = {
     "It goes through, or hovers?", "It stands still?", "From frame 20 on: Tension of 'Flag' changed", "Apply as Base",
-    "PBD Output", "Basis", "25 seams added", "96 seams added", "48 edges creased",
+    "PBD Output", "Basis", "25 seams added", "96 seams added", "48 edges creased", "1,089 vertices are 4,096 now",
+    "Tear Weld", "Edit Mode",
 }  # fmt: skip
 """Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
 
 
 @pytest.mark.parametrize(
-    "name", ["character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth", "garments"]
+    "name",
+    ["character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth", "garments", "tearing"],
 )
 def test_every_word_in_italics_is_to_be_found_in_blender(extension, name):
     """What the pages call by a label is called so in this Blender: ours, and Blender's own."""
@@ -366,3 +369,26 @@ def test_garments(extension):
 
     outcomes = (is_sewn, is_open, is_a_cushion, has_pleats)
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))
+
+
+def test_tearing(extension):
+    running = extension.bridge("timeline.session")
+
+    def one_by_one(frame):
+        """Number of vertices that move on their own at a frame."""
+        frames = running.get(bpy.context.scene).scene_sim.simulation.frames
+        return len(np.unique(frames.state(frame).joined))
+
+    def is_torn(page):
+        heading = "Send a ball through a sheet"
+        assert "*1,089 vertices are 4,096 now*" in page.sections[heading]
+        assert len(body().data.vertices) == 4096
+        assert body().pbd.tear_strength == page.number(heading, r"is\s+(\d+) N/m, a tenth")
+        begins = int(page.number(heading, r"At frame (\d+) it begins"))
+        assert one_by_one(begins - 1) == 1089 < one_by_one(begins)
+        go(24)
+        assert len(running.get(bpy.context.scene).scene_sim.simulation._model.body_of_island) > 2
+        ball = bpy.data.objects["Sphere"]
+        assert ball.location.z + 0.15 < shown(body())[:, 2].max()
+
+    walk("tearing", {"Send a ball through a sheet": is_torn})

@@ -34,7 +34,9 @@ def no_faces(exam: MeshExam) -> str:
 
 
 def doubles(exam: MeshExam) -> str:
-    """Vertices in the same place are not connected, so the cloth is cut open there."""
+    """Vertices in the same place are not connected, so the cloth is cut open there, unless it is split to tear."""
+    if exam.obj.pbd.tear_strength:
+        return ""
     geometry = bmesh.new()
     geometry.from_mesh(exam.obj.data)
     count = len(double_targets(geometry))

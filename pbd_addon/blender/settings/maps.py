@@ -20,6 +20,7 @@ LABELS = {
     "density": "Density",
     "pressure": "Pressure",
     "friction": "Friction",
+    "tear": "Tearing",
 }
 
 ABOUT = {
@@ -33,6 +34,7 @@ ABOUT = {
     "density": ("Density", 0.2, "A hem with a lead band 5"),
     "pressure": ("the pressure on the skin", 0.0, "A place where nothing blows 0"),
     "friction": ("Friction", 0.0, "A slippery patch 0.1, a rubber sole 3"),
+    "tear": ("Tear Strength", 0.0, "A perforated line 0.1, a hem 3; key it to 0 to let go"),
 }
 """For each map: what its factor multiplies, the default factor at weight 0, and typical values."""
 

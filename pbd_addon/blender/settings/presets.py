@@ -28,13 +28,16 @@ PIN_FIELDS = ("hold_pins", "pin_stiffness")
 SEWING_FIELDS = ("sewing", "closing_time", "sewing_force")
 """These belong to the mesh: what is sewn, and how far apart it lies."""
 
+TEAR_FIELDS = ("tear_strength",)
+"""These belong to the mesh: whether it is split, so that it can tear."""
+
 CONTACT_FIELDS = ("self_collision", "self_distance")
 """These belong to the mesh: whether it folds, and how fine it is."""
 
 
 def fields(kind: str) -> tuple[str, ...]:
     """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`."""
-    left_out = PIN_FIELDS + SEWING_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
+    left_out = PIN_FIELDS + SEWING_FIELDS + TEAR_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 
 

@@ -101,7 +101,7 @@ class DiskCache:
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest["pushed"], skin=rest["skin"], penetrated=penetrated,
             pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"], seams=rest["seams"],
-            plastic=rest["plastic"],
+            plastic=rest["plastic"], joined=rest["joined"],
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -120,6 +120,7 @@ class DiskCache:
             "inside": state.inside,
             "seams": state.seams,
             "plastic": state.plastic,
+            "joined": state.joined,
         }
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()

@@ -18,9 +18,10 @@ def intersecting_faces(bodies: Sequence[Body]) -> list[np.ndarray]:
     """
     offsets = np.cumsum([0, *(len(body.vertices) for body in bodies)])
     x = np.concatenate([body.vertices for body in bodies])
-    triangles = [body.mesh.triangles + offset for body, offset in zip(bodies, offsets)]
+    meshes = [body.whole.mesh for body in bodies]
+    triangles = [mesh.triangles + offset for mesh, offset in zip(meshes, offsets)]
     crossed = np.split(crossing_faces(x, np.concatenate(triangles)), np.cumsum([len(part) for part in triangles])[:-1])
-    return [np.unique(body.mesh.triangle_faces[part]) for body, part in zip(bodies, crossed)]
+    return [np.unique(mesh.triangle_faces[part]) for mesh, part in zip(meshes, crossed)]
 
 
 def kept_faces(faces: Polygons) -> np.ndarray:

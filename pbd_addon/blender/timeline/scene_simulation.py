@@ -210,7 +210,7 @@ class SceneSimulation:
 
     def _caps(self, member: SimulatedObject) -> tuple[str, ...]:
         """A sentence about the openings of a mesh under pressure."""
-        count = len(member.body.mesh.boundary_loops)
+        count = len(member.body.whole.mesh.boundary_loops)
         material = raw_settings.material_from(self.applied[member.uid], member.name)
         if material.pressure_mode == "OFF" or not count:
             return ()

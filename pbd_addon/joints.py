@@ -1,0 +1,60 @@
+"""Joints: vertices at the same place that are one as long as the cloth holds there; their faces meet in an edge."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .mesh import Polygons, connected_components, outlines, pair_keys
+
+
+def coincident(x: np.ndarray, polygons: Polygons) -> np.ndarray:
+    """The first of the border vertices at the same place as each, itself inside of a surface, (n,) int.
+
+    Places are the same in float32, as Blender has them. x: positions, (n, 3) [m].
+    """
+    first = np.arange(len(x))
+    sides = outlines(polygons)
+    _, of_side, counts = np.unique(pair_keys(sides, len(x)), return_inverse=True, return_counts=True)
+    border = np.unique(sides[counts[of_side.reshape(-1)] == 1])
+    places = x[border].astype(np.float32) + np.float32(0.0)  # -0.0 is 0.0
+    _, one, group = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    first[border] = border[one[group.reshape(-1)]]
+    return first
+
+
+def fans(
+    polygons: Polygons,
+    label: np.ndarray,
+    pinned: np.ndarray,
+    held: np.ndarray | None = None,
+    side: np.ndarray | None = None,
+) -> np.ndarray:
+    """The vertex that stands for each, (n,) int, where those of one label are one if their faces meet in an edge.
+
+    Args:
+        polygons: Faces, each with vertices of its own where it can tear off.
+        label: Number of the group of each vertex, below n, (n,) int.
+        pinned: Which vertices are pinned, (n,) bool; a pinned one stands for its group.
+        held: Which vertices hold, (n,) bool: an edge between two that do not hold is open. Default: all.
+        side: Vertices of a group are one only if they are on the same side, (n,) int.
+    """
+    n = len(label)
+    ends = outlines(polygons)
+    labels = label[ends]
+    ends = np.where((labels[:, 0] > labels[:, 1])[:, None], ends[:, ::-1], ends)
+    keys = label[ends[:, 0]] * n + label[ends[:, 1]]
+    order = np.argsort(keys, kind="stable")
+    meet = keys[order][1:] == keys[order][:-1]
+    one, other = ends[order[:-1][meet]], ends[order[1:][meet]]
+    if held is not None:
+        holds = held[one].any(axis=1)
+        one, other = one[holds], other[holds]
+    links = np.column_stack([one.ravel(), other.ravel()])
+    links = links[links[:, 0] != links[:, 1]]
+    if side is not None:
+        links = links[side[links[:, 0]] == side[links[:, 1]]]
+    group = connected_components(links, n)
+    order = np.lexsort((~pinned, group))  # stable: the smallest number first
+    first = np.zeros(group.max(initial=-1) + 1, int)
+    first[group[order[::-1]]] = order[::-1]
+    return first[group]
