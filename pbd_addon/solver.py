@@ -14,13 +14,14 @@ from collections.abc import Generator
 
 import numpy as np
 
-from . import forces, gas, plasticity, sewing, tearing
+from . import adaptive, forces, gas, plasticity, sewing, tearing, time_stepping
 from .air import AirOfFrame
 from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
 from .stopwatch import Stopwatch
+from .time_stepping import Past
 
 RUNAWAY_SPEED = 1e4
 """No particle of a sound simulation is faster [m/s]."""
@@ -64,6 +65,8 @@ def step(
 
     It is a generator that yields after each substep but the last.
 
+    A frame that begins in second order and is not smooth is stepped again in first order, see `time_stepping`.
+
     It also yields, no share yet, where contact looks for all that intersects before the first one.
 
     Args:
@@ -81,21 +84,14 @@ def step(
     Raises:
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
+    if adaptive.looks_back(model, state, settings):
+        stepper = Stepper(model, state.copy(), settings, targets, kernels, watch, second_order=True)
+        done = yield from stepper.frame(dt)
+        if done:
+            return model, stepper.end()
+        model.contact.rewind(0.0)
     stepper = Stepper(model, state.copy(), settings, targets, kernels, watch)
-    count = settings.substeps
-    for k in range(count):
-        if stepper.tear(k, count) or not k:
-            for _part in stepper.begin(dt, k / count):
-                yield k / count
-                watch.resume()
-        stepper.advance(k / count, (k + 1) / count, dt / count)
-        if k + 1 < count:
-            try:
-                yield (k + 1) / count
-            except GeneratorExit:
-                model.contact.rewind(0.0)
-                raise
-            watch.resume()
+    yield from stepper.frame(dt)
     return stepper.model, stepper.end()
 
 
@@ -106,6 +102,7 @@ class Stepper:
     Attributes:
         model, settings, targets, kernels, watch: As in `step`.
         state: What is stepped, in place.
+        second_order: Whether substeps look back, see `time_stepping`.
     """
 
     model: Model
@@ -114,22 +111,76 @@ class Stepper:
     targets: Targets
     kernels: Kernels
     watch: Stopwatch
+    second_order: bool = False
     air: AirOfFrame = dataclasses.field(init=False)
     dt: float = 0.0
+    h: float = 0.0
+    _past: Past | None = None
+    _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
     _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
     _flowing: float = 0.0
     _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
 
-    def substep(self, fraction: float, h: float, together: bool = True) -> None:
-        """Step the state by h seconds, to `fraction` of the frame; `together`: stretch and contact in turn."""
+    def frame(self, dt: float) -> Generator[float, None, bool]:
+        """A frame of dt seconds, in slices; whether it is done: one of second order has to be smooth."""
+        lengths = time_stepping.lengths(self.settings.substeps, self.second_order)
+        count, self.h = len(lengths), dt / float(lengths.sum())
+        ends = [*(np.cumsum(lengths) / lengths.sum()).tolist()[:-1], 1.0]
+        for k, (start, stop, length) in enumerate(zip([0.0, *ends], ends, lengths.tolist())):
+            torn = self._torn(k, count)
+            if torn is not None and self.second_order:
+                return False
+            if torn is not None:
+                self._split(torn)
+            if torn is not None or not k:
+                for _part in self.begin(dt, start):
+                    yield start
+                    self.watch.resume()
+            if not self.second_order:
+                self.advance(start, stop, self.h)
+            elif not self._look_ahead(stop, length * self.h):
+                return False
+            if stop < 1.0:
+                try:
+                    yield stop
+                except GeneratorExit:
+                    self.model.contact.rewind(0.0)
+                    raise
+                self.watch.resume()
+        return True
+
+    def _look_ahead(self, stop: float, duration: float) -> bool:
+        """One substep of second order, of `duration` seconds to `stop`; whether nothing but smooth forces acted."""
+        x = self.state.x
+        self.substep(stop, self.h, duration)
+        smooth = self.air.is_weak and not self.model.pushed().any() and self.model.contact.is_crossing_free
+        if smooth and np.abs(self.state.v).max() < RUNAWAY_SPEED:  # false for NaN too
+            self._past = Past(x, self._slowed, duration)
+            self._remember(duration, stop)
+            return True
+        return False
+
+    def substep(self, fraction: float, h: float, duration: float, together: bool = True) -> None:
+        """Step the state by `duration` seconds of the effective length h, to `fraction` of the frame.
+
+        together: Stretch and contact in turn.
+        """
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
         x, v = state.x.copy(), state.v.copy()
-        left, taken = self._decay(h)
+        left, taken = self._decay(duration)
         forces.damp(model, x, v, taken, kernels)  #                                  (6)
         forces.slow_down(v, left)  #                                                 (5)
-        blown = self._blow(x, v, h, fraction)  #                                     (5)
+        before = v.copy() if model.skin.active else v
+        acceleration = self.air.blow(kernels, x, v, duration, fraction) if self.air.active else None  # (5)
+        start = self._look_back(x, v, duration) if self.second_order else x
+        if acceleration is not None:
+            v += np.where(model.w > 0.0, h, 0.0) * acceleration  #                   (5)
+        if model.lift.active:
+            model.lift.push(kernels, x, v, model.w, h)  #                            (5)
+        is_blown = self.air.active or model.lift.active
+        blown = v - before if is_blown and model.skin.active else None
         forces.accelerate(model, v, self.settings.gravity, h)  #                     (5)
-        p = x + h * v  #                                                             (7)
+        p = start + h * v  #                                                         (7)
         p[:, model.pinned] = self._pinned(fraction)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
@@ -140,9 +191,11 @@ class Stepper:
         for constraints in model.constraints:
             constraints.begin_substep(h, fraction)
             watch.lap(constraints.name)
+        meetings = (*model.plane_constraints, model.contact)
         for _ in range(self.settings.iterations):  #                                 (9)
             for constraints in model.sequence:
-                constraints.project(kernels, p, x)  #                                (10), of contact (8)
+                before = x if constraints in meetings else start
+                constraints.project(kernels, p, before)  #                           (10), of contact (8)
                 if constraints is model.volume:
                     model.skin.end_pass(kernels, p, x)
                 watch.lap(constraints.name)
@@ -153,34 +206,33 @@ class Stepper:
             constraints.apply_friction(kernels, p, x)  #                             (16)
             watch.lap(constraints.name)
         model.welds.unite(p, x)
-        v = (p - x) / h  #                                                           (13)
+        v = (p - start) / h  #                                                       (13)
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
 
-    def _blow(self, x: np.ndarray, v: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
-        """Let air, fields and lift act on velocities (3, n) for h seconds, in place.
+    def _look_back(self, x: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
+        """Positions that a substep of second order starts from, (3, n) [m]; velocities v (3, n) are changed."""
+        self._slowed = v.copy()
+        if self._past is None:
+            return x
+        share = time_stepping.share(duration / self._past.duration)
+        v += share * (self.state.v - self._past.v)
+        return np.asarray(x + share * (x - self._past.x))
 
-        What they changed, for skins under pressure; None where there are none, or nothing acts.
-        """
-        if not (self.air.active or self.model.lift.active):
-            return None
-        before = v.copy() if self.model.skin.active else v
-        self.air.blow(self.kernels, x, v, self.model.w, h, fraction)
-        if self.model.lift.active:
-            self.model.lift.push(self.kernels, x, v, self.model.w, h)
-        return v - before if self.model.skin.active else None
-
-    def tear(self, number: int, count: int) -> bool:
-        """Let cloth tear before a substep of a frame with `count` of them; whether it did, so that `begin` follows."""
+    def _torn(self, number: int, count: int) -> np.ndarray | None:
+        """What is joined after cloth has torn before a substep of a frame with `count` of them; None if none does."""
         rounds = number * tearing.CHECKS // count
         if not len(self.state.joined) or (number and rounds == (number - 1) * tearing.CHECKS // count):
-            return False
+            return None
         joined = tearing.torn(self.model, self.state, number == 0)
-        if joined is not None:
-            self.model = tearing.split(self.model, self.state, joined)
-            self._decays = {}
         self.watch.lap("tearing")
-        return joined is not None
+        return joined
+
+    def _split(self, joined: np.ndarray) -> None:
+        """Go on with the model of which only these particles are joined, (n,) int; `begin` follows."""
+        self.model = tearing.split(self.model, self.state, joined)
+        self._decays = {}
+        self.watch.lap("tearing")
 
     def begin(self, dt: float, fraction: float) -> Generator[None, None, None]:
         """Tell everything that moves by itself where it goes in a frame of dt seconds, in slices.
@@ -224,7 +276,7 @@ class Stepper:
         """
         model, state = self.model, self.state
         before = state.x, state.v
-        self.substep(stop, h, together)
+        self.substep(stop, h, h, together)
         sound = np.abs(state.v).max() < RUNAWAY_SPEED  # false for NaN too
         fits = model.contact.is_crossing_free
         fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
@@ -241,17 +293,17 @@ class Stepper:
         self.advance(start, middle, 0.5 * h, retries - 1, together)
         self.advance(middle, stop, 0.5 * h, retries - 1, together)
 
-    def _remember(self, h: float, stop: float) -> None:
+    def _remember(self, duration: float, stop: float) -> None:
         """Take what the next substep is to know of this one into the state."""
         model, state = self.model, self.state
         if len(model.tethers.lengths) or len(model.levels.lengths):
-            state.strain = model.tethers.follow(state.strain, model.stretch)
+            state.strain = model.tethers.follow(state.strain, model.stretch, duration)
             model.tethers.strain = model.levels.strain = state.strain
         state.skin = model.skin.remember(self.kernels, state.x)
         state.pushed = state.pushed | model.pushed()
         model.stretch.pushed = model.stretch.pushed | state.pushed
         if plasticity.is_plastic(model):
-            self._flowing += h
+            self._flowing += duration
             if stop >= 1.0 or self._flowing >= plasticity.FLOW_TIME * (1.0 - 1e-9):
                 plasticity.flow(model, state, self._flowing)
                 self._flowing = 0.0

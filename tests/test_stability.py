@@ -51,6 +51,7 @@ def fragile_scene(limit: float, particle: int = 4, after: int = 0, substeps: int
     return body, simulation, fragile
 
 
+@pytest.mark.usefixtures("first_order")
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e6])
 @pytest.mark.parametrize("halvings", range(1, RETRIES + 1))
 def test_a_bad_substep_is_retried_in_halves(halvings, value):
@@ -68,6 +69,7 @@ def test_a_bad_substep_is_retried_in_halves(halvings, value):
     np.testing.assert_allclose(simulation.velocities(body), expected.velocities(other), rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.usefixtures("first_order")
 def test_only_the_bad_substep_is_cut():
     """The substeps before and after a bad one keep their length."""
     _, simulation, fragile = fragile_scene(0.0, substeps=4)
@@ -85,6 +87,7 @@ def test_only_the_bad_substep_is_cut():
     np.testing.assert_allclose(calls, np.array([1 / 4, 1 / 4, 1 / 8, 1 / 8, 1 / 4, 1 / 4]) * H)
 
 
+@pytest.mark.usefixtures("first_order")
 def test_all_retries_are_made_before_giving_up():
     """The halves are halved again as often as is allowed; then the error names the body and a vertex of it."""
     body, simulation, fragile = fragile_scene(0.0, particle=7)

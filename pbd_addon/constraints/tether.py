@@ -6,6 +6,7 @@ but only where the cloth would be overstretched; the rest is left to the edges.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -26,8 +27,8 @@ MANY_GROUPS = 8
 MARGIN = 1.1
 """Ratio of a tether's slack to the elastic strain."""
 
-FORGET = 0.98
-"""Decay of the remembered elastic strain per substep."""
+MEMORY = 0.1
+"""Time in which the remembered elastic strain decays by a factor e [s]: about two frames."""
 
 DYNAMIC_LOAD = 3.0
 """Load, in multiples of its own weight, that a soft cloth may bear before its multipliers show the strain."""
@@ -130,15 +131,18 @@ class TetherConstraints(Constraints):
         self.known_strain = np.full(self.bodies, np.nan)
         self.h = 0.0
 
-    def follow(self, before: np.ndarray, stretch: DistanceConstraints) -> np.ndarray:
-        """Elastic strain of each body to remember, (bodies,): that of the last substep, or the decayed `before`."""
+    def follow(self, before: np.ndarray, stretch: DistanceConstraints, duration: float) -> np.ndarray:
+        """Elastic strain of each body to remember, (bodies,): that of the last substep, or `before` as it has decayed.
+
+        duration: Length of the substep [s].
+        """
         elastic = stretch.elastic_strain()
         if self.bodies == 1:
             now = elastic.max(initial=0.0)
         else:
             now = np.zeros(self.bodies)
             np.maximum.at(now, stretch.rows.body, elastic)
-        return np.maximum(now, FORGET * before)
+        return np.maximum(now, math.exp(-duration / MEMORY) * before)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0

@@ -1,0 +1,65 @@
+"""Second-order time stepping (BDF2): a substep looks back at the one before it.
+
+From positions x and velocities v, and those at the beginning of the substep before, x' and v', a substep of length d,
+w times as long as that one, solves (Hairer, Nørsett and Wanner 1993, sec. III.5)
+
+    p = X + h u,  u = V + h a(p, u),  with X = x + b (x - x'),  V = v + b (v - v'),
+    b = w² / (1 + 2 w),  h = d (1 + w) / (1 + 2 w).
+
+That is the first-order substep of Müller et al. 2007, of the effective length h, from X and V instead of x and v: so
+constraints and forces are those of first order. At equal lengths h is 2/3 d. The first substep of each frame is of
+first order. So nothing but x and v goes from frame to frame, and targets that leap there find no past to fight with.
+The lengths of the others are chosen so that h is the same for all: compliances are scaled once for a frame.
+
+What slows motion down, which is damping, drag and air, takes its share of the true velocities v for the whole d, as in
+first order, and is then no part of what is looked back at: v' is what it has left. A part of it that was extrapolated
+would throw a light sheet beyond the wind's own velocity.
+
+Only smooth motion can be extrapolated. What hits a floor at 1 m/s would leave it at 0.5 m/s, and where some particles
+look back and others do not, momentum is lost. So a frame in which anything is pushed by contact, planes or kinds that
+are not springs, or is torn along by a storm, is stepped again as a whole in first order; see `adaptive.looks_back`.
+
+Half as many substeps of second order are as exact: a grid of 64 × 64 vertices that swings from two corners is with 10 of
+them 12 mm from the limit of many, in its center of mass in the first second, and 17 mm in its vertices; with 20 of first
+order 13 and 18 mm. So a frame of second order takes half as many as the settings say.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+
+LEAST = 16
+"""Fewest substeps of first order that half as many of second order replace. Mean strain of that grid with 20, 16, 12, 8
+steps: 0.016, 0.022, 0.056, 0.28 %, in first order 0.011, 0.013, 0.019, 0.078 %."""
+
+
+class Past(NamedTuple):
+    """The beginning of the last substep.
+
+    Attributes:
+        x: Positions, (3, n) [m].
+        v: Velocities, slowed down, (3, n) [m/s].
+        duration: Length of that substep [s].
+    """
+
+    x: np.ndarray
+    v: np.ndarray
+    duration: float
+
+
+def lengths(count: int, second_order: bool) -> np.ndarray:
+    """Lengths of the substeps of a frame, in effective lengths: `count` ones, or half as many 1, 1.618, 1.477, ..."""
+    found = [1.0] * (-(-count // 2) if second_order else count)
+    for k in range(1, len(found) if second_order else 0):
+        # h = d (1 + w) / (1 + 2 w) = 1 with w = d / last
+        found[k] = 0.5 * (2.0 - found[k - 1] + math.hypot(found[k - 1], 2.0))
+    return np.array(found)
+
+
+def share(w: float) -> float:
+    """The share b of the last substep's changes that the next one starts with, if it is w times as long."""
+    return w**2 / (1.0 + 2.0 * w)
