@@ -81,9 +81,10 @@ def substeps(
 def looks_back(model: Model, state: State, settings: SolverSettings) -> bool:
     """Whether the next frame begins with substeps of second order, see `time_stepping`.
 
-    Not with few substeps, nor with PBD, nor with skins under pressure, which would gain energy when they bounce. Not if anything was pushed in
-    the last frame: it will be again; nor while a hand or a seam jerks. And not with soft cloth, which gains nothing: a
-    curtain of 5 N/m is with 10 steps twice as far from the limit of many as with 20 of first order.
+    Not with few substeps or PBD, nor with skins under pressure, which would gain energy when they bounce. Not if
+    anything was pushed in the last frame: it will be again; nor while a hand or a seam jerks. And not with soft cloth,
+    which gains nothing: a curtain of 5 N/m is with 10 steps twice as far from the limit of many as with 20 of first
+    order.
     """
     first = not len(state.air)  # frames leave the time there
     jerked = any(kind.active for kind in (model.grabs, model.seams, model.welds))

@@ -19,9 +19,9 @@ Only smooth motion can be extrapolated. What hits a floor at 1 m/s would leave i
 look back and others do not, momentum is lost. So a frame in which anything is pushed by contact, planes or kinds that
 are not springs, or is torn along by a storm, is stepped again as a whole in first order; see `adaptive.looks_back`.
 
-Half as many substeps of second order are as exact: a grid of 64 × 64 vertices that swings from two corners is with 10 of
-them 12 mm from the limit of many, in its center of mass in the first second, and 17 mm in its vertices; with 20 of first
-order 13 and 18 mm. So a frame of second order takes half as many as the settings say.
+Half as many substeps of second order are as exact: a grid of 64 × 64 vertices that swings from two corners is with 10
+of them 12 mm from the limit of many, in its center of mass in the first second, and 17 mm in its vertices, with 20 of
+first order 13 and 18 mm. So a frame of second order takes half as many as the settings say.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-
 
 LEAST = 16
 """Fewest substeps of first order that half as many of second order replace. Mean strain of that grid with 20, 16, 12, 8

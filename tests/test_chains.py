@@ -8,6 +8,7 @@ import pytest
 from batches import find, jacobian
 from meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
+from pbd_addon.constraints import distance
 from pbd_addon.constraints.chains import find_families
 from pbd_addon.kernels import numpy as numpy_kernels
 
@@ -126,3 +127,29 @@ def test_rings_take_one_newton_step_together(counts, pinned):
     (chained,) = stretch.chains
     numpy_kernels.project_chains(p, x.T, *chained.layout, *chained.values, np.zeros(len(chained.row_of_step)), 1)
     np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)
+
+
+def hung_by_corners(n: int) -> tuple[Body, Simulation]:
+    vertices, quads = grid(n - 1, n - 1, 1.0, 1.0)
+    body = Body(vertices, quads, Material.preset("Cotton"), pins=[n * (n - 1), n * n - 1])
+    return body, Simulation([body], self_collision=False)
+
+
+@pytest.mark.usefixtures("fastest_kernels")
+def test_edges_around_a_few_pins_are_swept_again(monkeypatch):
+    """A curtain that falls and swings on two corners strains most there, and half as much as by its chains alone."""
+    largest = []
+    for near in (0, distance.NEAR):
+        monkeypatch.setattr(distance, "NEAR", near)
+        body, simulation = hung_by_corners(64)
+        swept = find(simulation, "stretch").near_pins
+        assert len(swept) == 2 * near * (near + 1)
+        strains = [simulation.step(1 / 24) and body.edge_strain(simulation.positions(body)).max() for _ in range(50)]
+        largest.append(np.mean(strains[-10:]))
+    assert largest[1] < 0.5 * largest[0]
+
+
+def test_a_curtain_on_a_whole_border_is_not_swept_again():
+    vertices, quads = grid(63, 63, 1.0, 1.0)
+    simulation = Simulation([Body(vertices, quads, pins=range(64))])
+    assert not len(find(simulation, "stretch").near_pins)

@@ -39,6 +39,13 @@ Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chai
 strain. Sheets of 100 N/m, which hang 40 % too deep without them, lengthen by 0.015."""
 
 
+NEAR, NEAR_SHARE, SWEEPS = 16, 0.1, 8
+"""After the chains, rows within `NEAR` edges of a firm pin are swept so often, if they are at most this share of a
+body's rows. A few pins that carry a whole sheet strain the edges around them most, because the family that is solved
+first is left by the last one. In a swinging curtain of 100 x 100 vertices that hangs by two corners, the largest strain
+of the last ten of 50 frames is 5.4 %; with 8 edges and 4 sweeps 3.5, 16 and 4 3.3, 16 and 8 2.6, 16 and 12 2.6 %."""
+
+
 class Chained(NamedTuple):
     """A family of chains, prepared for its kernel.
 
@@ -80,6 +87,7 @@ class DistanceConstraints(Constraints):
         yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
         lanes: Chains that lie side by side in `chains`, see `kernels.LANES`.
+        near_pins: Rows that are swept several times after the chains, see `NEAR`, (k,) int.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
             for edges in no chain; if not, the families are solved back and forth instead.
     """
@@ -116,6 +124,7 @@ class DistanceConstraints(Constraints):
         self.chain_rows = np.zeros(len(order), bool)
         self.lanes = 0
         self.pushed = np.zeros(0, bool)
+        self.near_pins = np.zeros(0, int)
         self.relaxed = False
         self.h = 0.0
 
@@ -149,6 +158,7 @@ class DistanceConstraints(Constraints):
         self.sides = 1 if same else 2
         self.active = bool((self.compliance < NO_STIFFNESS).any())
         self._find_chains(materials, settings)
+        self.near_pins = self._find_near_pins(len(w))
         self.h = 0.0
 
     def _find_chains(self, materials: Sequence[Material], settings: SolverSettings) -> None:
@@ -172,6 +182,22 @@ class DistanceConstraints(Constraints):
         self.in_chains = np.bincount(self.rows.body[outside], minlength=len(materials)) == 0
         self.chain_rows = ~outside
 
+    def _find_near_pins(self, count: int) -> np.ndarray:
+        """Rows that are swept once more after the chains, see `NEAR`, (k,) int; `count` is that of all particles."""
+        if self.relaxed or self.sizes is not None or not self.families:
+            return np.zeros(0, int)
+        one, other = self.rows.indices
+        reached = np.zeros(count, bool)
+        reached[self.rows.indices[self.weights == 0.0]] = True
+        for _ in range(NEAR):
+            met = reached[one] | reached[other]
+            reached[one[met]] = reached[other[met]] = True
+        near = reached[one] & reached[other] & self.chain_rows
+        some, every = (
+            np.bincount(body, minlength=len(self.chained)) for body in (self.rows.body[near], self.rows.body)
+        )
+        return np.flatnonzero(near & (some <= NEAR_SHARE * every)[self.rows.body])
+
     def _compliance(self, materials: Sequence[Material], field: str) -> np.ndarray:
         stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body] * self.geometry
         return np.where(np.isnan(self.own_compliance), compliances(stiffness), self.own_compliance)
@@ -191,6 +217,7 @@ class DistanceConstraints(Constraints):
             self.softness = self.alpha[0] / self.rest_lengths
             self.shortest = float(self.rest_lengths.min(initial=np.inf))
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
+            self.around_pins = self._part(self.near_pins) if len(self.near_pins) else ()
             self._lay_out_chains()
         elif np.array_equal(self._both_ways(), self.both_ways):
             return
@@ -214,17 +241,21 @@ class DistanceConstraints(Constraints):
         self.swept: slice | np.ndarray | None = None
         if back.all() and len(back):
             return
-        self.swept, starts, layouts = slice(None), self.rows.starts, self.rows.layouts
-        if back.any():
-            self.swept = np.flatnonzero(~back)
-            starts = np.searchsorted(self.swept, starts)
-            layouts = find_layouts(self.rows.indices[:, self.swept], starts)
+        self.swept = np.flatnonzero(~back) if back.any() else slice(None)
         families = [filter_chains(chained.family, back) for chained in self.chains if self.sizes is None]
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
-        gamma = self.gamma[self.swept] if len(self.gamma) else self.gamma
-        self.sweep = (
-            self.rows.indices[:, self.swept], starts, layouts, self.weights[:, self.swept],
-            self.rest_lengths[self.swept], self.alpha[:, self.swept], self.scale[:, self.swept], gamma,
+        self.sweep = self._part(self.swept)
+
+    def _part(self, some: slice | np.ndarray) -> tuple[object, ...]:
+        """The arguments of `project_distance` before the multipliers, for some rows."""
+        starts, layouts = self.rows.starts, self.rows.layouts
+        if not isinstance(some, slice):
+            starts = np.searchsorted(some, starts)
+            layouts = find_layouts(self.rows.indices[:, some], starts)
+        gamma = self.gamma[some] if len(self.gamma) else self.gamma
+        return (
+            self.rows.indices[:, some], starts, layouts, self.weights[:, some],
+            self.rest_lengths[some], self.alpha[:, some], self.scale[:, some], gamma,
         )  # fmt: skip
 
     def _chained(self, family: Family) -> Chained:
@@ -262,6 +293,11 @@ class DistanceConstraints(Constraints):
             multipliers = self.multipliers[self.swept]
             kernels.project_distance(p, x, *self.sweep, multipliers)
             self.multipliers[self.swept] = multipliers
+        if len(self.near_pins):
+            multipliers = self.multipliers[self.near_pins]
+            for _ in range(SWEEPS):
+                kernels.project_distance(p, x, *self.around_pins, multipliers)
+            self.multipliers[self.near_pins] = multipliers
 
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
         """Project all rows once more, continuing their multipliers, with inverse masses times `share` (n,)."""
