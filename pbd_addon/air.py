@@ -37,11 +37,6 @@ GUSTS = 4
 """How often a frame asks for the gusts at each particle. At 12 m/s and 24 frames a second, the air is 12 cm farther."""
 
 
-WEAK = 0.5
-"""Largest mean share s that air may take in a substep of second order: as long as it need not be limited. With a flag
-of cotton in 12 m/s it is 0.3, and its end moves at 14.2 to 14.4 m/s with 8 to 40 steps, at 14.0 when converged."""
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Surroundings:
     """What acts from outside, until something else is said.
@@ -155,7 +150,6 @@ class AirOfFrame:
 
     Attributes:
         active: Whether anything acts.
-        is_weak: Whether the air takes less than `WEAK` in the first substep; None before it.
     """
 
     def __init__(self, surface: AirSurface, around: Surroundings, memory: np.ndarray, dt: float) -> None:
@@ -175,7 +169,6 @@ class AirOfFrame:
         self._gusts: tuple[int, np.ndarray] | None = None
         self._blowing: tuple[int, np.ndarray] | None = None
         self._shade = self._shades()
-        self.is_weak: bool | None = None if self.feels else True
 
     @property
     def _turbulence(self) -> float:
@@ -187,11 +180,8 @@ class AirOfFrame:
         lags = np.remainder(before.lags + self.rates * self.dt, 2.0 * math.pi)
         return Memory(before.time + self.dt, self.end, self._turbulence, lags).pack()
 
-    def blow(self, kernels: Kernels, x: np.ndarray, v: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
-        """Let wind and still air act on velocities (3, n), in place, in the h seconds up to `fraction`.
-
-        Returns:
-            The acceleration by fields, (3, n) [m/s²], or None.
+    def blow(self, kernels: Kernels, x: np.ndarray, v: np.ndarray, w: np.ndarray, h: float, fraction: float) -> None:
+        """Let wind, still air and fields act on velocities (3, n), in place, in the h seconds up to `fraction`.
 
         Raises:
             ValueError: A function fails, or returns what it must not.
@@ -202,19 +192,10 @@ class AirOfFrame:
             air = self._air(kernels, x, begin, fraction)
             if moving is not None:
                 air = np.ascontiguousarray(air + moving)
-            if self.is_weak is None:
-                self.is_weak = self._share(x, air - v, h) < WEAK
             triangles, masses, shares, normal, tangent, _ = self.surface
             kernels.push_by_air(v, x, air, self._shade, triangles, masses, normal, tangent, shares, h)
-        return acceleration
-
-    def _share(self, x: np.ndarray, flow: np.ndarray, h: float) -> float:
-        """The mean share s of the flow (3, n) [m/s] that the air takes of triangles, that of the lightest body."""
-        first, second, third = x.take(self.surface.triangles, axis=1).swapaxes(0, 1)
-        doubled = np.linalg.norm(np.cross(second - first, third - first, axis=0), axis=0)
-        speed = np.linalg.norm(flow, axis=0).take(self.surface.triangles).mean(axis=0)
-        share = 0.5 * h * self.surface.normal * doubled * speed / self.surface.masses
-        return max(float(share[part].mean()) for part in self.surface.parts.values())
+        if acceleration is not None:
+            v += np.where(w > 0.0, h, 0.0) * acceleration
 
     def _air(self, kernels: Kernels, x: np.ndarray, begin: float, fraction: float) -> np.ndarray:
         """Velocity of the air at each particle, (3, n), or everywhere, (3, 1) [m/s]."""

@@ -84,7 +84,7 @@ def step(
     Raises:
         UnstableError: A substep stayed unsound after `RETRIES` halvings.
     """
-    if adaptive.looks_back(model, state, settings):
+    if adaptive.looks_back(model, state, settings, dt):
         stepper = Stepper(model, state.copy(), settings, targets, kernels, watch, second_order=True)
         done = yield from stepper.frame(dt)
         if done:
@@ -151,11 +151,11 @@ class Stepper:
 
     def _look_ahead(self, stop: float, duration: float) -> bool:
         """One substep of second order, of `duration` seconds to `stop`; whether nothing but smooth forces acted."""
-        x = self.state.x
+        x, v = self.state.x, self.state.v
         self.substep(stop, self.h, duration)
-        smooth = self.air.is_weak and not self.model.pushed().any() and self.model.contact.is_crossing_free
+        smooth = not self.model.pushed().any() and self.model.contact.is_crossing_free
         if smooth and np.abs(self.state.v).max() < RUNAWAY_SPEED:  # false for NaN too
-            self._past = Past(x, self._slowed, duration)
+            self._past = Past(x, v, self._slowed, duration)
             self._remember(duration, stop)
             return True
         return False
@@ -170,15 +170,8 @@ class Stepper:
         left, taken = self._decay(duration)
         forces.damp(model, x, v, taken, kernels)  #                                  (6)
         forces.slow_down(v, left)  #                                                 (5)
-        before = v.copy() if model.skin.active else v
-        acceleration = self.air.blow(kernels, x, v, duration, fraction) if self.air.active else None  # (5)
+        blown = self._blow(x, v, duration, fraction)  #                              (5)
         start = self._look_back(x, v, duration) if self.second_order else x
-        if acceleration is not None:
-            v += np.where(model.w > 0.0, h, 0.0) * acceleration  #                   (5)
-        if model.lift.active:
-            model.lift.push(kernels, x, v, model.w, h)  #                            (5)
-        is_blown = self.air.active or model.lift.active
-        blown = v - before if is_blown and model.skin.active else None
         forces.accelerate(model, v, self.settings.gravity, h)  #                     (5)
         p = start + h * v  #                                                         (7)
         p[:, model.pinned] = self._pinned(fraction)
@@ -210,14 +203,34 @@ class Stepper:
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
 
+    def _blow(self, x: np.ndarray, v: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
+        """Let air, fields and lift act on velocities (3, n) for h seconds, in place.
+
+        What they changed, for skins under pressure; None where there are none, or nothing acts.
+        """
+        if not (self.air.active or self.model.lift.active):
+            return None
+        before = v.copy() if self.model.skin.active else v
+        if self._past is None:
+            self.air.blow(self.kernels, x, v, self.model.w, h, fraction)
+        else:
+            # Air is asked for the velocities in the middle of the substep (Adams and Bashforth).
+            middle = v + 0.5 * h / self._past.duration * (self.state.v - self._past.v)
+            blown = middle.copy()
+            self.air.blow(self.kernels, x, blown, self.model.w, h, fraction)
+            v += blown - middle
+        if self.model.lift.active:
+            self.model.lift.push(self.kernels, x, v, self.model.w, h)
+        return v - before if self.model.skin.active else None
+
     def _look_back(self, x: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
         """Positions that a substep of second order starts from, (3, n) [m]; velocities v (3, n) are changed."""
-        self._slowed = v.copy()
-        if self._past is None:
+        self._slowed, past = v.copy(), self._past
+        if past is None:
             return x
-        share = time_stepping.share(duration / self._past.duration)
-        v += share * (self.state.v - self._past.v)
-        return np.asarray(x + share * (x - self._past.x))
+        share = time_stepping.share(duration / past.duration)
+        v += share * (self.state.v - past.slowed)
+        return np.asarray(x + share * (x - past.x))
 
     def _torn(self, number: int, count: int) -> np.ndarray | None:
         """What is joined after cloth has torn before a substep of a frame with `count` of them; None if none does."""

@@ -12,12 +12,13 @@ first order. So nothing but x and v goes from frame to frame, and targets that l
 The lengths of the others are chosen so that h is the same for all: compliances are scaled once for a frame.
 
 What slows motion down, which is damping, drag and air, takes its share of the true velocities v for the whole d, as in
-first order, and is then no part of what is looked back at: v' is what it has left. A part of it that was extrapolated
-would throw a light sheet beyond the wind's own velocity.
+first order, and is then no part of what is looked back at: v' is what it has left. Air takes that of the velocities in
+the middle of d, v + d / 2 of the last acceleration.
 
 Only smooth motion can be extrapolated. What hits a floor at 1 m/s would leave it at 0.5 m/s, and where some particles
 look back and others do not, momentum is lost. So a frame in which anything is pushed by contact, planes or kinds that
-are not springs, or is torn along by a storm, is stepped again as a whole in first order; see `adaptive.looks_back`.
+are not springs, or is torn, is stepped again as a whole in first order; where a storm blows it is not tried. See
+`adaptive.looks_back`.
 
 Half as many substeps of second order are as exact: a grid of 64 × 64 vertices that swings from two corners is with 10
 of them 12 mm from the limit of many, in its center of mass in the first second, and 17 mm in its vertices, with 20 of
@@ -41,12 +42,14 @@ class Past(NamedTuple):
 
     Attributes:
         x: Positions, (3, n) [m].
-        v: Velocities, slowed down, (3, n) [m/s].
+        v: Velocities, (3, n) [m/s].
+        slowed: The same after damping, drag and air.
         duration: Length of that substep [s].
     """
 
     x: np.ndarray
     v: np.ndarray
+    slowed: np.ndarray
     duration: float
 
 

@@ -119,6 +119,7 @@ def test_air_takes_no_vertex_beyond_itself(kernels):
 
 
 @BACKENDS
+@pytest.mark.usefixtures("first_order")  # as all frames are in which a function acts
 def test_a_scene_without_air_has_the_same_bits(kernels):
     """What feels no air is not touched by any: no wind, no vacuum, no force that is none."""
     runs = []

@@ -32,11 +32,11 @@ def pendulum(substeps: int) -> float:
 
 def test_the_error_of_a_swing_falls_with_the_square_of_the_steps():
     """By 2.8 to 4 for twice as many; the first substep of each frame is of first order, so that it is not quite 4."""
-    errors = [pendulum(substeps) for substeps in (10, 20, 40)]
+    errors = [pendulum(substeps) for substeps in (20, 40, 80)]
     assert errors[0] > 2.8 * errors[1] > 2.8**2 * errors[2]
 
 
-@pytest.mark.parametrize("substeps", [10, 20])
+@pytest.mark.parametrize("substeps", [20, 40])
 def test_a_swing_is_more_exact_than_in_first_order(substeps, monkeypatch):
     second = pendulum(substeps)
     monkeypatch.setattr(adaptive, "looks_back", lambda *_: False)
@@ -45,7 +45,7 @@ def test_a_swing_is_more_exact_than_in_first_order(substeps, monkeypatch):
 
 def test_all_substeps_have_one_effective_length():
     """By the formula of variable steps, for every substep after the first."""
-    lengths = time_stepping.lengths(12, True)
+    lengths = time_stepping.lengths(24, True)
     w = lengths[1:] / lengths[:-1]
     np.testing.assert_allclose(lengths[1:] * (1.0 + w) / (1.0 + 2.0 * w), 1.0, rtol=1e-14)
     assert lengths[0] == 1.0
@@ -58,11 +58,11 @@ def test_a_frame_that_meets_something_is_one_of_first_order(monkeypatch):
     for order in (2, 1):
         vertices, quads = grid(4, 4, 0.4, 0.4)
         body = Body(vertices, quads)
-        simulation = Simulation([body], [Plane((0.0, 0.0, -0.02))], substeps=8)
+        simulation = Simulation([body], [Plane((0.0, 0.0, -0.02))], substeps=20)
         simulation.velocities(body)[:] = [0.3, 0.0, -1.0]
         if order == 1:
             monkeypatch.setattr(adaptive, "looks_back", lambda *_: False)
-        assert adaptive.looks_back(simulation._model, simulation._state, simulation.settings) == (order == 2)
+        assert adaptive.looks_back(simulation._model, simulation._state, simulation.settings, DT) == (order == 2)
         simulation.step(DT)
         assert len(simulation.touching(body))
         ends.append((simulation.positions(body).copy(), simulation.velocities(body).copy()))
@@ -74,7 +74,7 @@ def test_a_free_sheet_keeps_its_momentum():
     """Linear to 1e-13; it moves and turns on as it was thrown, whatever it does inside."""
     vertices, quads = grid(6, 6, 0.5, 0.5)
     body = Body(vertices, quads, Material(drag=0.0))
-    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), self_collision=False, substeps=10, air_density=0.0)
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), self_collision=False, substeps=20, air_density=0.0)
     v = np.random.default_rng(3).normal(size=vertices.shape)
     simulation.velocities(body)[:] = v
     masses = simulation._model.masses
