@@ -10,21 +10,27 @@ from .kernels import Kernels
 from .model import Model
 
 
-def decay(model: Model, h: float) -> tuple[np.ndarray, np.ndarray]:
+def decay(model: Model, h: float, second_order: bool) -> tuple[np.ndarray, np.ndarray]:
     """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
 
     Drag is a force on what has weight, drag · mass · v: the air that a balloon moves only slows the approach, so
-    that every fall ends at g / drag.
+    that every fall ends at g / drag. In first order, what it leaves is exact for any h. In second order it is what ends
+    a fall at exactly g / drag: all of the force, limited as that of the air, see `air`.
     """
-    return np.exp(-h * model.drag * model.gravity_fraction), -np.expm1(-h * model.damping)
+    rate = h * model.drag * model.gravity_fraction
+    left = np.where(rate < 0.5, 1.0 - rate, 0.25 / np.maximum(rate, 0.5)) if second_order else np.exp(-rate)
+    return left, -np.expm1(-h * model.damping)
 
 
-def slow_down(v: np.ndarray, left: np.ndarray) -> None:
-    """Let still air leave so much of velocities (3, n), (n,), exact for any substep: see `decay`.
+def slow_down(v: np.ndarray, left: np.ndarray, middle: np.ndarray | None = None) -> None:
+    """Let still air leave so much of velocities (3, n), (n,), see `decay`; in second order of those in the `middle`.
 
     It comes before gravity, or falls would end below g / drag.
     """
-    v *= left
+    if middle is None:
+        v *= left
+    else:
+        v -= (1.0 - left) * middle
 
 
 def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float) -> None:

@@ -45,7 +45,7 @@ class StepReport:
     Attributes:
         seconds: Wall time [s].
         substeps: Number of substeps: that of the settings or automatic, or more where pressure, fine soft cloth or a
-            fast collider needs them.
+            fast collider needs them. Smooth frames take half as many, of second order, see `time_stepping`.
         reason: Why that many, one of `model.REASONS`.
         residuals: Fraction of the deformation of each elastic kind, by name, that no force accounts for, in [0, 1]: 0
             is converged; at 0.5 cloth is about half as stiff as its material (`Constraints.residual`).

@@ -169,8 +169,9 @@ class Stepper:
         x, v = state.x.copy(), state.v.copy()
         left, taken = self._decay(duration)
         forces.damp(model, x, v, taken, kernels)  #                                  (6)
-        forces.slow_down(v, left)  #                                                 (5)
-        blown = self._blow(x, v, duration, fraction)  #                              (5)
+        middle = None if self._past is None else time_stepping.ahead(self._past, state.v, v, duration)
+        forces.slow_down(v, left, middle)  #                                         (5)
+        blown = self._blow(x, v, middle, duration, fraction)  #                      (5)
         start = self._look_back(x, v, duration) if self.second_order else x
         forces.accelerate(model, v, self.settings.gravity, h)  #                     (5)
         p = start + h * v  #                                                         (7)
@@ -203,19 +204,19 @@ class Stepper:
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
 
-    def _blow(self, x: np.ndarray, v: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
-        """Let air, fields and lift act on velocities (3, n) for h seconds, in place.
+    def _blow(
+        self, x: np.ndarray, v: np.ndarray, middle: np.ndarray | None, h: float, fraction: float
+    ) -> np.ndarray | None:
+        """Let air, fields and lift act on velocities (3, n) for h seconds, in place; in second order, on the `middle`.
 
         What they changed, for skins under pressure; None where there are none, or nothing acts.
         """
         if not (self.air.active or self.model.lift.active):
             return None
         before = v.copy() if self.model.skin.active else v
-        if self._past is None:
+        if middle is None:
             self.air.blow(self.kernels, x, v, self.model.w, h, fraction)
         else:
-            # Air is asked for the velocities in the middle of the substep (Adams and Bashforth).
-            middle = v + 0.5 * h / self._past.duration * (self.state.v - self._past.v)
             blown = middle.copy()
             self.air.blow(self.kernels, x, blown, self.model.w, h, fraction)
             v += blown - middle
@@ -324,7 +325,7 @@ class Stepper:
     def _decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """As `forces.decay`, once for each h."""
         if h not in self._decays:
-            self._decays[h] = forces.decay(self.model, h)
+            self._decays[h] = forces.decay(self.model, h, self.second_order)
         return self._decays[h]
 
     def _pinned(self, fraction: float) -> np.ndarray:

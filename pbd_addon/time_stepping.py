@@ -11,9 +11,8 @@ constraints and forces are those of first order. At equal lengths h is 2/3 d. Th
 first order. So nothing but x and v goes from frame to frame, and targets that leap there find no past to fight with.
 The lengths of the others are chosen so that h is the same for all: compliances are scaled once for a frame.
 
-What slows motion down, which is damping, drag and air, takes its share of the true velocities v for the whole d, as in
-first order, and is then no part of what is looked back at: v' is what it has left. Air takes that of the velocities in
-the middle of d, v + d / 2 of the last acceleration.
+What slows motion down, which is damping, drag and air, takes its share for the whole d, as in first order, and is then
+no part of what is looked back at: v' is what it has left. Drag and air take that of the velocities in the middle of d.
 
 Only smooth motion can be extrapolated. What hits a floor at 1 m/s would leave it at 0.5 m/s, and where some particles
 look back and others do not, momentum is lost. So a frame in which anything is pushed by contact, planes or kinds that
@@ -60,6 +59,14 @@ def lengths(count: int, second_order: bool) -> np.ndarray:
         # h = d (1 + w) / (1 + 2 w) = 1 with w = d / last
         found[k] = 0.5 * (2.0 - found[k - 1] + math.hypot(found[k - 1], 2.0))
     return np.array(found)
+
+
+def ahead(past: Past, before: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
+    """Velocities v (3, n) [m/s] in the middle of a substep, as Adams and Bashforth extrapolate them.
+
+    before: those at its beginning, of which damping has taken some in v.
+    """
+    return np.asarray(v + 0.5 * duration / past.duration * (before - past.v))
 
 
 def share(w: float) -> float:

@@ -20,6 +20,7 @@ def spring(stiffness: float, mass: float, length: float = 1.0, **settings) -> Bo
     )  # fmt: skip
 
 
+@pytest.mark.usefixtures("first_order")
 @pytest.mark.parametrize("substeps", [1, 7, 20])
 @pytest.mark.parametrize("method", ["XPBD", "PBD"])
 def test_free_fall(substeps, method):
@@ -46,6 +47,7 @@ def test_a_throw_is_a_parabola():
     np.testing.assert_allclose(moved, [1.5, 0.0, 2.0 - GRAVITY / 8], atol=0.5 * GRAVITY * 0.5 / 2400 * 1.001)
 
 
+@pytest.mark.usefixtures("first_order")
 @pytest.mark.parametrize("drag", [3.0, 20.0])
 @pytest.mark.parametrize("substeps", [1, 20])
 def test_terminal_velocity(drag, substeps):
@@ -100,6 +102,7 @@ def swing(substeps: int, iterations: int, frames: int, omega: float, start: floa
     return np.array(elongation)
 
 
+@pytest.mark.usefixtures("first_order")
 @pytest.mark.parametrize("substeps", [1, 4, 20])
 @pytest.mark.parametrize("iterations", [1, 3])
 def test_oscillator_is_implicit_euler(substeps, iterations):
@@ -114,6 +117,7 @@ def test_oscillator_is_implicit_euler(substeps, iterations):
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
+@pytest.mark.usefixtures("first_order")
 def test_oscillator_period_is_that_of_theory():
     """T = 2 pi sqrt(m / k), to (w h)² / 3, by the zero crossings of five periods."""
     omega, substeps = 10.0, 20
@@ -128,6 +132,7 @@ def test_oscillator_period_is_that_of_theory():
     assert period == pytest.approx(2.0 * np.pi / omega, rel=(omega / 480) ** 2)
 
 
+@pytest.mark.usefixtures("first_order")
 def test_oscillator_decay_falls_with_the_substep():
     """Implicit Euler's damping rate is w² h / 2: at twice the substeps, half the decay."""
     omega, frames = 10.0, 48

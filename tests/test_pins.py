@@ -41,7 +41,7 @@ def test_pins_stay_without_new_targets():
 def test_targets_are_reached_on_a_straight_even_path():
     """Within a frame a pin moves evenly, in each substep by its length, and its velocity is way / time: no jerk."""
     body = Body(*grid(2, 2, 1.0, 1.0), pins=[0, 2])
-    simulation = Simulation([body], substeps=8)
+    simulation = Simulation([body], substeps=16)
     places, stretch = [], find(simulation, "stretch")
     project = stretch.project
 
@@ -54,7 +54,7 @@ def test_targets_are_reached_on_a_straight_even_path():
     simulation.set_pin_targets(body, start + np.array([0.4, -0.2, 0.8]))
     simulation.step(1 / 24)
     steps = np.diff(np.array([body.vertices[0], *places]), axis=0)
-    shares = time_stepping.lengths(8, True) / time_stepping.lengths(8, True).sum()
+    shares = time_stepping.lengths(16, True) / time_stepping.lengths(16, True).sum()
     np.testing.assert_allclose(steps, np.outer(shares, [0.4, -0.2, 0.8]), atol=1e-14)
     np.testing.assert_allclose(simulation.velocities(body)[0], np.array([0.4, -0.2, 0.8]) * 24, rtol=1e-12)
 

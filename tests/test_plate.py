@@ -183,18 +183,21 @@ def test_a_body_too_large_for_a_plate_is_told_to_be_too_soft(monkeypatch):
     assert advice.short > 0.9
 
 
+@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("kind", SHAPES)
-def test_a_free_plate_keeps_its_momenta_and_gains_no_energy(kind):
+def test_a_free_plate_keeps_its_momenta_and_gains_no_energy(kind, order, request):
     """It begins at rest length, so that all of its energy is that of motion. Momentum stays to rounding, angular
-    momentum at first order in h, as with every projection (see test_momentum)."""
+    momentum in first order at first order in h, as with every projection (see test_momentum)."""
     losses = []
+    if order == 1:
+        request.getfixturevalue("first_order")
     for substeps in (20, 80):
         _, _, (momentum, angular, energy) = fly(kind, PAPER, frames=12, substeps=substeps)
         assert np.abs(momentum - momentum[0]).max() <= 1e-11 * np.abs(momentum[0]).max()
         assert (energy <= energy[0] * (1.0 + 1e-9)).all()
         losses.append(np.linalg.norm(angular - angular[0], axis=1).max())
-    assert losses[0] < 5e-7
-    assert losses[1] < losses[0] / 2.0
+    assert max(losses) < 5e-7
+    assert order == 2 or losses[1] < losses[0] / 2.0
 
 
 @pytest.mark.parametrize("kind", SHAPES)

@@ -43,6 +43,48 @@ def test_a_swing_is_more_exact_than_in_first_order(substeps, monkeypatch):
     assert second < 0.2 * pendulum(substeps)
 
 
+def fall(substeps: int, seconds: float, **material: float) -> tuple[float, float]:
+    """How far and how fast a sheet falls [m], [m/s]."""
+    body = Body(*grid(3, 3, 1.0, 1.0), Material(**{"damping": 0.0, "drag": 0.0, **material}))
+    simulation = Simulation([body], substeps=substeps, air_density=0.0)
+    for _ in range(round(seconds / DT)):
+        simulation.step(DT)
+    return -float(simulation.positions(body)[:, 2].mean()), -float(simulation.velocities(body)[:, 2].mean())
+
+
+def test_a_fall_is_five_times_as_exact_as_in_first_order(monkeypatch):
+    """Of g t² / 2; g t is exact in both."""
+    second = fall(20, 1.0)
+    monkeypatch.setattr(adaptive, "looks_back", lambda *_: False)
+    assert abs(second[0] - 9.81 / 2.0) < 0.2 * abs(fall(20, 1.0)[0] - 9.81 / 2.0)
+    assert second[1] == pytest.approx(9.81, rel=1e-11)
+
+
+@pytest.mark.parametrize("drag", [1.0, 4.0, 20.0])
+def test_a_fall_ends_at_the_weight_over_the_drag(drag):
+    assert fall(20, 16.0 / drag, drag=drag)[1] == pytest.approx(9.81 / drag, rel=1e-4)
+
+
+@pytest.mark.parametrize("omega", [5.0, 10.0, 20.0])
+def test_an_oscillator_loses_a_third_of_what_it_does_in_first_order(omega, monkeypatch):
+    """Energy of a mass on a spring after two seconds."""
+
+    def left() -> float:
+        mass = 0.1
+        body = Body([[0.0, 0.0, 0.0], [0.0, 0.0, -1.0]], [], Material(damping=0.0, drag=0.0, tethers=False), [0],
+                    edges=[[0, 1]], masses=[1.0, mass], compliances=[1.0 / (mass * omega**2)])  # fmt: skip
+        simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
+        simulation.positions(body)[1, 2] -= 0.2
+        for _ in range(48):
+            simulation.step(DT)
+        stretched, speed = -1.0 - simulation.positions(body)[1, 2], simulation.velocities(body)[1, 2]
+        return float((omega * stretched) ** 2 + speed**2) / (0.2 * omega) ** 2
+
+    second = left()
+    monkeypatch.setattr(adaptive, "looks_back", lambda *_: False)
+    assert 1.0 >= second > 1.0 - (1.0 - left()) / 3.0
+
+
 def test_all_substeps_have_one_effective_length():
     """By the formula of variable steps, for every substep after the first."""
     lengths = time_stepping.lengths(24, True)
