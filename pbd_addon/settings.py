@@ -251,11 +251,11 @@ class Material(_Checked):
     tear_strength: float = setting(
         0.0,
         "Tear Strength",
-        "Tension per width at which vertices at the same place come apart. Paper 50, thin film 200, cotton 10000 N/m; "
-        "cloth tears at the strain Tear Strength / Tension. Usually 0 N/m: nothing holds them together",
+        "Tension per width at which vertices at the same place come apart. Tissue 150, thin film 500, "
+        "cotton 10000 N/m; cloth tears at the strain Tear Strength / Tension. Usually 0 N/m: nothing holds them together",
         unit="N/m",
         low=0.0,
-        soft_high=20_000.0,
+        soft_high=2000.0,
     )
     pressure_mode: str = setting(
         "OFF",
