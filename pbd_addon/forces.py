@@ -10,23 +10,29 @@ from .kernels import Kernels
 from .model import Model
 
 
-def decay(model: Model, h: float, second_order: bool) -> tuple[np.ndarray, np.ndarray]:
+def decay(model: Model, h: float, second_order: bool) -> tuple[np.ndarray | None, np.ndarray]:
     """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
+
+    None where there is no drag.
 
     Drag is a force on what has weight, drag · mass · v: the air that a balloon moves only slows the approach, so
     that every fall ends at g / drag. In first order, what it leaves is exact for any h. In second order it is what ends
     a fall at exactly g / drag: all of the force, limited as that of the air, see `air`.
     """
+    taken = -np.expm1(-h * model.damping)
+    if not model.drag.any():
+        return None, taken
     rate = h * model.drag * model.gravity_fraction
-    left = np.where(rate < 0.5, 1.0 - rate, 0.25 / np.maximum(rate, 0.5)) if second_order else np.exp(-rate)
-    return left, -np.expm1(-h * model.damping)
+    return np.where(rate < 0.5, 1.0 - rate, 0.25 / np.maximum(rate, 0.5)) if second_order else np.exp(-rate), taken
 
 
-def slow_down(v: np.ndarray, left: np.ndarray, middle: np.ndarray | None = None) -> None:
+def slow_down(v: np.ndarray, left: np.ndarray | None, middle: np.ndarray | None = None) -> None:
     """Let still air leave so much of velocities (3, n), (n,), see `decay`; in second order of those in the `middle`.
 
     It comes before gravity, or falls would end below g / drag.
     """
+    if left is None:
+        return
     if middle is None:
         v *= left
     else:

@@ -251,8 +251,8 @@ class Material(_Checked):
     tear_strength: float = setting(
         0.0,
         "Tear Strength",
-        "Tension per width at which vertices at the same place come apart. Tissue 150, thin film 500, "
-        "cotton 10000 N/m; cloth tears at the strain Tear Strength / Tension. Usually 0 N/m: nothing holds them together",
+        "Tension per width at which vertices at the same place come apart. Tissue 150, thin film 500, cotton "
+        "10000 N/m; cloth tears at the strain Tear Strength / Tension. Usually 0 N/m: nothing holds them together",
         unit="N/m",
         low=0.0,
         soft_high=2000.0,

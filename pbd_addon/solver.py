@@ -119,7 +119,7 @@ class Stepper:
     _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
     _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
     _flowing: float = 0.0
-    _decays: dict[float, tuple[np.ndarray, np.ndarray]] = dataclasses.field(default_factory=dict)
+    _decays: dict[float, tuple[np.ndarray | None, np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def frame(self, dt: float) -> Generator[float, None, bool]:
         """A frame of dt seconds, in slices; whether it is done: one of second order has to be smooth."""
@@ -322,7 +322,7 @@ class Stepper:
                 plasticity.flow(model, state, self._flowing)
                 self._flowing = 0.0
 
-    def _decay(self, h: float) -> tuple[np.ndarray, np.ndarray]:
+    def _decay(self, h: float) -> tuple[np.ndarray | None, np.ndarray]:
         """As `forces.decay`, once for each h."""
         if h not in self._decays:
             self._decays[h] = forces.decay(self.model, h, self.second_order)

@@ -46,6 +46,10 @@ first is left by the last one. In a swinging curtain of 100 x 100 vertices that 
 of the last ten of 50 frames is 5.4 %; with 8 edges and 4 sweeps 3.5, 16 and 4 3.3, 16 and 8 2.6, 16 and 12 2.6 %."""
 
 
+Sweep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""The arguments of `project_distance` from `indices` to `gamma`, for some rows."""
+
+
 class Chained(NamedTuple):
     """A family of chains, prepared for its kernel.
 
@@ -217,7 +221,7 @@ class DistanceConstraints(Constraints):
             self.softness = self.alpha[0] / self.rest_lengths
             self.shortest = float(self.rest_lengths.min(initial=np.inf))
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
-            self.around_pins = self._part(self.near_pins) if len(self.near_pins) else ()
+            self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
             self._lay_out_chains()
         elif np.array_equal(self._both_ways(), self.both_ways):
             return
@@ -246,8 +250,7 @@ class DistanceConstraints(Constraints):
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
         self.sweep = self._part(self.swept)
 
-    def _part(self, some: slice | np.ndarray) -> tuple[object, ...]:
-        """The arguments of `project_distance` before the multipliers, for some rows."""
+    def _part(self, some: slice | np.ndarray) -> Sweep:
         starts, layouts = self.rows.starts, self.rows.layouts
         if not isinstance(some, slice):
             starts = np.searchsorted(some, starts)
@@ -293,7 +296,7 @@ class DistanceConstraints(Constraints):
             multipliers = self.multipliers[self.swept]
             kernels.project_distance(p, x, *self.sweep, multipliers)
             self.multipliers[self.swept] = multipliers
-        if len(self.near_pins):
+        if self.around_pins is not None:
             multipliers = self.multipliers[self.near_pins]
             for _ in range(SWEEPS):
                 kernels.project_distance(p, x, *self.around_pins, multipliers)
