@@ -80,10 +80,10 @@ def substeps(
     ):
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
             count, reason = min(math.ceil(least), MOST_SUBSTEPS), why
-    least = dataclasses.replace(settings, substeps=time_stepping.LEAST)
-    few = settings.automatic and count < least.substeps < 2.0 * min(count, state.pace.wanted)
-    if few and looks_back(model, state, least, dt):
-        count = least.substeps  # half as many of second order cost less
+    enough = dataclasses.replace(settings, substeps=time_stepping.LEAST)
+    few = settings.automatic and count < enough.substeps < 2.0 * min(count, state.pace.wanted)
+    if few and looks_back(model, state, enough, dt):
+        count = enough.substeps  # half as many of second order cost less
     return round(count), reason
 
 
