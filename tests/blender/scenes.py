@@ -52,6 +52,15 @@ def shown(obj):
     return positions @ matrix[:3, :3].T + matrix[:3, 3]
 
 
+AHEAD = 0.00888429
+"""By how much of a frame a fall is ahead of g t² / 2, with 10 substeps of second order; 0.05 with 20 of first order."""
+
+
+def fallen(frames, frame_seconds=1 / 24):
+    """Depth of a free fall from rest at the usual quality steps [m]."""
+    return 0.5 * 9.81 * frames * (frames + AHEAD) * frame_seconds**2
+
+
 def go(frame, subframe=0.0):
     """Change the frame, as the timeline does."""
     bpy.context.scene.frame_set(frame, subframe=subframe)

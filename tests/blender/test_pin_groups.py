@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 import scenes
-from scenes import add_key, go, play, shown
+from scenes import add_key, fallen, go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -71,7 +71,7 @@ def test_the_users_keys_stay_and_are_not_added_twice(extension):
     assert start[3, 2] == pytest.approx(0.15)
     go(2)
     rigid = shown(obj) - start
-    assert np.allclose(rigid[:, 2].mean(), -0.5 * 9.81 / 24 * (1 / 24 + 1 / 480), atol=1e-4)
+    assert np.allclose(rigid[:, 2].mean(), -fallen(1), atol=1e-4)
     assert np.abs(rigid).max() < 0.05
     play([obj], 3, 8)
     after = scenes.mesh_bytes(obj)
@@ -118,7 +118,7 @@ def test_modifiers_stand_after_the_simulation(extension):
     obj.modifiers.new("Subdivision", "SUBSURF").levels = 1
     play([obj], 1, 5)
     assert len(shown(obj)) > 20
-    assert shown(obj)[:, 2].mean() == pytest.approx(-0.5 * 9.81 * 4 / 24 * (4 / 24 + 1 / 480), rel=1e-3)
+    assert shown(obj)[:, 2].mean() == pytest.approx(-fallen(4), rel=1e-3)
 
 
 def test_pins_are_read_in_bulk_order(extension):
