@@ -563,6 +563,7 @@ TEXTS = {
     "'{name}' has no vertex group '{group}' to pin it: choose another pin group": "„{name}“ hat keine Punktgruppe „{group}“ zum Anheften: eine andere Gruppe wählen",
     "'{name}' is attached to '{other}', which is disabled in viewports: enable it": "„{name}“ ist an „{other}“ befestigt, das in Ansichten deaktiviert ist: aktivieren",
     "'{name}' is attached to itself: choose another object under Attach To": "„{name}“ ist an sich selbst befestigt: unter Befestigen an ein anderes Objekt wählen",
+    "'{name}' is attached to '{other}', which has no surface: choose a mesh under Attach To": "„{name}“ ist an „{other}“ befestigt, das keine Oberfläche hat: unter Befestigen an eine Masche wählen",
     "'{name}' is baked: delete the bake first": "„{name}“ ist gebacken: erst das Gebackene löschen",
     "'{name}' is hidden: show it to export it": "„{name}“ ist verborgen: zum Exportieren zeigen",
     "'{name}' is in Edit Mode: leave it first": "„{name}“ ist im Bearbeitungsmodus: erst verlassen",

@@ -563,6 +563,7 @@ TEXTS = {
     "'{name}' has no vertex group '{group}' to pin it: choose another pin group": "'{name}' no tiene el grupo '{group}' para fijarlo: elija otro grupo",
     "'{name}' is attached to '{other}', which is disabled in viewports: enable it": "'{name}' está sujeto a '{other}', desactivado en las vistas: actívelo",
     "'{name}' is attached to itself: choose another object under Attach To": "'{name}' está sujeto a sí mismo: elija otro objeto",
+    "'{name}' is attached to '{other}', which has no surface: choose a mesh under Attach To": "'{name}' está sujeto a '{other}', que no tiene superficie: elija una malla",
     "'{name}' is baked: delete the bake first": "'{name}' está horneado: borre antes el horneado",
     "'{name}' is hidden: show it to export it": "'{name}' está oculto: muéstrelo para exportarlo",
     "'{name}' is in Edit Mode: leave it first": "'{name}' está en modo Edición: salga primero",

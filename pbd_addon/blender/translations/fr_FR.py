@@ -563,6 +563,7 @@ TEXTS = {
     "'{name}' has no vertex group '{group}' to pin it: choose another pin group": "'{name}' n'a pas de groupe '{group}' pour l'épingler : choisir un autre groupe",
     "'{name}' is attached to '{other}', which is disabled in viewports: enable it": "'{name}' est attaché à '{other}', désactivé dans les vues : l'activer",
     "'{name}' is attached to itself: choose another object under Attach To": "'{name}' est attaché à lui-même : choisir un autre objet",
+    "'{name}' is attached to '{other}', which has no surface: choose a mesh under Attach To": "'{name}' est attaché à '{other}', qui n'a pas de surface : choisir un maillage",
     "'{name}' is baked: delete the bake first": "'{name}' est précalculé : supprimer d'abord le précalcul",
     "'{name}' is hidden: show it to export it": "'{name}' est masqué : l'afficher pour l'exporter",
     "'{name}' is in Edit Mode: leave it first": "'{name}' est en mode Édition : en sortir d'abord",

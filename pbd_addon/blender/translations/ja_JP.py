@@ -563,6 +563,7 @@ TEXTS = {
     "'{name}' has no vertex group '{group}' to pin it: choose another pin group": "'{name}' にピン用の頂点グループ '{group}' がありません。別のグループを選んでください",
     "'{name}' is attached to '{other}', which is disabled in viewports: enable it": "'{name}' の取り付け先 '{other}' がビューポートで無効です。有効にしてください",
     "'{name}' is attached to itself: choose another object under Attach To": "'{name}' が自分自身に取り付けられています。別のオブジェクトを選んでください",
+    "'{name}' is attached to '{other}', which has no surface: choose a mesh under Attach To": "'{name}' は面のない '{other}' に取り付けられています。メッシュを選んでください",
     "'{name}' is baked: delete the bake first": "'{name}' はベイク済みです。先にベイクを削除してください",
     "'{name}' is hidden: show it to export it": "'{name}' は非表示です。エクスポートするには表示してください",
     "'{name}' is in Edit Mode: leave it first": "'{name}' は編集モードです。先に編集モードを終了してください",

@@ -563,6 +563,7 @@ TEXTS = {
     "'{name}' has no vertex group '{group}' to pin it: choose another pin group": "'{name}' 没有用于钉固的顶点组 '{group}'：请选择其他组",
     "'{name}' is attached to '{other}', which is disabled in viewports: enable it": "'{name}' 附着于在视图中禁用的 '{other}'：请启用它",
     "'{name}' is attached to itself: choose another object under Attach To": "'{name}' 附着于自身：请选择其他物体",
+    "'{name}' is attached to '{other}', which has no surface: choose a mesh under Attach To": "'{name}' 附着于没有表面的 '{other}'：请选择网格物体",
     "'{name}' is baked: delete the bake first": "'{name}' 已烘焙：请先删除烘焙",
     "'{name}' is hidden: show it to export it": "'{name}' 已隐藏：请显示后再导出",
     "'{name}' is in Edit Mode: leave it first": "'{name}' 处于编辑模式：请先退出",
