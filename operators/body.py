@@ -147,7 +147,7 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
     @classmethod
     def description(cls, _context: Context, _chosen: Any) -> str:
         """With the version, because Blender shows no tooltip for a panel's name and this button stands beside it."""
-        return f"{tip(cls.__doc__ or "")}.\nPBD Cloth & Balloons {about.version()}"
+        return f"{tip(cls.__doc__ or '')}.\nPBD Cloth & Balloons {about.version()}"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
