@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
-from ..pbd_addon.blender import error_sentences, handlers
+from ..pbd_addon.blender import about, error_sentences, handlers
 from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
@@ -143,6 +143,11 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
     bl_idname = "object.pbd_remove"
     bl_label = "Remove PBD"
     bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def description(cls, _context: Context, _chosen: Any) -> str:
+        """With the version, because Blender shows no tooltip for a panel's name and this button stands beside it."""
+        return f"{tip(cls.__doc__ or '')}.\nPBD Cloth & Balloons {about.version()}"
 
     @classmethod
     def poll(cls, context: Context) -> bool:

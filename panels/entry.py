@@ -7,7 +7,6 @@ from typing import Any
 import bpy
 from bl_ui.properties_physics_common import PHYSICS_PT_add
 
-from ..pbd_addon.blender import about
 from ..pbd_addon.blender.kinds import Context
 from .places import Sidebar
 from .rows import draw_sentence
@@ -17,7 +16,6 @@ class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
     """Buttons that make the first cloth or balloon"""
 
     bl_label = "PBD Cloth & Balloons"
-    bl_description = f"Buttons that make the first cloth or balloon. Version {about.version()}"
 
     @classmethod
     def poll(cls, context: Context) -> bool:

@@ -20,7 +20,9 @@ class Main(BodyPanel):
 
     def draw_header(self, context: Context) -> None:
         settings = context.object.pbd
-        self.layout.prop(settings, "active", text="PBD Balloon" if settings.type == "BALLOON" else "PBD Cloth")
+        self.layout.prop(settings, "active", text="")
+        # As in Blender's own headers, the name is no part of the check box: a click on it folds the panel.
+        self.layout.label(text="PBD Balloon" if settings.type == "BALLOON" else "PBD Cloth")
 
     def draw_header_preset(self, context: Context) -> None:
         draw_header_icon(self.layout, context.object)

@@ -40,7 +40,7 @@ class Stiffness(BodyPanel):
 
 
 class Plasticity(BodyPanel):
-    """What stays bent or stretched: foil, paper, metal sheets"""
+    """Yield points: what is bent or stretched beyond them stays so. Foil, paper, metal sheets"""
 
     name = "plasticity"
     parent = "physical"
@@ -50,10 +50,11 @@ class Plasticity(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         flow = columns(layout)
-        draw_rows(flow, settings, "bend_yield", "stretch_yield")
+        draw_rows(flow, settings, "bend_yield", labels={"bend_yield": "Curvature"})
+        draw_rows(flow, settings, "stretch_yield", labels={"stretch_yield": "Strain"})
         col = flow.column()
-        col.active = settings.bend_yield > 0.0 or settings.stretch_yield > 0.0
-        draw_rows(col, settings, "plastic_rate")
+        col.active = layout.active and (settings.bend_yield > 0.0 or settings.stretch_yield > 0.0)
+        draw_rows(col, settings, "plastic_rate", labels={"plastic_rate": "Rate"})
 
 
 class Damping(BodyPanel):

@@ -7,7 +7,6 @@ from typing import Any
 
 import bpy
 
-from ..pbd_addon.blender import about
 from ..pbd_addon.blender.kinds import Context, Layout, Object
 
 
@@ -80,7 +79,6 @@ def panel_class(drawing: Any, place: Any) -> type:
     """One drawing in one place."""
     contents = {
         "__doc__": drawing.__doc__,
-        "bl_description": f"{drawing.__doc__}{described(drawing)}",
         "__module__": drawing.__module__,
         "bl_options": set(drawing.bl_options),
     }
@@ -89,11 +87,6 @@ def panel_class(drawing: Any, place: Any) -> type:
     return types.new_class(
         panel_id(drawing.name, place), (drawing, place, bpy.types.Panel), exec_body=lambda body: body.update(contents)
     )
-
-
-def described(drawing: Any) -> str:
-    """What the tooltip of a root's header adds: which version this is."""
-    return "" if drawing.parent else f". PBD Cloth & Balloons {about.version()}"
 
 
 def panel_id(name: str, place: type[Place]) -> str:

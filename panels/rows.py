@@ -16,8 +16,9 @@ from ..pbd_addon.blender.settings.shown_units import SHOWN_AS, key_icon
 LETTER_WIDTH = 7.0
 """Mean width of a letter in a sentence at the interface scale 1 [pixels]."""
 
-LABEL_SHARE = 0.36
-"""Part of a row that Blender's property split leaves to a label: two fifths of what is not the key frame's dot."""
+LABEL_SHARE = 0.35
+"""Part of a row that Blender's property split leaves to the text of a label: two fifths of what is neither the dot of
+the key frame nor a margin. In windows of Blender 4.3 and 5.2, 77 of 226 pixels are shown in full, 81 are cut off."""
 
 MARGINS = 32.0
 TABS = 22.0

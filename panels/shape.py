@@ -7,11 +7,11 @@ import bpy
 from ..pbd_addon.blender.kinds import Context, Layout
 from .maps import draw_group
 from .places import BodyPanel, in_both_places
-from .rows import draw_rows, draw_sentence, row_of_buttons
+from .rows import columns, draw_rows, draw_sentence, row_of_buttons
 
 
 class Shape(BodyPanel):
-    """What holds it: pinned vertices follow the object, attached ones another one. Its seams, tears and rest shape"""
+    """What holds it: pinned vertices follow the object, attached ones another one. Its rest shape, seams and tears"""
 
     name = "shape"
     parent = "main"
@@ -19,6 +19,7 @@ class Shape(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
+        is_edited = obj.mode == "EDIT"
         draw_group(layout, context, obj, "pin_group", "PIN")
         row = layout.row()
         row.active = bool(obj.pbd.pin_group)
@@ -26,7 +27,7 @@ class Shape(BodyPanel):
         row = layout.row()
         row.active = bool(obj.pbd.pin_group or obj.pbd.attach_object)
         draw_rows(row, obj.pbd, "hold_pins")
-        if obj.mode == "EDIT":
+        if is_edited:
             row = row_of_buttons(layout, context, "Pin Selected", "Unpin Selected")
             row.operator("object.pbd_pin_selected")
             row.operator("object.pbd_unpin_selected")
@@ -37,19 +38,8 @@ class Shape(BodyPanel):
         row = col.row()
         row.active = obj.pbd.attach_object is not None
         draw_group(row, context, obj, "attach_group")
-        layout.operator("object.pbd_attach_selected", icon="LINKED")
-        draw_rows(layout, obj.pbd, "sewing")
-        if obj.mode == "EDIT":
-            layout.operator("object.pbd_add_seam")
-        col = layout.column()
-        col.active = obj.pbd.sewing
-        draw_rows(col, obj.pbd, "closing_time", "sewing_force", labels={"sewing_force": "Max Force"})
-        if obj.mode == "EDIT":
-            row = row_of_buttons(layout, context, "Set Crease", "Clear Crease")
-            row.operator("object.pbd_set_crease")
-            row.operator("object.pbd_clear_crease")
-        draw_rows(layout, obj.pbd, "tear_strength")
-        layout.operator_menu_enum("object.pbd_split", "where", icon="MOD_EDGESPLIT")
+        if is_edited:
+            layout.operator("object.pbd_attach_selected", icon="LINKED")
         draw_rows(layout, obj.pbd, "rest_shape")
         if obj.pbd.rest_shape == "OBJECT":
             draw_rows(layout, obj.pbd, "rest_object")
@@ -57,6 +47,42 @@ class Shape(BodyPanel):
             layout.prop_search(obj.pbd, "rest_key", obj.data.shape_keys, "key_blocks")
         elif obj.pbd.rest_shape == "KEY":
             draw_sentence(layout, context, "Add a shape key first", "INFO")
+        if is_edited:
+            col = layout.column(align=True)
+            row = row_of_buttons(col, context, "Set Crease", "Clear Crease")
+            row.operator("object.pbd_set_crease")
+            row.operator("object.pbd_clear_crease")
+            col.operator("object.pbd_add_seam")
 
 
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Shape))
+class Sewing(BodyPanel):
+    """Seams: loose edges between faces draw their ends together. Add Seam stands under Shape in Edit Mode"""
+
+    name = "sewing"
+    parent = "shape"
+    bl_label = "Sewing"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_header(self, context: Context) -> None:
+        self.layout.prop(context.object.pbd, "sewing", text="")
+
+    def draw_settings(self, context: Context, layout: Layout) -> None:
+        settings = context.object.pbd
+        layout.active = layout.active and settings.sewing
+        draw_rows(columns(layout), settings, "closing_time", "sewing_force", labels={"sewing_force": "Max Force"})
+
+
+class Tearing(BodyPanel):
+    """Cloth comes apart where it is pulled too hard, along edges at which its mesh was split before"""
+
+    name = "tearing"
+    parent = "shape"
+    bl_label = "Tearing"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_settings(self, context: Context, layout: Layout) -> None:
+        layout.operator_menu_enum("object.pbd_split", "where", icon="MOD_EDGESPLIT")
+        draw_rows(columns(layout), context.object.pbd, "tear_strength")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Shape, Sewing, Tearing))

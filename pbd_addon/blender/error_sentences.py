@@ -35,6 +35,7 @@ SENTENCES = {
     "Mesh of '{name}' has {new} {what}, the simulation was built for {old}: press Reset": RESET,
     "'{name}' was attached to '{other}', which is gone: press Reset": RESET,
     "'{name}' is attached to itself: choose another object under Attach To": "",
+    "'{name}' is attached to '{other}', which has no surface: choose a mesh under Attach To": "",
     "'{name}' is attached to '{other}', which is disabled in viewports: enable it": "",
     "'{name}' has no faces to collide with: add faces, or remove the collider": "",
     "'{name}' is linked: make a local copy (Object > Relations > Make Local)": "",

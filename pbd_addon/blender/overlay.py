@@ -23,7 +23,11 @@ CELLS = 10
 """Cells of the floor's grid on each side of its middle."""
 
 LEAST_CELL = 0.1
-"""Cells are at least so wide [m]; they double until the grid is wider than what lies on it."""
+"""Cells are at least so wide [m]; they double until the grid is `WIDER` than what lies on it."""
+
+WIDER = 2.0**0.5
+"""The least width of the grid in widths of what lies on it. Then no width of 1, 2 or 4 m, which is usual and which the
+motion of the cloth changes a little in each frame, is near one at which the cells double."""
 
 
 class Held(NamedTuple):
@@ -95,7 +99,7 @@ def floor_lines(scene: Scene) -> np.ndarray:
     places = np.concatenate([np.zeros((0, 3)), *boxes])[:, :2] if boxes else np.zeros((1, 2))
     middle, reach = places.mean(axis=0), float(np.ptp(places, axis=0).max())
     cell = LEAST_CELL
-    while CELLS * cell < reach:
+    while 2 * CELLS * cell < WIDER * reach:
         cell *= 2.0
     middle = cell * np.round(middle / cell)
     at, end = cell * np.arange(-CELLS, CELLS + 1), cell * CELLS

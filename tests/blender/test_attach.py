@@ -245,6 +245,13 @@ def test_target_without_faces(session):
     refused(session, "'Wire' has no faces to attach 'Shirt' to: add faces, or choose another object")
 
 
+def test_target_without_a_surface(session):
+    empty = bpy.data.objects.new("Empty", None)
+    bpy.context.scene.collection.objects.link(empty)
+    add_shirt(empty)
+    refused(session, "'Shirt' is attached to 'Empty', which has no surface: choose a mesh under Attach To")
+
+
 def test_target_is_simulated(session):
     add_shirt(scenes.add_grid("Coat"))
     refused(

@@ -79,6 +79,19 @@ def test_the_floor_is_a_grid_where_it_is(overlay):
     assert (overlay.floor_lines(scene) == lines).all()
 
 
+@pytest.mark.parametrize("width", [1.0, 2.0, 4.0])
+def test_the_floors_cells_stay_while_cloth_moves_a_little(overlay, width):
+    scene = bpy.context.scene
+    obj = scenes.add_grid(width=width, height=width)
+    scene.pbd.use_floor = True
+    seen = []
+    for scale in (1.0, 0.8, 1.2):
+        obj.scale = (scale, scale, scale)
+        bpy.context.view_layer.update()
+        seen.append(np.ptp(overlay.floor_lines(scene), axis=0))
+    assert (seen[0] == seen[1]).all() and (seen[0] == seen[2]).all()
+
+
 def test_ten_thousand_vertices_take_less_than_a_millisecond(overlay):
     """CPU time of what a redraw of the view reads, the best of some, as others use this computer too."""
     obj = scenes.add_grid(rx=100, ry=100)

@@ -146,3 +146,20 @@ def test_a_keyed_switch_lets_the_cloth_go(extension):
     assert running.valid_frames(bpy.context.scene) == (1, 9)
     again = play([obj], 10, 20)[20][0]
     np.testing.assert_allclose(again[[15, 19]], seen[1][[15, 19]], atol=1e-6)
+
+
+@pytest.mark.parametrize("pushed", [True, False])
+def test_a_group_cleared_by_its_cross_stays_so_when_a_redo_panel_undoes(extension, pushed):
+    """A redo panel undoes the last operator before it runs it again; Blender makes no undo step for the cross."""
+    obj = scenes.add_grid("Flag")
+    scenes.pin(obj, [0, 4])
+    bpy.ops.ed.undo_push(message="Pin Selected")
+    obj.pbd.pin_group = ""
+    if pushed:
+        extension.module("operators.pins").push_undo()
+    bpy.ops.mesh.primitive_uv_sphere_add()
+    bpy.ops.ed.undo_push(message="Add UV Sphere")
+    count = len(bpy.data.objects)
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    assert len(bpy.data.objects) == count - 1
+    assert bpy.data.objects["Flag"].pbd.pin_group == ("" if pushed else "Pin")

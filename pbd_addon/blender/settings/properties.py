@@ -131,7 +131,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
             ("OBJECT", "Object", "Another object with the same vertices and faces, in its own size: a flat pattern"),
         ),
     )
-    rest_key: Text(name="Rest Shape Key", description="The shape key in which nothing is stretched or bent")
+    rest_key: Text(name="Rest Key", description="The shape key in which nothing is stretched or bent")
     rest_object: Link(
         name="Rest Object",
         description="The object in whose shape nothing is stretched or bent. It has the same vertices and faces: "
