@@ -7,9 +7,11 @@ import functools
 import numpy as np
 import pytest
 
+from batches import find
 from crossings import crossing_pairs, deepest_penetration, is_inside
 from meshes import box, circle, grid, icosphere, prism, turned
 from pbd_addon import Body, Collider, Material, Plane, Simulation
+from pbd_addon.contact.penetration import penetrating
 
 pytestmark = pytest.mark.slow
 
@@ -213,3 +215,15 @@ def test_crossing_faces_of_a_heap():
     expected[crossing_pairs(heap, triangles)[:, 1]] = True
     np.testing.assert_array_equal(crossing_faces(heap, triangles), expected)
     assert crossing_faces(heap, triangles[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize(("height", "is_led_out"), [(-1e-9, True), (0.0, True), (1e-9, False), (1e-7, False)])
+def test_what_is_pressed_close_to_a_plate_is_not_in_it(height, is_led_out):
+    """Only what is inside, or exactly on the surface, is led out, and not guarded: the rest would sink in."""
+    vertices, quads = grid(4, 4, 0.1, 0.1)
+    corners, triangles = box((1.0, 1.0, 0.1))
+    body, plate = Body(vertices + np.array([0.013, 0.007, 0.05 + height]), quads), Collider(corners, triangles)
+    contact = find(Simulation([body], [plate], kernels="numpy"), "contact")
+    pair = next(pair for pair in contact.pairs if pair.is_solid)
+    x = np.concatenate([body.vertices, plate.vertices]).T
+    assert len(penetrating(x, pair, pair.one.vertices)) == (len(vertices) if is_led_out else 0)

@@ -14,7 +14,7 @@ from ..slices import finish
 from .broad_phase import SMOOTH_SHARE, SurfacePair
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
-from .crossing_guard import find_rigid_groups, guard_crossings
+from .crossing_guard import RigidGroups, find_rigid_groups, guard_crossings
 from .friction import apply_friction_and_restitution, read_coefficients
 from .narrow_phase import Contacts, active
 from .penetration import Penetration
@@ -32,6 +32,9 @@ GAP_TOLERANCE = 0.1
 
 MAX_GUARD_ROUNDS = 4
 """Rounds of clamping and querying again, since clamped particles leave their motion bounds."""
+
+MAX_LAYERS = 20
+"""Rounds in which cloth without a place gives way, layer by layer from the collider that stands still."""
 
 ROUNDING = 1e-6
 """Share of the final margin by which particles may be outside of a box around their motion."""
@@ -424,29 +427,66 @@ class ContactConstraints(Constraints):
             touched[rows[rows < self.n]] = True
 
     def _guard(self, kernels: Kernels) -> None:
-        """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does."""
-        candidates, known = self._candidates, np.zeros(self._p.shape[1], bool)
-        low, high = self._x, self._x
+        """Keep everything from crossing; what colliders leave no place, those that move may go through.
+
+        They alone: cloth that has no place crosses neither cloth nor what stands still.
+        """
+        start, moves = self._p.copy(), np.zeros(self._p.shape[1], bool)
         parts = [obstacle.part for obstacle, still in zip(self.obstacles, self._is_still) if not still]
+        for part in parts:
+            moves[part] = True
         groups = find_rigid_groups(self._p, self._x, self._w, parts, min(pair.distance for pair in self.pairs))
+        gives_way = np.zeros_like(moves)
+        for _ in range(MAX_LAYERS):
+            without_place = self._clamp(kernels, groups, gives_way, moves)
+            if not without_place.any():
+                break
+            self.is_crossing_free = False
+            if not moves.any() or gives_way[without_place].all():
+                break
+            gives_way |= without_place
+            self._p[:] = start
+        self.penetration.is_squeezed |= not self.is_crossing_free
+
+    def _clamp(self, kernels: Kernels, groups: RigidGroups, gives_way: np.ndarray, moves: np.ndarray) -> np.ndarray:
+        """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does.
+
+        Args:
+            kernels: Module of kernels.
+            groups: Which colliders move together.
+            gives_way: Particles that meet no collider that moves, (N,) bool.
+            moves: Particles of colliders that move, (N,) bool.
+
+        Returns:
+            Particles that found no place, (N,) bool.
+        """
+
+        def counting(candidates: Candidates) -> Candidates:
+            if not gives_way.any():
+                return candidates
+            through = gives_way.take(candidates.particles).any(axis=0) & moves.take(candidates.particles).any(axis=0)
+            return candidates.take(np.flatnonzero(~through))
+
+        candidates, known = counting(self._candidates), np.zeros_like(moves)
+        low, high = self._x, self._x
+        without_place = np.zeros_like(moves)
         for _ in range(MAX_GUARD_ROUNDS):
             near = active(kernels, candidates, self._p)
-            self.is_crossing_free = guard_crossings(kernels, self._p, self._x, candidates, near, self._w, groups)
+            squeezed = guard_crossings(kernels, self._p, self._x, candidates, near, self._w, groups, gives_way)
+            without_place[squeezed] = True
             late = self._violating(kernels) & ~known
             if known.any():
                 late |= ((self._p < low) | (self._p > high)).any(axis=0)
             if not late.any():
-                break
+                return without_place
             found = [
                 pair.late_candidates(kernels, self._x, self._p, late) for pair in self.pairs if not pair.points_only
             ]
-            candidates = concatenate([candidates, self._filter(concatenate(found))])
+            candidates = concatenate([candidates, counting(self._filter(concatenate(found)))])
             known |= late
             low = np.minimum(self._x, self._p) - ROUNDING * self._final_margin
             high = np.maximum(self._x, self._p) + ROUNDING * self._final_margin
-        else:
-            self.is_crossing_free = False
-        self.penetration.is_squeezed |= not self.is_crossing_free
+        return without_place | late & (self._w > 0.0)
 
     def _solid_pairs(self) -> list[SurfacePair]:
         return [pair for pair in self.pairs if pair.is_solid]

@@ -91,7 +91,8 @@ def guard_crossings(
     near: np.ndarray,
     w: np.ndarray,
     groups: RigidGroups,
-) -> bool:
+    stays: np.ndarray,
+) -> np.ndarray:
     """Shorten the displacements x -> p (3, N) of particles that would make a candidate cross; in place.
 
     Args:
@@ -102,18 +103,19 @@ def guard_crossings(
         near: Those of them that are not known to be apart at p, (k,) int.
         w: Inverse masses, (N,); colliders have 0.
         groups: Which colliders move together.
+        stays: Particles that nothing takes along, (N,) bool.
 
     Returns:
-        Whether nothing crosses: colliders that squeeze cloth between them can leave it no place.
+        Particles that may cross something, (k,) int: colliders that squeeze cloth between them can leave it no place.
     """
     never = candidates.is_exit | (candidates.kind == POINTS)
-    done, safe = never.copy(), _SafePositions(p, x, w, groups)
-    free_of_crossings = True
+    done, safe = never.copy(), _SafePositions(p, x, w, groups, stays)
+    without_place, is_lost = np.zeros(p.shape[1], bool), np.zeros(candidates.size, bool)
     todo = near[~done[near]]
     for number in range(MAX_ROUNDS):
         unresolved = _unresolved(kernels, p, x, candidates, todo)
         if not len(unresolved):
-            return free_of_crossings
+            break
         while (advected := safe.advect(kernels, candidates.take(unresolved))).any():
             # Planes for the way from another safe position say nothing.
             again = advected.take(candidates.particles).any(axis=0) & ~never
@@ -123,14 +125,19 @@ def guard_crossings(
         done[unresolved] = True
         some = candidates.take(unresolved)
         before = p.copy()
-        free_of_crossings &= safe.clamp(kernels, p, some)
+        found, is_lost[unresolved] = safe.clamp(kernels, p, some)
+        without_place[found] = True
         if number >= CLAMP_ROUNDS:
             ids = np.unique(some.particles)
             p[:, ids] = safe.positions[:, ids]
         # Clamped particles may now be in the way of others.
         changed = (p != before).any(axis=0)
         todo = np.flatnonzero(changed.take(candidates.particles).any(axis=0) & ~done)
-    return False
+    lost = candidates.take(np.append(todo, np.flatnonzero(is_lost)))
+    planes = kernels.closest_points(x, lost.particles, lost.kind)[2]
+    crossed = kernels.clearances(p, lost.particles, planes, lost.kind) <= 0.0
+    without_place[lost.particles[:, crossed]] = True
+    return np.flatnonzero(without_place & (w > 0.0))
 
 
 def _unresolved(
@@ -150,11 +157,11 @@ class _SafePositions:
         positions: (3, N) [m].
     """
 
-    def __init__(self, p: np.ndarray, x: np.ndarray, w: np.ndarray, groups: RigidGroups) -> None:
+    def __init__(self, p: np.ndarray, x: np.ndarray, w: np.ndarray, groups: RigidGroups, stays: np.ndarray) -> None:
         self._x, self._free = x, w > 0.0
         self.positions = np.where(self._free, x, p)
         self._group, self._gradients = groups.number.copy(), groups.displacement_gradients
-        self._is_left = self._free.copy()  # not advected yet
+        self._is_left = self._free & ~stays  # not advected yet
 
     def advect(self, kernels: Kernels, rows: Candidates) -> np.ndarray:
         """Move the safe positions of what colliders take along, or else of what advected ones would cross; once.
@@ -204,8 +211,13 @@ class _SafePositions:
         self._group[of] = theirs
         self._group[of[self._group[of] != theirs]] = UNGROUPED
 
-    def clamp(self, kernels: Kernels, p: np.ndarray, rows: Candidates) -> bool:
-        """Lay planes between safe positions and clamp the particles of rows there; whether all had a place."""
+    def clamp(self, kernels: Kernels, p: np.ndarray, rows: Candidates) -> tuple[np.ndarray, np.ndarray]:
+        """Lay planes between safe positions and clamp the particles of rows there.
+
+        Returns:
+            Particles without a place, (k,) int, and rows whose safe positions may have crossed, (m,) bool: the way to
+            them is none into safety.
+        """
         normals, gap = self._planes(kernels, rows)
         before = kernels.heights(self.positions, rows.particles, normals)
         after = kernels.heights(p, rows.particles, normals)
@@ -231,7 +243,7 @@ class _SafePositions:
         clamped = np.flatnonzero(fraction < 1.0)
         start = self.positions[:, clamped]
         p[:, clamped] = start + fraction[clamped] * (p[:, clamped] - start)
-        return not ((room < 0.0) & (left < 0.0) & free).any()
+        return np.asarray(rows.particles[(room < 0.0) & (left < 0.0) & free]), np.asarray(gap < 0.0)
 
     def _planes(self, kernels: Kernels, rows: Candidates) -> tuple[np.ndarray, np.ndarray]:
         """Normals of planes between the safe positions of rows, (3, m), and the gaps there, (m,) [m].

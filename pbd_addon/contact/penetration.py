@@ -12,6 +12,9 @@ from .candidates import Candidates, concatenate, no_candidates
 from .crossings import crossing_pairs, inside
 from .exits import SURFACE_EPSILON, exit_contacts, limit_speed, without_opposed
 
+ROUNDING = 1e-12
+"""A vertex this close to a surface is on it, as a share of the coordinates: nothing says on which side it is."""
+
 
 class Penetration:
     """What intersects or penetrates something, and which candidates would lock it there.
@@ -211,7 +214,8 @@ def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.nd
     What counts as on it is not guarded: in edges of a large floor, that would be all that is pressed against it.
     """
     collider = pair.other
-    here, margin = x[:, vertices], SURFACE_EPSILON * min(pair.one.edge, collider.edge)
+    here = x[:, vertices]
+    margin = ROUNDING * max(np.abs(x[:, collider.part]).max(), collider.edge)
     if not pair.is_container:
         solid = x[:, collider.part]
         near = (here >= solid.min(axis=1)[:, None] - margin).all(axis=0)
