@@ -243,7 +243,8 @@ def macklin_2() -> str:
         shown,
         table(["", "period [s]", "apart from implicit Euler [m]", "period with k′ [s]"], rows),
         "Ours is implicit Euler to rounding with 1, 5 and 10 iterations, and 10 substeps of second order take nearly "
-        f"all of its damping away. PBD has k = {k:.4f} in each iteration, with which one of them is right. The last column is Müller's k′ = 1 − (1 "
+        f"all of its damping away. PBD has k = {k:.4f} in each iteration, with which one of them is right. The last "
+        "column is Müller's k′ = 1 − (1 "
         "− k)^(1/n), which mends a constraint that is alone.",
     )
 
