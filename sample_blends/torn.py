@@ -116,8 +116,18 @@ def burst_balloon() -> None:
     finish(balloon)
     brass = stage.metal("Brass", (0.83, 0.58, 0.24))
     top = BURST_HEIGHT - 1.5 * BURST_RADIUS
-    pump = [(0.10, 0.0), (0.105, 0.01), (0.105, 0.03), (0.045, 0.05), (0.04, 0.06), (0.04, top - 0.10)]
-    stage.turned("Pump", [*pump, (0.02, top - 0.08), (0.012, top - 0.07), (0.011, top), (0.0, top)], brass)
+    body = [
+        (0.10, 0.0),
+        (0.105, 0.01),
+        (0.105, 0.03),
+        (0.045, 0.05),
+        (0.04, 0.06),
+        (0.04, top - 0.10),
+        (0.0, top - 0.09),
+    ]
+    kit.set_collider(stage.turned("Pump", body, brass), friction=0.5)
+    stage.turned("Nozzle", [(0.02, top - 0.11), (0.012, top - 0.07), (0.011, top), (0.0, top)], brass)
+    kit.select([balloon])
     kit.set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.8)
     stage.add_camera((0.4, -2.3, 0.72), (0.0, 0.0, 0.40), 86.0)
 
@@ -167,14 +177,14 @@ def torn_sheet() -> None:
     stage.build((0.10, 0.16, 0.30))
     wood = stage.wood("Ash", (0.46, 0.25, 0.10))
     half, bar = (0.5 * SHEET_SIZE[0], 0.5 * SHEET_SIZE[1]), 0.045
-    parts = []
+    parts, foot = [], SHEET_HEIGHT - 0.5 * bar
     for side in (-1.0, 1.0):
         x, y = side * (half[0] + 0.4 * bar), side * (half[1] + 0.4 * bar)
         parts.append(kit.add_block("Frame", (0.0, y, SHEET_HEIGHT), (SHEET_SIZE[0] + 1.8 * bar, bar, bar), wood))
-        parts.append(kit.add_block("Frame", (x, 0.0, SHEET_HEIGHT), (bar, SHEET_SIZE[1] + 1.8 * bar, bar), wood))
+        parts.append(kit.add_block("Frame", (x, 0.0, SHEET_HEIGHT), (bar, SHEET_SIZE[1] - 0.2 * bar, bar), wood))
         for end in (-1.0, 1.0):
-            place = (end * (half[0] + 0.4 * bar), y, 0.5 * SHEET_HEIGHT)
-            parts.append(kit.add_block("Frame", place, (bar, bar, SHEET_HEIGHT), wood))
+            place = (end * (half[0] + 0.4 * bar), y, 0.5 * foot)
+            parts.append(kit.add_block("Frame", place, (bar, bar, foot), wood))
     with bpy.context.temp_override(
         active_object=parts[0], object=parts[0], selected_objects=parts, selected_editable_objects=parts
     ):

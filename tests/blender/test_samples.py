@@ -436,6 +436,7 @@ def test_burst_balloon_is_blown_up_and_bursts_at_once(open_sample):
     assert np.abs(positions[neck] - before[neck]).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_torn_sheet_lets_two_bodies_through(open_sample):
     """Müller et al. 2007, Fig. 10: a sheet of 4264 vertices."""
     sample = open_sample("torn_sheet")
