@@ -9,6 +9,7 @@ import numpy as np
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object, Result
+from ..pbd_addon.blender.output.output_modifier import TEAR_WELD
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
 from . import checks
@@ -17,9 +18,6 @@ from .checks import rpt
 USUAL_STRAIN = 0.1
 """Strain at which cloth tears when no strength is set: cotton breaks at 3 to 10 %, jersey at much more (Morton and
 Hearle, Physical Properties of Textile Fibres)."""
-
-WELD = "Tear Weld"
-"""Name of the modifier that shades what holds together as one surface."""
 
 WELDED = 1e-3
 """Distance in usual edges below which it does so; lips of a tear are 0.01 apart at once."""
@@ -56,8 +54,8 @@ class OBJECT_OT_pbd_split(bpy.types.Operator):
             return {"CANCELLED"}
         if not obj.pbd.tear_strength:
             obj.pbd.tear_strength = USUAL_STRAIN * obj.pbd.stretch
-        if WELD not in obj.modifiers:
-            weld = obj.modifiers.new(WELD, "WELD")
+        if TEAR_WELD not in obj.modifiers:
+            weld = obj.modifiers.new(TEAR_WELD, "WELD")
             weld.merge_threshold = WELDED * edge
             weld.show_expanded = False
         session.clear_cache(context.scene)

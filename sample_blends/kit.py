@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import bpy
@@ -11,6 +13,9 @@ import sidebar_tab
 from mathutils import Matrix
 
 FPS = 24
+
+GRAVITY = 9.81
+"""[m/s²]"""
 
 TAB = "PBD"
 """The sidebar's tab that is open in the files."""
@@ -125,12 +130,26 @@ def turn_evenly(obj: bpy.types.Object, axis: int, first: int, last: int, angle: 
         obj.rotation_euler[axis] = turned
         obj.keyframe_insert("rotation_euler", index=axis, frame=frame)
     obj.rotation_euler[axis] = 0.0
-    action = obj.animation_data.action
-    # Blender 5 has curves in the channels of a strip, where 4.2 has them in the action itself.
-    layers = getattr(action, "layers", ())
-    holder = layers[0].strips[0].channelbag(obj.animation_data.action_slot) if layers else action
-    for point in holder.fcurves.find("rotation_euler", index=axis).keyframe_points:
+    for point in curves_of(obj).find("rotation_euler", index=axis).keyframe_points:
         point.interpolation = "LINEAR"
+
+
+def drop(obj: bpy.types.Object, start: Sequence[float], first: int, height: float) -> None:
+    """Animate an object that falls from a place [m] in frame `first` to a height [m], where it stays."""
+    last = first + FPS * math.sqrt(2.0 * (start[2] - height) / GRAVITY)
+    for frame, place in ((first, start), (last, (*start[:2], height))):
+        obj.location = place
+        obj.keyframe_insert("location", frame=frame)
+    obj.location = start
+    for point in curves_of(obj).find("location", index=2).keyframe_points:
+        point.interpolation, point.easing = "QUAD", "EASE_IN"
+
+
+def curves_of(obj: bpy.types.Object) -> bpy.types.ActionFCurves:
+    """The curves of an animated object: Blender 5 has them in the channels of a strip, 4.2 in the action itself."""
+    action = obj.animation_data.action
+    layers = getattr(action, "layers", ())
+    return (layers[0].strips[0].channelbag(obj.animation_data.action_slot) if layers else action).fcurves
 
 
 def set_collider(obj: bpy.types.Object, **settings: object) -> None:

@@ -36,6 +36,9 @@ QUICK = {
     "laundry": (1, 16, 44, 50),
     "hot_air_balloon": (1, 44, 66, 88),
     "party_balloons": (1, 12, 24, 52),
+    "torn_flag": (1, 16, 36, 52),
+    "burst_balloon": (1, 35, 37, 41),
+    "torn_sheet": (1, 11, 18, 26),
 }
 """The rows that `make demo` shows: samples that are soon baked, and which of their frames."""
 
@@ -54,6 +57,9 @@ STILLS = {
     "spinnaker": (44,),
     "hot_air_balloon": (66,),
     "party_balloons": (54,),
+    "torn_flag": (45,),
+    "burst_balloon": (35, 37),
+    "torn_sheet": (18,),
     "stiffness_grid": (60,),
 }
 """The picture of all samples: which frames of each."""

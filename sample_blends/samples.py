@@ -7,6 +7,7 @@ import character
 import draped
 import filled
 import hung
+import torn
 import turning
 
 SAMPLES = {
@@ -27,6 +28,9 @@ SAMPLES = {
         blown.spinnaker,
         blown.hot_air_balloon,
         blown.party_balloons,
+        torn.torn_flag,
+        torn.burst_balloon,
+        torn.torn_sheet,
     )
 }
 """What builds each of the files; it leaves the scene open in Blender, ready to be saved or played."""

@@ -141,6 +141,10 @@ def provoke_second_simulation():
     return obj
 
 
+def provoke_not_split():
+    return scenes.add_grid(tear_strength=500.0)
+
+
 def provoke_added_geometry():
     obj = scenes.add_grid()
     obj.data.transform(mathutils.Matrix.Translation((0.6, 0.0, 0.0)))
@@ -165,6 +169,7 @@ MENDED = {
     "lost_attached": (provoke_lost_attached, "attach group 'Nowhere' does not exist"),
     "all_held": (provoke_all_held, "nothing can move"),
     "second_simulation": (provoke_second_simulation, "Modifier 'Cloth' simulates the same"),
+    "not_split": (provoke_not_split, "the mesh is not split"),
     "added_geometry": (provoke_added_geometry, "'Mirror' comes after"),
 }
 

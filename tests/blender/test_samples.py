@@ -15,7 +15,8 @@ from crossings import crossing_pairs, crossing_pairs_between, deepest_penetratio
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
 OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "tablecloth")
 OF_AIR = ("hot_air_balloon", "laundry", "party_balloons", "spinnaker")
-NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_AIR, *OF_CONTACT)
+TORN = ("burst_balloon", "torn_flag", "torn_sheet")
+NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_AIR, *OF_CONTACT, *TORN)
 DEFAULT_GRAY = 0.8  # a new material's color in Solid
 LARGEST = 200_000  # [bytes]: they are part of every clone
 
@@ -62,6 +63,15 @@ class Sample:
             for positions in (self.rest[name].astype(float), shown(self.objects[name]).astype(float))
         ]
         return lengths[1] / lengths[0] - 1.0
+
+    def torn(self):
+        """By how many vertices the only object has more than before it tore."""
+        running = self.session.get(self.scene)
+        if running is None:
+            return 0
+        frames = running.scene_sim.simulation.frames
+        counts = [len(np.unique(frames.state(at).joined)) for at in (frames.first, frames.last)]
+        return counts[1] - counts[0]
 
     def pins(self, name):
         """Ids of the pinned vertices."""
@@ -392,6 +402,60 @@ def test_hot_air_balloon_takes_off_when_its_air_is_hot(open_sample):
     # What it lifts is what the air is worth that it holds: 0.255 kg/m³.
     assert envelope.pbd.gas_density == pytest.approx(0.945)
     assert np.percentile(np.abs(sample.strain("Envelope")), 95) < 0.03
+
+
+def test_torn_flag_loses_its_fly_but_not_its_hoist(open_sample):
+    sample = open_sample("torn_flag")
+    flag, hoist, rest = sample.only(), sample.pins("Flag"), sample.rest["Flag"]
+    counts = []
+    for frame in sample.play(48):
+        positions = shown(flag)
+        assert np.abs(positions[hoist] - rest[hoist]).max() < 1e-5, f"off the pole in frame {frame}"
+        counts.append(sample.torn())
+    assert counts[2] == 0
+    assert counts[-1] > 60
+    assert positions[rest[:, 0] > 1.4, 0].max() > 4.0  # what has come off is blown away
+    assert np.mean(np.linalg.norm(positions - rest, axis=1) < 1.5) > 0.7  # most has not
+    assert positions[rest[:, 0] < 0.6, 0].max() < 0.7
+
+
+def test_burst_balloon_is_blown_up_and_bursts_at_once(open_sample):
+    sample = open_sample("burst_balloon")
+    balloon, before = sample.only(), sample.rest["Balloon"].astype(float)
+    for frame in sample.play(44):
+        positions = shown(balloon).astype(float)
+        if frame == 35:
+            assert sample.torn() == 0
+            assert volume(balloon, positions) == pytest.approx(3.0 * volume(balloon, before), rel=0.02)
+            assert np.ptp(positions[:, 0]) > 1.35 * np.ptp(before[:, 0])
+    simulation = sample.session.get(sample.scene).scene_sim.simulation
+    assert simulation.pressure(simulation.bodies[0]) == ()
+    assert sample.torn() > 100
+    assert np.ptp(positions[:, 0]) > 1.0  # its pieces have flown apart
+    neck = sample.pins("Balloon")
+    assert np.abs(positions[neck] - before[neck]).max() < 1e-5
+
+
+@pytest.mark.slow
+def test_torn_sheet_lets_two_bodies_through(open_sample):
+    """Müller et al. 2007, Fig. 10: a sheet of 4264 vertices."""
+    sample = open_sample("torn_sheet")
+    sheet, held, before = sample.only(), sample.pins("Sheet"), sample.rest["Sheet"]
+    assert len(np.unique(before, axis=0)) == 4264
+    counts = []
+    for _frame in sample.play(24):
+        positions = shown(sheet)
+        assert np.abs(positions[held] - before[held]).max() < 1e-5
+        counts.append(sample.torn())
+    reports = sample.session.get(sample.scene).scene_sim.simulation.reports
+    assert [report.crossings for report in reports.values()] == [0] * 23
+    assert counts[4] == 0
+    assert counts[-1] > 300
+    for name in ("Ball", "Plumb Bob"):
+        place = bpy.data.objects[name].matrix_world.translation
+        assert place.z < 0.5
+        middle = np.linalg.norm(before[:, :2] - place[:2], axis=1) < 0.08
+        assert np.median(positions[middle, 2]) < 1.0  # there is a hole where it went
 
 
 @pytest.mark.slow

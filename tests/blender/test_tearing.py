@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 import scenes
+from exports import SHARED, read_back
 from scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
@@ -194,6 +195,53 @@ def test_a_bake_keeps_all_vertices(extension):
     assert len(shown(obj)) == ACROSS**2
     go(14)
     assert len(shown(obj)) == ACROSS * (ACROSS + 1)
+
+
+@pytest.mark.parametrize("how", ["ABSOLUTE", "RELATIVE", "MESH_CACHE"])
+def test_every_bake_holds_every_vertex_of_the_tear(extension, tmp_path, how):
+    """Played without the extension, as by others."""
+    obj = sheet()
+    let_go(obj, 8)
+    bpy.context.scene.frame_end = 14
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "flag.blend"))
+    seen = play([obj], 1, 14)
+    assert bpy.ops.object.pbd_bake(mode=how) == {"FINISHED"}
+    extension.disable()
+    for frame in range(1, 15):
+        go(frame)
+        assert np.abs(shown(obj) - seen[frame][0]).max() < 1e-6, frame
+
+
+@pytest.mark.parametrize("bake", [None, "ABSOLUTE", "MESH_CACHE"])
+@pytest.mark.parametrize("suffix", ["abc", "usdc", "glb"])
+def test_files_hold_all_vertices_and_where_they_went(extension, tmp_path, suffix, bake):
+    obj = sheet()
+    let_go(obj, 8)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 14
+    obj.pbd.reduce_error = 0.001
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "flag.blend"))
+    seen = play([obj], 1, 14)
+    count = len(obj.data.vertices)
+    if bake:
+        assert bpy.ops.object.pbd_bake(mode=bake) == {"FINISHED"}
+    weld = obj.modifiers["Tear Weld"]
+    weld.show_viewport = True
+    path, kind = tmp_path / f"flag.{suffix}", {"abc": "ALEMBIC", "usdc": "USD", "glb": "GLTF"}[suffix]
+    assert bpy.ops.object.pbd_export(format=kind, filepath=str(path)) == {"FINISHED"}
+    assert (weld.show_viewport, weld.show_render) == (True, True)
+    back, late = read_back(extension, path), suffix == "glb"
+    for frame in range(1, 15):
+        go(frame - late)  # glTF begins at 0 seconds
+        found = shown(back)
+        assert len(found) == count
+        if late:
+            # Its vertices come back in another order, and where it is whole four of them are at one place.
+            apart = np.linalg.norm(found[:, None] - seen[frame][0][None], axis=2)
+            assert max(apart.min(axis=0).max(), apart.min(axis=1).max()) < 0.001 + SHARED, frame
+        else:
+            assert np.abs(found - seen[frame][0]).max() < SHARED, frame
+    assert np.ptp(found[:, 2]) > 0.4  # it is in two
 
 
 def test_presets_leave_the_strength_alone(extension):

@@ -112,6 +112,7 @@ def _run(
     with contextlib.ExitStack() as undo:
         undo.enter_context(_selected(layer, objects))
         undo.enter_context(_range(scene, shown))
+        undo.enter_context(_split(objects))
         if file_format == "GLTF":
             undo.enter_context(_asleep(scene))
             for obj in objects:
@@ -201,6 +202,20 @@ def _range(scene: Scene, shown: tuple[int, int]) -> Iterator[None]:
         yield
     finally:
         scene.frame_start, scene.frame_end, scene.use_preview_range = before
+
+
+@contextlib.contextmanager
+def _split(objects: list[Object]) -> Iterator[None]:
+    """Temporarily keep apart what can tear, because files hold as many vertices in every frame."""
+    welds = [weld for obj in objects if (weld := obj.modifiers.get(output_modifier.TEAR_WELD)) is not None]
+    before = [(weld, weld.show_viewport, weld.show_render) for weld in welds]
+    try:
+        for weld in welds:
+            weld.show_viewport = weld.show_render = False
+        yield
+    finally:
+        for weld, shown, rendered in before:
+            weld.show_viewport, weld.show_render = shown, rendered
 
 
 @contextlib.contextmanager

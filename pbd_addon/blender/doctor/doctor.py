@@ -34,6 +34,7 @@ CHECKS: dict[str, tuple[Callable[[MeshExam], str], str]] = {
         (setup_findings.unusual_size, NONE),
         (setup_findings.uneven_scale, FIX),
         (mesh_findings.doubles, FIX),
+        (mesh_findings.not_split, FIX),
         (mesh_findings.no_area, FIX),
         (mesh_findings.loose_vertices, FIX),
         (mesh_findings.crowded_edges, SHOW),

@@ -94,6 +94,12 @@ def doubles(obj: Object) -> None:
     edit(obj, lambda geometry: bmesh.ops.weld_verts(geometry, targetmap=mesh_findings.double_targets(geometry)))
 
 
+def not_split(obj: Object) -> None:
+    """Split the mesh everywhere."""
+    with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
+        bpy.ops.object.pbd_split(where="EVERYWHERE")
+
+
 def no_area(obj: Object) -> None:
     """Dissolve faces that are lines or points."""
 
@@ -182,6 +188,7 @@ BY_NAME = {
         no_scale,
         uneven_scale,
         doubles,
+        not_split,
         no_area,
         loose_vertices,
         opposed_normals,

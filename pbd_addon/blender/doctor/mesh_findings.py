@@ -4,6 +4,7 @@ import bmesh
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
+from ...joints import coincident
 from ..timeline.intersections import intersecting_faces
 from .mesh_exam import MeshExam, count_in
 
@@ -46,6 +47,16 @@ def doubles(exam: MeshExam) -> str:
         iface("{count} vertex lies on another: the cloth is cut open there"),
         iface("{count} vertices lie on another: the cloth is cut open there"),
     )
+
+
+def not_split(exam: MeshExam) -> str:
+    """Cloth tears only where the mesh is split."""
+    if not exam.obj.pbd.tear_strength or len(exam.polygons.starts) < 2:
+        return ""
+    first = coincident(exam.positions, exam.polygons)
+    if (first != np.arange(len(first))).any():
+        return ""
+    return iface("Tear Strength is set, but the mesh is not split: nothing can tear")
 
 
 def double_targets(geometry: bmesh.types.BMesh) -> dict:

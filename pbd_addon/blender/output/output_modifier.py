@@ -44,6 +44,9 @@ GROWERS = {
 }
 """Modifiers that change the number of vertices."""
 
+TEAR_WELD = "Tear Weld"
+"""Name of the modifier that merges what is split for tearing and still holds together, for the eye."""
+
 FIRST = {"MULTIRES", "SOFT_BODY"}
 """Modifiers that Blender requires before any node group, because they need the original mesh."""
 

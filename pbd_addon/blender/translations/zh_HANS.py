@@ -510,6 +510,7 @@ TEXTS = {
     "{count} vertices begin inside of '{name}' and will be pushed out": "起始时有 {count} 个顶点在“{name}”内部, 将被推出",
     "{count} vertex begins outside of '{name}', which keeps cloth inside": "起始时有 {count} 个顶点在“{name}”外部, 而它将布料保持在内部",
     "{count} vertices begin outside of '{name}', which keeps cloth inside": "起始时有 {count} 个顶点在“{name}”外部, 而它将布料保持在内部",
+    "Tear Strength is set, but the mesh is not split: nothing can tear": "已设置撕裂强度, 但网格没有拆分: 不会有任何撕裂",
     "Modifier '{name}' comes after the simulation, which does not see what it changes": "“{name}”对网格的更改在模拟之后进行, 模拟不会考虑它",
     "Modifier '{name}' simulates the same vertices again": "修改器“{name}”会再次模拟相同的顶点",
     "Lock Interface is off: rendering while cloth is simulated can crash Blender": "“Lock Interface”已关闭: 在模拟布料时渲染可能导致 Blender 崩溃",
