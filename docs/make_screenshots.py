@@ -27,7 +27,10 @@ SHOTS = (
     (
         "panel",
         "curtain",
-        ("details", "physical", "stiffness", "damping", "shape", "modifiers", "maps", "doctor", "advanced"),
+        (
+            *("details", "physical", "stiffness", "plasticity", "damping", "shape", "sewing", "tearing"),
+            *("modifiers", "maps", "doctor", "advanced"),
+        ),
     ),
     ("panel_stiffness", "curtain", ("physical", "stiffness")),
     ("panel_collisions", "tablecloth", ("object_collisions", "floor", "self_collisions")),
