@@ -16,6 +16,7 @@ from ..pbd_addon.blender.read.mesh_io import CREASE_ANGLE, CREASE_STIFFNESS
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
 from ..pbd_addon.mesh import connected_components
+from .checks import rpt
 from .pins import edited_body
 
 
@@ -71,7 +72,7 @@ class OBJECT_OT_pbd_set_crease(bpy.types.Operator):
             edge[angle], edge[stiffness] = side * self.angle, self.stiffness
         bmesh.update_edit_mesh(obj.data, loop_triangles=False, destructive=False)
         session.clear_cache(context.scene)
-        self.report({"INFO"}, f"{len(edges)} edges creased")
+        self.report({"INFO"}, rpt("{count} edges creased").format(count=len(edges)))
         return {"FINISHED"}
 
 

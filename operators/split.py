@@ -13,6 +13,7 @@ from ..pbd_addon.blender.output.output_modifier import TEAR_WELD
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
 from . import checks
+from .checks import rpt
 
 USUAL_STRAIN = 0.1
 """Strain at which cloth tears when no strength is set: cotton breaks at 3 to 10 %, jersey at much more (Morton and
@@ -58,7 +59,8 @@ class OBJECT_OT_pbd_split(bpy.types.Operator):
             weld.merge_threshold = WELDED * edge
             weld.show_expanded = False
         session.clear_cache(context.scene)
-        self.report({"INFO"}, f"{before:,} vertices are {after:,} now")
+        said = rpt("{before} vertices are {after} now")
+        self.report({"INFO"}, said.format(before=f"{before:,}", after=f"{after:,}"))
         return {"FINISHED"}
 
 

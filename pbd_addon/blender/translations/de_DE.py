@@ -591,6 +591,8 @@ TEXTS = {
     "Select two borders to sew together, edges with one face each: {count} are selected": "Zwei Ränder zum Zusammennähen auswählen, Kanten mit je einer Fläche: {count} sind ausgewählt",
     "One border is a loop and the other is not: select two loops or two rows of edges": "Ein Rand ist eine Schleife, der andere nicht: zwei Schleifen oder zwei Reihen von Kanten auswählen",
     "{count} seams added": "{count} Nähte hinzugefügt",
+    "{count} edges creased": "{count} Kanten gefaltet",
+    "{before} vertices are {after} now": "Aus {before} Punkten wurden {after}",
     "{count} seams added; {left} vertices of the longer border stay free": "{count} Nähte hinzugefügt; {left} Punkte des längeren Rands bleiben frei",
     "{count} vertices pinned in group '{group}'": "{count} Punkte in der Gruppe „{group}“ angeheftet",
     "{count} vertices pinned by hand": "{count} Punkte von Hand angeheftet",

@@ -591,6 +591,8 @@ TEXTS = {
     "Select two borders to sew together, edges with one face each: {count} are selected": "Seleccione dos contornos para coser, bordes con una cara cada uno: hay {count} seleccionados",
     "One border is a loop and the other is not: select two loops or two rows of edges": "Un contorno es un bucle y el otro no: seleccione dos bucles o dos filas de bordes",
     "{count} seams added": "{count} costuras agregadas",
+    "{count} edges creased": "{count} aristas plegadas",
+    "{before} vertices are {after} now": "{before} vértices son ahora {after}",
     "{count} seams added; {left} vertices of the longer border stay free": "{count} costuras agregadas; {left} vértices del contorno más largo quedan libres",
     "{count} vertices pinned in group '{group}'": "{count} vértices fijados en el grupo '{group}'",
     "{count} vertices pinned by hand": "{count} vértices fijados a mano",

@@ -591,6 +591,8 @@ TEXTS = {
     "Select two borders to sew together, edges with one face each: {count} are selected": "Sélectionnez deux bords à coudre, des arêtes à une face chacune : {count} sont sélectionnés",
     "One border is a loop and the other is not: select two loops or two rows of edges": "Un bord est une boucle et l’autre non : sélectionnez deux boucles ou deux rangées d’arêtes",
     "{count} seams added": "{count} coutures ajoutées",
+    "{count} edges creased": "{count} arêtes pliées",
+    "{before} vertices are {after} now": "{before} sommets sont devenus {after}",
     "{count} seams added; {left} vertices of the longer border stay free": "{count} coutures ajoutées ; {left} sommets du bord le plus long restent libres",
     "{count} vertices pinned in group '{group}'": "{count} sommets épinglés dans le groupe '{group}'",
     "{count} vertices pinned by hand": "{count} sommets épinglés à la main",

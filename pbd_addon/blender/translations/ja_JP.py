@@ -591,6 +591,8 @@ TEXTS = {
     "Select two borders to sew together, edges with one face each: {count} are selected": "縫い合わせる 2 つの境界 (面が 1 つの辺) を選択してください: {count} 個選択されています",
     "One border is a loop and the other is not: select two loops or two rows of edges": "一方の境界だけがループです: 2 つのループか 2 列の辺を選択してください",
     "{count} seams added": "{count} 本の縫い目を追加しました",
+    "{count} edges creased": "{count} 本の辺に折り目を付けました",
+    "{before} vertices are {after} now": "{before} 個の頂点が {after} 個になりました",
     "{count} seams added; {left} vertices of the longer border stay free": "{count} 本の縫い目を追加しました。長い方の境界の {left} 頂点は空いたままです",
     "{count} vertices pinned in group '{group}'": "グループ '{group}' に {count} 頂点をピン留めしました",
     "{count} vertices pinned by hand": "{count} 頂点を手でピン留めしました",

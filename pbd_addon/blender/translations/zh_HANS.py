@@ -591,6 +591,8 @@ TEXTS = {
     "Select two borders to sew together, edges with one face each: {count} are selected": "请选择两条要缝合的边界, 即各有一个面的边: 已选中 {count} 条",
     "One border is a loop and the other is not: select two loops or two rows of edges": "一条边界是循环而另一条不是: 请选择两个循环或两排边",
     "{count} seams added": "已添加 {count} 条接缝",
+    "{count} edges creased": "已为 {count} 条边设置折痕",
+    "{before} vertices are {after} now": "{before} 个顶点现在是 {after} 个",
     "{count} seams added; {left} vertices of the longer border stay free": "已添加 {count} 条接缝; 较长边界的 {left} 个顶点保持自由",
     "{count} vertices pinned in group '{group}'": "已将 {count} 个顶点钉固到组 '{group}'",
     "{count} vertices pinned by hand": "手动钉固了 {count} 个顶点",
