@@ -202,6 +202,8 @@ def _check_target(scene: Scene, obj: Object, target: Object) -> None:
     if find(scene, target.session_uid, target.name) is None:
         raise PBDError(f"{where}, which is not in the scene: choose another object under Attach To")
     if target.type not in surfaces.SURFACE_TYPES:  # The panel offers meshes; a script may set anything.
-        raise PBDError(f"{where}, which has no surface: choose a mesh under Attach To")
+        raise PBDError(
+            f"'{obj.name}' is attached to '{target.name}', which has no surface: choose a mesh under Attach To"
+        )
     if surfaces.is_simulated(target):
         raise PBDError(f"{where}, which is simulated itself: choose an object that is not, or bake it first")
