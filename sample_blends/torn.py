@@ -125,9 +125,8 @@ def burst_balloon() -> None:
         (0.04, top - 0.10),
         (0.0, top - 0.09),
     ]
-    kit.set_collider(stage.turned("Pump", body, brass), friction=0.5)
+    stage.turned("Pump", body, brass)
     stage.turned("Nozzle", [(0.02, top - 0.11), (0.012, top - 0.07), (0.011, top), (0.0, top)], brass)
-    kit.select([balloon])
     kit.set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.8)
     stage.add_camera((0.4, -2.3, 0.72), (0.0, 0.0, 0.40), 86.0)
 
