@@ -1,7 +1,6 @@
 """Fixes of findings: one function per check that can be fixed, with the same name."""
 
 from collections.abc import Callable
-from typing import Any
 
 import bmesh
 import bpy
@@ -14,6 +13,7 @@ from ..output import shape_keys
 from ..scene import user_keys
 from . import mesh_findings, setup_findings
 from .mesh_exam import examine
+from .splitting import split
 
 HALF = 0.5
 """Fraction of the median edge length that a distance is set to."""
@@ -97,9 +97,7 @@ def doubles(obj: Object) -> None:
 
 def not_split(obj: Object) -> None:
     """Split the mesh everywhere."""
-    with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
-        split: Any = getattr(bpy.ops.object, "pbd_split")  # noqa: B009 - no stub knows our operators
-        split(where="EVERYWHERE")
+    split(obj, "EVERYWHERE")
 
 
 def no_area(obj: Object) -> None:

@@ -596,8 +596,6 @@ TEXTS = {
     "{count} edges creased": "{count} Kanten gefalzt",
     "{before} vertices are {after} now": "Aus {before} Punkten sind {after} geworden",
     "{count} seams added": "{count} Nähte hinzugefügt",
-    "{count} edges creased": "{count} Kanten gefaltet",
-    "{before} vertices are {after} now": "Aus {before} Punkten wurden {after}",
     "{count} seams added; {left} vertices of the longer border stay free": "{count} Nähte hinzugefügt; {left} Punkte des längeren Rands bleiben frei",
     "{count} vertices pinned in group '{group}'": "{count} Punkte in der Gruppe „{group}“ angeheftet",
     "{count} vertices pinned by hand": "{count} Punkte von Hand angeheftet",

@@ -596,8 +596,6 @@ TEXTS = {
     "{count} edges creased": "{count} bordes plegados",
     "{before} vertices are {after} now": "{before} vértices son ahora {after}",
     "{count} seams added": "{count} costuras agregadas",
-    "{count} edges creased": "{count} aristas plegadas",
-    "{before} vertices are {after} now": "{before} vértices son ahora {after}",
     "{count} seams added; {left} vertices of the longer border stay free": "{count} costuras agregadas; {left} vértices del contorno más largo quedan libres",
     "{count} vertices pinned in group '{group}'": "{count} vértices fijados en el grupo '{group}'",
     "{count} vertices pinned by hand": "{count} vértices fijados a mano",

@@ -596,8 +596,6 @@ TEXTS = {
     "{count} edges creased": "{count} arêtes pliées",
     "{before} vertices are {after} now": "{before} sommets sont maintenant {after}",
     "{count} seams added": "{count} coutures ajoutées",
-    "{count} edges creased": "{count} arêtes pliées",
-    "{before} vertices are {after} now": "{before} sommets sont devenus {after}",
     "{count} seams added; {left} vertices of the longer border stay free": "{count} coutures ajoutées ; {left} sommets du bord le plus long restent libres",
     "{count} vertices pinned in group '{group}'": "{count} sommets épinglés dans le groupe '{group}'",
     "{count} vertices pinned by hand": "{count} sommets épinglés à la main",

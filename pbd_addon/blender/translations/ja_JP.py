@@ -596,8 +596,6 @@ TEXTS = {
     "{count} edges creased": "{count} 本の辺に折り目を付けました",
     "{before} vertices are {after} now": "{before} 頂点が {after} 頂点になりました",
     "{count} seams added": "{count} 本の縫い目を追加しました",
-    "{count} edges creased": "{count} 本の辺に折り目を付けました",
-    "{before} vertices are {after} now": "{before} 個の頂点が {after} 個になりました",
     "{count} seams added; {left} vertices of the longer border stay free": "{count} 本の縫い目を追加しました。長い方の境界の {left} 頂点は空いたままです",
     "{count} vertices pinned in group '{group}'": "グループ '{group}' に {count} 頂点をピン留めしました",
     "{count} vertices pinned by hand": "{count} 頂点を手でピン留めしました",

@@ -596,8 +596,6 @@ TEXTS = {
     "{count} edges creased": "已为 {count} 条边添加折痕",
     "{before} vertices are {after} now": "{before} 个顶点现在为 {after} 个",
     "{count} seams added": "已添加 {count} 条接缝",
-    "{count} edges creased": "已为 {count} 条边设置折痕",
-    "{before} vertices are {after} now": "{before} 个顶点现在是 {after} 个",
     "{count} seams added; {left} vertices of the longer border stay free": "已添加 {count} 条接缝; 较长边界的 {left} 个顶点保持自由",
     "{count} vertices pinned in group '{group}'": "已将 {count} 个顶点钉固到组 '{group}'",
     "{count} vertices pinned by hand": "手动钉固了 {count} 个顶点",
