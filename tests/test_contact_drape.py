@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 DT = 1 / 24
 
 
+@pytest.mark.usefixtures("first_order")  # from some starts, of either order, it goes on creeping at 0.02 to 0.09 m/s
 @pytest.mark.parametrize("subdivisions", [2, 4])
 def test_a_sheet_drapes_over_a_sphere(subdivisions):
     """32 x 32 vertices, 1 m, over a ball of 0.3 m that is coarser or finer than the cloth: no crossing with the ball or

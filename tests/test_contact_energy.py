@@ -58,6 +58,7 @@ def run(simulation: Simulation, frames: int, share: float = 0.01) -> int:
     return touched
 
 
+@pytest.mark.usefixtures("first_order")  # as the others are; of second order, the first frame gains 0.14 %
 @pytest.mark.parametrize("speed", [1.0, 4.0])
 def test_a_sheet_that_crumples_in_the_air_makes_no_energy(speed):
     """What the other tests measure with: without contact, a dented and sheared sheet keeps to it ten times as well."""

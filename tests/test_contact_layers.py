@@ -120,6 +120,7 @@ MESHES = {
 """Edges, or layers, that are closer than 6 mm."""
 
 
+@pytest.mark.usefixtures("first_order")  # of second order, the bending of the pillow moves it by a micron
 @pytest.mark.parametrize("name", MESHES)
 def test_what_is_close_at_rest_does_not_repel(name):
     """Vertices, edges and layers of one cloth that are nearer at rest than the self distance: it stays still."""
