@@ -92,9 +92,10 @@ def looks_back(model: Model, state: State, settings: SolverSettings, dt: float) 
 
     Not with few substeps or PBD, nor with skins under pressure, which would gain energy when they bounce. Not if
     anything was pushed in the last frame: it will be again; nor while a hand, a seam, strong air or what a caller adds
-    pulls. Not where levels act, which change angular momentum: a free sheet that was pulled apart would lose 18 % of it
-    instead of 9; nor where cloth yields, which would remember every wave. And not with soft cloth, which gains nothing:
-    a curtain of 5 N/m is with 10 steps twice as far from the limit of many as with 20 of first order.
+    pulls. Not where levels pull a free body, at once: a spinning sheet that was pulled apart would lose 31 % of its
+    angular momentum instead of 10; nor where cloth yields, which would remember every wave. And not with soft cloth,
+    which gains nothing: a curtain of 5 N/m is with 10 steps twice as far from the limit of many as with 20 of first
+    order.
     """
     if settings.substeps < time_stepping.LEAST or settings.method != "XPBD" or _is_inflated(model):
         return False
@@ -103,7 +104,7 @@ def looks_back(model: Model, state: State, settings: SolverSettings, dt: float) 
     added = model.around.forces or model.further
     jerked = any(kind.active for kind in (model.grabs, model.seams, model.welds))
     yields = any(material.bend_yield or material.stretch_yield for material in model.materials)
-    if pushed or added or jerked or yields or model.levels.active:
+    if pushed or added or jerked or yields or model.levels.pulls_free:
         return False
     if is_soft(model.materials, settings, model.sizes).any():
         return False

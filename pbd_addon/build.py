@@ -178,7 +178,9 @@ def with_materials(
         constraints.set_maps(factors)
         constraints.set_materials(materials, settings, model.w)
     model.skin.set_materials(settings, model.w, model.masses)
-    model.welds.surround(model.springs, model.w, model.damping_masses, model.islands, model.damping_island_masses)
+    rigid = model.w, model.damping_masses, model.islands, model.damping_island_masses
+    model.levels.surround(*rigid)
+    model.welds.surround(model.springs, *rigid)
     return _in_order(model)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import adaptive, forces, gas, plasticity, sewing, tearing, time_stepping
 from .air import AirOfFrame
+from .constraints.distance import AGAIN
 from .contact.stretch_coupling import is_overrun, project_together
 from .kernels import Kernels
 from .model import Model, State, Targets
@@ -267,6 +268,7 @@ class Stepper:
         model.tethers.strain = model.levels.strain = state.strain
         yield from model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
         self.watch.lap(model.contact.name)
+        model.stretch.sweeps = AGAIN if self.second_order else 1
         model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
 
     def end(self) -> State:

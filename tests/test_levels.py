@@ -224,7 +224,7 @@ def test_levels_push_nobody():
 
 
 def test_levels_turn_hardly_more_than_edges_do():
-    """Of the angular momentum of a spinning sheet no more is lost than twice what is lost without levels."""
+    """A spinning sheet that levels pull together loses hardly more angular momentum than without them."""
     losses = []
     for take in (lambda simulation: simulation, without_levels):
         simulation, body = flying()
@@ -233,7 +233,7 @@ def test_levels_turn_hardly_more_than_edges_do():
         for _ in range(12):
             simulation.step(1 / 24)
         losses.append(np.linalg.norm(angular_momentum(simulation, body) - before) / np.linalg.norm(before))
-    assert losses[0] < 2.0 * losses[1], losses
+    assert losses[0] < 1.3 * losses[1], losses
 
 
 # The formula

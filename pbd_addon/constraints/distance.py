@@ -39,6 +39,11 @@ Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chai
 strain. Sheets of 100 N/m, which hang 40 % too deep without them, lengthen by 0.015."""
 
 
+AGAIN = 3
+"""Sweeps over edges in no chain in a substep of second order. A curtain of 100 x 100 vertices, irregular triangles, 10
+steps: mean strain of the last ten of 50 frames 0.30, 0.25, 0.23 % with 1, 2, 3 sweeps, largest 11, 5.7, 5.2 %, at 23,
+25, 26 ms; with 20 steps of first order and one sweep it is 0.20 and 6.5 %, at 43 ms."""
+
 NEAR, NEAR_SHARE, SWEEPS = 16, 0.1, 8
 """After the chains, rows within `NEAR` edges of a firm pin are swept so often, if they are at most this share of a
 body's rows. A few pins that carry a whole sheet strain the edges around them most, because the family that is solved
@@ -91,6 +96,7 @@ class DistanceConstraints(Constraints):
         yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
         lanes: Chains that lie side by side in `chains`, see `kernels.LANES`.
+        sweeps: How often an iteration sweeps over edges, set for each frame, see `AGAIN`.
         near_pins: Rows that are swept several times after the chains, see `NEAR`, (k,) int.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
             for edges in no chain; if not, the families are solved back and forth instead.
@@ -129,6 +135,7 @@ class DistanceConstraints(Constraints):
         self.lanes = 0
         self.pushed = np.zeros(0, bool)
         self.near_pins = np.zeros(0, int)
+        self.sweeps = 1
         self.relaxed = False
         self.h = 0.0
 
@@ -294,7 +301,8 @@ class DistanceConstraints(Constraints):
         self._go_along(kernels, p, x, self.way_back, [(number, 1) for number in range(len(self.way_back))][::-1])
         if self.swept is not None:
             multipliers = self.multipliers[self.swept]
-            kernels.project_distance(p, x, *self.sweep, multipliers)
+            for _ in range(self.sweeps):
+                kernels.project_distance(p, x, *self.sweep, multipliers)
             self.multipliers[self.swept] = multipliers
         if self.around_pins is not None:
             multipliers = self.multipliers[self.near_pins]

@@ -26,13 +26,17 @@ class LevelConstraints(Constraints):
 
     Between two levels, particles of the finer one follow the displacement of their parents since the beginning of the
     pass. The mass of a particle includes that of its followers, by the same shares, M = m + P^T m, which preserves
-    momentum. The slack is that of the tethers, see `TetherConstraints`.
+    momentum. So far a pull would turn a free body: the common rotation is taken back, about the positions before the
+    substep, about which angular momentum counts. The slack is that of the tethers, see `TetherConstraints`.
 
     Args:
         pieces: Bodies that need levels: index, first particle and mesh of each.
         rest: Rest positions of all particles, (n, 3) [m].
         sizes: Largest extent of each body at rest, (bodies,) [m].
         w: Inverse masses of all particles, (n,) [1/kg].
+
+    Attributes:
+        pulls_free: Whether any island that they pull has no firm pin.
     """
 
     name = "levels"
@@ -60,6 +64,7 @@ class LevelConstraints(Constraints):
         for number, start, mesh in pieces:
             self._measure(number, start, mesh, rest[start : start + mesh.vertex_count])
         self.lengths, self.softer = self.unmapped, np.ones(len(sizes))
+        self.pulls_free = False
         self.multipliers = np.zeros(at)
         self.strain = np.zeros(len(sizes))
         self.h = 0.0
@@ -92,6 +97,13 @@ class LevelConstraints(Constraints):
         self.weights = self._lumped(w)
         self.h = 0.0
 
+    def surround(self, w: np.ndarray, masses: np.ndarray, islands: np.ndarray, island_masses: np.ndarray) -> None:
+        """Set the islands that levels must not turn, those that are free; w and masses are as in `Model`."""
+        free = np.ones(len(island_masses))
+        free[islands[(w == 0.0) & (masses > 0.0)]] = 0.0
+        self.pulls_free = self.active and bool(free[islands[self.particles]].any())
+        self._free, self._islands = free, (masses, islands, island_masses)
+
     def _lumped(self, w: np.ndarray) -> list[np.ndarray]:
         """Inverse masses at both ends of every edge of each level, (2, m) each: M = m + P^T m, level by level."""
         masses = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0.0)
@@ -112,6 +124,7 @@ class LevelConstraints(Constraints):
         self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        start = p.copy() if self.pulls_free else p
         q = p.take(self.particles, axis=1)
         before = q.copy()
         last = len(self.levels) - 1
@@ -121,6 +134,9 @@ class LevelConstraints(Constraints):
             kernels.prolongate(q if number < last else p, level.followers, moved, level.parents, level.shares)
         for axis in range(3):
             p[axis][self.particles] = q[axis]
+        if self.pulls_free:
+            center, drift, turn = kernels.island_motion(x, p - start, *self._islands)
+            kernels.add_rigid(p, x, self._islands[1], center, np.zeros_like(drift), -self._free * turn)
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return self.reach - np.linalg.norm(x[self.ends[0]] - x[self.ends[1]], axis=1)
