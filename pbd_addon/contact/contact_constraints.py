@@ -110,11 +110,12 @@ class ContactConstraints(Constraints):
         self._touched = np.zeros((2, self.n), bool)
         self._candidates, self._contacts = no_candidates(), Contacts.none()
         self._rounds: list[Contacts] = []
-        self.h = 0.0
+        self.h = self._fraction = 0.0
 
     def rewind(self, fraction: float) -> None:
         """Put the colliders where they were at a fraction of the frame: a substep from there is tried again."""
         self._invalidate()
+        self._fraction = fraction
         self.penetration.is_squeezed = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
@@ -162,6 +163,7 @@ class ContactConstraints(Constraints):
         A substep from `fraction` of it follows.
         """
         nothing = np.zeros((3, 0))
+        self._fraction = fraction
         self._path = np.concatenate([nothing, *start], axis=1), np.concatenate([nothing, *end], axis=1)
         still = [np.array_equal(a, b) for a, b in zip(start, end)]
         for obstacle, before, now in zip(self.obstacles, self._is_still, still):
@@ -233,7 +235,8 @@ class ContactConstraints(Constraints):
             self._x[:, self.n :] = self._p[:, self.n :]
             self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
         for surface in self._all_surfaces():
-            surface.motion_bound.advance()
+            surface.motion_bound.advance(fraction - self._fraction)
+        self._fraction = fraction
         self.is_crossing_free = True
         self.unprojected = None
         self._is_first_pass, self._is_far = True, False
@@ -558,12 +561,12 @@ class ContactConstraints(Constraints):
         bound, is_collider = surface.motion_bound, surface.part.start >= self.n
         if is_collider and bound.is_set and self._is_still[self.obstacles.index(surface)]:
             return False
-        if not bound.is_valid:
+        if not bound.is_set:
             return True
         deviation = bound.deviation(self._p)
         if not final:
-            bound.observe(deviation)
-        if not bound.holds_as_a_whole(deviation):
+            bound.observe(deviation)  # where the bound has run out too, or one of one substep would never grow
+        if not bound.is_valid or not bound.holds_as_a_whole(deviation):
             return True
         outside, clamped = bound.violations(self._p, deviation, self._final_margin if final else 0.0)
         size = len(surface.vertices)

@@ -16,14 +16,14 @@ import numpy as np
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
-SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 6.0, 1.5
+SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 3.0, 1.5
 """Factors of the limit of displacement, and of errors and margins, where more candidates cost less than a query."""
 
 ERROR_DECAY = 0.5
 """Share of the observed prediction error that is left at the next observation."""
 
 MAX_DURATION = 40
-"""Longest duration of a bound, in substeps."""
+"""Longest duration of a bound, in substeps as long as the one in which it was predicted."""
 
 BASE_MARGIN = 0.04
 """Margin of every vertex, in edges, ..."""
@@ -96,7 +96,8 @@ class MotionBound:
         self.drift_margin = DRIFT_MARGIN * edge
         self.version = 0
         self.is_static = False
-        self._age, self._duration = 1, 0
+        self._age, self._duration = 1.0, 0
+        self._length = self._unit = 1.0
 
     def invalidate(self) -> None:
         """Drop the prediction."""
@@ -110,11 +111,12 @@ class MotionBound:
     @property
     def is_valid(self) -> bool:
         """Whether the prediction reaches to the end of this substep."""
-        return self._age <= self._duration
+        return self._age <= self._duration + 1e-9
 
-    def advance(self) -> None:
-        """Begin a substep."""
-        self._age += 1
+    def advance(self, length: float) -> None:
+        """Begin a substep of this length, in any unit: those of a frame differ in second order."""
+        self._length = length
+        self._age += length / self._unit
 
     def predict(self, x: np.ndarray, p: np.ndarray, is_smooth: bool = False) -> None:
         """Bound the motion that starts with x -> p (3, N) [m] in this substep.
@@ -141,7 +143,7 @@ class MotionBound:
             self.margin = wider * self._margins(speed, self._duration)
             drift_error = self._duration * ERROR_MARGIN * float(self.prediction_error[-1])
             self.drift_margin = DRIFT_MARGIN * self.edge + drift_error
-        self._age, self.is_static = 1, quiet == MAX_DURATION
+        self._age, self._unit, self.is_static = 1.0, self._length, quiet == MAX_DURATION
         drift = self._duration * self._mean_step[:, 0]
         self._drift_low = np.minimum(drift, 0.0) - self.drift_margin
         self._drift_high = np.maximum(drift, 0.0) + self.drift_margin
