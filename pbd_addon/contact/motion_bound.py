@@ -19,6 +19,9 @@ DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 3.0, 1.5
 """Factors of the limit of displacement, and of errors and margins, where more candidates cost less than a query."""
 
+DRIFT_LIMIT = 2.0
+"""How far the mean of a surface may go that can meet others, in edges: what lies ahead on the way are candidates."""
+
 ERROR_DECAY = 0.5
 """Share of the observed prediction error that is left at the next observation."""
 
@@ -132,14 +135,15 @@ class MotionBound:
         limit, wider = (SMOOTH_DISPLACEMENT, SMOOTH_MARGIN) if is_smooth else (1.0, 1.0)
         speed = np.sqrt(np.einsum("im,im->m", self._relative_step, self._relative_step))
         rate = DISPLACEMENT_LIMIT / max(float(np.percentile(speed, 95.0)), 1e-9)
+        drift_rate = np.inf if self.self_only else DRIFT_LIMIT / max(float(np.linalg.norm(self._mean_step)), 1e-9)
         if self.exact:
-            self._duration = quiet = self._substeps(rate)
+            self._duration = quiet = self._substeps(min(rate, drift_rate))
             self.margin, self.drift_margin = np.full_like(speed, EXACT_MARGIN * self.edge), EXACT_MARGIN * self.edge
         else:
             error = ERROR_MARGIN * self.prediction_error[:-1]
             error_rate = ERROR_LIMIT / max(float(np.percentile(error, 90.0)), 1e-9)
-            self._duration = self._substeps(min(limit * rate, wider * error_rate))
-            quiet = self._substeps(min(rate, error_rate))
+            self._duration = self._substeps(min(limit * rate, wider * error_rate, drift_rate))
+            quiet = self._substeps(min(rate, error_rate, drift_rate))
             self.margin = wider * self._margins(speed, self._duration)
             drift_error = self._duration * ERROR_MARGIN * float(self.prediction_error[-1])
             self.drift_margin = DRIFT_MARGIN * self.edge + drift_error
