@@ -432,7 +432,7 @@ def test_bvh(counts):
         low = random.integers(0, 64, (3, count)) / 64.0
         high = low + random.integers(0, 12, (3, count)) / 64.0
         leaves = median_split_order(0.5 * (low + high).T)
-        nodes = np.empty((6, 2 * len(leaves)))
+        nodes = np.empty((6, 2 * len(leaves)), order=NUMBA.NODE_ORDER)
         compare("refit", leaves, np.concatenate([low, -high]), nodes)
         NUMPY.refit(leaves, np.concatenate([low, -high]), nodes)
         trees.append((leaves, nodes))
@@ -459,7 +459,7 @@ def test_flat_patches_are_left_out():
     assert 10 < len(np.unique(patch)) < 0.9 * len(can_be_flat)
     compare("outside_cones", case.x, triangles, axes, 0.8)
     corners = x[:, triangles]
-    nodes = np.empty((6, 2 * len(leaves)))
+    nodes = np.empty((6, 2 * len(leaves)), order=NUMBA.NODE_ORDER)
     NUMPY.refit(leaves, np.concatenate([corners.min(axis=1), -corners.max(axis=1)]), nodes)
     is_flat = np.zeros(len(can_be_flat), bool)
     is_flat[patch[patch > 0]] = True

@@ -18,7 +18,7 @@ class BVH:
 
     def __init__(self, leaves: np.ndarray) -> None:
         self.leaves = leaves
-        self._nodes: np.ndarray | None = None
+        self._nodes: dict[str, np.ndarray] = {}
 
     @staticmethod
     def of_points(centers: np.ndarray) -> BVH:
@@ -43,11 +43,11 @@ class BVH:
         """
         if members is not None:
             boxes = np.where(members, boxes, np.inf)
-        nodes = self._nodes if reuse else None
+        nodes = self._nodes.get(kernels.NODE_ORDER) if reuse else None
         if nodes is None:
             nodes = np.empty((6, 2 * len(self.leaves)), order=kernels.NODE_ORDER)
         if reuse:
-            self._nodes = nodes
+            self._nodes = {kernels.NODE_ORDER: nodes}
         kernels.refit(self.leaves, boxes, nodes)
         return FittedBVH(kernels, self.leaves, nodes)
 

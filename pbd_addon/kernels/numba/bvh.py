@@ -31,19 +31,19 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
     return bounds
 
 
-@kernel("void(i8[:], f8[:,:], f8[:,:])")
+@kernel("void(i8[::1], f8[:,::1], f8[::1,:])")
 def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
     width = len(leaves)
     boxes = nodes.T
-    boxes[:] = np.inf
+    boxes[0] = np.inf
     for leaf in range(width):
-        primitive = leaves[leaf]
-        if primitive >= 0:
-            for side in range(6):
-                boxes[width + leaf, side] = bounds[side, primitive]
-    for node in range(width - 1, 0, -1):
+        node, primitive = np.uint64(width + leaf), leaves[leaf]
         for side in range(6):
-            boxes[node, side] = min(boxes[2 * node, side], boxes[2 * node + 1, side])
+            boxes[node, side] = bounds[side, np.uint64(primitive)] if primitive >= 0 else np.inf
+    for node in range(width - 1, 0, -1):
+        parent, one, other = np.uint64(node), np.uint64(2 * node), np.uint64(2 * node + 1)
+        for side in range(6):
+            boxes[parent, side] = min(boxes[one, side], boxes[other, side])
 
 
 @helper
@@ -59,7 +59,7 @@ def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int
     )
 
 
-@kernel("Tuple((i8[::1], i8[::1]))(i8[:], f8[:,:], i8[:], f8[:,:], b1, b1[:])")
+@kernel("Tuple((i8[::1], i8[::1]))(i8[::1], f8[::1,:], i8[::1], f8[::1,:], b1, b1[::1])")
 def query_pairs(
     leaves: np.ndarray,
     nodes: np.ndarray,
@@ -68,7 +68,7 @@ def query_pairs(
     is_self: bool,
     is_flat: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    boxes, other_boxes = np.ascontiguousarray(nodes.T), np.ascontiguousarray(other_nodes.T)
+    boxes, other_boxes = nodes.T, other_nodes.T
     below, other_below = len(leaves), len(other_leaves)  # leaves below each node of the level
     pairs, count = np.ones((2, 1), np.int64), int(_meet(boxes, 1, other_boxes, 1))
     if len(is_flat) > 1 and is_flat[1]:
