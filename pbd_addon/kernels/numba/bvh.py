@@ -40,10 +40,10 @@ def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
         node, primitive = np.uint64(width + leaf), leaves[leaf]
         for side in range(6):
             boxes[node, side] = bounds[side, np.uint64(primitive)] if primitive >= 0 else np.inf
-    for node in range(width - 1, 0, -1):
-        parent, one, other = np.uint64(node), np.uint64(2 * node), np.uint64(2 * node + 1)
+    for parent in range(width - 1, 0, -1):
+        node, one, other = np.uint64(parent), np.uint64(2 * parent), np.uint64(2 * parent + 1)
         for side in range(6):
-            boxes[parent, side] = min(boxes[one, side], boxes[other, side])
+            boxes[node, side] = min(boxes[one, side], boxes[other, side])
 
 
 @helper
