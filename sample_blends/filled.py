@@ -234,7 +234,7 @@ def air_mattress() -> None:
     stage.soften(mattress)
     stripe = np.array([int(np.mean(u[face]) * tubes) for face in faces]) % 2
     stage.paint(mattress, [stage.rubber("Navy", (0.01, 0.05, 0.16)), stage.rubber("Sky", (0.10, 0.30, 0.46))], stripe)
-    bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.16, location=(0.25, -0.1, 2.2))
+    bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.16, location=(0.02, 0.0, 1.4))
     ball = bpy.context.object
     ball.name = ball.data.name = "Ball"
     kit.set_pbd(ball, density=4.0, stretch=8000.0, compression=8000.0, shear=3000.0, friction=0.6, thickness=0.002)

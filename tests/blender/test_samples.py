@@ -339,6 +339,26 @@ def test_cushion_is_blown_up_and_comes_to_rest_on_the_floor(open_sample):
 
 
 @pytest.mark.slow
+def test_the_straps_of_the_air_mattress_keep_it_in_tubes(open_sample):
+    """They stay as short as they were made, while tubes rise between them; the ball comes to lie on them."""
+    sample = open_sample("air_mattress")
+    mattress, ball = (sample.objects[name] for name in ("Mattress", "Ball"))
+    sample.play_to(44)
+    positions, rest = shown(mattress), sample.rest["Mattress"]
+    held = np.zeros(len(rest), bool)
+    held[sample.group("Mattress", "Straps")] = True
+    upper = rest[:, 2] > rest[:, 2].mean() + 0.01
+    straps, tubes = held & upper, ~held & upper
+    assert straps.sum() == np.count_nonzero(held & ~upper) == 162
+    heights = positions[:, 2]
+    assert np.median(heights[tubes]) > np.median(heights[straps]) + 0.01
+    for _frame in sample.play(96):
+        pass
+    assert shown(ball)[:, 2].min() > 0.03
+    assert sample.tangles() == 0
+
+
+@pytest.mark.slow
 def test_laundry_swings_on_its_line_and_stays_pegged(open_sample):
     sample = open_sample("laundry")
     names = ("Sheet", "Shirt", "Towel", "Tea Towel")
