@@ -19,9 +19,10 @@ from .settings import Material
 SHORTEST = 1e-6
 """A face is met if it is at least so many sizes of the mesh away from the vertex: those around it are not."""
 
-FIRST_PART, GROWTH = 4.0, 1.25
+FIRST_PART, GROWTH = 2.0, 1.1
 """Length of the first part of a ray, in usual edges, and by how much each part is longer than the one before it. Boxes
-around short parts overlap few faces."""
+around short parts overlap few faces. Blocks of 10,000 vertices take 0.16 (upright) to 0.27 s (45°), with 4 and 1.25
+0.15 to 0.33, with 2 and 1.5 0.16 to 0.41 s."""
 
 SEQUENCE = 0.7548776662466927, 0.5698402909980532
 """1 / p and 1 / p² for p³ = p + 1: the fractional parts of their multiples fill a square evenly (Roberts 2018, "The

@@ -200,8 +200,8 @@ def air_mattress() -> None:
     """A mattress is pumped up on the floor: straps inside of it hold it together in tubes. A ball falls on it."""
     scene = kit.begin(frames=96)
     stage.build((0.06, 0.20, 0.30))
-    tubes, across = 7, 4  # faces across each tube
-    heights = np.full((31, tubes * across + 1), 0.03)
+    tubes, across = 6, 4  # faces across each tube
+    heights = np.full((25, tubes * across + 1), 0.03)
     mattress, faces, u = add_cover("Mattress", (1.0, 1.9), heights)
     kit.set_balloon(
         mattress,
@@ -234,7 +234,7 @@ def air_mattress() -> None:
     stage.soften(mattress)
     stripe = np.array([int(np.mean(u[face]) * tubes) for face in faces]) % 2
     stage.paint(mattress, [stage.rubber("Navy", (0.01, 0.05, 0.16)), stage.rubber("Sky", (0.10, 0.30, 0.46))], stripe)
-    bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.16, location=(0.02, 0.0, 1.4))
+    bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.16, location=(0.02, 0.0, 1.1))
     ball = bpy.context.object
     ball.name = ball.data.name = "Ball"
     kit.set_pbd(ball, density=4.0, stretch=8000.0, compression=8000.0, shear=3000.0, friction=0.6, thickness=0.002)
@@ -242,7 +242,7 @@ def air_mattress() -> None:
     stage.paint_ball(ball, {"Yellow": (0.78, 0.42, 0.01), "White": (0.82, 0.78, 0.68), "Red": (0.62, 0.03, 0.02)})
     kit.set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.6)
     stage.add_rug(1.5, stage.matte("Sand", (0.34, 0.26, 0.16)), stage.matte("Dune", (0.52, 0.42, 0.28)))
-    stage.add_camera((0.9, -4.2, 2.2), (0.05, 0.0, 0.2), 62.0)
+    stage.add_camera((0.9, -4.2, 2.2), (0.05, 0.0, 0.43), 62.0)
 
 
 def sheet_faces(ids: np.ndarray) -> list[list[int]]:
