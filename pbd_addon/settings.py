@@ -7,7 +7,6 @@ The data of materials by name are in `presets`.
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 from . import arguments
@@ -24,6 +23,10 @@ ATMOSPHERE = 101_325.0
 
 AIR_DENSITY = 1.2
 """Density of air at 20 °C and `ATMOSPHERE` [kg/m³]."""
+
+
+EIGHTH_TURN = 0.7853982
+"""45° in the seven digits that 32 bits keep [rad]."""
 
 
 def setting(
@@ -263,12 +266,12 @@ class Material(_Checked):
         soft_high=1.0,
     )
     internal_spring_diversion: float = setting(
-        math.pi / 4.0,
+        EIGHTH_TURN,
         "Max Creation Diversion",
         "Largest angle between an internal spring and the normal where it begins. Foam 45°, upright straps 0°",
         unit="rad",
         low=0.0,
-        high=0.7854,  # 45° in the seven digits of Blender's 32 bits
+        high=EIGHTH_TURN,
     )
     internal_spring_normals: bool = setting(
         True,
