@@ -28,6 +28,7 @@ BALLOON_VIEW = ((1.0, -3.2, 1.0), (0.0, 0.0, 0.58))
 SKIRT_VIEW = ((2.2, -2.3, 1.0), (0.0, 0.0, 0.05))
 PLEATS_VIEW = ((1.1, -1.6, 0.55), (0.0, 0.0, -0.02))
 TEAR_VIEW = ((1.1, -2.1, 1.75), (0.0, 0.0, 0.85))
+MATTRESS_VIEW = ((1.5, -2.3, 1.3), (0.0, 0.0, 0.06))
 CUSHION_VIEW = ((0.9, -1.6, 0.8), (0.0, 0.0, 0.12))
 """Where the camera stands and what it looks at [m]."""
 
@@ -45,6 +46,7 @@ PICTURES = {
     "Open the seams": ("garment_open", (60, 63, 67), -0.5, SKIRT_VIEW),
     "Sew a cushion": ("garment_cushion", (1, 14, 72), 0.0, CUSHION_VIEW),
     "Fold pleats into a skirt": ("garment_pleats", (1, 12, 60), -0.35, PLEATS_VIEW),
+    "Hold it together in rows": ("inner_rows", (1, 4, 12), 0.0, MATTRESS_VIEW),
     "Send a ball through a sheet": ("tearing_sheet", (6, 9, 20), 0.0, TEAR_VIEW),
 }
 """By the section's heading: name of the picture, its frames, height of the ground [m], and the view."""
@@ -64,7 +66,7 @@ def main() -> None:
         import bpy
         import walkthrough
 
-        for page in arguments.pages or ("first_cloth", "first_balloon", "garments", "tearing"):
+        for page in arguments.pages or ("first_cloth", "first_balloon", "garments", "tearing", "inner_structure"):
             bpy.ops.wm.read_homefile(app_template="")
             set_up()
             for section in getattr(walkthrough, page)(lambda *_: None):

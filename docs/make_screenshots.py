@@ -29,7 +29,7 @@ SHOTS = (
         "curtain",
         (
             *("details", "physical", "stiffness", "plasticity", "damping", "shape", "sewing", "tearing"),
-            *("modifiers", "maps", "doctor", "advanced"),
+            *("internal_springs", "modifiers", "maps", "doctor", "advanced"),
         ),
     ),
     ("panel_stiffness", "curtain", ("physical", "stiffness")),

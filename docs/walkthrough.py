@@ -1,4 +1,4 @@
-"""The steps of first_cloth.md, first_balloon.md, garments.md and tearing.md as Blender does them, in the pages' order.
+"""The steps of the guide's pages for which there is a function here, as Blender does them, in the pages' order.
 
 A page is a generator that begins in Blender's default scene and yields the heading of a section when its steps are
 done. `reads` is told the bold words of each step before it is taken: the test compares them with the page, and the
@@ -234,6 +234,61 @@ def tearing(reads: Reads) -> Iterator[str]:
     make_active(sheet)
     play(24)
     yield "Send a ball through a sheet"
+
+
+def inner_structure(reads: Reads) -> Iterator[str]:
+    """The steps of inner_structure.md."""
+    reads("File › New › General", "Delete")
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    reads("Add › Mesh › Grid", "X Subdivisions", "Y Subdivisions", "Size")
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=16, y_subdivisions=16, size=1.0)
+    mattress = bpy.context.object
+    reads("Edit Mode", "Object Mode")
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.extrude_region_move(TRANSFORM_OT_translate={"value": (0.0, 0.0, 0.12)})
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.normals_make_consistent(inside=False)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    reads("Add Balloon", "Party Balloon", "Air Mattress", "Mode", "Overpressure", "Overpressure", "Floor")
+    bpy.ops.object.pbd_add(type="BALLOON")
+    apply_preset(mattress, "Air Mattress")
+    settings = mattress.pbd
+    settings.pressure_mode, settings.overpressure = "OVERPRESSURE", 300.0
+    bpy.context.scene.pbd.use_floor = True
+    play(12)
+    yield "Keep a mattress flat, step 4"
+    reads("Internal Springs", "Max Length", "Max Diversion", "Tension", "Compression")
+    settings.internal_springs = True
+    settings.internal_spring_length, settings.internal_spring_diversion = 0.2, 0.0
+    settings.internal_tension, settings.internal_compression = 1e7, 0.0
+    reads("Reset")
+    bpy.ops.object.pbd_reset()
+    play(12)
+    yield "Keep a mattress flat"
+
+    reads("Edit Mode", "Assign to New Group", "Object Mode")
+    bpy.ops.object.mode_set(mode="EDIT")
+    select(
+        mattress, lambda place: max(abs(place.x), abs(place.y)) < 0.4 and abs(place.x * 16.0 / 3.0 % 1.0 - 0.5) > 0.4
+    )
+    bpy.ops.object.vertex_group_assign_new()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    reads("Springs")
+    settings.internal_group = mattress.vertex_groups.active.name
+    reads("Reset")
+    bpy.ops.object.pbd_reset()
+    play(12)
+    yield "Hold it together in rows"
+
+    reads("Springs", "Mode", "Off", "Max Diversion", "Tension", "Compression")
+    settings.internal_group = ""
+    settings.pressure_mode = "OFF"
+    settings.property_unset("internal_spring_diversion")
+    settings.internal_tension = settings.internal_compression = 20_000.0
+    reads("Reset")
+    bpy.ops.object.pbd_reset()
+    play(12)
+    yield "Fill it with foam"
 
 
 def second_panel(obj: bpy.types.Object, way: tuple[float, float, float]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..pbd_addon.blender.kinds import Context, Layout
-from .maps import draw_group
+from .maps import draw_group, draw_map
 from .places import BodyPanel, in_both_places
 from .rows import columns, draw_rows, draw_sentence, row_of_buttons
 
@@ -85,4 +85,31 @@ class Tearing(BodyPanel):
         draw_rows(columns(layout), context.object.pbd, "tear_strength")
 
 
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Shape, Sewing, Tearing))
+class InternalSprings(BodyPanel):
+    """Springs through the inside of the mesh: foam, or the threads and straps of a quilt or mattress"""
+
+    name = "internal_springs"
+    parent = "shape"
+    bl_label = "Internal Springs"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_header(self, context: Context) -> None:
+        self.layout.prop(context.object.pbd, "internal_springs", text="")
+
+    def draw_settings(self, context: Context, layout: Layout) -> None:
+        settings = context.object.pbd
+        layout.active = layout.active and settings.internal_springs
+        draw_rows(
+            columns(layout),
+            settings,
+            "internal_spring_length",
+            "internal_spring_diversion",
+            "internal_spring_normals",
+            "internal_tension",
+            "internal_compression",
+            labels={"internal_spring_length": "Max Length", "internal_spring_diversion": "Max Diversion"},
+        )
+        draw_map(context, layout, "internal")
+
+
+register, unregister = bpy.utils.register_classes_factory(in_both_places(Shape, Sewing, Tearing, InternalSprings))

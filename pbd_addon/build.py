@@ -33,6 +33,7 @@ from .constraints import (
     PressurizedSkin,
     SeamConstraints,
     Sheet,
+    StrutConstraints,
     TetherConstraints,
     VolumeConstraints,
     WeldConstraints,
@@ -50,6 +51,7 @@ from .mesh import EMPTY, TriMesh, connected_components, enclosed_volume, half_ed
 from .model import Layout, Model, Sewn, initial_joints
 from .settings import Material, SolverSettings
 from .slices import finish
+from .struts import Recipe, struts_of
 
 PIN_SHARE = 1e3
 """Ratio of the mass of an island's firm pins to that of its free particles, for the rigid motion that damping keeps.
@@ -92,6 +94,7 @@ def build_model(
     soft = layout.pins[layout.soft_pins]
     weights = np.concatenate([body.pin_weights for body in bodies])[layout.soft_pins]
     stretch, shear = _build_stretch(layout, w), _build_shear(layout, w)
+    struts = _build_struts(layout, w, materials)
     yield
     plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free]) for plane in planes)
     seams = SeamConstraints(*_stacked(layout, [body.seams for body in bodies]), w)
@@ -100,7 +103,7 @@ def build_model(
     yield
     bends, folds = _build_bends(layout, w, materials)
     yield
-    skin = PressurizedSkin(volume, [stretch, shear], [*plane_constraints, contact], layout.islands, layout.pins)
+    skin = PressurizedSkin(volume, [stretch, shear], struts, [*plane_constraints, contact], layout.islands, layout.pins)
     model = Model(
         **vars(layout),
         planes=tuple(planes),
@@ -118,6 +121,7 @@ def build_model(
         folds=folds,
         levels=_build_levels(layout, w),
         tethers=_build_tethers(layout),
+        struts=struts,
         shear=shear,
         stretch=stretch,
         welds=welds,
@@ -166,6 +170,9 @@ def with_materials(
     bends, folds = model.bends, model.folds
     if list(map(_bends_as, materials)) != list(map(_bends_as, model.materials)):
         bends, folds = _build_bends(model, inertia["w"], materials)
+    if list(map(Recipe.of, materials)) != list(map(Recipe.of, model.materials)):
+        model = dataclasses.replace(model, struts=_build_struts(model, inertia["w"], materials))
+        model.skin.struts = model.struts
     means = [{kind: factors.mean() for kind, factors in own.items()} for own in maps]
     sizes = model.extents * [own.get("density", 1.0) / max(own.get("stretch", 1.0), 1e-9) for own in means]
     model = dataclasses.replace(
@@ -375,6 +382,21 @@ def _build_shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     )
     built.numbers = built.rows.order + sum(len(b.mesh.edges) for b in layout.bodies)
     return built
+
+
+def _build_struts(layout: Layout, w: np.ndarray, materials: Sequence[Material]) -> StrutConstraints:
+    ends, areas = [], []
+    for body, material in zip(layout.bodies, materials):
+        recipe = Recipe.of(material)
+        pairs, sizes = (np.zeros((0, 2), int), np.zeros((0, 2))) if recipe is None else struts_of(body, recipe)
+        ends.append(pairs)
+        areas.append(sizes)
+    pairs, owner = _stacked(layout, ends)
+    if len(layout.sewn.joined):
+        pairs = layout.sewn.joined[pairs]
+    rest = np.concatenate([body.rest_vertices for body in layout.bodies])
+    lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
+    return StrutConstraints(pairs, lengths, np.concatenate(areas), owner, w)
 
 
 def _bends_as(material: Material) -> tuple[str, bool]:

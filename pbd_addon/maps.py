@@ -8,9 +8,9 @@ import numpy as np
 
 from . import arguments
 
-MAPS = ("stretch", "bend", "shrink", "density", "pressure", "friction", "tear")
+MAPS = ("stretch", "bend", "shrink", "density", "pressure", "friction", "tear", "internal")
 """What can vary over a body: in-plane stiffness, bending stiffness, rest lengths, density, pressure, friction, tear
-strength."""
+strength, stiffness of internal springs."""
 
 ABOVE_ZERO = ("shrink", "density")
 """Maps whose factors must be positive; the others may be 0."""

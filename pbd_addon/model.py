@@ -29,6 +29,7 @@ from .constraints import (
     PlateConstraints,
     PressurizedSkin,
     SeamConstraints,
+    StrutConstraints,
     TetherConstraints,
     VolumeConstraints,
     WeldConstraints,
@@ -230,6 +231,7 @@ class Model(Layout):
     folds: Folds
     levels: LevelConstraints
     tethers: TetherConstraints
+    struts: StrutConstraints
     shear: DistanceConstraints
     stretch: DistanceConstraints
     welds: WeldConstraints
@@ -245,7 +247,8 @@ class Model(Layout):
     @property
     def kinds(self) -> tuple[Constraints, ...]:
         """All kinds of constraints, in the order of projection."""
-        springs = (*self.bends, self.levels, self.tethers, self.shear, self.stretch, self.seams, self.welds)
+        far = (*self.bends, self.levels, self.tethers, self.struts)
+        springs = (*far, self.shear, self.stretch, self.seams, self.welds)
         last = (*self.plane_constraints, self.contact)
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
 

@@ -25,6 +25,10 @@ AIR_DENSITY = 1.2
 """Density of air at 20 °C and `ATMOSPHERE` [kg/m³]."""
 
 
+EIGHTH_TURN = 0.7853982
+"""45° in the seven digits that 32 bits keep [rad]."""
+
+
 def setting(
     default: Any,
     label: str,
@@ -247,6 +251,50 @@ class Material(_Checked):
         unit="N",
         low=0.0,
         soft_high=1.0,
+    )
+    internal_springs: bool = setting(
+        False,
+        "Internal Springs",
+        "Connect opposite sides of the mesh through its inside: foam, or the threads and straps of a quilt or mattress",
+    )
+    internal_spring_length: float = setting(
+        0.0,
+        "Max Spring Creation Length",
+        "Largest length of an internal spring in the rest shape. Usually 0 m: any length",
+        unit="m",
+        low=0.0,
+        soft_high=1.0,
+    )
+    internal_spring_diversion: float = setting(
+        EIGHTH_TURN,
+        "Max Creation Diversion",
+        "Largest angle between an internal spring and the normal where it begins. Foam 45°, upright straps 0°",
+        unit="rad",
+        low=0.0,
+        high=EIGHTH_TURN,
+    )
+    internal_spring_normals: bool = setting(
+        True,
+        "Check Surface Normals",
+        "Connect only sides whose normals face away from each other, so that springs run through the inside",
+    )
+    internal_tension: float = setting(
+        20_000.0,
+        "Tension",
+        "Young's modulus of what is inside while it is longer than at rest. Soft foam 20000, straps 10000000 Pa, "
+        "0 does not resist",
+        unit="Pa",
+        low=0.0,
+        soft_high=1e7,
+    )
+    internal_compression: float = setting(
+        20_000.0,
+        "Compression",
+        "Young's modulus of what is inside while it is shorter than at rest. Down 500, soft foam 20000 Pa, threads and "
+        "straps 0",
+        unit="Pa",
+        low=0.0,
+        soft_high=1e5,
     )
     tear_strength: float = setting(
         0.0,

@@ -137,26 +137,8 @@ def add_cushion(
         thickness: Of the filled cushion in its middle [m]; 0 for an empty cover.
     """
     side = np.linspace(0.0, 1.0, count)
-    u, v = np.meshgrid(side, side)
-    inside = np.zeros((count, count), bool)
-    inside[1:-1, 1:-1] = True
-    upper = np.arange(count * count).reshape(count, count)
-    lower = np.where(inside, upper + count * count, upper)
-    bulge = np.maximum(np.sin(math.pi * u) * np.sin(math.pi * v), 0.0) ** 0.6
-    height = np.where(inside, np.maximum(0.004, 0.5 * thickness * bulge), 0.0)
-    positions = np.concatenate(
-        [np.stack([(u - 0.5) * size, (v - 0.5) * size, z], axis=-1).reshape(-1, 3) for z in (height, -height)]
-    )
-    faces = sheet_faces(upper) + [face[::-1] for face in sheet_faces(lower)]
-    used, corners = np.unique([corner for face in faces for corner in face], return_inverse=True)
-    sizes = [len(face) for face in faces]
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(positions[used].tolist(), [], [ids.tolist() for ids in np.split(corners, np.cumsum(sizes)[:-1])])
-    uvs = np.tile(np.stack([u, v], axis=-1).reshape(-1, 2), (2, 1))[used[corners]]
-    mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", uvs.astype(np.float32).ravel())
-
-    obj = stage.new_object(name, mesh)
-    bpy.context.view_layer.objects.active = obj
+    bulge = np.maximum(np.outer(np.sin(math.pi * side), np.sin(math.pi * side)), 0.0) ** 0.6
+    obj, faces, u = add_cover(name, (size, size), np.maximum(0.004, 0.5 * thickness * bulge))
     kit.set_balloon(
         obj,
         density=0.6,
@@ -173,10 +155,94 @@ def add_cushion(
         friction=0.6,
     )
     stage.soften(obj)
-    column = np.array([np.mean([u.ravel()[corner % (count * count)] for corner in face]) for face in faces])
+    column = np.array([np.mean(u[face]) for face in faces])
     stripe = ((column * (count - 1)).astype(int) // width) % len(colors)
     stage.paint(obj, [stage.fabric(*color) for color in colors.items()], stripe)
     return obj
+
+
+def add_cover(
+    name: str, size: tuple[float, float], heights: np.ndarray
+) -> tuple[bpy.types.Object, list[list[int]], np.ndarray]:
+    """Two grids that share the vertices of their border, with the corners cut off; the active object.
+
+    Args:
+        name: Of the object.
+        size: Length of its sides [m].
+        heights: Of the upper grid over the middle plane, (rows, columns) [m]; the lower one is as far below it.
+
+    Returns:
+        The object, its faces, and where each vertex is from one end of the rows to the other, (n,) from 0 to 1.
+    """
+    rows, columns = heights.shape
+    u, v = np.meshgrid(np.linspace(0.0, 1.0, columns), np.linspace(0.0, 1.0, rows))
+    inside = np.zeros((rows, columns), bool)
+    inside[1:-1, 1:-1] = True
+    upper = np.arange(rows * columns).reshape(rows, columns)
+    lower = np.where(inside, upper + rows * columns, upper)
+    height = np.where(inside, heights, 0.0)
+    positions = np.concatenate(
+        [np.stack([(u - 0.5) * size[0], (v - 0.5) * size[1], z], axis=-1).reshape(-1, 3) for z in (height, -height)]
+    )
+    faces = sheet_faces(upper) + [face[::-1] for face in sheet_faces(lower)]
+    used, corners = np.unique([corner for face in faces for corner in face], return_inverse=True)
+    faces = [ids.tolist() for ids in np.split(corners, np.cumsum([len(face) for face in faces])[:-1])]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(positions[used].tolist(), [], faces)
+    uvs = np.tile(np.stack([u, v], axis=-1).reshape(-1, 2), (2, 1))[used]
+    mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", uvs[corners].astype(np.float32).ravel())
+    obj = stage.new_object(name, mesh)
+    bpy.context.view_layer.objects.active = obj
+    return obj, faces, uvs[:, 0]
+
+
+def air_mattress() -> None:
+    """A mattress is pumped up on the floor: straps inside of it hold it together in tubes. A ball falls on it."""
+    scene = kit.begin(frames=96)
+    stage.build((0.06, 0.20, 0.30))
+    tubes, across = 6, 4  # faces across each tube
+    heights = np.full((25, tubes * across + 1), 0.03)
+    mattress, faces, u = add_cover("Mattress", (1.0, 1.9), heights)
+    kit.set_balloon(
+        mattress,
+        density=0.5,
+        stretch=6000.0,
+        compression=6000.0,
+        shear=2000.0,
+        bend=1.1e-4,
+        damping=4.0,
+        air_normal=0.6,
+        air_tangent=0.02,
+        pressure_mode="OVERPRESSURE",
+        thickness=0.002,
+        friction=0.5,
+        internal_springs=True,
+        internal_spring_diversion=0.0,
+        internal_spring_length=0.1,
+        internal_tension=1e7,
+        internal_compression=0.0,
+    )
+    kit.key(mattress, "pbd.overpressure", {1: 0.0, 40: 400.0})
+    columns = np.round(u * tubes * across).astype(int)
+    ends = np.abs(kit.vertices_of(mattress.data)[:, 1]) > 0.85
+    strapped = (columns % across == 0) & (columns > 0) & (columns < tubes * across) & ~ends
+    group = mattress.vertex_groups.new(name="Straps")
+    group.add(np.flatnonzero(strapped).tolist(), 1.0, "REPLACE")
+    mattress.pbd.internal_group = group.name
+    mattress.location = (0.0, 0.0, 0.05)
+    mattress.rotation_euler = (0.0, 0.0, math.radians(-62.0))
+    stage.soften(mattress)
+    stripe = np.array([int(np.mean(u[face]) * tubes) for face in faces]) % 2
+    stage.paint(mattress, [stage.rubber("Navy", (0.01, 0.05, 0.16)), stage.rubber("Sky", (0.10, 0.30, 0.46))], stripe)
+    bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.16, location=(0.02, 0.0, 1.1))
+    ball = bpy.context.object
+    ball.name = ball.data.name = "Ball"
+    kit.set_pbd(ball, density=4.0, stretch=8000.0, compression=8000.0, shear=3000.0, friction=0.6, thickness=0.002)
+    stage.soften(ball)
+    stage.paint_ball(ball, {"Yellow": (0.78, 0.42, 0.01), "White": (0.82, 0.78, 0.68), "Red": (0.62, 0.03, 0.02)})
+    kit.set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.6)
+    stage.add_rug(1.5, stage.matte("Sand", (0.34, 0.26, 0.16)), stage.matte("Dune", (0.52, 0.42, 0.28)))
+    stage.add_camera((0.9, -4.2, 2.2), (0.05, 0.0, 0.43), 62.0)
 
 
 def sheet_faces(ids: np.ndarray) -> list[list[int]]:

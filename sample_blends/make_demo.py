@@ -47,6 +47,7 @@ STILLS = {
     "flag": (44,),
     "balloon": (1, 90),
     "cushion": (60,),
+    "air_mattress": (90,),
     "tablecloth": (50,),
     "barrel": (40,),
     "pillow_fight": (16,),

@@ -18,6 +18,7 @@ SAMPLES = {
         hung.stiffness_grid,
         filled.balloon,
         filled.cushion,
+        filled.air_mattress,
         draped.tablecloth,
         turning.barrel,
         filled.pillow_fight,

@@ -14,6 +14,7 @@ from .plate import PlateConstraints, Sheet
 from .plate_blocks import levels_of
 from .seams import SeamConstraints, WeldConstraints
 from .skin import PressurizedSkin
+from .struts import StrutConstraints
 from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
 
@@ -37,6 +38,7 @@ __all__ = [
     "PressurizedSkin",
     "SeamConstraints",
     "Sheet",
+    "StrutConstraints",
     "TetherConstraints",
     "VolumeConstraints",
     "WeldConstraints",

@@ -160,7 +160,7 @@ class DistanceConstraints(Constraints):
         self.k = np.ones((1, 1))
         self.relaxed = settings.method == "PBD"
         if self.relaxed:
-            k = np.array([[getattr(m, f"k_{field}") for m in materials] for field in self.fields])[:, self.rows.body]
+            k = self._pure_numbers(materials)
             self.k = relaxation(k, settings)
             self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
             self.damping_times = np.zeros(0)
@@ -171,6 +171,10 @@ class DistanceConstraints(Constraints):
         self._find_chains(materials, settings)
         self.near_pins = self._find_near_pins(len(w))
         self.h = 0.0
+
+    def _pure_numbers(self, materials: Sequence[Material]) -> np.ndarray:
+        """What PBD has instead of stiffness in tension and in compression, (2, m)."""
+        return np.array([[getattr(m, f"k_{field}") for m in materials] for field in self.fields])[:, self.rows.body]
 
     def _find_chains(self, materials: Sequence[Material], settings: SolverSettings) -> None:
         """Find chains in all bodies except inflated ones; with `sizes`, in soft ones only.

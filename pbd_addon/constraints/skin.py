@@ -11,6 +11,7 @@ from ..kernels import Kernels
 from ..settings import SolverSettings
 from .base import NO_STIFFNESS
 from .distance import DistanceConstraints
+from .struts import StrutConstraints
 from .volume import VolumeConstraints
 
 BRACE = 4.0
@@ -111,6 +112,7 @@ class PressurizedSkin:
     Args:
         volume: The closed surfaces of the scene.
         skin: Edges and diagonals.
+        struts: What connects the sides of the skin.
         outside: Planes and contact, whose forces must use the effective masses.
         islands: Connected piece of each particle, (n,) int.
         pinned: Particles with pins, (k,) int: momentum is not preserved for their islands.
@@ -124,11 +126,10 @@ class PressurizedSkin:
     """
 
     def __init__(
-        self, volume: VolumeConstraints, skin: Sequence[DistanceConstraints], outside: Sequence[Weighted],
-        islands: np.ndarray, pinned: np.ndarray,
+        self, volume: VolumeConstraints, skin: Sequence[DistanceConstraints], struts: StrutConstraints,
+        outside: Sequence[Weighted], islands: np.ndarray, pinned: np.ndarray,
     ) -> None:  # fmt: skip
-        self.volume, self.skin, self.outside = volume, list(skin), list(outside)
-        self.pieces = [volume.piece_of_particle[rows.rows.indices[0]] for rows in skin]
+        self.volume, self.skin, self.struts, self.outside = volume, list(skin), struts, list(outside)
         self.islands, self.pinned = islands, islands[pinned]
         self.island_of_piece = np.array([islands[piece.triangles[0, 0]] for piece in volume.pieces], int)
         self.active = False
@@ -136,6 +137,8 @@ class PressurizedSkin:
     def set_materials(self, settings: SolverSettings, w: np.ndarray, masses: np.ndarray) -> None:
         """Set stiffnesses, inverse masses w (n,) and inertia (n,) [kg]; to be called after the kinds of constraints."""
         volume, count = self.volume, len(self.volume.pieces)
+        self.springs = [*self.skin, self.struts]
+        self.pieces = [volume.piece_of_particle[rows.rows.indices[0]] for rows in self.springs]
         self.active = settings.method == "XPBD" and volume.active and len(self.pieces[0]) > 0
         self.w = self.heavy = w
         self.masses, self.island_masses = masses, np.bincount(self.islands, masses)
@@ -150,7 +153,7 @@ class PressurizedSkin:
         self.stiffness = [
             (works[piece] & inside[rows.rows.indices].all(axis=0) & (rows.compliance[0] < NO_STIFFNESS))
             / rows.compliance[0].clip(1e-12)
-            for rows, piece in zip(self.skin, self.pieces)
+            for rows, piece in zip(self.springs, self.pieces)
         ]
         self.pull, self.scale = np.zeros(len(w)), np.full(count, 1e-300)
         stiffest = np.zeros(len(w))
@@ -163,6 +166,8 @@ class PressurizedSkin:
         free = np.zeros(len(self.island_masses), bool)
         free[self.island_of_piece[works]] = True
         free[self.pinned] = False
+        one, other = self.islands[self.struts.rows.indices]
+        free[np.concatenate([one[one != other], other[one != other]])] = False
         self.mapped, uneven = volume.mean_factors()
         free[self.island_of_piece[uneven]] = False  # An uneven map of pressure propels a piece.
         self.free = free
@@ -188,7 +193,7 @@ class PressurizedSkin:
         if parts:
             earned = self._strain([]) + 3.0 * np.maximum(parts[-4] - self.from_weight, 0.0) * volume.sizes / self.scale
             kept = np.minimum(1.0, EARNED * earned / np.maximum(strain, LEAST))
-            each = zip(parts, self.share, self.own, self.most, self.skin, self.pieces)
+            each = zip(parts, self.share, self.own, self.most, self.springs, self.pieces)
             self.carried = [
                 np.clip(-(h**2) * (kept[piece] * share * tension + own * rows.elastic_tension(x)), -most, most)
                 for tension, share, own, most, rows, piece in each
@@ -216,9 +221,10 @@ class PressurizedSkin:
         for kind in (self.volume, *self.outside):
             kind.use_weights(self.heavy)
         self.most, self.share, self.own = [], [], []
-        for rows, piece, stiffness in zip(self.skin, self.pieces, self.stiffness):
+        for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness):
             rows.use_weights(self.heavy)
-            self.most.append(MOST * h**2 * stiffness * rows.rest_lengths * strain[piece])
+            most = MOST * h**2 * stiffness * rows.rest_lengths * strain[piece]
+            self.most.append(np.where(stiffness > 0.0, np.inf, 0.0) if rows is self.struts else most)
             softness = 1.0 / np.maximum(h**2 * stiffness * rows.weights.sum(axis=0), 1e-300)
             self.share.append(CARRIED * np.minimum(1.0, np.sqrt(softness / SWEPT)))
             free = self.free[self.islands[rows.rows.indices[0]]]
@@ -286,7 +292,7 @@ class PressurizedSkin:
             return None
         force = gradients * self.carried[-1][self.volume.piece_of_particle]
         self.volume.multipliers += self.carried[-1]
-        for rows, carried in zip(self.skin, self.carried):
+        for rows, carried in zip(self.springs, self.carried):
             if rows.active and len(carried):
                 rows.multipliers += carried
                 force += kernels.edge_forces(p, rows.rows.indices, carried)
@@ -357,4 +363,4 @@ class PressurizedSkin:
         most = np.where(volume.holds_volume, RAMP * volume.target, np.inf)  # Else walls too close would crush it.
         away = np.clip(away, -most, most)
         pressures = volume.multipliers / self.h**2
-        return np.concatenate([*(rows.forces() for rows in self.skin), pressures, away, volume.aim, self.taken])
+        return np.concatenate([*(rows.forces() for rows in self.springs), pressures, away, volume.aim, self.taken])

@@ -145,6 +145,18 @@ def provoke_not_split():
     return scenes.add_grid(tear_strength=500.0)
 
 
+def provoke_open_chambers():
+    import bmesh  # found only after bpy
+
+    obj = add_ball()
+    geometry = bmesh.new()
+    geometry.from_mesh(obj.data)
+    bmesh.ops.delete(geometry, geom=[geometry.verts[:][0], geometry.verts[:][11]], context="VERTS")
+    geometry.to_mesh(obj.data)
+    geometry.free()
+    return obj
+
+
 def provoke_added_geometry():
     obj = scenes.add_grid()
     obj.data.transform(mathutils.Matrix.Translation((0.6, 0.0, 0.0)))
@@ -169,6 +181,7 @@ MENDED = {
     "lost_attached": (provoke_lost_attached, "attach group 'Nowhere' does not exist"),
     "all_held": (provoke_all_held, "nothing can move"),
     "second_simulation": (provoke_second_simulation, "Modifier 'Cloth' simulates the same"),
+    "open_chambers": (provoke_open_chambers, "2 openings are under pressure"),
     "not_split": (provoke_not_split, "the mesh is not split"),
     "added_geometry": (provoke_added_geometry, "'Mirror' comes after"),
 }
@@ -199,7 +212,7 @@ def test_every_check_is_provoked(extension):
     fixed = {name for name, (_check, action) in doctor.CHECKS.items() if action == doctor.FIX}
     assert fixed == set(fixes.BY_NAME) == set(MENDED) - {"empty_pins"} | {"too_coarse"}
     assert set(doctor.CHECKS) - fixed == {
-        *("no_faces", "unusual_size", "crowded_edges", "intersections", "wrong_side", "on_a_surface"),
+        *("no_faces", "unusual_size", "crowded_edges", "intersections", "wrong_side", "on_a_surface", "no_springs"),
     }
 
 
@@ -251,6 +264,14 @@ def test_a_modifier_is_not_applied_over_shape_keys(extension):
     with pytest.raises(RuntimeError, match="has shape keys"):
         fix("added_geometry", obj)
     assert "Mirror" in obj.modifiers
+
+
+def test_internal_springs_that_connect_nothing(extension):
+    obj = add_ball(internal_springs=True)
+    assert found() == []
+    obj.pbd.internal_spring_length = 0.1
+    assert found() == ["no_springs"]
+    assert "no sides face away from each other" in sentence("no_springs")
 
 
 def test_sizes_that_were_not_modelled_in_metres(extension):

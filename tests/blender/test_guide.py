@@ -19,7 +19,7 @@ BLENDERS_OWN = {
     "File", "New", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
-    "Select Boundary Loop", "Vertices", "Base Fill Type", "Location",
+    "Select Boundary Loop", "Vertices", "Base Fill Type", "Location", "Assign to New Group",
 }  # fmt: skip
 
 
@@ -65,7 +65,9 @@ def walk(name, outcomes):
     for section in getattr(load("walkthrough"), name)(page.reads):
         taken.append(section)
         outcomes[section](page)
-    assert taken == list(page.sections)
+    assert [section for section in taken if section in page.sections] == [
+        section for section, text in page.sections.items() if "**" in text
+    ]
     assert page.read == len(page.words)
 
 
@@ -100,7 +102,7 @@ def labels(extension):
         yield f"{name}, changed"
 
 
-@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments", "tearing"])
+@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments", "tearing", "inner_structure"])
 def test_every_bold_word_is_to_be_found_in_blender(extension, name):
     known = set(labels(extension)) | BLENDERS_OWN
     for path in Page(name).words:
@@ -136,7 +138,10 @@ QUOTED = {
 
 @pytest.mark.parametrize(
     "name",
-    ["character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth", "garments", "tearing"],
+    [
+        *("character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth", "garments"),
+        *("tearing", "inner_structure"),
+    ],
 )
 def test_every_word_in_italics_is_to_be_found_in_blender(extension, name):
     """What the pages call by a label is called so in this Blender: ours, and Blender's own."""
@@ -394,3 +399,54 @@ def test_tearing(extension):
         assert ball.location.z + 0.15 < shown(body())[:, 2].max()
 
     walk("tearing", {"Send a ball through a sheet": is_torn})
+
+
+def test_inner_structure(extension):
+    def heights(among=lambda x, y: True):
+        """Of the upper side, of the inner vertices where `among` holds, above the lower side's lowest vertex [cm]."""
+        inner = [max(abs(p.x), abs(p.y)) < 0.4 and p.z > 0.1 and among(p.x, p.y) for p in rest_places()]
+        return 100.0 * (shown(body())[inner, 2] - shown(body())[:, 2].min())
+
+    def rest_places():
+        return [vertex.co for vertex in body().data.vertices]
+
+    def swells(page):
+        heading = "Keep a mattress flat"
+        assert 100.0 * np.ptp(shown(body())[:, 2]) == pytest.approx(page.number(heading, r"cushion, (\d+) cm"), abs=4.0)
+
+    def is_flat(page):
+        thick = page.number("Keep a mattress flat", r"mattress is (\d+) cm thick")
+        assert heights().min() == pytest.approx(thick, abs=0.6)
+        assert heights().max() == pytest.approx(thick, abs=0.6)
+
+    def has_tubes(page):
+        heading = "Hold it together in rows"
+        group = body().vertex_groups[body().pbd.internal_group].index
+        held = [vertex for vertex in body().data.vertices if any(one.group == group for one in vertex.groups)]
+        assert len(held) == 2 * 5 * page.number(heading, r"inner (\d+) vertices")
+        furrows = heights(lambda x, _y: abs(x * 16.0 / 3.0 % 1.0 - 0.5) > 0.4)
+        assert heights().max() == pytest.approx(page.number(heading, r"is (\d+) cm thick"), abs=1.0)
+        assert np.median(furrows) == pytest.approx(page.number(heading, r"and (\d+) cm high"), abs=1.0)
+
+    def holds(page):
+        heading = "Fill it with foam"
+        assert heights(lambda x, y: max(abs(x), abs(y)) < 0.1).mean() == pytest.approx(
+            page.number(heading, r"is (\d+) cm high"), abs=0.5
+        )
+        body().pbd.internal_springs = False
+        bpy.ops.object.pbd_reset()
+        for frame in range(1, 13):
+            go(frame)
+        assert heights(lambda x, y: max(abs(x), abs(y)) < 0.1).mean() == pytest.approx(
+            page.number(heading, r"sunk to (\d+) cm"), abs=1.0
+        )
+
+    walk(
+        "inner_structure",
+        {
+            "Keep a mattress flat, step 4": swells,
+            "Keep a mattress flat": is_flat,
+            "Hold it together in rows": has_tubes,
+            "Fill it with foam": holds,
+        },
+    )

@@ -1,6 +1,7 @@
 """Object.pbd and Scene.pbd: names, units, ranges and what is read from them."""
 
 import dataclasses
+import math
 from typing import NamedTuple
 
 import bpy
@@ -107,6 +108,7 @@ def test_every_preset_shows_all_its_digits(extension):
         for name in names:
             prop, value = obj.pbd.bl_rna.properties[name], getattr(obj.pbd, name)
             if prop.type == "FLOAT":
+                value = math.degrees(value) if prop.unit == "ROTATION" else value
                 assert round(value, prop.precision) == pytest.approx(value, rel=1e-6), f"{preset}: {name}"
 
 

@@ -16,7 +16,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
 OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "tablecloth")
 OF_AIR = ("hot_air_balloon", "laundry", "party_balloons", "spinnaker")
 TORN = ("burst_balloon", "torn_flag", "torn_sheet")
-NAMES = ("balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_AIR, *OF_CONTACT, *TORN)
+NAMES = ("air_mattress", "balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_AIR, *OF_CONTACT, *TORN)
 DEFAULT_GRAY = 0.8  # a new material's color in Solid
 LARGEST = 200_000  # [bytes]: they are part of every clone
 
@@ -336,6 +336,25 @@ def test_cushion_is_blown_up_and_comes_to_rest_on_the_floor(open_sample):
     assert speed.max() < 0.05
     assert np.percentile(np.abs(sample.strain("Cushion")), 95) < 0.03
     assert sample.session.get(sample.scene).notes[cushion.session_uid] == ()  # closed, no edge with three faces
+
+
+@pytest.mark.slow
+def test_the_straps_of_the_air_mattress_keep_it_in_tubes(open_sample):
+    """They stay as short as they were made, while tubes rise between them; the ball comes to lie on them."""
+    sample = open_sample("air_mattress")
+    mattress, ball = (sample.objects[name] for name in ("Mattress", "Ball"))
+    sample.play_to(44)
+    positions, rest = shown(mattress), sample.rest["Mattress"]
+    held = np.zeros(len(rest), bool)
+    held[sample.group("Mattress", "Straps")] = True
+    upper = rest[:, 2] > rest[:, 2].mean() + 0.01
+    straps, tubes = held & upper, ~held & upper
+    assert straps.sum() == np.count_nonzero(held & ~upper) > 50
+    heights = positions[:, 2]
+    assert np.median(heights[tubes]) > np.median(heights[straps]) + 0.01
+    sample.play_to(60)
+    assert shown(ball)[:, 2].min() > 0.03
+    assert sample.tangles() == 0
 
 
 @pytest.mark.slow

@@ -330,5 +330,7 @@ def test_units_are_told(extension):
             continue
         if prop.unit == "LENGTH":
             assert re.search(r"\d m\b", prop.description), where
+        elif prop.unit == "ROTATION":
+            assert re.search(r"\d°", prop.description), where
         elif where.startswith("PBD_PG_object") and prop.identifier in units:
             assert units[prop.identifier] in prop.description or "N/m" in prop.description, where

@@ -39,6 +39,8 @@ CHECKS: dict[str, tuple[Callable[[MeshExam], str], str]] = {
         (mesh_findings.loose_vertices, FIX),
         (mesh_findings.crowded_edges, SHOW),
         (mesh_findings.opposed_normals, FIX),
+        (mesh_findings.open_chambers, FIX),
+        (mesh_findings.no_springs, NONE),
         (mesh_findings.intersections, SHOW),
         (setup_findings.wrong_side, SHOW),
         (setup_findings.on_a_surface, SHOW),

@@ -100,6 +100,15 @@ def not_split(obj: Object) -> None:
     split(obj, "EVERYWHERE")
 
 
+def open_chambers(obj: Object) -> None:
+    """Fill each opening with a face."""
+
+    def fill(geometry: bmesh.types.BMesh) -> None:
+        bmesh.ops.holes_fill(geometry, edges=[edge for edge in geometry.edges if edge.is_boundary], sides=0)
+
+    edit(obj, fill)
+
+
 def no_area(obj: Object) -> None:
     """Dissolve faces that are lines or points."""
 
@@ -196,6 +205,7 @@ BY_NAME = {
         wide_self_distance,
         lost_pins,
         lost_attached,
+        open_chambers,
         lost_maps,
         all_held,
         second_simulation,

@@ -5,6 +5,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ...joints import coincident
+from ...struts import Recipe, struts_of
 from ..timeline.intersections import intersecting_faces
 from .mesh_exam import MeshExam, count_in
 
@@ -136,6 +137,26 @@ def opposed_normals(exam: MeshExam) -> str:
         iface("The normals disagree at {count} edge: pressure would push both ways"),
         iface("The normals disagree at {count} edges: pressure would push both ways"),
     )
+
+
+def open_chambers(exam: MeshExam) -> str:
+    """Caps that cannot be seen close openings under pressure: right for a hot-air balloon and for seams to come."""
+    pbd = exam.obj.pbd
+    if exam.body is None or pbd.pressure_mode == "OFF" or pbd.gas_density or pbd.sewing or pbd.tear_strength:
+        return ""
+    return count_in(
+        len(exam.body.mesh.boundary_loops),
+        iface("{count} opening is under pressure as if it were closed: fill it"),
+        iface("{count} openings are under pressure as if they were closed: fill them"),
+    )
+
+
+def no_springs(exam: MeshExam) -> str:
+    """Internal springs begin inside and end at the far side."""
+    recipe = None if exam.body is None else Recipe.of(exam.body.material)
+    if recipe is None or len(struts_of(exam.body, recipe).pairs):
+        return ""
+    return iface("Internal Springs connect nothing: no sides face away from each other within Max Length")
 
 
 def intersections(exam: MeshExam) -> str:

@@ -60,6 +60,8 @@ def property_from(field: dataclasses.Field) -> Any:
         return Whole(**options)
     if about["unit"] == "m":
         return Real(subtype="DISTANCE", precision=4, **options)
+    if about["unit"] == "rad":
+        return Real(subtype="ANGLE", **options)
     # Dragging by a pixel, or a click on an arrow, changes the value by a hundredth of the default.
     options["step"] = field.default or about["soft_high"] or 1.0
     return Real(precision=decimals(field.default), **options)

@@ -21,6 +21,7 @@ LABELS = {
     "pressure": "Pressure",
     "friction": "Friction",
     "tear": "Tearing",
+    "internal": "Springs",
 }
 
 ABOUT = {
@@ -35,6 +36,7 @@ ABOUT = {
     "pressure": ("the pressure on the skin", 0.0, "A place where nothing blows 0"),
     "friction": ("Friction", 0.0, "A slippery patch 0.1, a rubber sole 3"),
     "tear": ("Tear Strength", 0.0, "A perforated line 0.1, a hem 3; key it to 0 to let go"),
+    "internal": ("the stiffness of Internal Springs", 0.0, "Where there should be none 0"),
 }
 """For each map: what its factor multiplies, the default factor at weight 0, and typical values."""
 

@@ -31,13 +31,20 @@ SEWING_FIELDS = ("sewing", "closing_time", "sewing_force")
 TEAR_FIELDS = ("tear_strength",)
 """These belong to the mesh: whether it is split, so that it can tear."""
 
+INSIDE_FIELDS = (
+    *("internal_springs", "internal_spring_length", "internal_spring_diversion", "internal_spring_normals"),
+    *("internal_tension", "internal_compression"),
+)
+"""These belong to the mesh: what is inside of it."""
+
 CONTACT_FIELDS = ("self_collision", "self_distance")
 """These belong to the mesh: whether it folds, and how fine it is."""
 
 
 def fields(kind: str) -> tuple[str, ...]:
     """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`."""
-    left_out = PIN_FIELDS + SEWING_FIELDS + TEAR_FIELDS + CONTACT_FIELDS + (() if kind == BALLOON else PRESSURE_FIELDS)
+    of_mesh = SEWING_FIELDS + TEAR_FIELDS + INSIDE_FIELDS + CONTACT_FIELDS
+    left_out = PIN_FIELDS + of_mesh + (() if kind == BALLOON else PRESSURE_FIELDS)
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 
 
