@@ -814,4 +814,10 @@ TEXTS = {
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³: schwebt in Luft, steigt in Wasser",
     "Shelter": "Windschatten",
     "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "Kollisionskörper, anderes Gewebe und Ballons halten den Wind von dem ab, was hinter ihnen ist. Meist aus: es kostet einen Strahl je Dreieck und Einzelbild",
+    "Velocity": "Geschwindigkeit",
+    "Speed along the axes of the world at which it starts. A thrown towel 4 m/s": "Geschwindigkeit entlang der Achsen der Welt, mit der es beginnt. Ein geworfenes Handtuch 4 m/s",
+    "Angular Velocity": "Winkelgeschwindigkeit",
+    "Angular": "Winkel",
+    "Degrees per second (in scripts, radians) by which it starts to turn about its center of mass, around the axes of the world. A spinning balloon 360°/s": "Grad pro Sekunde (in Skripten Radiant), mit denen es sich anfangs um seinen Schwerpunkt dreht, um die Achsen der Welt. Ein kreiselnder Ballon 360°/s",
+    "Initial Velocity": "Anfangsgeschwindigkeit",
 }

@@ -814,4 +814,10 @@ TEXTS = {
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³: flota en el aire, sube en el agua",
     "Shelter": "Abrigo",
     "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "Los colisionadores, otras telas y globos quitan el viento a lo que hay detrás. Normalmente apagado: cuesta un rayo por triángulo y fotograma",
+    "Velocity": "Velocidad",
+    "Speed along the axes of the world at which it starts. A thrown towel 4 m/s": "Velocidad con la que empieza, en los ejes del mundo. Una toalla lanzada 4 m/s",
+    "Angular Velocity": "Velocidad angular",
+    "Angular": "Angular",
+    "Degrees per second (in scripts, radians) by which it starts to turn about its center of mass, around the axes of the world. A spinning balloon 360°/s": "Grados por segundo (en scripts, radianes) con los que empieza a girar sobre su centro de masa, alrededor de los ejes del mundo. Un globo que gira 360°/s",
+    "Initial Velocity": "Velocidad inicial",
 }

@@ -814,4 +814,10 @@ TEXTS = {
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³ : flotte dans l'air, monte dans l'eau",
     "Shelter": "Abri",
     "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "Les colliders, les autres tissus et ballons abritent du vent ce qui est derrière eux. Désactivé d'habitude : un rayon par triangle et image",
+    "Velocity": "Vélocité",
+    "Speed along the axes of the world at which it starts. A thrown towel 4 m/s": "Vitesse à laquelle il commence, le long des axes du monde. Une serviette lancée 4 m/s",
+    "Angular Velocity": "Vélocité angulaire",
+    "Angular": "Angulaire",
+    "Degrees per second (in scripts, radians) by which it starts to turn about its center of mass, around the axes of the world. A spinning balloon 360°/s": "Degrés par seconde (en script, radians) auxquels il commence à tourner sur son centre de masse, autour des axes du monde. Un ballon qui tourne 360°/s",
+    "Initial Velocity": "Vélocité initiale",
 }

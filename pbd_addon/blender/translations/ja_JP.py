@@ -814,4 +814,10 @@ TEXTS = {
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³: 空気中で浮き、水中で上がります",
     "Shelter": "風よけ",
     "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "コライダー、ほかの布や風船が、その後ろにあるものを風から守ります。通常はオフ: 三角形とフレームごとに光線が 1 本必要です",
+    "Velocity": "速度",
+    "Speed along the axes of the world at which it starts. A thrown towel 4 m/s": "開始時の速度（ワールド軸方向）。投げたタオルは 4 m/s",
+    "Angular Velocity": "角速度",
+    "Angular": "角度",
+    "Degrees per second (in scripts, radians) by which it starts to turn about its center of mass, around the axes of the world. A spinning balloon 360°/s": "重心を中心に回り始める速さ。毎秒の度数（スクリプトではラジアン）、ワールド軸まわり。回る風船は 360°/s",
+    "Initial Velocity": "初速度",
 }

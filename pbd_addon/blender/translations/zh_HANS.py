@@ -814,4 +814,10 @@ TEXTS = {
     "1.2 kg/m³: no lift in air, rises in water": "1.2 kg/m³：在空气中悬浮，在水中上升",
     "Shelter": "遮风",
     "Colliders, other cloth and balloons keep the wind off what is behind them. Usually off: it takes one ray per triangle and frame": "碰撞体、其他布料和气球为其后方的物体挡风。通常关闭：每个三角形每帧需要一条射线",
+    "Velocity": "速度",
+    "Speed along the axes of the world at which it starts. A thrown towel 4 m/s": "开始时沿世界坐标轴的速度。抛出的毛巾 4 m/s",
+    "Angular Velocity": "角速度",
+    "Angular": "角度",
+    "Degrees per second (in scripts, radians) by which it starts to turn about its center of mass, around the axes of the world. A spinning balloon 360°/s": "开始时绕质心、围绕世界坐标轴旋转的每秒度数（脚本中为弧度）。旋转的气球 360°/s",
+    "Initial Velocity": "初速度",
 }
