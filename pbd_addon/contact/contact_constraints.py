@@ -133,7 +133,8 @@ class ContactConstraints(Constraints):
             self.rest, self._scale = rest, scale
             self.pairs = []  # candidates keep the distances that they were found with
         out = [left_out(kind, maps, self._p.shape[1]) for kind in ("collision", "self_collision")]
-        if not all(map(np.array_equal, out, self._left_out)):  # also of two that are None
+        before = self._left_out
+        if not all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in zip(out, before)):
             self._left_out, self.pairs = out, []
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
