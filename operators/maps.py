@@ -16,7 +16,9 @@ from .checks import rpt
 PIN = "PIN"
 
 ITEMS = (
-    *((kind.upper(), label, f"Multiplies {maps.ABOUT[kind][0]}") for kind, label in maps.LABELS.items()),
+    *((kind.upper(), maps.LABELS[kind], f"Multiplies {about[0]}") for kind, about in maps.ABOUT.items()),
+    ("COLLISION", "Object Collisions", "What meets obstacles, floor and other cloth"),
+    ("SELF_COLLISION", "Self Collisions", "What meets the rest of the same cloth"),
     (PIN, "Pin", "Which vertices are held, and how firmly"),
 )
 

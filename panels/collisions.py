@@ -9,6 +9,7 @@ from ..pbd_addon.blender.doctor import setup_findings
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
+from .maps import draw_map
 from .places import BodyPanel, in_both_places
 from .rows import columns, draw_rows, draw_sentence
 
@@ -26,6 +27,7 @@ class ObjectCollisions(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         draw_rows(columns(layout), context.object.pbd, "thickness", "friction")
+        draw_map(context, layout, "collision", "Vertex Group")
         layout.prop(context.scene.pbd, "collider_collection")
         draw_colliders(context, layout)
 
@@ -85,6 +87,7 @@ class SelfCollisions(BodyPanel):
         row = col.row()
         row.active = obj.pbd.self_collision
         row.prop(obj.pbd, "self_distance", text="Distance", slider=True)
+        draw_map(context, col, "self_collision", "Vertex Group")
         if obj.pbd.self_distance == 0.0:
             draw_sentence(col, context, setup_findings.automatic_distance(obj), "INFO")
         running = session.get(context.scene)

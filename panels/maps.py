@@ -26,22 +26,24 @@ class Maps(BodyPanel):
         draw_map(context, layout, "tear")
 
 
-def draw_map(context: Context, layout: Layout, kind: str) -> None:
+def draw_map(context: Context, layout: Layout, kind: str, text: str | None = None) -> None:
     """The group of a map with its brush, and below it the factors at weight 0 and at weight 1."""
     obj = context.object
     group = getattr(obj.pbd, f"{kind}_group")
     col = layout.column(align=True)
-    draw_group(col, context, obj, f"{kind}_group", kind.upper())
+    draw_group(col, context, obj, f"{kind}_group", kind.upper(), text)
     if group:
         row = col.row(align=True)
         row.prop(obj.pbd, f"{kind}_low", text="Low, High")
         row.prop(obj.pbd, f"{kind}_high", text="")
 
 
-def draw_group(layout: Layout, context: Context, obj: Object, name: str, which: str = "") -> None:
+def draw_group(
+    layout: Layout, context: Context, obj: Object, name: str, which: str = "", text: str | None = None
+) -> None:
     """A vertex group of the settings and, for a map or the pins, the brush that paints it."""
     row = layout.row(align=True)
-    row.prop_search(obj.pbd, name, obj, "vertex_groups")
+    row.prop_search(obj.pbd, name, obj, "vertex_groups", text=text)
     if which:
         group = obj.vertex_groups.active
         painted = obj.mode == "WEIGHT_PAINT" and group is not None and group.name == getattr(obj.pbd, name)

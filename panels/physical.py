@@ -73,4 +73,17 @@ class Damping(BodyPanel):
         draw_rows(columns(layout), settings, *names, labels={"damping": "Internal"})
 
 
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Physical, Stiffness, Plasticity, Damping))
+class InitialVelocity(BodyPanel):
+    """How it moves when simulation begins: thrown, spinning. Firmly pinned vertices stay"""
+
+    name = "initial_velocity"
+    parent = "physical"
+    bl_label = "Initial Velocity"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw_settings(self, context: Context, layout: Layout) -> None:
+        draw_rows(layout, context.object.pbd, "velocity", "angular_velocity", labels={"angular_velocity": "Angular"})
+
+
+PANELS = in_both_places(Physical, Stiffness, Plasticity, Damping, InitialVelocity)
+register, unregister = bpy.utils.register_classes_factory(PANELS)

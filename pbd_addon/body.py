@@ -14,6 +14,9 @@ from .maps import checked_maps
 from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume, half_edges, pair_keys
 from .settings import AIR_DENSITY, Material
 
+FASTEST_START = 1e3
+"""No vertex may start faster [m/s]: a tenth of `solver.RUNAWAY_SPEED`."""
+
 ROPE_WIDTH = 0.01
 """A loose edge weighs and pulls like a ribbon of its body's material of this width [m]."""
 
@@ -33,8 +36,12 @@ class Body:
         compliances: Compliance of every row of `edges`, (e,) [m/N]; default: from the material.
         name: Used in messages.
         maps: Factors on the material by the names in `maps.MAPS`, each (n,) [1]. "stretch" applies to tension,
-            compression and shear, "shrink" to rest lengths; "density" does nothing where masses are given.
+            compression and shear, "shrink" to rest lengths; "density" does nothing where masses are given. Where
+            "collision" or "self_collision" is below a half, a vertex and its faces meet no other object, or no other
+            part of the body.
         creases: Edges that are folded at rest; default: none.
+        velocity: At which it starts, (3,) [m/s].
+        angular_velocity: At which it starts to turn about its center of mass, (3,) [rad/s]: along the axis.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
@@ -61,6 +68,8 @@ class Body:
         name: str = "Body",
         maps: Mapping[str, np.ndarray | Sequence[float]] | None = None,
         creases: Creases | None = None,
+        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        angular_velocity: Sequence[float] = (0.0, 0.0, 0.0),
     ) -> None:
         self.name = arguments.instance("name", name, str)
         material = Material() if material is None else material
@@ -83,6 +92,14 @@ class Body:
             self.own_masses = arguments.per_vertex(f"{name}: masses", masses, n, above=0.0, unit="kg")
         self.maps = checked_maps(maps, n, name)
         self.creases = checked_creases(creases, n, name)
+        self.velocity = arguments.vector(f"{name}: velocity", velocity)
+        self.angular_velocity = arguments.vector(f"{name}: angular_velocity", angular_velocity)
+        fastest = np.linalg.norm(self.initial_velocities(self.vertices), axis=1).max()
+        if fastest > FASTEST_START:
+            raise ValueError(
+                f"{name}: a vertex would start at {fastest:.4g} m/s; lower velocity and angular_velocity to "
+                f"{FASTEST_START:g} m/s"
+            )
         self.notes = self._notes()
 
     def _measure(self, joined: np.ndarray | None) -> None:
@@ -150,6 +167,11 @@ class Body:
         inside = material.gas_density or air_density
         air = (inside + 0.5 * air_density) * abs(self.volume(self.rest_vertices))
         return air * self._area_of_vertices / self._area_of_vertices.sum()
+
+    def initial_velocities(self, x: np.ndarray) -> np.ndarray:
+        """Those that `velocity` and `angular_velocity` give its vertices at positions x (n, 3), (n, 3) [m/s]."""
+        center = np.average(x, axis=0, weights=self.origin.masses())
+        return np.asarray(self.velocity + np.cross(self.angular_velocity, x - center))
 
     def edge_strain(self, x: np.ndarray) -> np.ndarray:
         """Strain of `mesh.edges`, length / rest length - 1, at positions x (n, 3), (e,) [1]."""

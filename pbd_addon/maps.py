@@ -8,9 +8,15 @@ import numpy as np
 
 from . import arguments
 
-MAPS = ("stretch", "bend", "shrink", "density", "pressure", "friction", "tear", "internal")
+MAPS = (
+    *("stretch", "bend", "shrink", "density", "pressure", "friction", "tear", "internal"),
+    *("collision", "self_collision"),
+)
 """What can vary over a body: in-plane stiffness, bending stiffness, rest lengths, density, pressure, friction, tear
-strength, stiffness of internal springs."""
+strength, stiffness of internal springs, and what takes part in collisions with other objects and with itself."""
+
+TAKES_PART = 0.5
+"""From this factor of "collision" or "self_collision" on a vertex takes part."""
 
 ABOVE_ZERO = ("shrink", "density")
 """Maps whose factors must be positive; the others may be 0."""
@@ -37,6 +43,12 @@ def of_particles(kind: str, maps: Sequence[Mapping[str, np.ndarray]], counts: Se
     if not any(kind in own for own in maps):
         return None
     return np.concatenate([own.get(kind, np.ones(count)) for own, count in zip(maps, counts)])
+
+
+def left_out(kind: str, maps: Mapping[str, np.ndarray], total: int) -> np.ndarray | None:
+    """Particles that take no part in collisions of this kind, a map of (n,), as (total,) bool; None for none."""
+    out = np.flatnonzero(maps[kind] < TAKES_PART) if kind in maps else np.zeros(0, int)
+    return np.isin(np.arange(total), out) if len(out) else None
 
 
 def of_rows(factors: np.ndarray | None, indices: np.ndarray) -> np.ndarray | float:

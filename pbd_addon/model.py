@@ -262,14 +262,21 @@ class Model(Layout):
         """Whether pieces cannot meet each other, only colliders."""
         return len(self.body_of_island) == 1 or not self.contact.active
 
+    def initial_velocities(self, x: np.ndarray) -> np.ndarray:
+        """`Body.initial_velocities` at positions x (3, n), 0 where pins hold or nothing moves, (3, n) [m/s]."""
+        v = np.concatenate([body.initial_velocities(x[:, part].T) for body, part in zip(self.bodies, self.slices)]).T
+        v[:, np.concatenate([body.origin.isolated for body in self.bodies])] = 0.0
+        v[:, self.pinned] = 0.0
+        return v.copy()
+
     def initial_state(self) -> State:
-        """The bodies at rest, at their initial positions."""
+        """The bodies at their initial positions and velocities."""
         x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
         planes = [(plane.point, plane.normal) for plane in self.planes]
         colliders = [collider.vertices.T.copy() for collider in self.colliders]
         bodies = len(self.bodies)
         return State(
-            x, np.zeros_like(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
+            x, self.initial_velocities(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
             np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
             np.zeros((bodies, len(colliders)), bool), Pace(),
             np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seams.pairs))),

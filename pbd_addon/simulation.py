@@ -315,6 +315,12 @@ class Simulation:
         """Current velocities of a body, a view (n, 3) float64 [m/s]."""
         return self._state.v[:, self._part(body)].T
 
+    def add_initial_velocities(self, share: float = 1.0) -> None:
+        """Add this share of the initial velocities of all bodies to those at the last frame."""
+        share = arguments.number("share", share)
+        self._state.v += share * self._model.initial_velocities(self._state.x)
+        self.frames.replace_last(self._state)
+
     def touching(self, body: Body) -> np.ndarray:
         """Vertices of a body that touched a collider or cloth in the last frame, or a plane at its end; (k,) int."""
         part, contact = self._part(body), self._model.contact

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import arguments
 from ..kernels import Kernels
-from ..maps import of_rows
+from ..maps import TAKES_PART, of_rows
 from ..settings import Material, SolverSettings
 from .base import Constraints
 
@@ -70,6 +70,7 @@ class PlaneConstraints(Constraints):
         self.lay_path((plane.point, plane.normal), (plane.point, plane.normal))
         self.multipliers = np.zeros(len(particles))
         self.factors: np.ndarray | float = 1.0
+        self.passed = np.zeros(0, int)
         self.h = 0.0
 
     def lay_path(
@@ -83,10 +84,13 @@ class PlaneConstraints(Constraints):
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self.factors = of_rows(maps.get("friction"), self.particles[None])
+        takes_part = of_rows(maps.get("collision"), self.particles[None])
+        self.passed = np.flatnonzero(np.broadcast_to(takes_part, len(self.particles)) < TAKES_PART)
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.use_weights(w)
         self.thickness = self.plane.thickness + np.array([m.thickness for m in materials])[self.body]
+        self.thickness[self.passed] = -arguments.FARTHEST
         own = np.array([m.friction for m in materials])[self.body] * self.factors
         self.friction = 0.5 * (self.plane.friction + own)
         self.active = len(self.particles) > 0

@@ -72,6 +72,7 @@ class SurfacePair:
         rest: Rest positions of all particles, (3, N) [m]; None if the two are different.
         points_only: Whether only vertices meet.
         collider: The collider whose surface `other` is, if it is one.
+        left_out: Particles that take no part, nor do edges and faces with one of them, (N,) bool; None for none.
     """
 
     def __init__(
@@ -83,9 +84,10 @@ class SurfacePair:
         rest: np.ndarray | None = None,
         points_only: bool = False,
         collider: Collider | None = None,
+        left_out: np.ndarray | None = None,
     ) -> None:
         self.one, self.other, self.number, self.distance, self.rest = one, other, number, distance, rest
-        self.points_only, self.collider = points_only, collider
+        self.points_only, self.collider, self._left_out = points_only, collider, left_out
         self.motion_bounds = one.motion_bound, other.motion_bound
         self.candidates = no_candidates()
         self._queried: tuple[int, int] | None = None
@@ -111,6 +113,12 @@ class SurfacePair:
     def is_stale(self) -> bool:
         """Whether a motion bound was predicted anew since the last query."""
         return self._queried != (self.motion_bounds[0].version, self.motion_bounds[1].version)
+
+    def takes_part(self, particles: np.ndarray) -> np.ndarray:
+        """Which vertices, edges, faces or candidates (k, m) of the two surfaces take part, (m,) bool."""
+        if self._left_out is None:
+            return np.ones(particles.shape[-1], bool)
+        return np.asarray(~self._left_out.take(particles).any(axis=0))
 
     def invalidate(self) -> None:
         """Make the next `query` necessary."""

@@ -48,7 +48,7 @@ class BVH:
             nodes = np.empty((6, 2 * len(self.leaves)), order=kernels.NODE_ORDER)
         if reuse:
             self._nodes = {kernels.NODE_ORDER: nodes}
-        kernels.refit(self.leaves, boxes, nodes)
+        kernels.refit(self.leaves, np.ascontiguousarray(boxes), nodes)
         return FittedBVH(kernels, self.leaves, nodes)
 
 

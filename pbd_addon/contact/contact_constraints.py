@@ -9,6 +9,7 @@ import numpy as np
 
 from ..constraints import Constraints, WeldConstraints
 from ..kernels import Kernels
+from ..maps import left_out
 from ..settings import Material, SolverSettings
 from ..slices import finish
 from .broad_phase import SMOOTH_SHARE, SurfacePair
@@ -92,6 +93,7 @@ class ContactConstraints(Constraints):
         self._friction_map: np.ndarray | None = None
         total = self.n + sum(len(collider.vertices) for collider in colliders)
         self._p, self._x = np.zeros((3, total)), np.zeros((3, total))
+        self._left_out: list[np.ndarray | None] = [None, None]
         self._path = self._p[:, self.n :], self._p[:, self.n :]
         self._is_still = [False] * len(obstacles)
         self.pairs: list[SurfacePair] = []
@@ -120,7 +122,7 @@ class ContactConstraints(Constraints):
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        """Friction, and the distance of neighbors: that of the most shrunken place of a body."""
+        """Friction, what takes no part, and the distance of neighbors: that of the most shrunken place of a body."""
         self._friction_map = maps.get("friction")
         rest, scale = self._unmapped_rest.copy(), np.ones(len(self.surfaces))
         for number, surface in enumerate(self.surfaces):
@@ -130,6 +132,10 @@ class ContactConstraints(Constraints):
         if not np.array_equal(scale, self._scale):
             self.rest, self._scale = rest, scale
             self.pairs = []  # candidates keep the distances that they were found with
+        out = [left_out(kind, maps, self._p.shape[1]) for kind in ("collision", "self_collision")]
+        before = self._left_out
+        if not all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in zip(out, before)):
+            self._left_out, self.pairs = out, []
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._w = self._counted = np.concatenate([self.welds.merged(w), np.zeros(self._p.shape[1] - self.n)])
@@ -410,11 +416,13 @@ class ContactConstraints(Constraints):
                 if other is None or settings.collisions == "OFF" or (i == j and not materials[i].self_collision):
                     continue
                 rest, distance = self.rest if i == j else None, 0.5 * (between[i] + between[j])
-                pairs.append(SurfacePair(one, other, len(pairs), distance, rest, points_only=fast))
+                out = self._left_out[int(i == j)]
+                pairs.append(SurfacePair(one, other, len(pairs), distance, rest, points_only=fast, left_out=out))
                 self._sides.append((materials[i], materials[j]))
             for collider, obstacle in zip(self.colliders, self.obstacles):
                 distance = materials[i].thickness + collider.thickness
-                pairs.append(SurfacePair(one, obstacle, len(pairs), distance, collider=collider))
+                out = self._left_out[0]
+                pairs.append(SurfacePair(one, obstacle, len(pairs), distance, collider=collider, left_out=out))
                 self._sides.append((materials[i], collider))
         return pairs
 
@@ -547,6 +555,12 @@ class ContactConstraints(Constraints):
         return True
 
     def _filter(self, candidates: Candidates) -> Candidates:
+        if any(out is not None for out in self._left_out):
+            parts = np.ones(candidates.size, bool)
+            for pair in self.pairs:
+                own = np.flatnonzero(candidates.pair == pair.number)
+                parts[own] = pair.takes_part(candidates.particles.take(own, axis=1))
+            candidates = candidates.take(parts)
         return self.penetration.filter(self._seam_neighbors.leave_out(candidates))
 
     def _are_neighbors(self, one: Surface, other: Surface) -> bool:

@@ -95,7 +95,7 @@ class Penetration:
             pair.invalidate()
             if not pair.is_solid:
                 continue
-            vertices = penetrating(x, pair, pair.one.vertices)
+            vertices = penetrating(x, pair, pair.one.vertices[pair.takes_part(pair.one.vertices[None])])
             if len(vertices):
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
@@ -168,9 +168,10 @@ def intersecting(
         for of_edges, of_faces in sides:
             trees = of_edges.edge_tree, of_faces.triangle_tree
             edge, triangle = crossing_pairs(x, of_edges.edges, of_faces.triangles, trees, kernels)
-            marked[of_edges.edges[:, edge]] = True
-            marked[of_faces.triangles[:, triangle]] = True
-            count += len(edge)
+            crossing = np.concatenate([of_edges.edges[:, edge], of_faces.triangles[:, triangle]])
+            crossing = crossing[:, pair.takes_part(crossing)]
+            marked[crossing] = True
+            count += crossing.shape[1]
             yield
         marked |= touching(kernels, x, pair)
         yield
@@ -242,4 +243,5 @@ def hooked(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndar
     cloth, solid = pair.one, pair.other
     edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles)[0]]
     faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles)[1]]
-    return np.unique(np.concatenate([part[:, ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]))
+    hit = [part[:, pair.takes_part(part) & ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]
+    return np.unique(np.concatenate(hit))

@@ -248,6 +248,10 @@ def move_what_is_nothing_to_cloth():
     objects("Spare")[0].location.x += 0.1
 
 
+def throw():
+    objects("Flag")[0].pbd.velocity.x = 3.0
+
+
 def rename():
     objects("Flag")[0].name = "Banner"
 
@@ -302,6 +306,7 @@ ROWS = [
     (key_a_later_frame, 2, "animation of 'Flag' changed"),
     (drive_what_is_pinned, 1, "animation of 'Flag' changed"),
     (move_what_is_nothing_to_cloth, None, ""),
+    (throw, None, ""),
     (rename, None, ""),
     (color, None, ""),
 ]
@@ -388,6 +393,7 @@ def test_undo_is_a_change_like_others(stage, edit):
 
 
 AT_FIRST = [
+    (throw, "START"),
     (move_what_is_pinned, "START"),
     (turn_a_key_of_what_is_pinned, "START"),
 ]

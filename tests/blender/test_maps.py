@@ -26,7 +26,7 @@ def paint(kind):
     return bpy.ops.object.pbd_paint_map(map=kind)
 
 
-@pytest.mark.parametrize("kind", ["STRETCH", "BEND", "SHRINK", "DENSITY", "PRESSURE", "FRICTION"])
+@pytest.mark.parametrize("kind", ["STRETCH", "BEND", "SHRINK", "DENSITY", "PRESSURE", "FRICTION", "COLLISION"])
 def test_the_brush_makes_a_group_that_changes_nothing_yet(extension, kind):
     obj = scenes.add_grid()
     scenes.pin(obj, [15, 19])

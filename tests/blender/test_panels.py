@@ -282,6 +282,9 @@ def drawn_labels(extension):
         for call in calls(function, "draw_rows"):
             for keyword in call.keywords:
                 shorter.update(ast.literal_eval(keyword.value))
+        for call in calls(function, "draw_map"):
+            kind, *text = (argument.value for argument in call.args[2:])
+            shorter.update({f"{kind}_low": "Low, High", f"{kind}_high": "", **{f"{kind}_group": one for one in text}})
     for where, owner, name in drawn_properties(extension):
         field = OWNERS[owner]().properties[name]
         if field.type != "BOOLEAN" and not name.startswith("preset"):

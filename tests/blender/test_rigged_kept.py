@@ -259,7 +259,8 @@ def test_a_cache_of_another_garment_is_not_shown(extension, session, saved, on_d
     load(saved)
     running = session.get(bpy.context.scene)
     assert running.scene_sim is None
-    assert running.disk_note == ("The cache on disk does not fit: the mesh, Output or Rest Shape of 'Cape' changed")
+    said = "The cache on disk does not fit: the mesh, Output, Rest Shape or Initial Velocity of 'Cape' changed"
+    assert running.disk_note == said
 
 
 def test_a_render_with_other_modifiers_takes_no_frames(session, saved, tmp_path):

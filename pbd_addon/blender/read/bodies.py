@@ -49,6 +49,8 @@ def read_body(
             edges=mesh_io.read_loose_edges(obj.data),
             name=obj.name,
             creases=mesh_io.read_creases(obj),
+            velocity=tuple(map(raw_settings.clean, obj.pbd.velocity)),
+            angular_velocity=tuple(map(raw_settings.clean, obj.pbd.angular_velocity)),
         )
     except ValueError as error:
         raise PBDError(str(error)) from error

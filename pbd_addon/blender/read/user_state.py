@@ -227,14 +227,15 @@ def role(obj: Object) -> Role:
     return Role(obj.name, mesh_io.attached_to(obj), by_modifier, posed_after, obj.pbd.baked)
 
 
-def followed(obj: Object) -> tuple[bool, str, int, int]:
+def followed(obj: Object) -> tuple[bool, str, int, int, tuple[float, ...]]:
     """Whether the starting shape of an object follows its modifiers, its choice of rest shape, and that's checksum.
 
-    Last, the hash of its creases.
+    Then the hash of its creases, and its initial velocities.
     """
     follows, choice = output_choice.choose(obj).modifier, obj.pbd.rest_shape
     same = choice == "DEFORMED" and not follows
-    return follows, "BASIS" if same else choice, rest_shape.checksum(obj), mesh_io.crease_check(obj)
+    thrown = *obj.pbd.velocity, *obj.pbd.angular_velocity
+    return follows, "BASIS" if same else choice, rest_shape.checksum(obj), mesh_io.crease_check(obj), thrown
 
 
 def read_first_inputs(

@@ -22,6 +22,8 @@ LABELS = {
     "friction": "Friction",
     "tear": "Tearing",
     "internal": "Springs",
+    "collision": "Object Collisions",
+    "self_collision": "Self Collisions",
 }
 
 ABOUT = {
@@ -40,6 +42,14 @@ ABOUT = {
 }
 """For each map: what its factor multiplies, the default factor at weight 0, and typical values."""
 
+CHOOSES = {
+    "collision": "Vertex group of what meets obstacles, floor and other cloth: weights from 0.5 on. "
+    "A face with a vertex below passes through. None: all of it",
+    "self_collision": "Vertex group of what meets the rest of the same cloth: weights from 0.5 on. "
+    "A face with a vertex below passes through. None: all of it",
+}
+"""Maps that choose, by factors from `TAKES_PART` on, rather than multiply; a factor of 0 at weight 0."""
+
 LEAST = 1e-3
 """Smallest factor of maps that must be positive."""
 
@@ -51,6 +61,9 @@ def properties() -> dict[str, object]:
     """Blender properties by name: for each map a vertex group, and the factors at weights 0 and 1."""
     found: dict[str, object] = {}
     for kind in MAPS:
+        if kind in CHOOSES:
+            found |= _choosing(kind)
+            continue
         target, low, typical = ABOUT[kind]
         least = LEAST if kind in ABOVE_ZERO else 0.0
         found[f"{kind}_group"] = Text(
@@ -70,6 +83,25 @@ def properties() -> dict[str, object]:
                 soft_max=10.0,
             )
     return found
+
+
+def _choosing(kind: str) -> dict[str, object]:
+    """The properties of a map that chooses."""
+    ends = {
+        f"{kind}_{part}": Real(
+            name=f"{LABELS[kind]} {part.capitalize()}",
+            description=f"Factor where the weight is {weight}: vertices take part from 0.5 on. Exchange 0 and 1 to "
+            "have the group left out; key it to let go",
+            default=float(weight),
+            min=0.0,
+            max=1.0,
+        )
+        for part, weight in (("low", 0), ("high", 1))
+    }
+    return {
+        f"{kind}_group": Text(name=LABELS[kind], description=CHOOSES[kind], update=on_group(f"{kind}_group")),
+        **ends,
+    }
 
 
 class WeightMap(NamedTuple):

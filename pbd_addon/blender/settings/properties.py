@@ -3,11 +3,12 @@
 Materials and solver settings are made from the fields of ``settings.py``; all others are here.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import bpy
-from bpy.props import IntProperty, PointerProperty, StringProperty
+from bpy.props import FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
 from ...settings import Material, SolverSettings
 from ..kinds import Object
@@ -138,6 +139,27 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         "duplicate the mesh and reshape the copy",
         type=bpy.types.Object,
         poll=is_other_mesh,
+    )
+    velocity: FloatVectorProperty(
+        name="Velocity",
+        description="Speed along the axes of the world at which it starts. A thrown towel 4 m/s",
+        min=-1000.0,
+        max=1000.0,
+        soft_min=-20.0,
+        soft_max=20.0,
+        subtype="VELOCITY",
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    angular_velocity: FloatVectorProperty(
+        name="Angular Velocity",
+        description="Degrees per second (in scripts, radians) by which it starts to turn about its center of mass, "
+        "around the axes of the world. A spinning balloon 360°/s",
+        soft_min=-8.0 * math.pi,
+        soft_max=8.0 * math.pi,
+        subtype="EULER",
+        options=set(),
+        override=OVERRIDABLE,
     )
     bake_mode: Choice(
         name="Bake As",

@@ -308,17 +308,24 @@ def settle_on(record: Record, scene: Scene, done: int, frames: int) -> None:
 
 
 def step_in_place(record: Record, scene: Scene) -> None:
-    """Step the last cached frame in place, with its own inputs held still; raises `PBDError`."""
+    """Step the last cached frame in place, with its own inputs held still; raises `PBDError`.
+
+    Initial velocities wait until the first frame is done.
+    """
     frame, simulation = record.last_frame, record.scene_sim.simulation
+    waits = 1.0 if frame == record.first_frame else 0.0
     snapshot = record.snapshots[frame]
     record.scene_sim.in_place_steps += 1
     simulation.use_kernels(backends.choose(scene))
     try:
         simulation.take_inputs(record.scene_sim.inputs(scene, snapshot))
         air.surround(record.scene_sim, scene, snapshot, snapshot)
+        simulation.add_initial_velocities(-waits)
         record.report = simulation.step(snapshot.settings[scene.session_uid].frame_seconds, in_place=True)
     except UnstableError as error:
         raise PBDError(str(error)) from error
+    finally:
+        simulation.add_initial_velocities(waits)
     record.snapshots[frame] = snapshot._replace()  # A new object marks a new version of the frame.
     _note_contacts(record, scene, frame)
 
