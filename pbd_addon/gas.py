@@ -51,7 +51,8 @@ def pump(
     end = np.where(volume.full > 0.0, end, start)
     if volume.leaking.any():
         left, rest = start, 1.0 - fraction
-        over = np.maximum(left / np.maximum(volumes, volume.smallest) - ATMOSPHERE, 0.0)
+        encloses = volume.leaking & (volumes > volume.smallest)
+        over = np.where(encloses, np.maximum(left / np.where(encloses, volumes, 1.0) - ATMOSPHERE, 0.0), 0.0)
         flow = DISCHARGE * _holes(model, state.x) * np.sqrt(2.0 * over / model.settings.air_density)
         lost = np.minimum(rest * dt * (ATMOSPHERE + over) * flow, over * volumes)
         start = np.where(volume.leaking, left + fraction / rest * lost, start)
