@@ -105,16 +105,11 @@ def inherited(model: Model, state: State, after: Model, joined: np.ndarray) -> n
 
 def _holes(model: Model, x: np.ndarray) -> np.ndarray:
     """Area of the holes that have torn into each piece at x (3, n), (pieces,) [m²]: openings that were none before."""
-    rims = [
-        np.isin(np.arange(len(body.vertices)), np.concatenate([[], *body.origin.whole.mesh.boundary_loops]))
-        for body in model.bodies
-    ]
-    whole = [rim[body.joints] for rim, body in zip(rims, model.bodies)]
     areas = np.zeros(len(model.volume.pieces))
     for number, piece in enumerate(model.volume.pieces):
-        start = model.slices[piece.body].start
+        start, is_rim = model.slices[piece.body].start, model.bodies[piece.body].origin.is_rim
         for cap in piece.caps:
-            if not whole[piece.body][cap - start].all():
+            if not is_rim[cap - start].all():
                 ring = x.T[cap] - x.T[cap[0]]
                 areas[number] += 0.5 * np.linalg.norm(np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0))
     return areas
