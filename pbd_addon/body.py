@@ -121,6 +121,14 @@ class Body:
         return joints.fans(self.polygons, joints.coincident(self.rest_vertices, self.polygons), pinned)
 
     @functools.cached_property
+    def is_rim(self) -> np.ndarray:
+        """Which vertices are at an opening where all are one that can be, (n,) bool."""
+        rim = np.zeros(len(self.vertices), bool)
+        for loop in self.connected(self.joints).mesh.boundary_loops:
+            rim[loop] = True
+        return rim[self.joints]
+
+    @functools.cached_property
     def _whole_mesh(self) -> TriMesh:
         """The mesh as given, with all that holds together; after a tear, that."""
         return self.whole.mesh if self is self.origin else self.mesh

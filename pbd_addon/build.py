@@ -140,17 +140,18 @@ def with_materials(
     materials: Sequence[Material],
     maps: Sequence[Mapping[str, np.ndarray]],
     settings: SolverSettings,
-    burst: np.ndarray | None = None,
+    opened: np.ndarray | None = None,
     sewn: Sewn | None = None,
 ) -> Model:
     """The model with other masses and compliances.
 
     Another bending model needs new rows, other welds new contact, and other held pins, ropes or joints a new model.
 
-    burst: which closed pieces have burst, (pieces,) bool; default: those of before, none with other joints.
+    opened: which closed pieces leak or have burst, see `VolumeConstraints.opened`; default: those of before, none with
+    other joints.
     sewn: the same of what was sewn and is joined.
     """
-    burst, sewn = model.volume.burst if burst is None else burst, sewn or model.sewn
+    opened, sewn = model.volume.opened if opened is None else opened, sewn or model.sewn
     same_pins = all(new.hold_pins == old.hold_pins for new, old in zip(materials, model.materials))
     same_joints = np.array_equal(sewn.joined, model.sewn.joined)
     if not same_pins or not same_joints or not np.array_equal(sewn.roped, model.sewn.roped):
@@ -165,7 +166,7 @@ def with_materials(
     elif not np.array_equal(sewn.welded, model.sewn.welded):
         welds = WeldConstraints(model.seams.pairs[sewn.welded], len(model.w))
         model = _with_contact(dataclasses.replace(model, sewn=sewn, welds=welds), model.colliders)
-    model.volume.burst = burst
+    model.volume.opened = opened
     inertia = _inertia(model, materials, maps, settings, model.volume)
     bends, folds = model.bends, model.folds
     if list(map(_bends_as, materials)) != list(map(_bends_as, model.materials)):

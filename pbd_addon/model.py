@@ -90,7 +90,8 @@ class State:
             (bodies, colliders) bool.
         pace: How the last frame was stepped, for frames that choose their substeps.
         air: Time, wind and gusts, see `air.Memory`.
-        inside: Of each closed piece, what was pumped into it [Pa m³], and whether it has burst (0 or 1), (2, pieces).
+        inside: Of each closed piece, what was pumped into it [Pa m³], all that is inside if it leaks, and
+            `VolumeConstraints.opened`, (2, pieces).
         seams: Of each pair that can be sewn, how far it has come, (3, pairs), see `sewing`.
         plastic: How far rest angles and lengths have changed, (rows,) or (0,), see `plasticity`.
         joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.

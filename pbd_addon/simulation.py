@@ -477,13 +477,13 @@ class Simulation:
         return self._part(self._body("body", body))
 
     def _take_past(self) -> None:
-        """Let what is sewn and not torn in the present state be one, and what has burst have no pressure."""
+        """Let what is sewn and not torn in the present state be one, and what has burst or leaks do so."""
         sewn = sewing.sewn(self._model, self._state, self._model.materials)
         if not all(map(np.array_equal, sewn, self._model.sewn)):
             self._rebuild(self._model.materials, self._model.maps, self.settings)
-        model, burst = self._model, gas.burst(self._model, self._state)
-        if not np.array_equal(burst, model.volume.burst):
-            self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
+        model, opened = self._model, gas.opened(self._model, self._state)
+        if not np.array_equal(opened, model.volume.opened):
+            self._model = build.with_materials(model, model.materials, model.maps, model.settings, opened)
 
     def use_kernels(self, name: str) -> None:
         """Use the backend of that name, or "auto", from the next step on.

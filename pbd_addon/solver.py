@@ -259,7 +259,7 @@ class Stepper:
         sewing.begin(model, state, dt)
         plasticity.begin(model, state)
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
-        model.volume.pumped = gas.pump(model, state, self.kernels, dt)
+        model.volume.pumped = gas.pump(model, state, self.kernels, dt, fraction)
         path = np.stack([state.pin_targets, targets.pins])
         model.attachment.path, self._firm_path = path[:, :, model.soft_pins], path[:, :, model.firm_pins]
         for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):

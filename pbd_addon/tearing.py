@@ -59,9 +59,9 @@ def split(model: Model, state: State, joined: np.ndarray) -> Model:
     )
     state.inside = gas.inherited(model, state, after, state.joined)
     state.plastic = plasticity.inherited(model, state, after)
-    burst = gas.burst(after, state)
-    if burst.any():
-        after = build.with_materials(after, after.materials, after.maps, after.settings, burst)
+    opened = gas.opened(after, state)
+    if opened.any():
+        after = build.with_materials(after, after.materials, after.maps, after.settings, opened)
     errors = model.contact.prediction_error
     errors[: len(joined)] = errors[state.joined]
     state.prediction_error, state.penetrated = errors, model.contact.penetrated
@@ -85,7 +85,7 @@ def _open(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
     way -= mean[:, group]
     way[:, after.w == 0.0] = 0.0
     state.x = state.x + way
-    state.x = state.x[:, joined]
+    state.x = state.x.take(joined, axis=1)
 
 
 def _to_faces(model: Model, x: np.ndarray, number: np.ndarray) -> np.ndarray:
@@ -101,7 +101,7 @@ def _to_faces(model: Model, x: np.ndarray, number: np.ndarray) -> np.ndarray:
 def follow(state: State) -> None:
     """Put all copies where the one is that stands for them."""
     if len(state.joined):
-        state.x, state.v = state.x[:, state.joined], state.v[:, state.joined]
+        state.x, state.v = state.x.take(state.joined, axis=1), state.v.take(state.joined, axis=1)
 
 
 def _sides(model: Model, x: np.ndarray, strength: np.ndarray, can_tear: np.ndarray) -> np.ndarray | None:

@@ -9,10 +9,12 @@ import pytest
 
 from meshes import grid, icosphere, jittered_sheet
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.constraints.volume import LEAKING
 from pbd_addon.contact.crossings import crossing_pairs
 from pbd_addon.joints import coincident, fans
 from pbd_addon.kernels import available
 from pbd_addon.mesh import as_polygons
+from pbd_addon.settings import ATMOSPHERE
 from shapes import uv_sphere
 
 COTTON = dataclasses.replace(Material.preset("Cotton"), drag=0.0, air_normal=0.0, air_tangent=0.0)
@@ -279,6 +281,88 @@ def test_a_skin_that_opens_loses_its_gas():
     masses = simulation._model.masses[: len(parts)]
     assert masses.sum() == pytest.approx(one.masses().sum(), rel=1e-9)  # and the air that it moved along
     assert np.isfinite(x).all()
+
+
+def blown_up(mode="VOLUME", strength=60.0):
+    """A split ball of balloon rubber; its parts, its material and a simulation of it."""
+    vertices, faces = icosphere(2, 0.6)
+    parts, split_faces, _ = split(vertices, faces)
+    material = dataclasses.replace(Material.preset("Party Balloon"), tear_strength=strength, pressure_mode=mode)
+    body = Body(parts, split_faces, material)
+    return body, material, Simulation([body], gravity=STILL)
+
+
+def blow(simulation, body, material, frame):
+    """The frame after `frame`, up to three times its volume at frame 12."""
+    simulation.set_material(body, dataclasses.replace(material, pressure=1.0 + min((frame + 1) / 6, 2.0)))
+    simulation.step(1 / 24)
+
+
+def test_a_skin_that_is_blown_up_too_far_bursts_by_its_own_tension():
+    """The gas needs time to leave: until then tension tears on, and the skin flies open."""
+    body, material, simulation = blown_up()
+    whole, leaking, sizes = len(np.unique(body.joints)), [], [np.ptp(body.vertices)]
+    for frame in range(12):
+        blow(simulation, body, material, frame)
+        leaking.append((simulation._model.volume.opened == LEAKING).any())
+        sizes.append(np.ptp(simulation.positions(body)))
+    first = leaking.index(True)
+    assert 2 <= first <= 10
+    assert not leaking[-1]
+    assert simulation.pressure(body) == ()
+    assert len(np.unique(joined(simulation))) > 1.4 * whole
+    assert max(sizes) > 1.2 * sizes[first]  # untorn it would shrink to what it was
+
+
+@pytest.mark.parametrize("kernels", available())
+def test_going_on_while_the_gas_leaves_gives_the_same_bits(kernels):
+    body, material, simulation = blown_up()
+    simulation.use_kernels(kernels)
+    while not (simulation._model.volume.opened == LEAKING).any():
+        assert simulation.frames.last < 12
+        blow(simulation, body, material, simulation.frames.last)
+    leaks = simulation.frames.last
+    for begin in (leaks, leaks - 1):
+        simulation.truncate(begin)
+        state = simulation.frames.state(begin)
+        same, _, other = blown_up()
+        other.use_kernels(kernels)
+        other.begin(begin)
+        other.restore(begin, state)
+        for frame in range(begin, leaks + 2):
+            blow(simulation, body, material, frame)
+            blow(other, same, material, frame)
+        np.testing.assert_array_equal(simulation.positions(body), other.positions(same))
+        np.testing.assert_array_equal(simulation.frames.state(leaks + 2).inside, other.frames.state(leaks + 2).inside)
+
+
+def test_gas_leaves_through_a_hole_as_through_an_orifice():
+    """Of a ball that does not give way, one face is let go; flow: 0.6 A sqrt(2 P / density), P from P V of the rest."""
+    vertices, faces = icosphere(1, 0.2)
+    parts, split_faces, _ = split(vertices, faces)
+    material = Material(
+        stretch=1e6, compression=1e6, tear_strength=1e6, density=5.0, pressure_mode="GAS", overpressure=300.0
+    )
+    weak = np.ones(len(parts))
+    body = Body(parts, split_faces, material)
+    weak[np.isin(body.joints, body.joints[:3])] = 0.0
+    simulation = Simulation([body], gravity=STILL)
+    simulation.step(1 / 24)
+    simulation.set_maps(body, {"tear": weak})
+    dt = 1e-4
+    simulation.step(dt)
+    piece = int(np.argmax([len(one.triangles) for one in simulation._model.volume.pieces]))
+    assert simulation._model.volume.opened[piece] == LEAKING
+    before = simulation.frames.state(simulation.frames.last).inside[0, piece]
+    x, volume = simulation.positions(body), simulation._model.volume
+    inside = volume.measure(simulation._kernels, x.T.copy())[0][piece]
+    over = before / inside - ATMOSPHERE
+    a, b, c = x[:3]
+    flow = 0.6 * 0.5 * np.linalg.norm(np.cross(b - a, c - a)) * np.sqrt(2.0 * over / 1.2)
+    simulation.step(dt)
+    after = simulation.frames.state(simulation.frames.last).inside[0, piece]
+    assert 100.0 < over < 310.0
+    assert before - after == pytest.approx(dt * flow * (ATMOSPHERE + over), rel=0.02)
 
 
 def test_pins_and_grabs_hold_whatever_stands_for_a_vertex():

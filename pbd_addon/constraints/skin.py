@@ -261,6 +261,11 @@ class PressurizedSkin:
         ends = np.cumsum([*(len(piece) for piece in self.pieces), count, count, count, len(self.island_masses)])
         return np.split(memory, ends[:-1]) if len(memory) == ends[-1] else []
 
+    def pressures(self, memory: np.ndarray) -> np.ndarray:
+        """Overpressure in each piece by the result of `remember`, (pieces,) [Pa]; 0 if it is not known."""
+        parts = self._parts(memory)
+        return parts[-4] if parts else np.zeros(len(self.volume.pieces))
+
     def hang(
         self, kernels: Kernels, p: np.ndarray, x: np.ndarray, fall: np.ndarray, masses: np.ndarray,
         island_masses: np.ndarray, everywhere: bool = False,

@@ -11,6 +11,9 @@ from ..kernels import Kernels, numpy as numpy_kernels
 from ..settings import ATMOSPHERE, Material, SolverSettings
 from .base import Constraints, Residual, relaxation
 
+BURST, LEAKING = 1, 2
+"""What has become of a piece: it has no pressure any more, or loses its gas through a hole."""
+
 
 class Piece(NamedTuple):
     """One closed surface: an island of a body with its openings capped.
@@ -47,9 +50,11 @@ class VolumeConstraints(Constraints):
         n: Number of particles.
 
     Attributes:
-        burst: Which pieces have no pressure any more, (pieces,) bool; counts from the next `set_materials`.
+        opened: 0, `BURST` or `LEAKING` for each piece, (pieces,) int; counts from the next `set_materials`. A leaking
+            piece holds gas in any mode.
+        burst, leaking: Which pieces are that, (pieces,) bool.
         pumped: What was pumped into each at the beginning and at the end of the frame, (pieces,) each [Pa m³], or None.
-        full: What is in it without that, pressure times volume; 0 in other modes than GAS.
+        full: What is in it without that, pressure times volume; 0 in other modes than GAS and if it leaks.
     """
 
     name = "volume"
@@ -83,10 +88,18 @@ class VolumeConstraints(Constraints):
         self.piece_of_particle[self.triangles[self.triangles < n]] = np.broadcast_to(self.owners, self.triangles.shape)[
             self.triangles < n
         ]
-        self.burst = np.zeros(len(self.pieces), bool)
+        self.opened = np.zeros(len(self.pieces), int)
         self.pumped: tuple[np.ndarray, np.ndarray] | None = None
         self.factors: np.ndarray | None = None
         self.pushed_away = np.zeros(len(self.pieces))
+
+    @property
+    def burst(self) -> np.ndarray:
+        return np.asarray(self.opened == BURST)
+
+    @property
+    def leaking(self) -> np.ndarray:
+        return np.asarray(self.opened == LEAKING)
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self.factors = maps.get("pressure")
@@ -95,17 +108,19 @@ class VolumeConstraints(Constraints):
         own = [materials[piece.body] for piece in self.pieces]
         rest = np.array([piece.rest_volume for piece in self.pieces])
         size = np.abs(rest)
-        modes = np.where(self.burst, "OFF", np.array([m.pressure_mode for m in own], dtype="U12"))
+        modes = np.array([m.pressure_mode for m in own], dtype="U12")
+        modes = np.where(self.burst, "OFF", np.where(self.leaking, "GAS", modes))
         self.side = np.where(rest < 0.0, -1.0, 1.0)
         holds_volume = (modes == "VOLUME") & (size > 0.0)
         holds_gas = (modes == "GAS") & (size > 0.0)
         self.holds_volume, self.sizes = holds_volume, size
         self.target = self.aim = np.array([m.pressure for m in own]) * size
         self.sets_pressure = modes == "OVERPRESSURE"
-        overpressure = np.array([m.overpressure for m in own])
+        overpressure = np.where(self.leaking, 0.0, np.array([m.overpressure for m in own]))
         self.constant = np.where(self.sets_pressure, overpressure, np.where(holds_gas, -ATMOSPHERE, 0.0))
         self.set_pressure = np.where(self.sets_pressure | holds_gas, overpressure, 0.0)
-        self.gas = self.full = np.where(holds_gas, (ATMOSPHERE + overpressure) * size, 0.0)
+        self.gas = np.where(holds_gas, (ATMOSPHERE + overpressure) * size, 0.0)
+        self.full = np.where(self.leaking, 0.0, self.gas)
         self.smallest = np.maximum(1e-3 * size, 1e-300)
         self.k = relaxation(np.array([m.k_volume for m in own]), settings)
         self.working = holds_volume | holds_gas | self.sets_pressure
@@ -129,7 +144,8 @@ class VolumeConstraints(Constraints):
         self.h = h
         if self.pumped is not None:
             start, end = self.pumped
-            self.gas = np.where(self.full > 0.0, self.full + start + fraction * (end - start), 0.0)
+            now = self.full + start + fraction * (end - start)
+            self.gas = np.where((self.full > 0.0) | self.leaking, now, 0.0)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volumes, gradients = self.measure(kernels, p)

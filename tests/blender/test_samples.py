@@ -438,19 +438,21 @@ def test_torn_flag_loses_its_fly_but_not_its_hoist(open_sample):
     assert positions[rest[:, 0] < 0.6, 0].max() < 0.7
 
 
-def test_burst_balloon_is_blown_up_and_bursts_at_once(open_sample):
+@pytest.mark.slow
+def test_burst_balloon_is_blown_up_and_bursts_by_its_own_tension(open_sample):
     sample = open_sample("burst_balloon")
     balloon, before = sample.only(), sample.rest["Balloon"].astype(float)
-    for frame in sample.play(44):
+    for frame in sample.play(40):
         positions = shown(balloon).astype(float)
-        if frame == 35:
+        if frame == 34:
             assert sample.torn() == 0
             assert volume(balloon, positions) == pytest.approx(3.0 * volume(balloon, before), rel=0.02)
             assert np.ptp(positions[:, 0]) > 1.35 * np.ptp(before[:, 0])
+            size = np.ptp(positions, axis=0).max()
     simulation = sample.session.get(sample.scene).scene_sim.simulation
     assert simulation.pressure(simulation.bodies[0]) == ()
     assert sample.torn() > 100
-    assert np.ptp(positions[:, 0]) > 1.0  # its pieces have flown apart
+    assert np.ptp(positions, axis=0).max() > 1.5 * size  # its pieces have flown apart
     neck = sample.pins("Balloon")
     assert np.abs(positions[neck] - before[neck]).max() < 1e-5
 
