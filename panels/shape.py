@@ -107,7 +107,11 @@ class InternalSprings(BodyPanel):
             "internal_spring_normals",
             "internal_tension",
             "internal_compression",
-            labels={"internal_spring_length": "Max Length", "internal_spring_diversion": "Max Diversion"},
+            labels={
+                "internal_spring_length": "Max Length",
+                "internal_spring_diversion": "Max Diversion",
+                "internal_spring_normals": "Check Normals",
+            },
         )
         draw_map(context, layout, "internal")
 

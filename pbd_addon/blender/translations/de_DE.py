@@ -109,6 +109,7 @@ TEXTS = {
     "Largest length of an internal spring in the rest shape. Usually 0 m: any length": "Größte Länge einer inneren Feder in der Ruheform. Meist 0 m: jede Länge",
     "Max Creation Diversion": "Max. Abweichung beim Erzeugen",
     "Largest angle between an internal spring and the normal where it begins. Foam 45°, upright straps 0°": "Größter Winkel zwischen einer inneren Feder und der Normalen, wo sie beginnt. Schaumstoff 45°, aufrechte Gurte 0°",
+    "Check Normals": "Normalen prüfen",
     "Check Surface Normals": "Oberflächennormalen prüfen",
     "Connect only sides whose normals face away from each other, so that springs run through the inside": "Nur Seiten verbinden, deren Normalen voneinander weg zeigen, sodass Federn durch das Innere laufen",
     "Young's modulus of what is inside while it is longer than at rest. Soft foam 20000, straps 10000000 Pa, 0 does not resist": "Elastizitätsmodul dessen, was innen ist, solange es länger als in Ruhe ist. Weicher Schaumstoff 20000, Gurte 10000000 Pa, 0 widersteht nicht",

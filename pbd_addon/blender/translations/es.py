@@ -109,6 +109,7 @@ TEXTS = {
     "Largest length of an internal spring in the rest shape. Usually 0 m: any length": "Mayor longitud de un muelle interno en la forma de reposo. Normalmente 0 m: cualquier longitud",
     "Max Creation Diversion": "Desviación máxima al crear",
     "Largest angle between an internal spring and the normal where it begins. Foam 45°, upright straps 0°": "Mayor ángulo entre un muelle interno y la normal donde empieza. Espuma 45°, cintas verticales 0°",
+    "Check Normals": "Comprobar normales",
     "Check Surface Normals": "Comprobar normales de la superficie",
     "Connect only sides whose normals face away from each other, so that springs run through the inside": "Conectar solo lados cuyas normales miran en sentidos opuestos, para que los muelles pasen por el interior",
     "Young's modulus of what is inside while it is longer than at rest. Soft foam 20000, straps 10000000 Pa, 0 does not resist": "Módulo de Young de lo que hay dentro mientras es más largo que en reposo. Espuma blanda 20000, cintas 10000000 Pa, 0 no resiste",

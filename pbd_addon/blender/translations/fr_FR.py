@@ -109,6 +109,7 @@ TEXTS = {
     "Largest length of an internal spring in the rest shape. Usually 0 m: any length": "Plus grande longueur d'un ressort interne dans la forme au repos. En général 0 m : toute longueur",
     "Max Creation Diversion": "Déviation max. à la création",
     "Largest angle between an internal spring and the normal where it begins. Foam 45°, upright straps 0°": "Plus grand angle entre un ressort interne et la normale où il commence. Mousse 45°, sangles droites 0°",
+    "Check Normals": "Vérifier les normales",
     "Check Surface Normals": "Vérifier les normales de la surface",
     "Connect only sides whose normals face away from each other, so that springs run through the inside": "Ne relier que les côtés dont les normales s'éloignent l'une de l'autre, pour que les ressorts traversent l'intérieur",
     "Young's modulus of what is inside while it is longer than at rest. Soft foam 20000, straps 10000000 Pa, 0 does not resist": "Module de Young de l'intérieur quand il est plus long qu'au repos. Mousse souple 20000, sangles 10000000 Pa, 0 ne résiste pas",

@@ -109,6 +109,7 @@ TEXTS = {
     "Largest length of an internal spring in the rest shape. Usually 0 m: any length": "レスト形状での内部スプリングの最大の長さ。通常 0 m: どの長さでも",
     "Max Creation Diversion": "最大作成偏差",
     "Largest angle between an internal spring and the normal where it begins. Foam 45°, upright straps 0°": "内部スプリングと、その始点の法線との最大の角度。フォーム 45°、まっすぐなストラップ 0°",
+    "Check Normals": "法線をチェック",
     "Check Surface Normals": "面法線をチェック",
     "Connect only sides whose normals face away from each other, so that springs run through the inside": "法線が互いに反対を向く面だけをつなぎ、スプリングが内部を通るようにする",
     "Young's modulus of what is inside while it is longer than at rest. Soft foam 20000, straps 10000000 Pa, 0 does not resist": "レスト時より長いときの内部のヤング率。柔らかいフォーム 20000、ストラップ 10000000 Pa、0 は抵抗しない",

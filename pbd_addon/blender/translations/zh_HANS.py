@@ -109,6 +109,7 @@ TEXTS = {
     "Largest length of an internal spring in the rest shape. Usually 0 m: any length": "静止形状中内部弹簧的最大长度. 通常为 0 m: 任意长度",
     "Max Creation Diversion": "最大创建偏差",
     "Largest angle between an internal spring and the normal where it begins. Foam 45°, upright straps 0°": "内部弹簧与起点法线之间的最大角度. 泡沫 45°, 竖直的带子 0°",
+    "Check Normals": "检查法线",
     "Check Surface Normals": "检查表面法线",
     "Connect only sides whose normals face away from each other, so that springs run through the inside": "只连接法线互相背离的面, 使弹簧穿过内部",
     "Young's modulus of what is inside while it is longer than at rest. Soft foam 20000, straps 10000000 Pa, 0 does not resist": "内部比静止时长的时候的杨氏模量. 软泡沫 20000, 带子 10000000 Pa, 0 不抵抗",
