@@ -25,6 +25,9 @@ def show(context: Context, finding: str, exam: MeshExam) -> None:
         tangles.select(context, obj, "VERT", misplaced.find(obj, exam.beginning).ids)
     elif finding == "on_a_surface":
         tangles.select(context, obj, "VERT", touching.find(obj, exam.usual_edge, exam.beginning).ids)
+    elif finding == "uneven_seams":
+        sewn = np.concatenate([seam.pairs for seam in mesh_findings.find_uneven_seams(exam)])
+        tangles.select(context, obj, "VERT", np.unique(exam.body.seams[sewn]))
     else:
         tangles.select(context, obj, "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(exam) > 2))
 

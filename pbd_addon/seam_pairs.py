@@ -1,8 +1,12 @@
-"""Which vertices of two borders are sewn together: those that are equally far along."""
+"""Which vertices of two borders are sewn together: those that are equally far along; and how long both sides are."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+
+from .mesh import connected_components
 
 
 def pair_up(one: np.ndarray, other: np.ndarray, closed: bool, mirrored: bool = False) -> np.ndarray:
@@ -47,3 +51,51 @@ def _shares(points: np.ndarray, closed: bool) -> np.ndarray:
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     whole = steps.sum() + (np.linalg.norm(points[0] - points[-1]) if closed else 0.0)
     return np.concatenate([[0.0], np.cumsum(steps)]) / max(whole, 1e-300)
+
+
+class Sides(NamedTuple):
+    """A seam, as a row of pairs, and how long its two sides are."""
+
+    pairs: np.ndarray  # (k,) int, which of the pairs it consists of
+    lengths: tuple[float, float]  # along the pairs [m]
+
+
+def measure_sides(x: np.ndarray, pairs: np.ndarray, triangles: np.ndarray) -> list[Sides]:
+    """The seams among pairs of vertices, and the lengths of their sides, from vertex to vertex that is sewn.
+
+    A seam goes on from one pair to another where an edge of the border leads there on either side, and the other side
+    stays on its panel: a shoulder, from front to back, does not go on as an armhole, from front to sleeve.
+
+    Args:
+        x: Positions, (n, 3) [m].
+        pairs: Both vertices of all pairs, (m, 2) int.
+        triangles: Faces, (t, 3) int.
+
+    Returns:
+        Seams of at least two pairs, in the order of their first ones.
+    """
+    count, panel = len(pairs), connected_components(triangles[:, [0, 1, 1, 2]].reshape(-1, 2), len(x))
+    sides = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    border, faces = np.unique(sides, axis=0, return_counts=True)
+    border = border[faces == 1]
+    # Ends of pairs, as vertices; end i and end i + count are those of pair i.
+    ends = pairs.T.ravel()
+    order = np.argsort(ends, kind="stable")
+    first, last = (np.searchsorted(ends[order], border, how) for how in ("left", "right"))
+    sizes = last - first
+    chances = sizes.prod(axis=1)
+    one = np.repeat(np.arange(len(border)), chances)
+    place = np.arange(len(one)) - np.repeat(np.cumsum(chances) - chances, chances)
+    here = order[first[one, 0] + place // sizes[one, 1]]
+    there = order[first[one, 1] + place % sizes[one, 1]]
+    across, beyond = (here + count) % (2 * count), (there + count) % (2 * count)
+    goes_on = (panel[ends[across]] == panel[ends[beyond]]) & (here % count != there % count)
+    links = np.concatenate([np.stack([here, there], axis=1)[goes_on], np.stack([across, beyond], axis=1)[goes_on]])
+    links = np.unique(np.sort(links, axis=1), axis=0)
+    side, seam = connected_components(links, 2 * count), connected_components(links % count, count)
+    steps = np.linalg.norm(x[ends[links[:, 0]]] - x[ends[links[:, 1]]], axis=1)
+    length = np.bincount(side[links[:, 0]], steps, 2 * count)
+    rows = (np.flatnonzero(seam == number) for number in range(seam.max(initial=-1) + 1))
+    return [
+        Sides(row, (float(length[side[row[0]]]), float(length[side[row[0] + count]]))) for row in rows if len(row) > 1
+    ]

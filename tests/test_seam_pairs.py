@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pbd_addon.seam_pairs import pair_up
+from meshes import grid
+from pbd_addon.seam_pairs import measure_sides, pair_up
 
 
 def line(places, y=0.0):
@@ -43,3 +44,42 @@ def test_loops_begin_where_they_are_near(count, shift):
     gaps = np.linalg.norm(one[pairs[:, 0]] - other[pairs[:, 1]], axis=1)
     assert len(np.unique(pairs[:, 1])) == 12
     assert gaps.max() < np.hypot(0.5, np.pi / 12)
+
+
+def sheet(columns, rows, width, height):
+    """A grid and the numbers of its vertices, (rows + 1, columns + 1)."""
+    flat, quads = grid(columns, rows, width, height)
+    triangles = [corners for a, b, c, d in quads for corners in ([a, b, c], [a, c, d])]
+    return flat, np.array(triangles), np.arange(len(flat)).reshape(rows + 1, columns + 1)
+
+
+def test_each_seam_of_a_garment_is_measured_alone():
+    """A shoulder goes on as an armhole at the vertex that is in both; the sleeve is sewn to itself, turned around."""
+    x, triangles, ids = sheet(6, 6, 0.6, 0.6)
+    count = len(x)
+    front, back, sleeve = ids, ids + count, ids + 2 * count
+    shoulder = np.column_stack([front[-1, 3:], back[-1, 3:]])
+    armhole = np.column_stack([front[:, -1], sleeve[0]])
+    under = np.column_stack([sleeve[:, 0], sleeve[:, -1]])
+    all_x = np.concatenate([x, 2.0 * x, 1.5 * x])
+    all_triangles = np.concatenate([triangles, triangles + count, triangles + 2 * count])
+    under[::2] = under[::2, ::-1]
+    seams = measure_sides(all_x, np.concatenate([shoulder, armhole, under]), all_triangles)
+    assert [seam.pairs.tolist() for seam in seams] == [list(range(4)), list(range(4, 11)), list(range(11, 18))]
+    np.testing.assert_allclose([sorted(seam.lengths) for seam in seams], [[0.3, 0.6], [0.6, 0.9], [0.9, 0.9]])
+
+
+def test_sides_of_a_coarse_and_a_fine_border_are_equally_long():
+    """Though vertices of the fine one stay free."""
+    x, triangles, ids = sheet(2, 4, 1.0, 1.0)
+    fine, others, fine_ids = sheet(2, 9, 1.0, 1.0)
+    one, other = ids[:, 0], fine_ids[:, 0]
+    pairs = pair_up(x[one], fine[other], False)
+    joined = np.column_stack([one[pairs[:, 0]], other[pairs[:, 1]] + len(x)])
+    (seam,) = measure_sides(np.concatenate([x, fine]), joined, np.concatenate([triangles, others + len(x)]))
+    np.testing.assert_allclose(seam.lengths, 1.0)
+
+
+def test_no_pairs_are_no_seams():
+    x, triangles, _ = sheet(2, 2, 1.0, 1.0)
+    assert measure_sides(x, np.zeros((0, 2), int), triangles) == []

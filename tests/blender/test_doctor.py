@@ -213,6 +213,7 @@ def test_every_check_is_provoked(extension):
     assert fixed == set(fixes.BY_NAME) == set(MENDED) - {"empty_pins"} | {"too_coarse"}
     assert set(doctor.CHECKS) - fixed == {
         *("no_faces", "unusual_size", "crowded_edges", "intersections", "wrong_side", "on_a_surface", "no_springs"),
+        "uneven_seams",
     }
 
 
@@ -308,6 +309,37 @@ def test_intersections_are_shown(extension):
     fix("intersections", obj)
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [polygon.select for polygon in obj.data.polygons] == [True, False, False]
+
+
+def sewn_panels(longer):
+    """Two sheets of 0.5 m, the back one longer by a share, sewn at both sides."""
+    ids = np.arange(16).reshape(4, 4)
+    quads = np.stack([ids[:-1, :-1], ids[:-1, 1:], ids[1:, 1:], ids[1:, :-1]], axis=-1).reshape(-1, 4)
+    u, v = (axis.ravel() for axis in np.meshgrid(np.linspace(0.0, 0.5, 4), np.linspace(0.0, 0.5, 4)))
+    front, back = (np.column_stack([u, np.full(16, y), v * size]) for y, size in ((0.0, 1.0), (0.3, 1.0 + longer)))
+    sides = np.concatenate([ids[:, 0], ids[:, -1]])
+    faces = np.concatenate([quads, quads[:, ::-1] + 16])
+    pairs = np.column_stack([sides, sides + 16]).tolist()
+    return scenes.add_mesh("Shirt", np.concatenate([front, back]), faces, edges=pairs, sewing=True)
+
+
+def test_seams_of_uneven_sides_are_told_and_shown(extension):
+    obj = sewn_panels(0.03)
+    assert found() == ["uneven_seams"]
+    said = "with vertices 0 and 12 are 500 and 515 mm long, they differ by 3 %: make them equally long"
+    assert said in sentence("uneven_seams")
+    assert findings()[0].action == "Show"
+    fix("uneven_seams", obj)
+    assert obj.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [vertex.index % 4 in (0, 3) for vertex in obj.data.vertices] == [v.select for v in obj.data.vertices]
+    obj.pbd.sewing = False  # ropes
+    assert found() == []
+
+
+def test_seams_of_nearly_even_sides_are_not_told(extension):
+    sewn_panels(0.015)
+    assert found() == []
 
 
 def add_collider(size=1.0, **settings):

@@ -42,6 +42,7 @@ CHECKS: dict[str, tuple[Callable[[MeshExam], str], str]] = {
         (mesh_findings.open_chambers, FIX),
         (mesh_findings.no_springs, NONE),
         (mesh_findings.intersections, SHOW),
+        (mesh_findings.uneven_seams, SHOW),
         (setup_findings.wrong_side, SHOW),
         (setup_findings.on_a_surface, SHOW),
         (setup_findings.wide_distance, FIX),

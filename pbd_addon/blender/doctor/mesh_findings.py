@@ -5,6 +5,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ...joints import coincident
+from ...seam_pairs import Sides, measure_sides
 from ...struts import Recipe, struts_of
 from ..timeline.intersections import intersecting_faces
 from .mesh_exam import MeshExam, count_in
@@ -14,6 +15,12 @@ SAME_PLACE = 1e-4
 
 NO_AREA = 1e-10
 """A face with less than this fraction of its squared perimeter counts as having no area."""
+
+UNEVEN = 0.02
+"""Share by which the sides of a seam may differ in length.
+
+Cotton of 0.3 m, sewn to cotton that is longer by a share of 0.01, 0.02, 0.03, is strained along the seam by 0.5, 1.0,
+1.5 % in the mean."""
 
 
 def shared(exam: MeshExam) -> str:
@@ -169,3 +176,32 @@ def intersections(exam: MeshExam) -> str:
         iface("{count} face intersects others at the start"),
         iface("{count} faces intersect others at the start"),
     )
+
+
+def uneven_seams(exam: MeshExam) -> str:
+    """Sides of different length are stretched or gathered to meet; of several seams, it says the worst."""
+    found = find_uneven_seams(exam)
+    if not found:
+        return ""
+    worst = max(found, key=unevenness)
+    first, last = exam.body.seams[worst.pairs[[0, -1]], 0]
+    sentence = iface(
+        "The sides of the seam with vertices {first} and {last} are {one} and {other} mm long, "
+        "they differ by {share} %: make them equally long"
+    )
+    one, other = (f"{1000.0 * length:.4g}" for length in worst.lengths)
+    return sentence.format(first=first, last=last, one=one, other=other, share=f"{100.0 * unevenness(worst):.2g}")
+
+
+def find_uneven_seams(exam: MeshExam) -> list[Sides]:
+    """The seams whose sides differ by more than `UNEVEN` in the rest shape."""
+    body = exam.body
+    if body is None or not exam.obj.pbd.sewing or not len(body.seams):
+        return []
+    seams = measure_sides(body.rest_vertices, body.seams, body.mesh.triangles)
+    return [seam for seam in seams if unevenness(seam) > UNEVEN]
+
+
+def unevenness(seam: Sides) -> float:
+    """By how much the longer side is longer, as a share of the shorter one."""
+    return max(seam.lengths) / max(min(seam.lengths), 1e-9) - 1.0

@@ -534,6 +534,7 @@ TEXTS = {
     "{count} vertex begins outside of '{name}', which keeps cloth inside": "{count} Punkt liegt am Anfang außerhalb von „{name}“, das Gewebe innen hält",
     "{count} vertices begin outside of '{name}', which keeps cloth inside": "{count} Punkte liegen am Anfang außerhalb von „{name}“, das Gewebe innen hält",
     "Tear Strength is set, but the mesh is not split: nothing can tear": "Eine Reißfestigkeit ist gesetzt, aber die Masche ist nicht geteilt: nichts kann reißen",
+    "The sides of the seam with vertices {first} and {last} are {one} and {other} mm long, they differ by {share} %: make them equally long": "Die Seiten der Naht mit den Punkten {first} und {last} sind {one} und {other} mm lang, {share} % verschieden: gleich lang machen",
     "Modifier '{name}' comes after the simulation, which does not see what it changes": "Was „{name}“ an der Masche ändert, kommt nach der Simulation, die es nicht kennt",
     "Modifier '{name}' simulates the same vertices again": "Modifikator „{name}“ simuliert dieselben Punkte noch einmal",
     "Lock Interface is off: rendering while cloth is simulated can crash Blender": "„Lock Interface“ ist aus: zu rendern, während Gewebe simuliert wird, kann Blender abstürzen lassen",

@@ -534,6 +534,7 @@ TEXTS = {
     "{count} vertex begins outside of '{name}', which keeps cloth inside": "{count} vértice empieza fuera de «{name}», que mantiene la tela dentro",
     "{count} vertices begin outside of '{name}', which keeps cloth inside": "{count} vértices empiezan fuera de «{name}», que mantiene la tela dentro",
     "Tear Strength is set, but the mesh is not split: nothing can tear": "Hay una resistencia al desgarro, pero la malla no está dividida: nada puede rasgarse",
+    "The sides of the seam with vertices {first} and {last} are {one} and {other} mm long, they differ by {share} %: make them equally long": "Los lados de la costura con los vértices {first} y {last} miden {one} y {other} mm y difieren en un {share} %: iguale sus longitudes",
     "Modifier '{name}' comes after the simulation, which does not see what it changes": "Lo que «{name}» cambia en la malla viene después de la simulación, que no lo conoce",
     "Modifier '{name}' simulates the same vertices again": "El modificador «{name}» simula los mismos vértices otra vez",
     "Lock Interface is off: rendering while cloth is simulated can crash Blender": "«Lock Interface» está desactivado: renderizar mientras se simula tela puede bloquear Blender",

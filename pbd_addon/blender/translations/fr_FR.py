@@ -534,6 +534,7 @@ TEXTS = {
     "{count} vertex begins outside of '{name}', which keeps cloth inside": "{count} sommet commence à l’extérieur de « {name} », qui garde le tissu à l’intérieur",
     "{count} vertices begin outside of '{name}', which keeps cloth inside": "{count} sommets commencent à l’extérieur de « {name} », qui garde le tissu à l’intérieur",
     "Tear Strength is set, but the mesh is not split: nothing can tear": "Une résistance à la déchirure est réglée, mais le maillage n’est pas divisé : rien ne peut se déchirer",
+    "The sides of the seam with vertices {first} and {last} are {one} and {other} mm long, they differ by {share} %: make them equally long": "Les côtés de la couture aux sommets {first} et {last} mesurent {one} et {other} mm, soit {share} % d’écart : donnez-leur la même longueur",
     "Modifier '{name}' comes after the simulation, which does not see what it changes": "Ce que « {name} » change au maillage vient après la simulation, qui ne le connaît pas",
     "Modifier '{name}' simulates the same vertices again": "Le modificateur « {name} » simule encore une fois les mêmes sommets",
     "Lock Interface is off: rendering while cloth is simulated can crash Blender": "« Lock Interface » est désactivé : un rendu pendant que du tissu est simulé peut faire planter Blender",

@@ -534,6 +534,7 @@ TEXTS = {
     "{count} vertex begins outside of '{name}', which keeps cloth inside": "「{name}」は布を内側に保ちますが、開始時に {count} 個の頂点がその外側にあります",
     "{count} vertices begin outside of '{name}', which keeps cloth inside": "「{name}」は布を内側に保ちますが、開始時に {count} 個の頂点がその外側にあります",
     "Tear Strength is set, but the mesh is not split: nothing can tear": "引裂強さが設定されていますが、メッシュが分割されていないため、何も裂けません",
+    "The sides of the seam with vertices {first} and {last} are {one} and {other} mm long, they differ by {share} %: make them equally long": "頂点 {first} と {last} の縫い目の両側の長さは {one} mm と {other} mm で、{share} % 異なります。同じ長さにしてください",
     "Modifier '{name}' comes after the simulation, which does not see what it changes": "「{name}」によるメッシュの変更はシミュレーションの後に行われ、考慮されません",
     "Modifier '{name}' simulates the same vertices again": "モディファイアー「{name}」が同じ頂点をもう一度シミュレートします",
     "Lock Interface is off: rendering while cloth is simulated can crash Blender": "「Lock Interface」がオフです: 布のシミュレート中にレンダリングするとBlenderがクラッシュすることがあります",

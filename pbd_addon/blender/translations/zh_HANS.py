@@ -534,6 +534,7 @@ TEXTS = {
     "{count} vertex begins outside of '{name}', which keeps cloth inside": "起始时有 {count} 个顶点在“{name}”外部, 而它将布料保持在内部",
     "{count} vertices begin outside of '{name}', which keeps cloth inside": "起始时有 {count} 个顶点在“{name}”外部, 而它将布料保持在内部",
     "Tear Strength is set, but the mesh is not split: nothing can tear": "已设置撕裂强度, 但网格没有拆分: 不会有任何撕裂",
+    "The sides of the seam with vertices {first} and {last} are {one} and {other} mm long, they differ by {share} %: make them equally long": "含顶点 {first} 和 {last} 的接缝两侧长度为 {one} 和 {other} mm, 相差 {share} %: 请使其等长",
     "Modifier '{name}' comes after the simulation, which does not see what it changes": "“{name}”对网格的更改在模拟之后进行, 模拟不会考虑它",
     "Modifier '{name}' simulates the same vertices again": "修改器“{name}”会再次模拟相同的顶点",
     "Lock Interface is off: rendering while cloth is simulated can crash Blender": "“Lock Interface”已关闭: 在模拟布料时渲染可能导致 Blender 崩溃",
