@@ -28,8 +28,8 @@ SHOTS = (
         "panel",
         "curtain",
         (
-            *("details", "physical", "stiffness", "plasticity", "damping", "shape", "sewing", "tearing"),
-            *("internal_springs", "modifiers", "maps", "doctor", "advanced"),
+            *("details", "physical", "stiffness", "plasticity", "damping", "initial_velocity", "shape", "sewing"),
+            *("tearing", "internal_springs", "modifiers", "maps", "doctor", "advanced"),
         ),
     ),
     ("panel_stiffness", "curtain", ("physical", "stiffness")),

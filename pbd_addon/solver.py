@@ -268,7 +268,7 @@ class Stepper:
         model.tethers.strain = model.levels.strain = state.strain
         yield from model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
         self.watch.lap(model.contact.name)
-        model.stretch.sweeps = AGAIN if self.second_order else 1
+        model.stretch.sweeps = AGAIN if self.second_order and not state.pushed.any() else 1
         model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
 
     def end(self) -> State:

@@ -45,7 +45,7 @@ QUICK = {
 STILLS = {
     "curtain": (26,),
     "flag": (44,),
-    "balloon": (1, 90),
+    "balloon": (90,),
     "cushion": (60,),
     "air_mattress": (90,),
     "tablecloth": (50,),
@@ -59,7 +59,7 @@ STILLS = {
     "hot_air_balloon": (66,),
     "party_balloons": (54,),
     "torn_flag": (45,),
-    "burst_balloon": (35, 37),
+    "burst_balloon": (35, 38),
     "torn_sheet": (18,),
     "stiffness_grid": (60,),
 }
