@@ -75,6 +75,8 @@ def take_all() -> Iterator[float]:
         bpy.context.view_layer.objects.active = next(obj for obj in scene.objects if obj.pbd.enabled)
         for frame in range(1, FRAMES + 1):
             scene.frame_set(frame)
+        while is_late(scene):
+            yield 0.5
         show_only(panels, wanted)
         area = max((area for area in window().screen.areas if area.type == "VIEW_3D"), key=lambda area: area.width)
         area.spaces.active.show_region_ui = True
@@ -91,6 +93,13 @@ def take_all() -> Iterator[float]:
             bpy.types.SpaceView3D.draw_handler_remove(handler, "UI")
             show_only(panels, tuple(panel.__name__.removeprefix(PREFIX) for panel in panels))
         write(HERE / "images" / f"{name}.png", trimmed(taken[-1]))
+
+
+def is_late(scene: bpy.types.Scene) -> bool:
+    """Whether frames are still to come, as they are with progress after one that takes long."""
+    name = next(name for name in sys.modules if name.endswith("pbd_addon.blender.timeline.session"))
+    found = sys.modules[name].get(scene)
+    return found.is_late or found.bake is not None
 
 
 def window() -> bpy.types.Window:
