@@ -325,6 +325,24 @@ def test_a_falling_curtain_is_searched_a_few_times_a_frame(monkeypatch):
     assert 30 <= len(queries) <= 150
 
 
+def test_what_falls_on_a_ball_is_searched_for_near_it(monkeypatch):
+    """A sheet falls steadily, so that a bound could last for frames: all that lay on its way would be candidates."""
+    found, query = [], SurfacePair.query
+
+    def count(pair, kernels, x):
+        query(pair, kernels, x)
+        found.append(pair.candidates.size)
+
+    monkeypatch.setattr(SurfacePair, "query", count)
+    sheet, quads = grid(50, 50, 1.0, 1.0)
+    ball = Collider(*icosphere(3, 0.25), 0.001)
+    body = Body(sheet + [0.0, 0.0, 0.3], quads, PRESETS["Cotton"])
+    simulation = Simulation([body], [ball])
+    for _ in range(5):
+        simulation.step(1 / 24)
+    assert 0 < max(found) < 100_000
+
+
 def test_no_row_comes_twice_and_none_shares_a_vertex():
     """Vertices with their own triangles and edges with their neighbors are no rows; vertex and triangle meet once."""
     x, flat, quads = folded_sheet(1)

@@ -122,7 +122,7 @@ def test_irregular_triangles_look_back_if_something_holds_them():
         for _ in range(24):
             assert adaptive.looks_back(simulation._model, simulation._state, simulation.settings, DT) == bool(pins)
             strains.append(simulation.step(DT).strain_mean)
-    assert max(strains) < 0.005
+    assert max(strains) < 0.0025  # 0.0019; with a single sweep over the edges in no chain 0.0032
 
 
 def test_a_free_sheet_keeps_its_momentum():
