@@ -249,7 +249,7 @@ class Model(Layout):
     def kinds(self) -> tuple[Constraints, ...]:
         """All kinds of constraints, in the order of projection."""
         far = (*self.bends, self.levels, self.tethers, self.struts)
-        springs = (*far, self.shear, self.stretch, self.seams, self.welds)
+        springs = (*far, self.shear, self.stretch, self.welds, self.seams)
         last = (*self.plane_constraints, self.contact)
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
 

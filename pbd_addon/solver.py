@@ -195,7 +195,7 @@ class Stepper:
                     model.skin.end_pass(kernels, p, x)
                 watch.lap(constraints.name)
         if together:
-            project_together(kernels, model.contact, model.springs, p, x)  #         (10), of both
+            project_together(kernels, model.contact, model.springs, model.seams, p, x)  # (10), of both
             watch.lap(model.contact.name)
         for constraints in model.constraints:
             constraints.apply_friction(kernels, p, x)  #                             (16)

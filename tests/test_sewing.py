@@ -88,6 +88,40 @@ def test_two_panels_become_a_tube_around_a_body(kernels):
     assert not len(crossing_pairs(x.T.copy(), *sewn_mesh(body, pairs))[0])
 
 
+@pytest.mark.parametrize("kernels", available())
+def test_a_back_that_is_5_percent_longer_is_sewn_too(kernels):
+    """Its side is as much shorter as the other is longer then, and its pairs wait for no others."""
+    vertices, faces, pairs = panels()
+    vertices[len(vertices) // 2 :, 2] *= 1.05
+    body = Body(vertices, faces, dataclasses.replace(COTTON, sewing=True), edges=pairs)
+    within = Collider(*capsule(0.15, 0.6), thickness=0.002, friction=0.4)
+    simulation = Simulation([body], [within], gravity=NOWHERE, kernels=kernels)
+    for _ in range(30):
+        report = simulation.step(1 / 24)
+    assert gaps(simulation, body, pairs).max() == 0.0
+    assert report.strain_mean < 0.002
+    assert report.strain_max < 0.05
+    x = simulation.positions(body)
+    assert not len(crossing_pairs(x.T.copy(), *sewn_mesh(body, pairs))[0])
+
+
+def test_four_panels_meet_in_one_point():
+    """Those that lie opposite have no seam with each other, and still do not keep the others apart there."""
+    flat, quads = grid(6, 6, 0.15, 0.15)
+    quarter, numbers, count = flat + np.array([0.105, 0.105, 0.0]), np.arange(49).reshape(7, 7), len(flat)
+    signs = [(1, 1, 1), (1, -1, 1), (-1, 1, 1), (-1, -1, 1)]
+    faces = [np.array(quads)[:, :: sign[0] * sign[1]] + k * count for k, sign in enumerate(signs)]
+    along, across = numbers[0], numbers[:, 0]
+    sides = [(0, 1, along), (2, 3, along), (0, 2, across), (1, 3, across)]
+    pairs = np.concatenate([np.column_stack([one * count + side, other * count + side]) for one, other, side in sides])
+    material = dataclasses.replace(COTTON, sewing=True, closing_time=0.5)
+    vertices = np.concatenate([quarter * sign for sign in signs])
+    body = Body(vertices, np.concatenate(faces).tolist(), material, edges=pairs)
+    simulation = Simulation([body], gravity=NOWHERE)
+    stepped(simulation, body, 20)
+    assert gaps(simulation, body, pairs).max() == 0.0
+
+
 def test_panels_of_irregular_triangles_are_sewn_too():
     """Their pull goes over coarse levels, which know nothing of seams."""
     vertices, faces, pairs = panels(width=0.3, height=0.3, columns=12, rows=12, apart=0.3)

@@ -65,18 +65,26 @@ class SeamConstraints(Constraints):
         if h != self.h:
             self.h = h
             self.alpha = self.compliance[None] / h**2
-            self.scale = -1.0 / (self.weights.sum(axis=0) + self.alpha)
-            self.most = -(h**2) * self.limit / self.scale[0]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        rows, (one, other) = self.rows, self.rows.indices
+        self._pull(kernels, p, x, self.weights)
+
+    def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
+        """Project all rows once more, continuing their multipliers, with inverse masses times `share` (n,)."""
+        if self.active:
+            weights = self.weights * share.take(self.rows.indices)
+            self._pull(kernels, p, x, weights)
+
+    def _pull(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, weights: np.ndarray) -> None:
+        rows, (one, other), both = self.rows, self.rows.indices, weights.sum(axis=0)
+        scale = -1.0 / (both + self.alpha)
         d = p.take(one, axis=1)
         d -= p.take(other, axis=1)
         gap = np.sqrt(np.einsum("ij,ij->j", d, d))
-        self.lengths = np.clip(self.lengths, gap - self.most, gap)
-        nothing = np.zeros(0)
+        most = -(self.h**2) * self.limit / scale[0] + both * self.multipliers
+        self.lengths = np.clip(self.lengths, gap - most, gap)
         kernels.project_distance(
-            p, x, rows.indices, rows.starts, rows.layouts, self.weights, self.lengths, self.alpha, self.scale, nothing,
+            p, x, rows.indices, rows.starts, rows.layouts, weights, self.lengths, self.alpha, scale, np.zeros(0),
             self.multipliers,
         )  # fmt: skip
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import FACE
+from ..mesh import connected_components
 from .candidates import Candidates
 
 
 class SeamNeighbors:
-    """What is within an edge of one end of a seam does not meet what is within an edge of the other end.
+    """What is within an edge of one end of a seam does not meet what is within an edge of another end.
+
+    Ends that become one by several seams count as ends of one: where four panels meet, two of them lie opposite.
 
     Otherwise the distance between layers would keep the seam open. Blender's Cloth leaves out pairs of triangles that
     hold both ends of a seam. One edge more lets pairs slide into place that meet aside of each other: of two panels
@@ -27,7 +30,7 @@ class SeamNeighbors:
             self._find(pairs, edges, first)
 
     def _find(self, pairs: np.ndarray, edges: np.ndarray, first: np.ndarray) -> None:
-        count = self._count
+        count, pairs = self._count, _all_pairs(pairs)
         around = np.concatenate([edges, edges[:, ::-1], np.repeat(np.arange(count)[:, None], 2, axis=1)]).astype(int)
         around = around[np.argsort(around[:, 0], kind="stable")]
         starts = np.searchsorted(around[:, 0], np.arange(count + 1))
@@ -62,3 +65,15 @@ class SeamNeighbors:
         kept = np.ones(candidates.size, bool)
         kept[some[beside]] = False
         return candidates.take(kept)
+
+
+def _all_pairs(pairs: np.ndarray) -> np.ndarray:
+    """All pairs of particles that become one by pairs (m, 2), as where four panels meet, (k, 2) int."""
+    used, local = np.unique(pairs, return_inverse=True)
+    group = connected_components(local.reshape(-1, 2), len(used))
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    of_each, starts = sizes[group[order]], np.cumsum(sizes) - sizes
+    place = np.arange(of_each.sum()) - np.repeat(np.cumsum(of_each) - of_each, of_each)
+    one, other = np.repeat(order, of_each), order[np.repeat(starts[group[order]], of_each) + place]
+    return used[np.stack([one, other], axis=1)[one != other]]

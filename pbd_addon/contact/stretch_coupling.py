@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..constraints import SeamConstraints
 from ..constraints.distance import DistanceConstraints
 from ..kernels import Kernels
 from .contact_constraints import ContactConstraints
@@ -39,6 +40,7 @@ def project_together(
     kernels: Kernels,
     contact: ContactConstraints,
     springs: Sequence[DistanceConstraints],
+    seams: SeamConstraints,
     p: np.ndarray,
     x: np.ndarray,
 ) -> None:
@@ -48,6 +50,7 @@ def project_together(
         kernels: Those of a backend.
         contact: Contact.
         springs: Shear and stretch, as far as they are active, stretch last.
+        seams: What the springs must not open again.
         p: Predicted positions, (3, n) [m]; changed.
         x: Positions before the substep, (3, n) [m].
     """
@@ -65,6 +68,7 @@ def project_together(
         before = p.copy()
         for kind in springs:
             kind.project_around(kernels, p, x, share)
+        seams.project_around(kernels, p, x, share)
         contact.welds.unite(p)
         contact.withhold(kernels, np.where(held, p - before, 0.0), HELD_SHARE)
         contact.project_again(kernels, p)
