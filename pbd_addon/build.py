@@ -332,7 +332,9 @@ def _build_contact(
         at += len(collider.vertices)
     sewn = ~layout.sewn.roped[seams.body]
     edges = _stacked(layout, [mesh.edges for mesh in _meshes(layout)])[0]
-    beside = SeamNeighbors(seams.pairs[sewn], edges, welds.first)
+    usual_edges = [surface.edge if surface else 0.0 for surface in surfaces]
+    of_particles = np.repeat(usual_edges, [len(body.vertices) for body in layout.bodies])
+    beside = SeamNeighbors(seams.pairs[sewn], edges, welds.first, of_particles)
     return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside)
 
 

@@ -65,7 +65,7 @@ class ContactConstraints(Constraints):
         rest: Rest positions of the bodies' particles, (3, n) [m].
         planes: Floors and walls, which are projected between the passes.
         welds: Particles that are one; of each group, the surfaces have the first.
-        seam_neighbors: What does not meet beside seams.
+        seam_neighbors: What comes closer beside seams.
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
@@ -561,7 +561,7 @@ class ContactConstraints(Constraints):
                 own = np.flatnonzero(candidates.pair == pair.number)
                 parts[own] = pair.takes_part(candidates.particles.take(own, axis=1))
             candidates = candidates.take(parts)
-        return self.penetration.filter(self._seam_neighbors.leave_out(candidates))
+        return self.penetration.filter(self._seam_neighbors.bring_closer(candidates))
 
     def _are_neighbors(self, one: Surface, other: Surface) -> bool:
         """Whether two surfaces are nearer to each other than the larger one is large."""
