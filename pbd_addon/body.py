@@ -42,6 +42,7 @@ class Body:
         creases: Edges that are folded at rest; default: none.
         velocity: At which it starts, (3,) [m/s].
         angular_velocity: At which it starts to turn about its center of mass, (3,) [rad/s]: along the axis.
+        dynamic_mesh: Whether `Simulation.set_rest_shape` may change its rest shape.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
@@ -70,6 +71,7 @@ class Body:
         creases: Creases | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
         angular_velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        dynamic_mesh: bool = False,
     ) -> None:
         self.name = arguments.instance("name", name, str)
         material = Material() if material is None else material
@@ -94,6 +96,7 @@ class Body:
         self.creases = checked_creases(creases, n, name)
         self.velocity = arguments.vector(f"{name}: velocity", velocity)
         self.angular_velocity = arguments.vector(f"{name}: angular_velocity", angular_velocity)
+        self.dynamic_mesh = arguments.switch(f"{name}: dynamic_mesh", dynamic_mesh)
         fastest = np.linalg.norm(self.initial_velocities(self.vertices), axis=1).max()
         if fastest > FASTEST_START:
             raise ValueError(

@@ -47,7 +47,7 @@ from .constraints.plate_elements import FLAT
 from .contact import Collider, ContactConstraints, SeamNeighbors, Surface
 from .lift import Lift
 from .maps import MAPS, of_particles
-from .mesh import EMPTY, TriMesh, connected_components, enclosed_volume, half_edges
+from .mesh import TriMesh, connected_components, half_edges, rest_volume
 from .model import Layout, Model, Sewn, initial_joints
 from .settings import Material, SolverSettings
 from .slices import finish
@@ -254,6 +254,7 @@ def _lay_out(bodies: Sequence[Body], hold: Sequence[bool], sewn: Sewn) -> Layout
         body_of_island=np.repeat(np.arange(len(bodies)), islands),
         extents=np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in bodies]),
         sewn=sewn,
+        follows=np.flatnonzero(np.repeat([body.dynamic_mesh for body in bodies], [len(b.vertices) for b in bodies])),
     )
 
 
@@ -422,6 +423,7 @@ def _build_bends(
         Sheet(
             part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
             levels_of(b.rest_vertices, b.mesh.triangles, _sheets(b.mesh)), m.bend_model != "ISOMETRIC", b.creases,
+            b.dynamic_mesh,
         )
         for b, part, m in zip(layout.bodies, layout.slices, materials)
     ]  # fmt: skip
@@ -429,7 +431,9 @@ def _build_bends(
     is_flat = np.abs(angles) < FLAT
     isometric = ((model == "ISOMETRIC") & (np.isnan(fold) | is_flat)) | ((model == "AUTO") & is_flat)
     angles = np.where(isometric, 0.0, angles)
-    isometric &= ~np.array([material.bend_yield > 0.0 for material in materials])[body]
+    # Where rest angles change, each hinge has one; the stencils of a flat sheet are for one size.
+    dynamic = np.array([b.dynamic_mesh for b in layout.bodies])[body]
+    isometric &= ~np.array([material.bend_yield > 0.0 for material in materials])[body] & ~dynamic
     numbers = np.flatnonzero(~isometric)
     bends = (
         plates,
@@ -438,7 +442,8 @@ def _build_bends(
             hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers
         ),
     )  # fmt: skip
-    return bends, Folds(hinges.T, body, angles, spans)
+    follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")
+    return bends, Folds(hinges.T, body, angles, angles.copy(), follows, spans)
 
 
 def _sheets(mesh: TriMesh) -> np.ndarray:
@@ -484,10 +489,7 @@ def _closed_pieces(layout: Layout) -> list[Piece]:
         for island in np.unique(of_triangle):
             triangles = mesh.triangles[of_triangle == island]
             caps = [rim for rim in mesh.boundary_loops if mesh.islands[rim[0]] == island]
-            volume = enclosed_volume(rest, triangles, caps)
-            area = mesh.corner_areas[mesh.islands == island].sum()
-            if abs(volume) < EMPTY * area**1.5:
-                volume = 0.0
+            volume = rest_volume(rest, triangles, caps)
             pieces.append(Piece(number, triangles + part.start, [rim + part.start for rim in caps], volume))
     return pieces
 

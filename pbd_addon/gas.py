@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import dynamic_mesh
 from .constraints.volume import BURST, LEAKING
 from .kernels import Kernels, numpy as numpy_kernels
 from .model import Model, State
@@ -130,8 +131,7 @@ def _burst(model: Model, state: State) -> np.ndarray:
         burst = burst | ((most > 0.0) & (model.volume.forces() > most))
     for number, (piece, material) in enumerate(zip(pieces, materials)):
         if material.burst_strain and material.pressure_mode != "OFF" and not model.volume.opened[number]:
-            rest = model.bodies[piece.body].rest_vertices.T
-            before = _area(rest, piece.triangles - model.slices[piece.body].start)
+            before = _area(dynamic_mesh.rest_shape(model, state.rest).T, piece.triangles)
             burst = burst.copy()
             burst[number] = _area(state.x, piece.triangles) > (1.0 + material.burst_strain) ** 2 * before
     return burst

@@ -106,12 +106,7 @@ class TriMesh:
         corners, starts = polygons
         sizes = np.diff(starts)
         self.vertex_count = n
-        areas = triangle_areas(x, triangles)
-        longest = np.zeros(len(triangles))
-        for k in range(3):
-            side = x[triangles[:, k]] - x[triangles[:, k - 1]]
-            np.maximum(longest, np.einsum("ij,ij->i", side, side), out=longest)
-        solid = areas > AREA_EPSILON * np.maximum(longest, 1e-300)
+        areas, solid = triangle_areas(x, triangles), is_solid(x, triangles)
         self.zero_area_faces = int(len(triangles) - solid.sum())
         self.triangles, self.triangle_faces = triangles[solid], faces[solid]
         areas = areas[solid]
@@ -144,6 +139,15 @@ class TriMesh:
         return np.linalg.norm(x[self.edges[:, 0]] - x[self.edges[:, 1]], axis=1)
 
 
+def is_solid(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Which triangles (t, 3) have an area at positions x (n, 3), (t,) bool."""
+    longest = np.zeros(len(triangles))
+    for k in range(3):
+        side = x[triangles[:, k]] - x[triangles[:, k - 1]]
+        np.maximum(longest, np.einsum("ij,ij->i", side, side), out=longest)
+    return np.asarray(triangle_areas(x, triangles) > AREA_EPSILON * np.maximum(longest, 1e-300))
+
+
 def outlines(polygons: Polygons) -> np.ndarray:
     """Both ends of every side of polygons, in the order of their corners, (c, 2) int."""
     corners, starts = polygons
@@ -170,6 +174,12 @@ def enclosed_volume(x: np.ndarray, triangles: np.ndarray, caps: Sequence[np.ndar
         ring = x[rim] - origin
         volume += (np.cross(np.roll(ring, -1, axis=0), ring) @ ring.mean(axis=0)).sum()
     return float(volume / 6.0)
+
+
+def rest_volume(rest: np.ndarray, triangles: np.ndarray, caps: Sequence[np.ndarray]) -> float:
+    """As `enclosed_volume` for a rest shape (n, 3) [m]; 0 where it encloses next to nothing, see `EMPTY`."""
+    volume = enclosed_volume(rest, triangles, caps)
+    return volume if abs(volume) >= EMPTY * triangle_areas(rest, triangles).sum() ** 1.5 else 0.0
 
 
 def pair_keys(pairs: np.ndarray, n: int) -> np.ndarray:

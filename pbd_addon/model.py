@@ -93,6 +93,7 @@ class State:
         inside: Of each closed piece, what was pumped into it [Pa m³], all that is inside if it leaks, and
             `VolumeConstraints.opened`, (2, pieces).
         seams: Of each pair that can be sewn, how far it has come, (3, pairs), see `sewing`.
+        rest: Rest shape of the bodies with `dynamic_mesh`, one after another, (3, d) [m], see `dynamic_mesh`.
         plastic: How far rest angles and lengths have changed, (rows,) or (0,), see `plasticity`.
         joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.
     """
@@ -111,37 +112,43 @@ class State:
     air: np.ndarray
     inside: np.ndarray
     seams: np.ndarray
+    rest: np.ndarray
     plastic: np.ndarray
     joined: np.ndarray
 
     def copy(self) -> State:
-        """A copy whose arrays can change without changing this one; it shares colliders, `plastic` and `joined`."""
+        """A copy whose arrays can change without changing this one.
+
+        It shares colliders, `rest`, `plastic` and `joined`, which are replaced as a whole.
+        """
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
             self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
-            self.seams.copy(), self.plastic, self.joined,
+            self.seams.copy(), self.rest, self.plastic, self.joined,
         )  # fmt: skip
 
 
 @dataclasses.dataclass
 class Targets:
-    """Positions of pins, planes and colliders at the end of a frame.
+    """Positions of pins, planes and colliders, and rest shapes, at the end of a frame.
 
     Attributes:
         pins: (3, k) [m].
         planes: (point, unit normal) of each plane.
         colliders: Vertices of each collider, (3, m) [m] each.
+        rest: `State.rest`.
     """
 
     pins: np.ndarray
     planes: list[Place]
     colliders: list[np.ndarray]
+    rest: np.ndarray
 
     @staticmethod
     def of(state: State) -> Targets:
         """The targets at which everything stays as in a state."""
-        return Targets(state.pin_targets.copy(), list(state.planes), list(state.colliders))
+        return Targets(state.pin_targets.copy(), list(state.planes), list(state.colliders), state.rest)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -160,6 +167,7 @@ class Layout:
         body_of_island: Index of each island's body, (islands,) int.
         extents: Largest extent of each body at rest, the diagonal of its box, (bodies,) [m].
         sewn: What was sewn before.
+        follows: Particles whose rest shape can change, (d,) int.
     """
 
     bodies: tuple[Body, ...]
@@ -175,6 +183,7 @@ class Layout:
     body_of_island: np.ndarray
     extents: np.ndarray
     sewn: Sewn
+    follows: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -281,8 +290,12 @@ class Model(Layout):
             np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
             np.zeros((bodies, len(colliders)), bool), Pace(),
             np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seams.pairs))),
-            np.zeros(0, np.float32), initial_joints(self.bodies, self.materials),
+            self.first_rest(), np.zeros(0, np.float32), initial_joints(self.bodies, self.materials),
         )  # fmt: skip
+
+    def first_rest(self) -> np.ndarray:
+        """`State.rest` at the beginning."""
+        return np.concatenate([body.rest_vertices for body in self.bodies])[self.follows].T.copy()
 
     def pushed(self) -> np.ndarray:
         """Which bodies were pushed by volume, planes or contact after stretch in the last substep, (bodies,) bool."""

@@ -55,6 +55,11 @@ def flow(model: Model, state: State, seconds: float) -> None:
         _give(model, stored)
 
 
+def refold(model: Model, state: State) -> None:
+    """Give the constraints the rest angles of the rest shape, with what has yielded."""
+    _fold(model, _known(model, state))
+
+
 def inherited(model: Model, state: State, after: Model) -> np.ndarray:
     """`State.plastic` for a model of which some has torn since `model`."""
     if not len(state.plastic):
@@ -87,7 +92,7 @@ def _bend(model: Model, x: np.ndarray, plastic: np.ndarray, share: np.ndarray) -
     some = np.flatnonzero(most)
     if not len(some):
         return
-    first = folds.angles[some]
+    first = folds.current[some]
     angles = dihedral_angles(x[:, folds.hinges[:, some]], with_gradients=False)[0]
     beyond = angles - first - plastic[some]
     beyond -= 2.0 * np.pi * np.round(beyond / (2.0 * np.pi))
@@ -113,12 +118,18 @@ def _stretch(
 
 
 def _give(model: Model, plastic: np.ndarray) -> None:
-    plates, _, dihedral = model.bends
     count = len(model.folds.body)
-    plates.fold(plastic[:count].astype(float), model.folds)
-    dihedral.fold(model.folds.angles + plastic[:count])
+    _fold(model, plastic)
     for kind in (model.stretch, model.shear):
         kind.lengthen(1.0 + plastic[count:].astype(float)[kind.numbers])
+
+
+def _fold(model: Model, plastic: np.ndarray) -> None:
+    plates, _, dihedral = model.bends
+    folds = model.folds
+    changes = folds.current - folds.angles + plastic[: len(folds.body)]
+    plates.fold(changes, folds)
+    dihedral.fold(folds.angles + changes)
 
 
 def _known(model: Model, state: State) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import adaptive, arguments, build, gas, kernels as backends, sewing, solver
+from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, sewing, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -34,17 +34,19 @@ SHORTEST_FRAME = 2.0**-52 / solver.RUNAWAY_SPEED
 
 @dataclasses.dataclass(frozen=True)
 class FrameInputs:
-    """Targets of pins, planes and colliders at the end of a frame; those not named stay where they are.
+    """Targets of pins, planes, colliders and rest shapes at the end of a frame; those not named stay as they are.
 
     Attributes:
         pin_targets: Targets of a body's pins, in the order of `Body.pin_ids`, (k, 3) [m].
         planes: Point and normal of a plane.
         colliders: Vertices of a collider, (m, 3) [m].
+        rest_shapes: Rest shape of a body with `dynamic_mesh`, (n, 3) [m].
     """
 
     pin_targets: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
     planes: Mapping[Plane, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
     colliders: Mapping[Collider, np.ndarray] = dataclasses.field(default_factory=dict)
+    rest_shapes: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -352,6 +354,23 @@ class Simulation:
         pins = self._model.pin_slices[self._number[self._body("body", body)]]
         self._targets.pins[:, pins] = arguments.vectors(f"targets of {body.name}", targets, len(body.pin_ids)).T
 
+    def set_rest_shape(self, body: Body, vertices: np.ndarray) -> None:
+        """Set the rest shape of a body with `dynamic_mesh` at the end of the next frame, (n, 3) [m].
+
+        Rest lengths, angles and volumes get there evenly. Masses, stiffnesses and the distance of self-collision stay.
+
+        Raises:
+            ValueError: The body has none that can change, the shape is wrong or a number is not finite.
+        """
+        part = self._part(self._body("body", body))
+        if not body.dynamic_mesh:
+            raise ValueError(f"body {body.name} must have dynamic_mesh to get another rest shape")
+        rest = self._targets.rest.copy()
+        own = (self._model.follows >= part.start) & (self._model.follows < part.stop)
+        rest[:, own] = arguments.vectors(f"vertices of {body.name}", vertices, len(body.vertices)).T
+        if not np.array_equal(rest, self._targets.rest):
+            self._targets.rest = rest
+
     def move_plane(self, plane: Plane, point: Sequence[float], normal: Sequence[float]) -> None:
         """Set where a plane is at the end of the next frame; `point` and `normal` as in `Plane`."""
         number = self._plane_number[arguments.member("plane", plane, self._plane_number)]
@@ -515,6 +534,15 @@ class Simulation:
         """
         return np.ascontiguousarray(self.frames.positions(frame)[:, self._part(body)].T)
 
+    def cached_rest_shape(self, body: Body, frame: int) -> np.ndarray:
+        """Rest shape of a body at a cached frame, (n, 3) [m].
+
+        Raises:
+            ValueError: The frame is not cached.
+        """
+        part = self._part(self._body("body", body))
+        return dynamic_mesh.rest_shape(self._model, self.frames.state(frame).rest)[part]
+
     def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
         """Positions of a body extrapolated from the last frame by its velocities, (n, 3) float32 [m]."""
         part, state = self._part(body), self._state
@@ -548,6 +576,8 @@ class Simulation:
         arguments.instance("inputs", inputs, FrameInputs)
         for body, targets in inputs.pin_targets.items():
             self.set_pin_targets(body, targets)
+        for body, vertices in inputs.rest_shapes.items():
+            self.set_rest_shape(body, vertices)
         for plane, place in inputs.planes.items():
             if not isinstance(place, Sequence) or len(place) != 2:
                 arguments.refuse("FrameInputs.planes", "a point and a normal", place)

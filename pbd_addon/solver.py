@@ -14,7 +14,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from . import adaptive, forces, gas, plasticity, sewing, tearing, time_stepping
+from . import adaptive, dynamic_mesh, forces, gas, plasticity, sewing, tearing, time_stepping
 from .air import AirOfFrame
 from .constraints.distance import AGAIN
 from .contact.stretch_coupling import is_overrun, project_together
@@ -74,7 +74,7 @@ def step(
         model: Inverse masses and constraints.
         state: Positions and velocities at the beginning of the frame; not changed.
         settings: Method, substeps, iterations, gravity.
-        targets: Where pins and planes stand at the end of the frame; they get there on straight paths.
+        targets: Where pins and planes stand, and rest shapes, at the end of the frame; they get there evenly.
         dt: Length of the frame [s].
         kernels: Those of a backend.
         watch: Takes the time: "prediction" for lines (5) to (7), (13) and (14), then each kind of constraint.
@@ -118,6 +118,7 @@ class Stepper:
     h: float = 0.0
     _past: Past | None = None
     _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
+    _rest: dynamic_mesh.RestPath | None = None
     _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
     _flowing: float = 0.0
     _decays: dict[float, tuple[np.ndarray | None, np.ndarray]] = dataclasses.field(default_factory=dict)
@@ -168,6 +169,8 @@ class Stepper:
         """
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
         x, v = state.x.copy(), state.v.copy()
+        if self._rest is not None:
+            self._rest.reach(fraction)
         left, taken = self._decay(duration)
         forces.damp(model, x, v, taken, kernels)  #                                  (6)
         middle = None if self._past is None else time_stepping.ahead(self._past, state.v, v, duration)
@@ -256,6 +259,7 @@ class Stepper:
         """
         model, state, targets = self.model, self.state, self.targets
         self.dt = dt
+        self._rest = dynamic_mesh.begin(model, state, targets)
         sewing.begin(model, state, dt)
         plasticity.begin(model, state)
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
@@ -276,6 +280,7 @@ class Stepper:
         state, targets = self.state, self.targets
         tearing.follow(state)
         state.pin_targets, state.planes, state.colliders = targets.pins.copy(), targets.planes, targets.colliders
+        state.rest = targets.rest
         loose = self.model.loose_pins
         state.pin_targets[:, loose] = state.x[:, self.model.pins[loose]]
         state.prediction_error = self.model.contact.prediction_error

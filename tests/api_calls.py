@@ -91,7 +91,9 @@ class Caller:
         """A sound scene to call into: cloth over a floor and a ball, and a balloon."""
         ball = icosphere(1, 0.2)
         self.cloth = Body(*grid(2, 2, 0.5, 0.5), pins=[0, 2], name="Cloth")
-        self.balloon = Body(ball[0] + [0.0, 0.0, 1.0], ball[1], Material(pressure_mode="VOLUME"), name="Balloon")
+        self.balloon = Body(
+            ball[0] + [0.0, 0.0, 1.0], ball[1], Material(pressure_mode="VOLUME"), name="Balloon", dynamic_mesh=True
+        )
         self.stranger = Body(*grid(2, 2, 0.5, 0.5), name="Stranger")
         self.floor, self.ball = Plane((0.0, 0.0, -1.0)), Collider(ball[0] - [0.0, 0.0, 0.5], ball[1], name="Ball")
         self.simulation = Simulation(
@@ -203,6 +205,7 @@ class Caller:
             (s.pressure, {"body": body}),
             (s.maps, {"body": body}),
             (s.set_pin_targets, {"body": body, "targets": pins + 0.01}),
+            (s.set_rest_shape, {"body": self.balloon, "vertices": 1.1 * self.balloon.vertices}),
             (s.move_plane, {"plane": self.floor, "point": (0.0, 0.0, -1.0), "normal": (0.0, 0.1, 1.0)}),
             (s.move_collider, {"collider": self.ball, "vertices": self.ball.vertices}),
             (s.set_colliders, {"colliders": [self.floor, self.ball]}),

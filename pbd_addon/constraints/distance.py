@@ -124,6 +124,7 @@ class DistanceConstraints(Constraints):
         self.unmapped = np.asarray(rest_lengths, float)[order], np.asarray(geometry, float)[order]
         self.rest_lengths, self.geometry = self.unmapped
         self.numbers, self.yielded, self._lengthening = order, False, np.ones(len(order))
+        self._measured, self._shrink = self.rest_lengths, np.ones(len(order))
         self.fields, self.is_rope = fields, np.zeros(len(order), bool) if is_rope is None else is_rope[order]
         self.own_compliance = np.full(len(order), np.nan) if compliance is None else compliance[order]
         self.multipliers = np.zeros(len(order))
@@ -140,16 +141,39 @@ class DistanceConstraints(Constraints):
         self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        rest_lengths, geometry = self.unmapped
-        self._mapped = rest_lengths * of_rows(maps.get("shrink"), self.rows.indices)
-        self.rest_lengths = self._mapped * self._lengthening
-        self.geometry = geometry * of_rows(maps.get("stretch"), self.rows.indices)
+        self._shrink = np.asarray(of_rows(maps.get("shrink"), self.rows.indices))
+        self._combine()
+        self.geometry = self.unmapped[1] * of_rows(maps.get("stretch"), self.rows.indices)
+
+    def _combine(self) -> None:
+        self.rest_lengths = self._measured * self._shrink * self._lengthening
+        self.h = 0.0
 
     def lengthen(self, factors: np.ndarray) -> None:
         """Use rest lengths that are so many times those of the beginning from now on, (m,) [1]."""
         if not np.array_equal(factors, self._lengthening):
-            self._lengthening, self.rest_lengths, self.yielded = factors, self._mapped * factors, True
-            self.h = 0.0
+            self._lengthening, self.yielded = factors, True
+            self._combine()
+
+    def measure(self, lengths: np.ndarray) -> None:
+        """Use these rest lengths, without maps and what has yielded, from now on, (m,) [m]."""
+        if not np.array_equal(lengths, self._measured):
+            h, self._measured = self.h, lengths
+            self._combine()
+            if h:
+                self.h = h
+                self._relength()
+
+    def _relength(self) -> None:
+        """Take over other rest lengths into what is prepared for substeps of h."""
+        self.softness = self.alpha[0] / self.rest_lengths
+        self.shortest = float(self.rest_lengths.min(initial=np.inf))
+        for chained in (*self.chains, *self.way_back):
+            chained.values[1][:] = self.rest_lengths[chained.row_of_step]
+        if self.swept is not None:
+            self.sweep[4][:] = self.rest_lengths[self.swept]
+        if self.around_pins is not None:
+            self.around_pins[4][:] = self.rest_lengths[self.near_pins]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.rows.indices]

@@ -13,11 +13,15 @@ class Folds(NamedTuple):
     Attributes:
         hinges: Edge start, edge end, left tip, right tip, (4, m) int.
         body: Body of each, (m,) int.
-        angles: Rest angle, (m,) [rad].
+        angles: Rest angle at the beginning, (m,) [rad].
+        current: Rest angle now, which changes in place where the rest shape does, (m,) [rad].
+        follows: Where it can, (m,) bool.
         spans: Distance over which each is bent: a sheet of curvature c folds it by c times this, (m,) [m].
     """
 
     hinges: np.ndarray
     body: np.ndarray
     angles: np.ndarray
+    current: np.ndarray
+    follows: np.ndarray
     spans: np.ndarray

@@ -64,6 +64,7 @@ class LevelConstraints(Constraints):
         for number, start, mesh in pieces:
             self._measure(number, start, mesh, rest[start : start + mesh.vertex_count])
         self.lengths, self.softer = self.unmapped, np.ones(len(sizes))
+        self._longer = self.grown = np.ones(len(sizes))
         self.pulls_free = False
         self.multipliers = np.zeros(at)
         self.strain = np.zeros(len(sizes))
@@ -83,8 +84,13 @@ class LevelConstraints(Constraints):
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """As for tethers, the longest and softest path through a body determines the slack."""
-        longer, self.softer = worst_case_factors(maps, self.members, self.body_of_members, len(self.sizes))
-        self.lengths = self.unmapped * longer[self.body]
+        self._longer, self.softer = worst_case_factors(maps, self.members, self.body_of_members, len(self.sizes))
+        self.grow(self.grown)
+
+    def grow(self, factors: np.ndarray) -> None:
+        """As for tethers."""
+        self.grown = factors
+        self.lengths = self.unmapped * (self._longer * factors)[self.body]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         used = np.array(

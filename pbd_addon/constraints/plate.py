@@ -54,6 +54,7 @@ class Sheet(NamedTuple):
         levels: Level of each vertex, see `plate_blocks.levels_of`, (n,) int.
         keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
         creases: Edges with rest angles and a stiffness of their own.
+        follows: Whether the rest shape can change.
     """
 
     start: int
@@ -63,6 +64,7 @@ class Sheet(NamedTuple):
     levels: np.ndarray
     keeps_angles: bool
     creases: Creases
+    follows: bool
 
 
 class Plate:
@@ -75,11 +77,11 @@ class Plate:
         damping_time: float,
         masses: np.ndarray,
         factors: np.ndarray,
-        can_yield: bool = False,
+        can_refold: bool = False,
     ) -> None:
         self.part = slice(sheet.start, sheet.start + len(sheet.rest))
         self.bend, self.damping_time, self.masses, self.per_vertex = bend, damping_time, masses, factors
-        self.can_yield = can_yield
+        self.can_refold, self.grown = can_refold, 1.0
         self.elements = self.first_elements = plate_elements(
             sheet.rest, sheet.triangles, sheet.keeps_angles, sheet.creases
         )
@@ -94,17 +96,28 @@ class Plate:
         rests = np.abs(self.rest_angles - folds).max(initial=0.0) < FLAT
         self.unbent = self.first_unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
         self.first_angles, self.plastic = self.rest_angles, np.zeros(len(self.rest_angles))
-        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, self.bent or can_yield)
+        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, self.bent or can_refold)
         self._factors: dict[float, tuple[list[np.ndarray], list[np.ndarray]]] = {}
+
+    def grow(self, factor: float) -> None:
+        """Let the rest shape be so many times as large as at the beginning: at any size a fold takes the same work."""
+        if factor != self.grown:
+            self.grown = factor
+            self._refold()
 
     def fold(self, plastic: np.ndarray) -> None:
         """Change the rest angles of the beginning by these from now on, (h,) [rad]."""
-        if np.array_equal(plastic, self.plastic):
-            return
-        self.plastic, self.rest_angles, changed = plastic, self.first_angles + plastic, plastic != 0.0
-        self.elements = refolded(self.first_elements, changed, self.rest_angles)
+        if not np.array_equal(plastic, self.plastic):
+            self.plastic, self.rest_angles = plastic, self.first_angles + plastic
+            self._refold()
+
+    def _refold(self) -> None:
+        changed = self.plastic != 0.0
+        folded = refolded(self.first_elements, changed, self.rest_angles)
+        self.elements = folded._replace(push=self.grown * folded.push)
         self.bent = bool(self.elements.push.any())
-        self.unbent = np.zeros_like(self.first_unbent) if changed.any() else self.first_unbent
+        as_first = self.grown == 1.0 and not changed.any()
+        self.unbent = self.first_unbent if as_first else np.zeros_like(self.first_unbent)
 
     def factors_for(self, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Factors of M + stiffness · energy."""
@@ -130,7 +143,7 @@ class Plate:
         if lag:
             before = _turned(x, p) - unbent
             ahead, base = (1.0 + lag) * ahead - lag * before, (1.0 + lag) * base - lag * before
-        stiffness = (1.0 + lag) * h**2 * self.bend
+        stiffness = (1.0 + lag) * h**2 * self.bend / self.grown**2
         b = np.zeros((int(blocks.starts[-1]), 3))
         b[blocks.rows] = self.masses[ids, None] * base[ids]
         for rows, matrix, vertices in blocks.held:
@@ -168,7 +181,7 @@ class Plate:
         slopes, derivatives = side_forces(self.elements, self.factors, p)
         start, end = p[self.elements.hinges[:, 0]], p[self.elements.hinges[:, 1]]
         along = (end - start) / np.linalg.norm(end - start, axis=1)[:, None]
-        return np.asarray(self.bend * (np.cross(derivatives, slopes) * along).sum(axis=1))
+        return np.asarray(self.bend / self.grown**2 * (np.cross(derivatives, slopes) * along).sum(axis=1))
 
 
 class PlateConstraints(Constraints):
@@ -215,12 +228,12 @@ class PlateConstraints(Constraints):
                 and (old.bend, old.damping_time) == (bend, material.bend_damping)
                 and np.array_equal(old.masses, masses)
                 and np.array_equal(old.per_vertex, factors)
-                and old.can_yield == bool(material.bend_yield)
+                and old.can_refold == bool(material.bend_yield or sheet.follows)
             ):
                 self.plates[number] = old
             else:
                 self.plates[number] = Plate(
-                    sheet, bend, material.bend_damping, masses, factors, bool(material.bend_yield)
+                    sheet, bend, material.bend_damping, masses, factors, bool(material.bend_yield or sheet.follows)
                 )
         self.stiff = np.isin(np.arange(len(self.sheets)), list(self.plates))
         self.active = bool(self.plates)
@@ -230,12 +243,17 @@ class PlateConstraints(Constraints):
     def fold(self, plastic: np.ndarray, folds: Folds) -> None:
         """Change the rest angles of all hinges by these from now on, (m,) [rad]."""
         for number, plate in self.plates.items():
-            if plate.can_yield:
+            if plate.can_refold:
                 if number not in self._hinges:
                     own = np.flatnonzero(folds.body == number)
                     found = _same_hinges(plate.elements.hinges + plate.part.start, folds.hinges[:, own].T)
                     self._hinges[number] = own[found]
                 plate.fold(plastic[self._hinges[number]])
+
+    def grow(self, factors: np.ndarray) -> None:
+        """Let the rest shape of each body be so many times as large, (bodies,) [1]."""
+        for number, plate in self.plates.items():
+            plate.grow(float(factors[number]))
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h

@@ -98,7 +98,7 @@ class TetherConstraints(Constraints):
         self.longest = np.zeros(bodies)
         np.maximum.at(self.longest, self.body, self.lengths)
         self.bodies, self.sizes = bodies, sizes
-        self.softer = np.ones(bodies)
+        self.softer = self._longer = self.grown = np.ones(bodies)
         self.multipliers = np.zeros(len(self.lengths))
         self.strain = np.zeros(bodies)
         self.h = 0.0
@@ -106,8 +106,14 @@ class TetherConstraints(Constraints):
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """Tethers are at least as long and as slack as the longest and softest path through their body."""
         particles, body = np.concatenate([self.particles, self.anchors]), np.tile(self.body, 2)
-        longer, self.softer = worst_case_factors(maps, particles, body, self.bodies)
-        self.lengths = self.unmapped * longer[self.body]
+        self._longer, self.softer = worst_case_factors(maps, particles, body, self.bodies)
+        self.grow(self.grown)
+
+    def grow(self, factors: np.ndarray) -> None:
+        """Let the rest shape of each body be so many times as long, (bodies,) [1]."""
+        self.grown = factors
+        self.lengths = self.unmapped * (self._longer * factors)[self.body]
+        self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]

@@ -252,6 +252,10 @@ def throw():
     objects("Flag")[0].pbd.velocity.x = 3.0
 
 
+def follow_the_mesh():
+    objects("Flag")[0].pbd.rest_shape = "DYNAMIC"
+
+
 def rename():
     objects("Flag")[0].name = "Banner"
 
@@ -307,6 +311,7 @@ ROWS = [
     (drive_what_is_pinned, 1, "animation of 'Flag' changed"),
     (move_what_is_nothing_to_cloth, None, ""),
     (throw, None, ""),
+    (follow_the_mesh, None, ""),
     (rename, None, ""),
     (color, None, ""),
 ]
@@ -394,6 +399,7 @@ def test_undo_is_a_change_like_others(stage, edit):
 
 AT_FIRST = [
     (throw, "START"),
+    (follow_the_mesh, "START"),
     (move_what_is_pinned, "START"),
     (turn_a_key_of_what_is_pinned, "START"),
 ]

@@ -51,6 +51,7 @@ def read_body(
             creases=mesh_io.read_creases(obj),
             velocity=tuple(map(raw_settings.clean, obj.pbd.velocity)),
             angular_velocity=tuple(map(raw_settings.clean, obj.pbd.angular_velocity)),
+            dynamic_mesh=obj.pbd.rest_shape == "DYNAMIC",
         )
     except ValueError as error:
         raise PBDError(str(error)) from error

@@ -1,4 +1,4 @@
-"""The shape in which a body is not strained: its mesh, its first frame, one of its shape keys, or another object."""
+"""The shape in which a body is not strained: its mesh, its first or each frame, a shape key, or another object."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read(obj: Object, shape: np.ndarray, start: np.ndarray, matrix: np.ndarray) 
         PBDError: The shape key or object is missing, or is another mesh.
     """
     choice = obj.pbd.rest_shape
-    if choice == "DEFORMED":
+    if choice in ("DEFORMED", "DYNAMIC"):
         return start
     if choice == "KEY":
         return poses.to_world(_key_shape(obj), matrix)

@@ -28,7 +28,7 @@ class Dependencies(NamedTuple):
     """The objects that a record depends on, by uid."""
 
     members: dict[int, str] = {}  # names of the simulated objects
-    pinned: frozenset[int] = frozenset()  # those with pins: their transforms matter
+    pinned: frozenset[int] = frozenset()  # those with pins or a Dynamic Mesh: their transforms matter
     targets: dict[int, str] = {}  # names of the attachment targets
     colliders: dict[int, str] = {}  # names of the colliders
     fields: dict[int, str] = {}  # names of the force fields

@@ -130,6 +130,12 @@ class PBD_PG_object(bpy.types.PropertyGroup):
             ),
             ("KEY", "Shape Key", "One of its shape keys: the mesh starts as it is and strives for that shape"),
             ("OBJECT", "Object", "Another object with the same vertices and faces, in its own size: a flat pattern"),
+            (
+                "DYNAMIC",
+                "Dynamic Mesh",
+                "The shape of each frame, by its shape keys, its scale and the modifiers before the simulation: "
+                "what grows or deforms",
+            ),
         ),
     )
     rest_key: Text(name="Rest Key", description="The shape key in which nothing is stretched or bent")

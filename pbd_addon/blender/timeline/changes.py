@@ -334,6 +334,7 @@ def _differences_at_frame(record: Record, now: SceneSnapshot) -> list[Change]:
         same = uid not in made.poses or uid not in now.poses or made.poses[uid].is_like(now.poses[uid])
         if not (same or place.is_still or uid in record.moved_by_hand):
             return [Change("ANIMATION", frame, another.format(what=f"'{place.name}'"))]
+    members = {member.uid: member for member in record.scene_sim.members}
     for uid, shape in record.scene_sim.with_pins_only(now).deformed.items():
         before = made.deformed.get(uid)
         if (
@@ -342,6 +343,8 @@ def _differences_at_frame(record: Record, now: SceneSnapshot) -> list[Change]:
             and before is not None
             and np.abs(shape - before).max() > PUT_ELSEWHERE
         ):
-            why = iface("modifiers put the pins of '{name}' elsewhere").format(name=user.names[uid])
-            return [Change("ANIMATION", frame, why)]
+            why = iface("modifiers put the pins of '{name}' elsewhere")
+            if len(shape) > len(members[uid].body.pin_ids):
+                why = iface("modifiers give '{name}' another shape")
+            return [Change("ANIMATION", frame, why.format(name=user.names[uid]))]
     return []

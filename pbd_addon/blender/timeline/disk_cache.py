@@ -101,7 +101,7 @@ class DiskCache:
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest["pushed"], skin=rest["skin"], penetrated=penetrated,
             pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"], seams=rest["seams"],
-            plastic=rest["plastic"], joined=rest["joined"],
+            rest=rest["rest"], plastic=rest["plastic"], joined=rest["joined"],
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
@@ -119,6 +119,7 @@ class DiskCache:
             "air": state.air,
             "inside": state.inside,
             "seams": state.seams,
+            "rest": state.rest,
             "plastic": state.plastic,
             "joined": state.joined,
         }

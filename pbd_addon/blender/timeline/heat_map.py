@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import Body
+from ...dynamic_mesh import SHORTEST
 from ..kinds import Object, Scene
 from ..scene.simulated_range import shown_frame
 from .record import Record
@@ -29,13 +30,20 @@ def colors(share: np.ndarray) -> np.ndarray:
 
 
 def strain_of_vertices(
-    body: Body, maps: dict[str, np.ndarray], positions: np.ndarray, is_sewn: bool = False
+    body: Body,
+    maps: dict[str, np.ndarray],
+    positions: np.ndarray,
+    is_sewn: bool = False,
+    rest: np.ndarray | None = None,
 ) -> np.ndarray:
     """Largest |length / rest length - 1| of the edges at each vertex, (n,); not of seams if they are sewn.
 
-    `maps` and `is_sewn` are those of `Simulation`.
+    `maps`, `is_sewn` and `rest`, the rest shape if it is not the body's own, are those of `Simulation`.
     """
     strain = body.edge_strain(positions)
+    if rest is not None:
+        shorter = body.rest_lengths / np.maximum(body.mesh.edge_lengths(rest), SHORTEST * body.rest_lengths)
+        strain = (1.0 + strain) * shorter - 1.0
     if "shrink" in maps:
         strain = (1.0 + strain) / maps["shrink"][body.mesh.edges].mean(axis=1) - 1.0
     strain[body.is_seam & is_sewn] = 0.0
@@ -83,8 +91,9 @@ def color(record: Record, scene: Scene) -> None:
             share = np.zeros(len(member.body.vertices))
             if kind == "STRAIN":
                 x = simulation.cached_positions(member.body, shown)
+                rest = simulation.cached_rest_shape(member.body, int(shown)) if member.body.dynamic_mesh else None
                 strain = strain_of_vertices(
-                    member.body, simulation.maps(member.body), x, simulation.is_sewn(member.body)
+                    member.body, simulation.maps(member.body), x, simulation.is_sewn(member.body), rest
                 )
                 share = 100.0 * strain / scene.pbd.heat_full
             else:

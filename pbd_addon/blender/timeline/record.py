@@ -177,7 +177,7 @@ class Record:
         bound = [one.attachment for one in members if one.attachment is not None]
         return Dependencies(
             {one.uid: one.name for one in members},
-            frozenset(one.uid for one in members if len(one.body.pin_ids)),
+            frozenset(one.uid for one in members if one.is_led),
             {one.uid: one.surface.name for one in bound if one.uid not in colliders},
             {uid: one.surface.name for uid, one in colliders.items()},
             self.scene_sim.fields,

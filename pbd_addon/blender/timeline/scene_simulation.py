@@ -131,11 +131,12 @@ class SceneSimulation:
         return [(member, obj) for member, obj in found if obj is not None and is_body(obj)]
 
     def with_pins_only(self, snapshot: SceneSnapshot) -> SceneSnapshot:
-        """The snapshot with its deformed shapes reduced to pinned vertices, which is all that a step needs."""
+        """The snapshot with its deformed shapes reduced to what a step needs: pins, or all of a Dynamic Mesh."""
         shapes = {}
         for member in self.members:
-            shape, ids = snapshot.deformed.get(member.uid), member.body.pin_ids
-            if shape is not None and len(shape) in (len(ids), len(member.body.vertices)):  # Else the mesh was edited.
+            shape, body = snapshot.deformed.get(member.uid), member.body
+            ids = np.arange(len(body.vertices)) if body.dynamic_mesh else body.pin_ids
+            if shape is not None and len(shape) in (len(ids), len(body.vertices)):  # Else the mesh was edited.
                 shapes[member.uid] = shape if len(shape) == len(ids) else shape[ids]
         return snapshot._replace(deformed=shapes)
 
@@ -218,20 +219,24 @@ class SceneSimulation:
         return (iface(note).format(count=count),)
 
     def inputs(self, scene: Scene, snapshot: SceneSnapshot) -> FrameInputs:
-        """Pin targets, floor and colliders of a snapshot, in world space.
+        """Pin targets, rest shapes, floor and colliders of a snapshot, in world space.
 
         Raises:
             PBDError: The faces of an attachment's target changed, or the floor is invalid.
         """
-        shapes, targets = self.with_pins_only(snapshot).deformed, {}
+        shapes, targets, rests = self.with_pins_only(snapshot).deformed, {}, {}
         for member, obj in self.objects(scene):
-            ids, pose, shape = member.body.pin_ids, snapshot.poses.get(member.uid), shapes.get(member.uid)
-            # Pins keep their targets where the pose is unknown: baked cloth, or cloth that a render leaves out.
-            if not len(ids) or pose is None or (shape is None and member.follows[0]):
+            body, pose, shape = member.body, snapshot.poses.get(member.uid), shapes.get(member.uid)
+            # All stays as it is where the pose is unknown: baked cloth, or cloth that a render leaves out.
+            if not member.is_led or pose is None or (shape is None and member.follows[0]):
                 continue
             if shape is None:
-                shape = user_keys.user_shape(obj, pose.key_values, member.masks)[ids]
-            targets[member.body] = poses.to_world(shape, pose.matrix) + self._pin_ways(member, snapshot, scene)
+                shape = user_keys.user_shape(obj, pose.key_values, member.masks)
+            if body.dynamic_mesh:
+                rests[body] = poses.to_world(shape, pose.matrix)
+            if len(body.pin_ids):
+                pinned = shape if len(shape) == len(body.pin_ids) else shape[body.pin_ids]
+                targets[body] = poses.to_world(pinned, pose.matrix) + self._pin_ways(member, snapshot, scene)
         for member in self.members:
             bound = member.attachment
             if bound is not None and member.body in targets:
@@ -245,7 +250,7 @@ class SceneSimulation:
         }
         floor = floor_plane(snapshot.settings[scene.session_uid].floor, scene.name)
         planes = {self.floor: (floor.point.tolist(), UP)}
-        return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders)
+        return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders, rest_shapes=rests)
 
     def _pin_ways(self, member: SimulatedObject, snapshot: SceneSnapshot, scene: Scene) -> np.ndarray:
         """Offsets (k, 3) [m] of pins placed by grabbing from the mesh.

@@ -46,6 +46,11 @@ class SimulatedObject(NamedTuple):
     loose: int = 0  # of `mesh_io.loose_check`
     weights: dict[str, np.ndarray] = {}  # of the maps; read again when their vertex groups change
 
+    @property
+    def is_led(self) -> bool:
+        """Whether its frames depend on the pose of the object: it has pins, or a rest shape that follows."""
+        return len(self.body.pin_ids) > 0 or self.body.dynamic_mesh
+
 
 def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
     """An object of a snapshot, ready to be simulated.
