@@ -96,7 +96,7 @@ def of_a_frame(simulation: Simulation, dt: float, frames: int = 5) -> dict[str, 
             for constraints in simulation.constraints
             for name in ("begin_substep", "project", "apply_friction")
         ]
-        watched += [(AirOfFrame, "blow", AIR), (forces, "damp", "damping"), (forces, "accelerate", "gravity")]
+        watched += [(AirOfFrame, "blow", AIR), (forces, "damp", "damping")]
         for owner, name, label in watched:
             timed = _timed(getattr(owner, name), spent, label)
             watches.enter_context(patch.object(owner, name, timed))

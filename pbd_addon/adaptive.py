@@ -51,6 +51,9 @@ WEAK = 0.25
 """Largest share s of its flow that air may take of a body in a substep of second order, see `air`. A flag of cotton in
 12 m/s, where it is 0.4, would move at 14.2 instead of 13.6 m/s; in a storm light sheets outran the wind by 7 %."""
 
+GENTLE = 0.1
+"""Largest share that damping and air may take in two substeps of second order for them to act on both at once."""
+
 EDGES = 1.75
 """Largest number of edges that a tension wave crosses in a substep of soft cloth.
 
@@ -80,10 +83,10 @@ def substeps(
     ):
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
             count, reason = min(math.ceil(least), MOST_SUBSTEPS), why
-    enough = dataclasses.replace(settings, substeps=time_stepping.LEAST)
-    few = settings.automatic and count < enough.substeps < 2.0 * min(count, state.pace.wanted)
-    if few and looks_back(model, state, enough, dt):
-        count = enough.substeps  # half as many of second order cost less
+    enough = time_stepping.LEAST
+    few = settings.automatic and count < enough < 2.0 * min(count, state.pace.wanted)
+    if few and looks_back(model, state, dataclasses.replace(settings, substeps=enough), dt):
+        count = enough  # half as many of second order cost less
     return round(count), reason
 
 
@@ -109,6 +112,15 @@ def looks_back(model: Model, state: State, settings: SolverSettings, dt: float) 
     if is_soft(model.materials, settings, model.sizes).any():
         return False
     return _air_share(model, state) * 2.0 * dt / settings.substeps < WEAK
+
+
+def is_slowed_gently(model: Model, state: State, duration: float) -> bool:
+    """Whether damping and air take so little in two substeps of this duration [s] that they can act on both at once.
+
+    Not where gas lifts.
+    """
+    rate = max(_air_share(model, state), float(model.damping.max()), float(model.drag.max()))
+    return not model.lift.active and 2.0 * duration * rate < GENTLE
 
 
 def _air_share(model: Model, state: State) -> float:

@@ -180,20 +180,31 @@ class AirOfFrame:
         lags = np.remainder(before.lags + self.rates * self.dt, 2.0 * math.pi)
         return Memory(before.time + self.dt, self.end, self._turbulence, lags).pack()
 
-    def blow(self, kernels: Kernels, x: np.ndarray, v: np.ndarray, w: np.ndarray, h: float, fraction: float) -> None:
-        """Let wind, still air and fields act on velocities (3, n), in place, in the h seconds up to `fraction`.
+    def blow(
+        self,
+        kernels: Kernels,
+        x: np.ndarray,
+        v: np.ndarray,
+        moving: np.ndarray,
+        w: np.ndarray,
+        h: float,
+        fraction: float,
+    ) -> None:
+        """Let wind, still air and fields act on velocities v (3, n), in place, in the h seconds up to `fraction`.
+
+        moving: velocities that these meet, (3, n).
 
         Raises:
             ValueError: A function fails, or returns what it must not.
         """
         begin = fraction - h / self.dt
-        acceleration, moving = self.asked.ask(x, v, self.before.time + begin * self.dt)
+        acceleration, stirred = self.asked.ask(x, moving, self.before.time + begin * self.dt)
         if self.feels:
             air = self._air(kernels, x, begin, fraction)
-            if moving is not None:
-                air = np.ascontiguousarray(air + moving)
+            if stirred is not None:
+                air = np.ascontiguousarray(air + stirred)
             triangles, masses, shares, normal, tangent, _ = self.surface
-            kernels.push_by_air(v, x, air, self._shade, triangles, masses, normal, tangent, shares, h)
+            kernels.push_by_air(v, moving, x, air, self._shade, triangles, masses, normal, tangent, shares, h)
         if acceleration is not None:
             v += np.where(w > 0.0, h, 0.0) * acceleration
 

@@ -227,7 +227,11 @@ def _in_order(model: Model) -> Model:
     if len(pair) == 2 and is_soft(model.materials, model.settings, model.sizes).any():
         after = constraints.index(model.stretch) + 1
         sequence = (*constraints[:after], *pair * (SOFT_ROUNDS - 1), *constraints[after:])
-    return dataclasses.replace(model, constraints=constraints, sequence=sequence)
+    others = model.contact.active or model.skin.active or model.welds.active
+    for kind in (model.shear, model.bends[1]):
+        kind.once = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
+    outer = tuple(kind for kind in constraints if type(kind).pushing is not Constraints.pushing)
+    return dataclasses.replace(model, constraints=constraints, sequence=sequence, outer=outer)
 
 
 def _lay_out(bodies: Sequence[Body], hold: Sequence[bool], sewn: Sewn) -> Layout:

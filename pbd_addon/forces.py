@@ -1,8 +1,6 @@
-"""What acts on velocities: gravity, drag of still air as a rate, and damping that keeps rigid motion."""
+"""What slows velocities down: drag of still air as a rate, and damping that keeps rigid motion."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,24 +24,17 @@ def decay(model: Model, h: float, second_order: bool) -> tuple[np.ndarray | None
     return np.where(rate < 0.5, 1.0 - rate, 0.25 / np.maximum(rate, 0.5)) if second_order else np.exp(-rate), taken
 
 
-def slow_down(v: np.ndarray, left: np.ndarray | None, middle: np.ndarray | None = None) -> None:
-    """Let still air leave so much of velocities (3, n), (n,), see `decay`; in second order of those in the `middle`.
+def slow_down(v: np.ndarray, left: np.ndarray | None, middle: np.ndarray) -> None:
+    """Let still air leave so much of velocities v (3, n), (n,), see `decay`; in second order of those in the `middle`.
 
     It comes before gravity, or falls would end below g / drag.
     """
     if left is None:
         return
-    if middle is None:
+    if middle is v:
         v *= left
     else:
         v -= (1.0 - left) * middle
-
-
-def accelerate(model: Model, v: np.ndarray, gravity: Sequence[float], h: float) -> None:
-    """Let gravity [m/s²] act on velocities (3, n) [m/s] for h [s]."""
-    for row, along in zip(v, gravity):
-        if along:
-            row += h * along * model.gravity_fraction
 
 
 def damp(model: Model, x: np.ndarray, v: np.ndarray, taken: np.ndarray, kernels: Kernels) -> None:

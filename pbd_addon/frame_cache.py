@@ -5,6 +5,7 @@ Frames that a `Store` also has, such as one on disk, need not be in memory.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Protocol
 
@@ -78,10 +79,9 @@ class FrameCache:
 
     def append(self, state: State) -> None:
         """Append a frame: a copy of the state and, until the next frame, the state itself, which must not change."""
-        kept, self._exact = state.copy(), state
-        kept.x, kept.v = kept.x.astype(np.float32), kept.v.astype(np.float32)
-        kept.skin = kept.skin.astype(np.float32)
-        self._states.append(kept)
+        small = {name: getattr(state, name).astype(np.float32) for name in ("x", "v", "skin")}
+        self._states.append(dataclasses.replace(state, **small).copy())
+        self._exact = state
 
     def replace_last(self, state: State) -> None:
         """Replace the state of the last frame."""

@@ -214,6 +214,7 @@ class Model(Layout):
         further: Kinds that nothing asks for by name, in this order, and those that were added.
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
+        outer: Those of them that may push bodies or have friction.
     """
 
     planes: tuple[Plane, ...]
@@ -253,6 +254,7 @@ class Model(Layout):
     around: Surroundings = dataclasses.field(default_factory=Surroundings)
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
+    outer: tuple[Constraints, ...] = ()
 
     @property
     def kinds(self) -> tuple[Constraints, ...]:
@@ -300,7 +302,7 @@ class Model(Layout):
     def pushed(self) -> np.ndarray:
         """Which bodies were pushed by volume, planes or contact after stretch in the last substep, (bodies,) bool."""
         found = np.zeros(len(self.bodies), bool)
-        pushing = [ids for constraints in self.constraints if len(ids := constraints.pushing())]
+        pushing = [ids for constraints in self.outer if len(ids := constraints.pushing())]
         if pushing:
             stops = [part.stop for part in self.slices]
             found[np.searchsorted(stops, np.concatenate(pushing), side="right")] = True

@@ -12,6 +12,7 @@ import numpy as np
 from . import adaptive
 from .constraints import Constraints
 from .constraints.base import Residual
+from .kernels import Kernels
 from .model import Model, State
 from .stopwatch import Stopwatch
 
@@ -95,10 +96,11 @@ def make_report(
     substeps: int,
     reason: str,
     found: Sequence[tuple[Constraints, Residual]],
+    kernels: Kernels,
     watch: Stopwatch,
 ) -> StepReport:
     """The report of the frame that has just ended in `state`, with the times of the watch."""
-    strain = model.stretch.strains(state.x)
+    strain = kernels.strains(state.x, model.stretch.rows.indices, model.stretch.rest_lengths)
     mean, p95, largest = 0.0, 0.0, 0.0
     if len(strain):
         place = (95 * len(strain)) // 100

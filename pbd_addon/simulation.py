@@ -304,7 +304,7 @@ class Simulation:
             self.frames.replace_last(self._state)
         else:
             self.frames.append(self._state)
-        report = make_report(self._model, self._state, count, reason, found, watch)
+        report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
         self.reports[self.frames.last] = report
         self._take_past()
         return report

@@ -117,9 +117,10 @@ class Stepper:
     dt: float = 0.0
     h: float = 0.0
     _past: Past | None = None
+    _sound: bool = True
     _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
     _rest: dynamic_mesh.RestPath | None = None
-    _firm_path: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 3, 0)))
+    _firm_path: tuple[np.ndarray, np.ndarray] = dataclasses.field(init=False)
     _flowing: float = 0.0
     _decays: dict[float, tuple[np.ndarray | None, np.ndarray]] = dataclasses.field(default_factory=dict)
 
@@ -128,7 +129,10 @@ class Stepper:
         lengths = time_stepping.lengths(self.settings.substeps, self.second_order)
         count, self.h = len(lengths), dt / float(lengths.sum())
         ends = [*(np.cumsum(lengths) / lengths.sum()).tolist()[:-1], 1.0]
-        for k, (start, stop, length) in enumerate(zip([0.0, *ends], ends, lengths.tolist())):
+        durations = self.h * lengths
+        gently = self.second_order and adaptive.is_slowed_gently(self.model, self.state, float(durations.max()))
+        slowed = time_stepping.slowed_for(durations, gently)
+        for k, (start, stop) in enumerate(zip([0.0, *ends], ends)):
             torn = self._torn(k, count)
             if torn is not None and self.second_order:
                 return False
@@ -140,7 +144,7 @@ class Stepper:
                     self.watch.resume()
             if not self.second_order:
                 self.advance(start, stop, self.h)
-            elif not self._look_ahead(stop, length * self.h):
+            elif not self._look_ahead(stop, float(durations[k]), float(slowed[k])):
                 return False
             if stop < 1.0:
                 try:
@@ -151,34 +155,40 @@ class Stepper:
                 self.watch.resume()
         return True
 
-    def _look_ahead(self, stop: float, duration: float) -> bool:
-        """One substep of second order, of `duration` seconds to `stop`; whether nothing but smooth forces acted."""
+    def _look_ahead(self, stop: float, duration: float, slowed: float) -> bool:
+        """One substep of second order, as `substep`, to `stop`; whether nothing but smooth forces acted."""
         x, v = self.state.x, self.state.v
-        self.substep(stop, self.h, duration)
+        self.substep(stop, self.h, duration, slowed)
         smooth = not self.model.pushed().any() and self.model.contact.is_crossing_free
-        if smooth and np.abs(self.state.v).max() < RUNAWAY_SPEED:  # false for NaN too
-            self._past = Past(x, v, self._slowed, duration)
+        if smooth and self._sound:
+            earlier = (v, duration) if slowed or not self._past else (self._past.v, self._past.since + duration)
+            self._past = Past(x, self._slowed, duration, *earlier)
             self._remember(duration, stop)
             return True
         return False
 
-    def substep(self, fraction: float, h: float, duration: float, together: bool = True) -> None:
+    def substep(self, fraction: float, h: float, duration: float, slowed: float, together: bool = True) -> None:
         """Step the state by `duration` seconds of the effective length h, to `fraction` of the frame.
 
+        slowed: Seconds for which damping, drag and air act, see `time_stepping.slowed_for`.
         together: Stretch and contact in turn.
         """
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
-        x, v = state.x.copy(), state.v.copy()
+        moved = model.outer or model.welds.active  # they move x along
+        x, v, blown = state.x.copy() if moved else state.x, state.v.copy(), None
         if self._rest is not None:
             self._rest.reach(fraction)
-        left, taken = self._decay(duration)
-        forces.damp(model, x, v, taken, kernels)  #                                  (6)
-        middle = None if self._past is None else time_stepping.ahead(self._past, state.v, v, duration)
-        forces.slow_down(v, left, middle)  #                                         (5)
-        blown = self._blow(x, v, middle, duration, fraction)  #                      (5)
-        start = self._look_back(x, v, duration) if self.second_order else x
-        forces.accelerate(model, v, self.settings.gravity, h)  #                     (5)
-        p = start + h * v  #                                                         (7)
+        if slowed:
+            left, taken = self._decay(slowed)
+            forces.damp(model, x, v, taken, kernels)  #                              (6)
+            middle = time_stepping.middle(kernels, self._past, state.v, v, slowed)
+            forces.slow_down(v, left, middle)  #                                     (5)
+            blown = self._blow(x, v, middle, slowed, fraction + (slowed - duration) / self.dt)  #  (5)
+        self._slowed, past = v, self._past or Past(x, v, duration, v, duration)
+        share = time_stepping.share(duration / past.duration) if self._past else 0.0
+        early = h * (slowed - duration) / slowed if slowed else 0.0
+        fall = self.settings.gravity, model.gravity_fraction
+        start, p = kernels.predict(x, v, state.v, past.x, past.slowed, share, early, *fall, h)  #  (5), (7)
         p[:, model.pinned] = self._pinned(fraction)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
@@ -197,45 +207,29 @@ class Stepper:
                 if constraints is model.volume:
                     model.skin.end_pass(kernels, p, x)
                 watch.lap(constraints.name)
-        if together:
+        if together and model.contact.active:
             project_together(kernels, model.contact, model.springs, model.seams, p, x)  # (10), of both
             watch.lap(model.contact.name)
-        for constraints in model.constraints:
+        for constraints in model.outer:
             constraints.apply_friction(kernels, p, x)  #                             (16)
             watch.lap(constraints.name)
         model.welds.unite(p, x)
-        v = (p - start) / h  #                                                       (13)
+        v, self._sound = kernels.velocities(p, start, h, RUNAWAY_SPEED)  #           (13)
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
 
-    def _blow(
-        self, x: np.ndarray, v: np.ndarray, middle: np.ndarray | None, h: float, fraction: float
-    ) -> np.ndarray | None:
-        """Let air, fields and lift act on velocities (3, n) for h seconds, in place; in second order, on the `middle`.
+    def _blow(self, x: np.ndarray, v: np.ndarray, middle: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
+        """Let air, fields and lift act on velocities (3, n) for h seconds, in place, where particles move at `middle`.
 
         What they changed, for skins under pressure; None where there are none, or nothing acts.
         """
         if not (self.air.active or self.model.lift.active):
             return None
         before = v.copy() if self.model.skin.active else v
-        if middle is None:
-            self.air.blow(self.kernels, x, v, self.model.w, h, fraction)
-        else:
-            blown = middle.copy()
-            self.air.blow(self.kernels, x, blown, self.model.w, h, fraction)
-            v += blown - middle
+        self.air.blow(self.kernels, x, v, middle, self.model.w, h, fraction)
         if self.model.lift.active:
             self.model.lift.push(self.kernels, x, v, self.model.w, h)
         return v - before if self.model.skin.active else None
-
-    def _look_back(self, x: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
-        """Positions that a substep of second order starts from, (3, n) [m]; velocities v (3, n) are changed."""
-        self._slowed, past = v.copy(), self._past
-        if past is None:
-            return x
-        share = time_stepping.share(duration / past.duration)
-        v += share * (self.state.v - past.slowed)
-        return np.asarray(x + share * (x - past.x))
 
     def _torn(self, number: int, count: int) -> np.ndarray | None:
         """What is joined after cloth has torn before a substep of a frame with `count` of them; None if none does."""
@@ -265,7 +259,9 @@ class Stepper:
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         model.volume.pumped = gas.pump(model, state, self.kernels, dt, fraction)
         path = np.stack([state.pin_targets, targets.pins])
-        model.attachment.path, self._firm_path = path[:, :, model.soft_pins], path[:, :, model.firm_pins]
+        model.attachment.path = path[:, :, model.soft_pins]
+        start, end = path[:, :, model.firm_pins]
+        self._firm_path = start, end - start
         for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
             plane.lay_path(start, end, dt)
         model.contact.lay_path(state.colliders, targets.colliders, fraction)
@@ -297,11 +293,10 @@ class Stepper:
         """
         model, state = self.model, self.state
         before = state.x, state.v
-        self.substep(stop, h, h, together)
-        sound = np.abs(state.v).max() < RUNAWAY_SPEED  # false for NaN too
+        self.substep(stop, h, h, h, together)
         fits = model.contact.is_crossing_free
         fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
-        if sound and (fits or retries <= RETRIES - CONTACT_RETRIES):
+        if self._sound and (fits or retries <= RETRIES - CONTACT_RETRIES):
             self._remember(h, stop)
             return
         if not retries:
@@ -321,8 +316,9 @@ class Stepper:
             state.strain = model.tethers.follow(state.strain, model.stretch, duration)
             model.tethers.strain = model.levels.strain = state.strain
         state.skin = model.skin.remember(self.kernels, state.x)
-        state.pushed = state.pushed | model.pushed()
-        model.stretch.pushed = model.stretch.pushed | state.pushed
+        if model.outer:
+            state.pushed = state.pushed | model.pushed()
+            model.stretch.pushed = model.stretch.pushed | state.pushed
         if plasticity.is_plastic(model):
             self._flowing += duration
             if stop >= 1.0 or self._flowing >= plasticity.FLOW_TIME * (1.0 - 1e-9):
@@ -337,5 +333,5 @@ class Stepper:
 
     def _pinned(self, fraction: float) -> np.ndarray:
         """Where firm pins are at a fraction of the frame, (3, f) [m]."""
-        start, end = self._firm_path
-        return np.asarray(start + fraction * (end - start))
+        start, way = self._firm_path
+        return np.asarray(start + fraction * way)

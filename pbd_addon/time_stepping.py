@@ -13,6 +13,8 @@ The lengths of the others are chosen so that h is the same for all: compliances 
 
 What slows motion down, which is damping, drag and air, takes its share for the whole d, as in first order, and is then
 no part of what is looked back at: v' is what it has left. Drag and air take that of the velocities in the middle of d.
+Where they take little, they act for two substeps at once, D, in the first of these: air costs as much as shear. As the
+second part of what they take is then early, X of that substep is less by h (1 - d / D) times what they took.
 
 Only smooth motion can be extrapolated. What hits a floor at 1 m/s would leave it at 0.5 m/s, and where some particles
 look back and others do not, momentum is lost. So a frame in which anything is pushed by contact, planes or kinds that
@@ -31,6 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .kernels import Kernels
+
 LEAST = 16
 """Fewest substeps of first order that half as many of second order replace. Mean strain of that grid with 20, 16, 12, 8
 steps: 0.016, 0.022, 0.056, 0.28 %, in first order 0.011, 0.013, 0.019, 0.078 %."""
@@ -41,15 +45,17 @@ class Past(NamedTuple):
 
     Attributes:
         x: Positions, (3, n) [m].
-        v: Velocities, (3, n) [m/s].
-        slowed: The same after damping, drag and air.
+        slowed: Velocities after damping, drag and air, (3, n) [m/s].
         duration: Length of that substep [s].
+        v: Velocities before these acted last, in that substep or the one before it, (3, n) [m/s].
+        since: Time from then to the end of that substep [s].
     """
 
     x: np.ndarray
-    v: np.ndarray
     slowed: np.ndarray
     duration: float
+    v: np.ndarray
+    since: float
 
 
 def lengths(count: int, second_order: bool) -> np.ndarray:
@@ -61,12 +67,25 @@ def lengths(count: int, second_order: bool) -> np.ndarray:
     return np.array(found)
 
 
-def ahead(past: Past, before: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
-    """Velocities v (3, n) [m/s] in the middle of a substep, as Adams and Bashforth extrapolate them.
+def slowed_for(durations: np.ndarray, gently: bool) -> np.ndarray:
+    """Seconds for which damping, drag and air act at the beginning of each substep of these durations [s], (k,).
+
+    Where they act `gently`, for two substeps at once, from the second one on.
+    """
+    acting = durations.copy()
+    if gently:
+        after = durations[2::2]
+        acting[1 : 2 * len(after) : 2] += after
+        acting[2::2] = 0.0
+    return acting
+
+
+def middle(kernels: Kernels, past: Past | None, before: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
+    """Velocities v (3, n) [m/s] after half the duration [s], as Adams and Bashforth extrapolate them; without past v.
 
     before: those at its beginning, of which damping has taken some in v.
     """
-    return np.asarray(v + 0.5 * duration / past.duration * (before - past.v))
+    return v if past is None else kernels.extrapolate(v, before, past.v, 0.5 * duration / past.since)
 
 
 def share(w: float) -> float:

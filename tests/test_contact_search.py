@@ -336,7 +336,7 @@ def test_what_falls_on_a_ball_is_searched_for_near_it(monkeypatch):
     monkeypatch.setattr(SurfacePair, "query", count)
     sheet, quads = grid(50, 50, 1.0, 1.0)
     ball = Collider(*icosphere(3, 0.25), 0.001)
-    body = Body(sheet + [0.0, 0.0, 0.3], quads, PRESETS["Cotton"])
+    body = Body(sheet + np.array([0.0, 0.0, 0.3]), quads, PRESETS["Cotton"])
     simulation = Simulation([body], [ball])
     for _ in range(5):
         simulation.step(1 / 24)

@@ -61,7 +61,8 @@ from pbd_addon.kernels import load
 push = load("numpy").push_by_air
 random = np.random.default_rng(0)
 x, triangles, ones = random.random((3, 10000)), random.integers(0, 10000, (3, 20000)), np.ones(20000)
-given = np.zeros((3, 10000)), x, np.ones((3, 1)), np.ones(1), triangles, ones, ones, ones, np.ones(10000), 0.001
+still = np.zeros((3, 10000))
+given = still.copy(), still, x, np.ones((3, 1)), np.ones(1), triangles, ones, ones, ones, np.ones(10000), 0.001
 push(*given)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(10):

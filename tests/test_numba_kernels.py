@@ -98,11 +98,14 @@ def test_distance(damped, sides):
     assert len(layouts) == len(starts), "every color of a sheet's edges is wide"
     m = indices.shape[1]
     lengths = np.linalg.norm(case.p[:, indices[0]] - case.p[:, indices[1]], axis=0) * case.some(m, low=0.8, high=1.2)
-    compare(
-        "project_distance", case.p, case.x, indices, starts, layouts, case.w[indices], lengths,
-        case.some(sides, m, low=0.0, high=300.0), -case.some(sides, m, low=1e-3, high=1e-2),
-        case.some(m if damped else 0), case.some(m, low=-1e-5, high=1e-5),
-    )  # fmt: skip
+    compare("strains", case.p, indices, lengths)
+    multipliers = case.some(m, low=-1e-5, high=1e-5)
+    for kept in (multipliers, multipliers[:0]):
+        compare(
+            "project_distance", case.p, case.x, indices, starts, layouts, case.w[indices], lengths,
+            case.some(sides, m, low=0.0, high=300.0), -case.some(sides, m, low=1e-3, high=1e-2),
+            case.some(m if damped else 0), kept, 1 + sides,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("damped", [False, True])
@@ -191,11 +194,14 @@ def test_isometric(damped, fresh):
     assert 2 < len(layouts) < len(starts), "of the colors of hinges, some are wide and some are narrow"
     stencils = case.some(4, m, low=-30.0, high=30.0)
     stencils -= stencils.mean(axis=0)
-    compare(
-        "project_isometric", case.p, case.x, indices, starts, layouts, stencils, case.w[indices] * stencils,
-        case.some(m, low=0.0, high=1e6), -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
-        case.some(3, m, low=-1e-6, high=1e-6), fresh,
-    )  # fmt: skip
+    multipliers = case.some(3, m, low=-1e-6, high=1e-6)
+    in_rows = [np.asfortranarray(each) for each in (indices, stencils, case.w[indices] * stencils)]
+    for kept in (multipliers, multipliers[:, :0]) if fresh else (multipliers,):
+        compare(
+            "project_isometric", case.p, case.x, in_rows[0], starts, layouts, *in_rows[1:],
+            case.some(m, low=0.0, high=1e6), -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
+            kept, fresh,
+        )  # fmt: skip
 
 
 def test_volume():
@@ -245,6 +251,20 @@ def test_motion_of_islands(count):
     compare("add_rigid", v, case.x, islands, *motion)
 
 
+def test_steps():
+    """A substep of first order, one of second, and one for which air has acted too early."""
+    case = Case()
+    v, before, past_v = (case.random.standard_normal((3, case.n)) for _ in range(3))
+    gravity = (0.0, 1.0, -9.81)
+    compare("extrapolate", v, before, past_v, 0.7)
+    for share, early in ((0.0, 0.0), (0.3, 0.0), (0.3, 1e-3)):
+        compare("predict", case.x, v, before, case.p, past_v, share, early, gravity, case.some(case.n), 4e-3)
+    compare("velocities", case.p, case.x, 4e-3, 1e4)
+    for worst, limit in ((np.nan, 1e9), (1.0, 10.0)):
+        case.p[1, 3] = worst
+        assert not any(module.velocities(case.p, case.x, 4e-3, limit)[1] for module in (NUMPY, NUMBA))
+
+
 @pytest.mark.parametrize("everywhere", [True, False])
 @pytest.mark.parametrize("h", [1e-3, 1.0])
 def test_air_and_gas(everywhere, h):
@@ -254,7 +274,7 @@ def test_air_and_gas(everywhere, h):
     t, v = triangles.shape[1], case.random.standard_normal((3, case.n))
     air = 5.0 * case.random.standard_normal((3, 1 if everywhere else case.n))
     for open_to in (np.ones(1), case.some(t)):
-        compare("push_by_air", v, case.x, air, open_to, triangles, *case.some(3, t), case.w, h)
+        compare("push_by_air", v, 1.1 * v, case.x, air, open_to, triangles, *case.some(3, t), case.w, h)
     compare("push_by_gas", v, case.x, case.some(case.n), triangles, case.some(t), case.w, h)
     waves = case.random.standard_normal((2, 3, 24))
     compare("gusts", case.x, 9.0 * waves[0], waves[1], case.some(24))
@@ -275,12 +295,13 @@ def test_tether():
     particles = np.concatenate([free, free])
     ends = anchors[case.random.integers(len(anchors), size=len(particles))]
     distance = np.linalg.norm(case.p[:, particles] - case.p[:, ends], axis=0)
-    reach = distance * case.some(len(particles), low=0.8, high=1.2)
-    reach[::5] = np.inf
-    compare(
-        "project_tether", case.p, particles, ends, np.array([0, len(free), 2 * len(free)]), case.w[particles], reach,
-        case.some(len(particles)),
-    )  # fmt: skip
+    lengths = distance * case.some(len(particles), low=0.8, high=1.0)
+    body = case.random.integers(3, size=len(particles))
+    for slack in (np.array([[0.1, 0.02, np.inf], [0.0, 0.04, 0.1]]), np.array([[0.1], [0.05]])):
+        compare(
+            "project_tether", case.p, particles, ends, np.array([0, len(free), 2 * len(free)]), case.w[particles],
+            lengths, body % slack.shape[1], slack, 0.01, case.some(len(particles)),
+        )  # fmt: skip
 
 
 def test_project_upper_bound():

@@ -117,6 +117,7 @@ class Constraints:
         cause: Why more substeps may be needed, one of `model.REASONS`; "" if the residual never asks for more.
         tolerance: `Residual.error` that does not show.
         order: Power of the substep's length with which that error grows; 0 if only `Residual.short` grows with it.
+        once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Constraints:
     cause: str = ""
     tolerance: float = np.inf
     order: float = 0.0
+    once: bool = False
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """Set the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
@@ -158,7 +160,8 @@ class Constraints:
     def pushing(self) -> np.ndarray:
         """Particles that were pushed away from where the springs had them in the last substep, (k,) int.
 
-        One particle of each pushed body is enough. Kinds before stretch push nothing away.
+        One particle of each pushed body is enough. Kinds before stretch push nothing away. Kinds that are not springs
+        have this method of their own, and only they may have friction.
         """
         return np.zeros(0, int)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -65,11 +66,8 @@ class _HingeConstraints(Constraints):
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self.factors = of_rows(maps.get("bend"), self.rows.indices)
 
-    def _set_bend(
-        self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray, geometry: np.ndarray
-    ) -> None:
+    def _set_bend(self, materials: Sequence[Material], settings: SolverSettings, geometry: np.ndarray) -> None:
         body = self.rows.body
-        self.weights = w[self.rows.indices]
         bend = np.where(self.plates.stiff, 0.0, [m.bend for m in materials])
         self.compliance = compliances(bend[body] * geometry * self.factors)
         damping_times = np.array([m.bend_damping for m in materials])[body]
@@ -129,7 +127,8 @@ class DihedralConstraints(_HingeConstraints):
         self.multipliers = np.zeros(len(self.rest_angles))
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self._set_bend(materials, settings, w, self.geometry)
+        self._set_bend(materials, settings, self.geometry)
+        self.weights = w[self.rows.indices]
 
     def fold(self, angles: np.ndarray) -> None:
         """Use these rest angles of all `Folds` from now on, (h,) [rad]."""
@@ -188,12 +187,13 @@ class IsometricConstraints(_HingeConstraints):
         super().__init__(hinges, body, w, plates)
         self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
         self.multipliers = np.zeros((3, self.stencils.shape[1]))
-        self.fresh = True
+        self.fresh = self.kept = True
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self._set_bend(materials, settings, w, np.ones(len(self.rows.body)))
+        self._set_bend(materials, settings, np.ones(1))
         self.multipliers[:] = 0.0
         self.leverage = w[self.rows.indices] * self.stencils
+        self.order_in_memory = ""
 
     def begin_substep(self, h: float, fraction: float) -> None:
         if h != self.h:
@@ -201,14 +201,23 @@ class IsometricConstraints(_HingeConstraints):
             stiffness = (self.leverage * self.stencils).sum(axis=0)
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
             self.scale = -self.k / (stiffness * brake + self.alpha)
-        self.fresh = True
+        self.fresh, self.kept = True, not self.once or fraction >= 1.0
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        if self.order_in_memory != kernels.ORDER:
+            self._lay_out(kernels.ORDER)
+        multipliers = self.multipliers if self.kept else self.multipliers[:, :0]
         kernels.project_isometric(
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
-            self.alpha, self.scale, self.gamma, self.multipliers, self.fresh,
+            self.alpha, self.scale, self.gamma, multipliers, self.fresh,
         )  # fmt: skip
         self.fresh = False
+
+    def _lay_out(self, order: Literal["C", "F"]) -> None:
+        """Lay out in memory what hinges have, see `ORDER` in `kernels.protocol.projections`."""
+        self.order_in_memory = order
+        self.rows = self.rows._replace(indices=np.asarray(self.rows.indices, order=order))
+        self.stencils, self.leverage = (np.asarray(each, order=order) for each in (self.stencils, self.leverage))
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:

@@ -137,7 +137,7 @@ class DistanceConstraints(Constraints):
         self.pushed = np.zeros(0, bool)
         self.near_pins = np.zeros(0, int)
         self.sweeps = 1
-        self.relaxed = False
+        self.relaxed, self.kept = False, True
         self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -247,7 +247,9 @@ class DistanceConstraints(Constraints):
         self.h = 0.0
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
+        self.kept = not self.once or fraction >= 1.0
+        if self.kept:
+            self.multipliers[:] = 0.0
         if h != self.h:
             self.h = h
             self.alpha = self.compliance[: self.sides] / h**2
@@ -258,7 +260,7 @@ class DistanceConstraints(Constraints):
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
             self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
             self._lay_out_chains()
-        elif np.array_equal(self._both_ways(), self.both_ways):
+        elif self.pushed.tobytes() == self._divided_for:
             return
         self._divide()
 
@@ -272,6 +274,7 @@ class DistanceConstraints(Constraints):
 
     def _divide(self) -> None:
         """Prepare to solve the chains of some bodies back and forth, and to sweep over all other edges."""
+        self._divided_for = self.pushed.tobytes()
         self.both_ways = both_ways = self._both_ways()
         back = both_ways[self.rows.body] if len(both_ways) else np.zeros(len(self.rest_lengths), bool)
         if self.sizes is not None and self.chains:
@@ -328,14 +331,13 @@ class DistanceConstraints(Constraints):
         self._go_along(kernels, p, x, self.chains, there)
         self._go_along(kernels, p, x, self.way_back, [(number, 1) for number in range(len(self.way_back))][::-1])
         if self.swept is not None:
-            multipliers = self.multipliers[self.swept]
-            for _ in range(self.sweeps):
-                kernels.project_distance(p, x, *self.sweep, multipliers)
-            self.multipliers[self.swept] = multipliers
+            multipliers = self.multipliers[self.swept] if self.kept else self.multipliers[:0]
+            kernels.project_distance(p, x, *self.sweep, multipliers, self.sweeps)
+            if self.kept:
+                self.multipliers[self.swept] = multipliers
         if self.around_pins is not None:
             multipliers = self.multipliers[self.near_pins]
-            for _ in range(SWEEPS):
-                kernels.project_distance(p, x, *self.around_pins, multipliers)
+            kernels.project_distance(p, x, *self.around_pins, multipliers, SWEEPS)
             self.multipliers[self.near_pins] = multipliers
 
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
@@ -352,7 +354,7 @@ class DistanceConstraints(Constraints):
         scale = -self.k[: self.sides] / (weights.sum(axis=0) * brake + self.alpha)
         kernels.project_distance(
             p, x, rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths, self.alpha, scale, self.gamma,
-            self.multipliers,
+            self.multipliers, 1,
         )  # fmt: skip
 
     def _go_along(

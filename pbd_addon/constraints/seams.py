@@ -85,7 +85,7 @@ class SeamConstraints(Constraints):
         self.lengths = np.clip(self.lengths, gap - most, gap)
         kernels.project_distance(
             p, x, rows.indices, rows.starts, rows.layouts, weights, self.lengths, self.alpha, scale, np.zeros(0),
-            self.multipliers,
+            self.multipliers, 1,
         )  # fmt: skip
 
     def values(self, x: np.ndarray) -> np.ndarray:

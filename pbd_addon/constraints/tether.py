@@ -131,10 +131,11 @@ class TetherConstraints(Constraints):
             self.least_strain = np.zeros(self.bodies)
         # Soft cloth stretches most on the bias, by shear, which edges do not show; it needs no tethers.
         used &= ~is_soft(materials, settings, self.sizes)
-        self.used = used[self.body]
-        self.active = bool(self.used.any())
+        # The reach of those without tethers is infinite.
+        self.least_strain = np.where(used, self.least_strain, 1.0)
+        self.shares = np.stack([np.where(used, MARGIN, np.inf), np.full(self.bodies, 1.0 / DYNAMIC_LOAD)])
+        self.active = bool(used[self.body].any())
         self.gravity = float(np.linalg.norm(settings.gravity))
-        self.known_strain = np.full(self.bodies, np.nan)
         self.h = 0.0
 
     def follow(self, before: np.ndarray, stretch: DistanceConstraints, duration: float) -> np.ndarray:
@@ -153,21 +154,21 @@ class TetherConstraints(Constraints):
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
         strain = np.maximum(self.strain, self.least_strain)
-        if h != self.h or not np.array_equal(strain, self.known_strain):
-            self.h, self.known_strain = h, strain
-            # Predicted positions have fallen by g h² more than they will once the edges have pulled them back.
-            far = self.lengths * (strain[0] if self.bodies == 1 else strain[self.body])
-            give = far / DYNAMIC_LOAD
-            give += self.gravity * h**2
-            np.maximum(give, MARGIN * far, out=give)
-            give += self.lengths
-            self.reach = give if self.bodies == 1 else np.where(self.used, give, np.inf)
+        self.h = h
+        # Predicted positions have fallen by g h² more than they will once the edges have pulled them back.
+        self.slack = self.shares * strain
+        self.fallen = self.gravity * h**2
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        kernels.project_tether(p, self.particles, self.anchors, self.starts, self.weights, self.reach, self.multipliers)
+        kernels.project_tether(
+            p, self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body, self.slack,
+            self.fallen, self.multipliers,
+        )  # fmt: skip
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        return self.reach - np.linalg.norm(x[self.particles] - x[self.anchors], axis=1)
+        least, usual = self.slack[:, self.body]
+        reach = self.lengths * (1.0 + np.maximum(least, usual + self.fallen / self.lengths))
+        return reach - np.linalg.norm(x[self.particles] - x[self.anchors], axis=1)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         d = x[self.anchors] - x[self.particles]

@@ -14,3 +14,4 @@ from .inflation import *
 from .levels import *
 from .motion import *
 from .projections import *
+from .steps import *

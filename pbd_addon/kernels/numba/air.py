@@ -13,10 +13,10 @@ THIRD = 1.0 / 3.0
 SERIES = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(9, -1, -1))
 
 
-BLOCK = 128
+BLOCK = 64
 """Triangles whose corners are read first, forces computed next, and impulses added last.
 
-The middle part then compiles to vectors: a triangle takes 8 ns, and 13 one by one."""
+The middle part then compiles to vectors. What a corner has lies in one place of memory."""
 
 
 @helper
@@ -25,9 +25,10 @@ def _taken(rate: float) -> float:
     return min(rate, 1.0 - 0.25 / max(rate, 0.5))
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
+@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
 def push_by_air(
     v: np.ndarray,
+    moving: np.ndarray,
     x: np.ndarray,
     air: np.ndarray,
     open_to: np.ndarray,
@@ -38,18 +39,15 @@ def push_by_air(
     shares: np.ndarray,
     h: float,
 ) -> None:
-    relative, impulses = np.empty(v.shape), np.zeros((v.shape[1], 3))
     step, shaded = 1 if air.shape[1] > 1 else 0, len(open_to) > 1 or open_to[0] != 1.0
-    for axis in range(3):
-        if shaded or not step:
-            blown = 0.0 if shaded else air[axis, 0]
-            for p in range(len(shares)):
-                relative[axis, p] = (blown - v[axis, p]) * THIRD
-        else:
-            for p in range(len(shares)):
-                relative[axis, p] = (air[axis, p] - v[axis, p]) * THIRD
-    corners, flow, push = np.empty((9, BLOCK)), np.empty((3, BLOCK)), np.empty((3, BLOCK))
-    ax, ay, az, bx, by, bz, cx, cy, cz = corners
+    met, impulses = np.empty((v.shape[1], 6)), np.zeros((v.shape[1], 3))
+    for p in range(len(shares)):
+        for axis in range(3):
+            blown = 0.0 if shaded else air[axis, p * step]
+            met[p, axis] = x[axis, p]
+            met[p, 3 + axis] = (blown - moving[axis, p]) * THIRD
+    edges, flow, push = np.empty((6, BLOCK)), np.empty((3, BLOCK)), np.empty((3, BLOCK))
+    fx, fy, fz, gx, gy, gz = edges
     ux, uy, uz = flow
     px, py, pz = push
     count = triangles.shape[1]
@@ -58,12 +56,12 @@ def push_by_air(
         for e in range(size):
             t = np.uint64(start + e)
             i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
-            ax[e], ay[e], az[e] = x[0, i], x[1, i], x[2, i]
-            bx[e], by[e], bz[e] = x[0, j], x[1, j], x[2, j]
-            cx[e], cy[e], cz[e] = x[0, k], x[1, k], x[2, k]
-            ux[e] = relative[0, i] + relative[0, j] + relative[0, k]
-            uy[e] = relative[1, i] + relative[1, j] + relative[1, k]
-            uz[e] = relative[2, i] + relative[2, j] + relative[2, k]
+            ax, ay, az = met[i, 0], met[i, 1], met[i, 2]
+            fx[e], fy[e], fz[e] = met[j, 0] - ax, met[j, 1] - ay, met[j, 2] - az
+            gx[e], gy[e], gz[e] = met[k, 0] - ax, met[k, 1] - ay, met[k, 2] - az
+            ux[e] = met[i, 3] + met[j, 3] + met[k, 3]
+            uy[e] = met[i, 4] + met[j, 4] + met[k, 4]
+            uz[e] = met[i, 5] + met[j, 5] + met[k, 5]
             if shaded:
                 i, j, k, share = i * np.uint64(step), j * np.uint64(step), k * np.uint64(step), open_to[t] * THIRD
                 ux[e] += share * (air[0, i] + air[0, j] + air[0, k])
@@ -71,9 +69,7 @@ def push_by_air(
                 uz[e] += share * (air[2, i] + air[2, j] + air[2, k])
         own_masses, own_normal, own_tangent = masses[start:], normal[start:], tangent[start:]
         for e in range(size):
-            fx, fy, fz = bx[e] - ax[e], by[e] - ay[e], bz[e] - az[e]
-            gx, gy, gz = cx[e] - ax[e], cy[e] - ay[e], cz[e] - az[e]
-            nx, ny, nz = fy * gz - fz * gy, fz * gx - fx * gz, fx * gy - fy * gx
+            nx, ny, nz = fy[e] * gz[e] - fz[e] * gy[e], fz[e] * gx[e] - fx[e] * gz[e], fx[e] * gy[e] - fy[e] * gx[e]
             mass, wx, wy, wz = own_masses[e], ux[e], uy[e], uz[e]
             square = max(nx * nx + ny * ny + nz * nz, 1e-300)
             rate = sqrt((wx * wx + wy * wy + wz * wz) * square) * (0.5 * h / mass)
@@ -83,8 +79,8 @@ def push_by_air(
             px[e] = along * wx + through * nx
             py[e] = along * wy + through * ny
             pz[e] = along * wz + through * nz
-        for m in range(3):
-            for e in range(size):
+        for e in range(size):
+            for m in range(3):
                 corner = np.uint64(triangles[m, np.uint64(start + e)])
                 impulses[corner, 0] += px[e]
                 impulses[corner, 1] += py[e]

@@ -9,6 +9,7 @@ Particle indices are made unsigned, or Numba would check each for being negative
 from __future__ import annotations
 
 from math import atan2, sqrt
+from typing import Literal
 
 import numpy as np
 
@@ -21,11 +22,13 @@ SMALL = 0.1
 """Largest tangent of a quarter of an angle up to which 8 terms of the arc tangent's series are exact: the next one is
 0.1^16 / 17 = 6e-18 of the first. Up to 0.4 rad, then, no angle needs `atan2`, which takes half of the time."""
 
+ORDER: Literal["C", "F"] = "F"
+
 TINY = 1e-12
 TURN = 2.0 * np.pi
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:,:], f8[:,:], f8[:], f8[:])")
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:,:], f8[:,:], f8[:], f8[:], i8)")
 def project_distance(
     p: np.ndarray,
     x: np.ndarray,
@@ -38,29 +41,42 @@ def project_distance(
     scale: np.ndarray,
     gamma: np.ndarray,
     multipliers: np.ndarray,
+    passes: int,
 ) -> None:
-    damped, pushed = len(gamma) > 0, len(alpha) - 1
-    for r in range(indices.shape[1]):
+    damped, kept, pushed = len(gamma) > 0, len(multipliers) > 0, len(alpha) - 1
+    for _ in range(passes):
+        for r in range(indices.shape[1]):
+            i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
+            dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
+            length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
+            error = length - rest_lengths[r]
+            side = np.uint64(pushed if error < 0.0 else 0)
+            residual = error + alpha[side, r] * multipliers[r] if kept else error
+            inverse = 1.0 / length
+            if damped:
+                before = dx * (x[0, i] - x[0, j]) + dy * (x[1, i] - x[1, j]) + dz * (x[2, i] - x[2, j])
+                residual += gamma[r] * (length - before * inverse)
+            step = residual * scale[side, r]
+            if kept:
+                multipliers[r] += step
+            step *= inverse
+            wi, wj = weights[0, r] * step, weights[1, r] * step
+            p[0, i] += wi * dx
+            p[1, i] += wi * dy
+            p[2, i] += wi * dz
+            p[0, j] -= wj * dx
+            p[1, j] -= wj * dy
+            p[2, j] -= wj * dz
+
+
+@kernel("f8[::1](f8[:,::1], i8[:,:], f8[:])")
+def strains(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.ndarray:
+    found = np.empty(len(rest_lengths))
+    for r in range(len(rest_lengths)):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
-        length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
-        error = length - rest_lengths[r]
-        side = np.uint64(pushed if error < 0.0 else 0)
-        residual = error + alpha[side, r] * multipliers[r]
-        inverse = 1.0 / length
-        if damped:
-            before = dx * (x[0, i] - x[0, j]) + dy * (x[1, i] - x[1, j]) + dz * (x[2, i] - x[2, j])
-            residual += gamma[r] * (length - before * inverse)
-        step = residual * scale[side, r]
-        multipliers[r] += step
-        step *= inverse
-        wi, wj = weights[0, r] * step, weights[1, r] * step
-        p[0, i] += wi * dx
-        p[1, i] += wi * dy
-        p[2, i] += wi * dz
-        p[0, j] -= wj * dx
-        p[1, j] -= wj * dy
-        p[2, j] -= wj * dz
+        found[r] = abs(sqrt(dx * dx + dy * dy + dz * dz) / rest_lengths[r] - 1.0)
+    return found
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
@@ -167,7 +183,10 @@ def project_dihedral(
                         p[axis, particle] = q[corner, axis, lane] + push * gradients[corner, axis, lane]
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:], b1)")
+@kernel(
+    "void(f8[:,::1], f8[:,::1], i8[::1,:], i8[:], i8[:,:], f8[::1,:], f8[::1,:], "
+    "f8[::1], f8[::1], f8[::1], f8[:,::1], b1)"
+)
 def project_isometric(
     p: np.ndarray,
     x: np.ndarray,
@@ -182,7 +201,7 @@ def project_isometric(
     multipliers: np.ndarray,
     fresh: bool,
 ) -> None:
-    damped = len(gamma) > 0
+    damped, kept = len(gamma) > 0, multipliers.shape[1] > 0
     for r in range(indices.shape[1]):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         m, n = np.uint64(indices[2, r]), np.uint64(indices[3, r])
@@ -200,10 +219,10 @@ def project_isometric(
         lx, ly, lz = 0.0, 0.0, 0.0
         if not fresh:
             lx, ly, lz = multipliers[0, r], multipliers[1, r], multipliers[2, r]
-        sx = (rx + alpha[r] * lx) * scale[r]
-        sy = (ry + alpha[r] * ly) * scale[r]
-        sz = (rz + alpha[r] * lz) * scale[r]
-        multipliers[0, r], multipliers[1, r], multipliers[2, r] = lx + sx, ly + sy, lz + sz
+            rx, ry, rz = rx + alpha[r] * lx, ry + alpha[r] * ly, rz + alpha[r] * lz
+        sx, sy, sz = rx * scale[r], ry * scale[r], rz * scale[r]
+        if kept:
+            multipliers[0, r], multipliers[1, r], multipliers[2, r] = lx + sx, ly + sy, lz + sz
         wa, wb, wc, wd = leverage[0, r], leverage[1, r], leverage[2, r], leverage[3, r]
         p[0, i] += wa * sx
         p[1, i] += wa * sy
@@ -262,23 +281,28 @@ def project_attachment(
             p[axis, i] += weights[r] * step
 
 
-@kernel("void(f8[:,::1], i8[:], i8[:], i8[:], f8[:], f8[:], f8[:])")
+@kernel("void(f8[:,::1], i8[::1], i8[::1], i8[:], f8[::1], f8[::1], i8[::1], f8[:,::1], f8, f8[::1])")
 def project_tether(
     p: np.ndarray,
     indices: np.ndarray,
     anchors: np.ndarray,
     starts: np.ndarray,
     weights: np.ndarray,
-    reach: np.ndarray,
+    lengths: np.ndarray,
+    body: np.ndarray,
+    slack: np.ndarray,
+    fallen: float,
     multipliers: np.ndarray,
 ) -> None:
     for r in range(len(indices)):
         i, j = np.uint64(indices[r]), np.uint64(anchors[r])
         dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
         square = dx * dx + dy * dy + dz * dz
-        if square > reach[r] * reach[r]:
+        own, k = lengths[r], np.uint64(body[r])
+        reach = own + max(slack[0, k] * own, slack[1, k] * own + fallen)
+        if square > reach * reach:
             length = sqrt(square) + TINY
-            excess = length - reach[r]
+            excess = length - reach
             multipliers[r] += excess / max(weights[r], TINY)
             share = excess / length
             p[0, i] -= dx * share

@@ -12,6 +12,7 @@ from .inflation import *
 from .levels import *
 from .motion import *
 from .projections import *
+from .steps import *
 
 _np.empty(30 * 2**20, _np.uint8)
 """Freed at once: from then on glibc keeps up to twice as much freed memory. Else it returns that of temporary arrays to

@@ -7,6 +7,7 @@ import numpy as np
 
 def push_by_air(
     v: np.ndarray,
+    moving: np.ndarray,
     x: np.ndarray,
     air: np.ndarray,
     open_to: np.ndarray,
@@ -19,10 +20,10 @@ def push_by_air(
 ) -> None:
     area = _doubled_areas(x, triangles)
     if len(open_to) == 1 and open_to[0] == 1.0:
-        relative = ((air - v) / 3.0).take(triangles, axis=1).sum(axis=1)
+        relative = ((air - moving) / 3.0).take(triangles, axis=1).sum(axis=1)
     else:
         thirds = np.broadcast_to(air / 3.0, v.shape).take(triangles, axis=1).sum(axis=1)
-        relative = open_to * thirds - v.take(triangles, axis=1).sum(axis=1) / 3.0
+        relative = open_to * thirds - moving.take(triangles, axis=1).sum(axis=1) / 3.0
     square = np.maximum(_dot(area, area), 1e-300)
     across = _dot(relative, area) / square
     rate = np.sqrt(_dot(relative, relative) * square) * (0.5 * h / masses)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from .layout import by_color as _by_color, scatter as _scatter
+
+ORDER: Literal["C", "F"] = "C"
 
 TINY = 1e-12
 
@@ -21,8 +25,10 @@ def project_distance(
     scale: np.ndarray,
     gamma: np.ndarray,
     multipliers: np.ndarray,
+    passes: int,
 ) -> None:
-    for rows, q in _by_color(p, indices, starts, layouts):
+    colors = (color for _ in range(passes) for color in _by_color(p, indices, starts, layouts))
+    for rows, q in colors:
         n = q[:, 0] - q[:, 1]
         length = np.sqrt(_dot(n, n)) + TINY
         error = length - rest_lengths[rows]
@@ -30,16 +36,24 @@ def project_distance(
         if len(alpha) > 1:
             pushed = error < 0.0
             give, leverage = np.where(pushed, alpha[1, rows], give), np.where(pushed, scale[1, rows], leverage)
-        error += give * multipliers[rows]
+        if len(multipliers):
+            error += give * multipliers[rows]
         if len(gamma):
             before = x.take(indices[:, rows], axis=1)
             error += gamma[rows] * (length - _dot(n, before[:, 0] - before[:, 1]) / length)
         step = error * leverage
-        multipliers[rows] += step
+        if len(multipliers):
+            multipliers[rows] += step
         step /= length
         n *= step
         q[:, 0] += weights[0, rows] * n
         q[:, 1] -= weights[1, rows] * n
+
+
+def strains(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.ndarray:
+    d = p.take(indices[0], axis=1)
+    d -= p.take(indices[1], axis=1)
+    return np.abs(np.sqrt(_dot(d, d)) / rest_lengths - 1.0)
 
 
 def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -126,9 +140,9 @@ def project_isometric(
         if not fresh:
             residual += alpha[rows] * multipliers[:, rows]
         residual *= scale[rows]
-        if fresh:
+        if fresh and multipliers.size:
             multipliers[:, rows] = residual
-        else:
+        elif not fresh:
             multipliers[:, rows] += residual
         q += residual[:, None] * leverage[:, rows]
 
@@ -166,17 +180,26 @@ def project_tether(
     anchors: np.ndarray,
     starts: np.ndarray,
     weights: np.ndarray,
-    reach: np.ndarray,
+    lengths: np.ndarray,
+    body: np.ndarray,
+    slack: np.ndarray,
+    fallen: float,
     multipliers: np.ndarray,
 ) -> None:
     for start, stop in zip(starts[:-1], starts[1:]):
         d = p.take(indices[start:stop], axis=1)
         d -= p.take(anchors[start:stop], axis=1)
         square = _dot(d, d)
-        far = np.flatnonzero(square > reach[start:stop] ** 2)  # few: cloth mostly hangs within its reach
+        least, usual = slack if slack.shape[1] == 1 else slack.take(body[start:stop], axis=1)
+        own = lengths[start:stop]
+        reach = usual * own
+        reach += fallen
+        np.maximum(reach, least * own, out=reach)
+        reach += own
+        far = np.flatnonzero(square > reach * reach)  # few: cloth mostly hangs within its reach
         length = np.sqrt(square[far]) + TINY
-        far += start
         excess = length - reach[far]
+        far += start
         multipliers[far] += excess / np.maximum(weights[far], TINY)
         free = indices[far]
         _scatter(p, free, p.take(free, axis=1) - d.take(far - start, axis=1) * (excess / length))

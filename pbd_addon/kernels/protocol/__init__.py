@@ -14,9 +14,12 @@ from .inflation import Inflation
 from .levels import Levels
 from .motion import Motion
 from .projections import Projections
+from .steps import Steps
 
 
-class Kernels(Air, Blocks, Hierarchies, Chains, Cones, Contacts, Inflation, Levels, Motion, Projections, Protocol):
+class Kernels(
+    Air, Blocks, Hierarchies, Chains, Cones, Contacts, Inflation, Levels, Motion, Projections, Steps, Protocol
+):  # fmt: skip
     """All kernels of a backend, which is a module."""
 
     __name__: str

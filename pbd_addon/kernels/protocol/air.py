@@ -16,6 +16,7 @@ class Air(Protocol):
     def push_by_air(
         self,
         v: np.ndarray,
+        moving: np.ndarray,
         x: np.ndarray,
         air: np.ndarray,
         open_to: np.ndarray,
@@ -28,6 +29,7 @@ class Air(Protocol):
     ) -> None:
         """Let air of the velocities `air` at each particle (3, n), or everywhere (3, 1), push for h, in place on v.
 
+        moving (3, n) [m/s]: velocities with which the particles meet it; may be v itself.
         A triangle meets the mean of what its corners meet, times its open_to (t,); [1.0] says 1 of all.
         masses (t,) [kg]: of the triangles; shares (n,) [1/kg]: how much of the momentum of its triangles each particle
         gets, over its mass; normal and tangent (t,) [kg/m³]: half the density of air times the coefficient for flow

@@ -10,17 +10,28 @@ k: Relaxation of each row: 1 for XPBD, k' of Müller et al. 2007 for PBD, (m,) f
 scale: Factor from a residual to a step, if it does not depend on positions: -k / ((1 + gamma) g W g + alpha) with the
     gradient g, (m,) float64.
 multipliers: Lagrange multipliers of this substep; accumulated in place.
+
+Where only one pass a substep is made, and nothing asks for its multipliers, distances and isometric hinges may have
+none, (0,) or (3, 0): they count as 0 and are not written.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 
 class Projections(Protocol):
-    """Springs, hinges, volumes, pins, tethers and planes."""
+    """Springs, hinges, volumes, pins, tethers and planes.
+
+    Attributes:
+        ORDER: Order in memory of what isometric hinges have in (4, m): "C" for NumPy, which reads the first particles
+            of all rows, then the second ones; "F" for Numba, which reads row by row: it has that from beyond the
+            second cache, in half the time where it lies in one place.
+    """
+
+    ORDER: Literal["C", "F"]
 
     def project_distance(
         self,
@@ -35,11 +46,16 @@ class Projections(Protocol):
         scale: np.ndarray,
         gamma: np.ndarray,
         multipliers: np.ndarray,
+        passes: int,
     ) -> None:
         """C = |p1 - p2| - rest length, with separate stiffness in tension and compression.
 
-        indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) for both.
+        indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) for both;
+        passes: over all rows, with accumulated multipliers.
         """
+
+    def strains(self, p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.ndarray:
+        """|length / rest length - 1| of distances, (m,); indices (2, m); rest_lengths (m,)."""
 
     def project_dihedral(
         self,
@@ -77,9 +93,9 @@ class Projections(Protocol):
     ) -> None:
         """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
 
-        indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m), which count as 0 if `fresh`, whatever
-        they hold: the first pass of a substep writes without reading. The gradient is the constant K, so this kernel
-        needs no square root, arc cosine or division.
+        indices (4, m); stencils K and leverage W K (4, m), all three in `ORDER`; multipliers (3, m), which count as 0
+        if `fresh`, whatever they hold: the first pass of a substep writes without reading. The gradient is the constant
+        K, so this kernel needs no square root, arc cosine or division.
         """
 
     def volume_gradients(
@@ -116,12 +132,16 @@ class Projections(Protocol):
         anchors: np.ndarray,
         starts: np.ndarray,
         weights: np.ndarray,
-        reach: np.ndarray,
+        lengths: np.ndarray,
+        body: np.ndarray,
+        slack: np.ndarray,
+        fallen: float,
         multipliers: np.ndarray,
     ) -> None:
         """C = reach - |p - anchor| >= 0; only the free particle moves (Kim et al. 2012).
 
-        indices, anchors (m,) int; reach (m,) [m]; weights (m,) of the free particles.
+        indices, anchors, body (m,) int; weights (m,) of the free particles. The reach of a row of the body k is its
+        length (m,) [m] L + max(slack[0, k] L, slack[1, k] L + fallen); slack (2, bodies), fallen [m].
         """
 
     def project_plane(

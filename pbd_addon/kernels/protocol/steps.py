@@ -1,0 +1,43 @@
+"""Prediction and velocities, lines (5), (7) and (13) of the algorithm in `solver`; terms as in `time_stepping`.
+
+Common arguments: x, p, start (3, n) [m]; velocities (3, n) [m/s]; h [s].
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Steps(Protocol):
+    """From velocities to positions and back."""
+
+    def extrapolate(self, v: np.ndarray, before: np.ndarray, earlier: np.ndarray, share: float) -> np.ndarray:
+        """Velocities or positions v + share (before - earlier), (3, n)."""
+
+    def predict(
+        self,
+        x: np.ndarray,
+        v: np.ndarray,
+        before: np.ndarray,
+        past_x: np.ndarray,
+        past_v: np.ndarray,
+        share: float,
+        early: float,
+        gravity: tuple[float, float, float],
+        fraction: np.ndarray,
+        h: float,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where a substep starts from, and where it ends without constraints.
+
+        before: velocities of which slower ones are in v; past_x, past_v: positions, and velocities that were slowed,
+        of the substep before; share: b, 0 in first order, where the start is x itself; early [s]: time for which what
+        was taken of v counts too long; gravity: three numbers [m/s²]; fraction (n,): of it that acts.
+
+        Returns:
+            X = x + b (x - x') - early (v - before), and p = X + h (v + b (before - v') + h fraction gravity).
+        """
+
+    def velocities(self, p: np.ndarray, start: np.ndarray, h: float, limit: float) -> tuple[np.ndarray, bool]:
+        """(p - start) / h, (3, n), and whether every component is below a limit [m/s]; false for NaN too."""
