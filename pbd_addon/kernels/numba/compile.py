@@ -18,13 +18,13 @@ FEW_BITS = np.dtype(int).itemsize < 8
 """Whether arrays of Python's int have 32 bits, as with NumPy before 2.0 on Windows."""
 
 
-def kernel(signature: str) -> Callable[[F], F]:
-    """Compile a function for one signature, or read it from the cache in NUMBA_CACHE_DIR.
+def kernel(*signatures: str) -> Callable[[F], F]:
+    """Compile a function for its signatures, or read it from the cache in NUMBA_CACHE_DIR.
 
-    With a signature nothing is compiled later in the middle of a frame; arguments of other types raise a TypeError.
+    With signatures nothing is compiled later in the middle of a frame; arguments of other types raise a TypeError.
     `f8[:]` in a signature accepts any strides, `f8[::1]` only contiguous arrays.
     """
-    compile_it = numba.njit(signature, cache=True, fastmath=False, boundscheck=False, error_model="numpy")
+    compile_it = numba.njit(list(signatures), cache=True, fastmath=False, boundscheck=False, error_model="numpy")
 
     def compiled(function: F) -> F:
         made: F = compile_it(_nameless(function))

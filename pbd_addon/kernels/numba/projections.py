@@ -185,7 +185,10 @@ def project_dihedral(
 
 @kernel(
     "void(f8[:,::1], f8[:,::1], i8[::1,:], i8[:], i8[:,:], f8[::1,:], f8[::1,:], "
-    "f8[::1], f8[::1], f8[::1], f8[:,::1], b1)"
+    "f8[::1], f8[::1], f8[::1], f8[:,::1], b1)",
+    # A single hinge is in both orders, and NumPy's wins.
+    "void(f8[:,::1], f8[:,::1], i8[:,::1], i8[:], i8[:,:], f8[:,::1], f8[:,::1], "
+    "f8[::1], f8[::1], f8[::1], f8[:,::1], b1)",
 )
 def project_isometric(
     p: np.ndarray,
