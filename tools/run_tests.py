@@ -8,9 +8,9 @@ oldest, and in the Blenders between them what most people do. All is both.
 
 The physics tests need no Blender. Those that leave the choice of kernels open, and the samples and guides, compute with
 Numba beside the newest Blender, in half the time, and with NumPy beside the oldest; PBD_KERNELS chooses otherwise.
-Physics tests never share a process
-with the tests in tests/blender: there the add-on is an installed extension, here `pbd_addon` is a plain package, and
-Blender objects to seeing both.
+Those that run once per backend do so too when nothing is named and both Blenders are here.
+Physics tests never share a process with the tests in tests/blender: there the add-on is an installed extension, here
+`pbd_addon` is a plain package, and Blender objects to seeing both.
 
 The last line printed is "N passed, N failed". The exit code is not 0 when a test failed, when none ran,
 and when a Blender could not be run. One whose Python is not on this machine is left out, unless the
@@ -110,6 +110,7 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
     common, numeric, alone, long = paths_of(COMMON), paths_of(NUMERIC, "tests"), paths_of(ALONE), paths_of(LONG)
     marked = any(option.startswith("-m") for option in options)
     quick = [] if marked else ["-m", "not slow"]
+    numba, numpy = ([f"--kernels={name}"] if len(environments) > 1 else [] for name in ("numba", "numpy"))
     of_newest = {"first": quick, "rest": [] if marked else ["-m", "slow"], "all": []}[part]
     suites = []
     for blender, python in environments:
@@ -119,15 +120,16 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
             chosen += [("blender", [*within, *in_blender])] if in_blender else []
         elif blender is environments[-1][0]:
             chosen += [
-                ("physics", [*without, *of_newest, "tests"]),
+                ("physics", [*without, *numba, *of_newest, "tests"]),
                 ("blender", [*within, *of_newest, *ignored(long), "tests/blender"]),
                 ("samples", [*within, *of_newest, *long]),
             ]
         elif blender is environments[0][0]:
             if part != "rest":
-                chosen += [("physics", [*without, *quick, *numeric]), ("blender", [*within, *quick, *common])]
+                chosen.append(("physics", [*without, *numpy, *quick, *numeric]))
+                chosen.append(("blender", [*within, *quick, *common]))
             if part != "first":
-                chosen.append(("physics, rest", [*without, *quick, *ignored(numeric), "tests"]))
+                chosen.append(("physics, rest", [*without, *numpy, *quick, *ignored(numeric), "tests"]))
                 chosen.append(("blender, rest", [*within, *quick, *ignored(common + alone), "tests/blender"]))
                 chosen += [(name, [*within, *quick, path]) for name, path in zip(ALONE, alone)]
                 # They are slow only because Numba compiles, which differs between Pythons.
