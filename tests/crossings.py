@@ -16,6 +16,9 @@ ROUNDING = 1e-14
 CHUNK = 1_000_000
 """Most pairs that are looked at together."""
 
+ONE_MESH = 1 << 31
+"""More than any mesh has vertices."""
+
 MOST_STRIPS = 512
 """Most strips that the space is cut into for the search."""
 
@@ -29,11 +32,16 @@ SAMPLES = np.array([
 """Barycentric coordinates, to be divided by their sum, of the points inside of a triangle that are measured."""
 
 
+def _as_one(pairs: np.ndarray) -> np.ndarray:
+    """Pairs of vertices (k, 2) as one number each, (k,): NumPy sorts numbers ten times as fast as rows."""
+    return pairs[:, 0] * ONE_MESH + pairs[:, 1]
+
+
 def unique_edges(triangles: np.ndarray) -> np.ndarray:
     """Edges of triangles (t, 3), each once, smaller vertex first, (e, 2) int64."""
     triangles = np.asarray(triangles, np.int64).reshape(-1, 3)
     pairs = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    return np.unique(pairs, axis=0)
+    return np.column_stack(np.divmod(np.unique(_as_one(pairs)), ONE_MESH))
 
 
 def box_pairs(
@@ -237,7 +245,7 @@ def faces_above(points: np.ndarray, x: np.ndarray, triangles: np.ndarray, up: np
 def is_closed(triangles: np.ndarray) -> bool:
     """Whether every edge of triangles (t, 3) has two faces, which pass along it in opposite directions."""
     half = np.asarray(triangles, np.int64)[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-    forth, back = np.unique(half, axis=0), np.unique(half[:, ::-1], axis=0)
+    forth, back = np.unique(_as_one(half)), np.unique(_as_one(half[:, ::-1]))
     return len(forth) == len(half) and np.array_equal(forth, back)
 
 
