@@ -4,30 +4,32 @@ from importlib.util import find_spec
 
 import pytest
 
-BACKENDS = {"numpy", "numba"}
+BACKENDS = ("numpy", "numba")
 
 # Not importorskip: at this level it may skip the whole run.
 collect_ignore = [] if find_spec("bpy") else ["blender"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--kernels", choices=BACKENDS, help="of tests that are not slow and run once per backend, only those with this"
-    )
+    parser.addoption("--kernels", choices=BACKENDS, help="leave out tests that are not slow and for the other backend")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--kernels`, leave out what the same test with the other backend says: it runs in another suite."""
-    others = BACKENDS - {config.getoption("kernels")}
-    if others == BACKENDS:
-        return
-    kept, left_out = [], []
-    for item in items:
-        name = item.callspec.id if hasattr(item, "callspec") else ""
-        other = not others.isdisjoint(name.split("-")) and not item.get_closest_marker("slow")
-        (left_out if other else kept).append(item)
-    items[:] = kept
-    config.hook.pytest_deselected(items=left_out)
+    """With `--kernels`, leave out what another suite runs with the other backend."""
+    kernels = config.getoption("kernels")
+    if kernels:
+        left_out = [
+            item for item in items if backend(item) not in ("", kernels) and not item.get_closest_marker("slow")
+        ]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def backend(item: pytest.Item) -> str:
+    """The backend that a test chooses, by a parameter or as the fastest, or ""."""
+    words = item.callspec.id.split("-") if hasattr(item, "callspec") else []
+    chosen = [name for name in BACKENDS if name in words]
+    return chosen[0] if chosen else "numba" if "fastest_kernels" in item.fixturenames else ""
 
 
 @pytest.fixture
