@@ -48,8 +48,8 @@ def gaps(x: np.ndarray, body: Body) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.parametrize(("distance", "frames"), [(0.006, 100), (0.004, 100)])
-def test_six_layers_keep_their_distance(distance, frames):
+@pytest.mark.parametrize("distance", [0.006, 0.004])
+def test_six_layers_keep_their_distance(distance):
     """Under its own weight on a floor, a strip folded in six keeps 0.8 of the self distance between all layers."""
     body = zigzag(1.1 * distance, self_distance=distance, bend=1e-6, density=0.3)
     np.testing.assert_allclose(body.edge_strain(body.vertices), 0.0, atol=1e-9)
@@ -58,7 +58,7 @@ def test_six_layers_keep_their_distance(distance, frames):
     floor_at = floor.vertices - [0.0, 0.0, 0.005]
     floor = Collider(floor_at, floor.mesh.triangles, 0.001)
     simulation = Simulation([body], [floor])
-    for frame in range(1, frames + 1):
+    for frame in range(1, 61):
         report = simulation.step(DT)
         x = simulation.positions(body)
         if frame % 10 == 0:

@@ -600,7 +600,7 @@ def test_a_balloon_is_the_same(mode):
         floor = Plane((0.0, 0.0, 0.0), (0.1, 0.0, 1.0))
         return Simulation([body], [floor], self_collision=False, kernels=name), body
 
-    apart, pair = both(make, 40)
+    apart, pair = both(make, 24)
     assert max(apart) < 1e-9
     assert max(report.contacts for report in pair[0][0].reports.values()) > 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -80,6 +81,7 @@ def test_without_strength_vertices_at_one_place_fall_apart():
     assert (x[lower, 2] < parts[lower, 2] - 0.5).all()
 
 
+@functools.cache
 def tears_at(columns=12, strength=300.0, substeps=80, width=0.2, seconds=3.0, mesh="quads"):
     """Load per strength at which a strip tears whose weight grows to that in `seconds`; the simulation; its body."""
     vertices, faces = upright(columns, 2 * columns, width, 2.0 * width)
