@@ -1,4 +1,4 @@
-"""Nothing goes through: cloth and obstacles of all sizes, at 1, 5 and 20 m/s, judged in every frame.
+"""Nothing goes through: cloth and obstacles of all sizes, at 1 and 20 m/s, judged in every frame.
 
 At 20 m/s a frame is 0.8 m, several times the size of everything here, so who is where after a frame says whether
 something went through in between.
@@ -56,7 +56,7 @@ def meet(kind: str, cuts: int, speed: float, thickness: float, mover: str) -> No
 
 
 @pytest.mark.parametrize(("mover", "thickness"), [("cloth", 0.001), ("collider", 0.001), ("collider", 0.005)])
-@pytest.mark.parametrize("speed", [1.0, 5.0, 20.0])
+@pytest.mark.parametrize("speed", [1.0, 20.0])
 @pytest.mark.parametrize("kind", ["box", "fine box", "spike", "open sheet"])
 def test_coarse_cloth_is_not_gone_through(kind, speed, thickness, mover):
     """Edges of 62 mm, so that corners and spikes come between the vertices."""
@@ -64,7 +64,7 @@ def test_coarse_cloth_is_not_gone_through(kind, speed, thickness, mover):
 
 
 @pytest.mark.parametrize(("mover", "thickness"), [("cloth", 0.005), ("collider", 0.001)])
-@pytest.mark.parametrize("speed", [1.0, 5.0, 20.0])
+@pytest.mark.parametrize("speed", [1.0, 20.0])
 @pytest.mark.parametrize("kind", ["box", "fine box", "spike", "open sheet"])
 def test_fine_cloth_is_not_gone_through(kind, speed, thickness, mover):
     """Edges of 12.5 mm, of which 20 m/s are three in a substep of 1/480 s."""
@@ -116,7 +116,7 @@ def test_a_spinning_box_catches_nothing(cuts):
             assert not faces_above(x[inner], stands, triangles, UP)[0].any(), f"behind the box in frame {frame}"
 
 
-@pytest.mark.parametrize("speed", [1.0, 5.0, 20.0])
+@pytest.mark.parametrize("speed", [1.0, 20.0])
 @pytest.mark.parametrize(("cuts", "other_cuts"), [(COARSE, FINE), (FINE, COARSE), (FINE, FINE)])
 def test_cloth_does_not_go_through_cloth(cuts, other_cuts, speed):
     """A sheet flies at another one of any fineness that is as free; they never cross and never change places."""

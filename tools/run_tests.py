@@ -8,7 +8,7 @@ oldest, and in the Blenders between them what most people do. All is both.
 
 The physics tests need no Blender. Those that leave the choice of kernels open, and the samples and guides, compute with
 Numba beside the newest Blender, in half the time, and with NumPy beside the oldest; PBD_KERNELS chooses otherwise.
-Those that run once per backend do so too when nothing is named and both Blenders are here.
+Those that run once per backend, or with the fastest, run only there, unless arguments narrow the run.
 Physics tests never share a process with the tests in tests/blender: there the add-on is an installed extension, here
 `pbd_addon` is a plain package, and Blender objects to seeing both.
 
@@ -110,7 +110,8 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
     common, numeric, alone, long = paths_of(COMMON), paths_of(NUMERIC, "tests"), paths_of(ALONE), paths_of(LONG)
     marked = any(option.startswith("-m") for option in options)
     quick = [] if marked else ["-m", "not slow"]
-    numba, numpy = ([f"--kernels={name}"] if len(environments) > 1 else [] for name in ("numba", "numpy"))
+    shared = len(environments) > 1 and not arguments  # each backend has its Blender
+    numba, numpy = ([f"--kernels={name}"] if shared else [] for name in ("numba", "numpy"))
     of_newest = {"first": quick, "rest": [] if marked else ["-m", "slow"], "all": []}[part]
     suites = []
     for blender, python in environments:
