@@ -301,6 +301,7 @@ def curvature(positions):
     return np.mean([np.arccos(np.clip(turn, -1.0, 1.0)).mean() for turn in turns])
 
 
+@pytest.mark.slow
 def test_balloon_is_lifted_by_its_gas_and_round_at_last(open_sample):
     sample = open_sample("balloon")
     monkey = sample.only()
@@ -321,6 +322,7 @@ def test_balloon_is_lifted_by_its_gas_and_round_at_last(open_sample):
     assert 1.2 < volume(monkey, shown(monkey)) / volume(monkey, rest) < 2.2
 
 
+@pytest.mark.slow
 def test_cushion_is_blown_up_and_comes_to_rest_on_the_floor(open_sample):
     sample = open_sample("cushion")
     cushion = sample.only()
