@@ -19,6 +19,7 @@ ITEMS = (
     *((kind.upper(), maps.LABELS[kind], f"Multiplies {about[0]}") for kind, about in maps.ABOUT.items()),
     ("COLLISION", "Object Collisions", "What meets obstacles, floor and other cloth"),
     ("SELF_COLLISION", "Self Collisions", "What meets the rest of the same cloth"),
+    ("HOLD", "Hold", "Which pinned and attached vertices can let go by themselves"),
     (PIN, "Pin", "Which vertices are held, and how firmly"),
 )
 

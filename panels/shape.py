@@ -27,6 +27,9 @@ class Shape(BodyPanel):
         row = layout.row()
         row.active = bool(obj.pbd.pin_group or obj.pbd.attach_object)
         draw_rows(row, obj.pbd, "hold_pins")
+        col = layout.column()
+        col.active = row.active and obj.pbd.hold_pins
+        draw_map(context, col, "hold")
         if is_edited:
             row = row_of_buttons(layout, context, "Pin Selected", "Unpin Selected")
             row.operator("object.pbd_pin_selected")

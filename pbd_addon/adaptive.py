@@ -215,15 +215,15 @@ def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:
 
     Both are root mean squares about the center of mass. Pins count by their targets.
     """
-    most = 0.0
-    for material, part, pins in zip(model.materials, model.slices, model.pin_slices):
+    most, held = 0.0, ~np.isin(np.arange(len(model.pins)), model.loose_pins)
+    for part, pins in zip(model.slices, model.pin_slices):
         share = model.masses[part] / model.masses[part].sum()
         x, way = state.x[:, part], dt * state.v[:, part]
         mean = (share * way).sum(axis=1, keepdims=True)
         off = x - (share * x).sum(axis=1, keepdims=True)
         size = math.sqrt((share * off**2).sum())
         inner = math.sqrt((share * (way - mean) ** 2).sum())
-        pulled = (targets.pins[:, pins] - state.pin_targets[:, pins] - mean) * material.hold_pins
+        pulled = (targets.pins[:, pins] - state.pin_targets[:, pins] - mean) * held[pins]
         if size > 0.0:
             most = max(most, inner / size, math.sqrt((pulled**2).sum(axis=0).max(initial=0.0)) / size)
     return most

@@ -38,7 +38,7 @@ class Body:
         maps: Factors on the material by the names in `maps.MAPS`, each (n,) [1]. "stretch" applies to tension,
             compression and shear, "shrink" to rest lengths; "density" does nothing where masses are given. Where
             "collision" or "self_collision" is below a half, a vertex and its faces meet no other object, or no other
-            part of the body.
+            part of the body; where "hold" is, a pin does not hold.
         creases: Edges that are folded at rest; default: none.
         velocity: At which it starts, (3,) [m/s].
         angular_velocity: At which it starts to turn about its center of mass, (3,) [rad/s]: along the axis.

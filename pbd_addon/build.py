@@ -46,7 +46,7 @@ from .constraints.distance import is_soft
 from .constraints.plate_elements import FLAT
 from .contact import Collider, ContactConstraints, SeamNeighbors, Surface
 from .lift import Lift
-from .maps import MAPS, of_particles
+from .maps import MAPS, TAKES_PART, of_particles
 from .mesh import TriMesh, connected_components, half_edges, rest_volume
 from .model import Layout, Model, Sewn, initial_joints
 from .settings import Material, SolverSettings
@@ -85,7 +85,7 @@ def build_model(
         roped = np.array([not material.sewing for material in materials])
         joined = initial_joints(bodies, materials)
         sewn = Sewn(roped, np.zeros(sum(len(body.seams) for body in bodies), bool), joined)
-    layout = _lay_out(bodies, [material.hold_pins for material in materials], sewn)
+    layout = _lay_out(bodies, _held_pins(bodies, materials, maps), sewn)
     yield
     volume = VolumeConstraints(_closed_pieces(layout), len(layout.islands))
     inertia = _inertia(layout, materials, maps, settings, volume)
@@ -152,7 +152,7 @@ def with_materials(
     sewn: the same of what was sewn and is joined.
     """
     opened, sewn = model.volume.opened if opened is None else opened, sewn or model.sewn
-    same_pins = all(new.hold_pins == old.hold_pins for new, old in zip(materials, model.materials))
+    same_pins = np.array_equal(np.flatnonzero(~_held_pins(model.bodies, materials, maps)), model.loose_pins)
     same_joints = np.array_equal(sewn.joined, model.sewn.joined)
     if not same_pins or not same_joints or not np.array_equal(sewn.roped, model.sewn.roped):
         built = finish(build_model(model.bodies, model.planes, model.colliders, settings, materials, maps, sewn))
@@ -234,11 +234,20 @@ def _in_order(model: Model) -> Model:
     return dataclasses.replace(model, constraints=constraints, sequence=sequence, outer=outer)
 
 
-def _lay_out(bodies: Sequence[Body], hold: Sequence[bool], sewn: Sewn) -> Layout:
+def _held_pins(
+    bodies: Sequence[Body], materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]]
+) -> np.ndarray:
+    """Which pins of all bodies hold, (k,) bool."""
+    shares = [
+        own["hold"][body.pin_ids] if "hold" in own else np.ones(len(body.pin_ids)) for body, own in zip(bodies, maps)
+    ]
+    return np.concatenate([m.hold_pins & (share >= TAKES_PART) for m, share in zip(materials, shares)])
+
+
+def _lay_out(bodies: Sequence[Body], held: np.ndarray, sewn: Sewn) -> Layout:
     slices = _slices([len(body.vertices) for body in bodies])
     bodies = [_as_joined(body, sewn.joined[part] - part.start) for body, part in zip(bodies, slices)]
     pins = np.concatenate([body.pin_ids + part.start for body, part in zip(bodies, slices)])
-    held = np.repeat(hold, [len(body.pin_ids) for body in bodies])
     is_firm = held & (np.concatenate([body.pin_weights for body in bodies]) >= 1.0)
     still = np.concatenate([body.isolated for body in bodies])
     still[pins[is_firm]] = True

@@ -10,13 +10,14 @@ from . import arguments
 
 MAPS = (
     *("stretch", "bend", "shrink", "density", "pressure", "friction", "tear", "internal"),
-    *("collision", "self_collision"),
+    *("collision", "self_collision", "hold"),
 )
 """What can vary over a body: in-plane stiffness, bending stiffness, rest lengths, density, pressure, friction, tear
-strength, stiffness of internal springs, and what takes part in collisions with other objects and with itself."""
+strength, stiffness of internal springs, what takes part in collisions with other objects and with itself, and
+which pins hold."""
 
 TAKES_PART = 0.5
-"""From this factor of "collision" or "self_collision" on a vertex takes part."""
+"""From this factor of "collision" or "self_collision" on a vertex takes part, and of "hold" on a pin holds."""
 
 ABOVE_ZERO = ("shrink", "density")
 """Maps whose factors must be positive; the others may be 0."""

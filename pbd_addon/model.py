@@ -160,7 +160,7 @@ class Layout:
         slices: The range of each body's particles.
         pins: Pinned particles of all bodies, (k,) int; `pin_slices` are the ranges of each body's pins.
         firm_pins: Indices into `pins` of those with weight 1 that are held, (f,) int; `soft_pins` are other held ones,
-            `loose_pins` those of bodies whose pins are not held.
+            `loose_pins` those that do not hold.
         pinned: Particles with firm pins, (f,) int.
         free: Particles that can move, (m,) int: neither firmly pinned nor isolated.
         islands: Connected component of every particle, (n,) int.

@@ -219,6 +219,47 @@ def test_pins_that_are_not_held_do_nothing(pins, automatic):
     assert np.abs(loose[-1] - falling(pins, True, automatic=automatic)[-1]).max() > 0.1
 
 
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (0.5, 1.0), (1.0, 0.5)])
+@pytest.mark.parametrize("automatic", [False, True])
+def test_a_pin_that_the_map_lets_go_does_nothing(weights, automatic):
+    """The same bits as without it, firm or soft; one that holds is as ever, at the limit too."""
+    ends = []
+    for pins, maps in (
+        (dict(zip((0, 20), weights)), {"hold": np.where(np.arange(441) == 20, 0.49, 0.5)}),
+        ({0: weights[0]}, {}),
+        (dict(zip((0, 20), weights)), {"hold": np.zeros(441)}),
+        ({}, {}),
+    ):
+        body = Body(*grid(20, 20, 1.0, 1.0), Material.preset("Cotton"), pins=pins, maps=maps)
+        simulation = Simulation([body], automatic=automatic)
+        for _ in range(12):
+            simulation.step(1 / 24)
+        ends.append(simulation.positions(body))
+    np.testing.assert_array_equal(ends[0], ends[1])
+    np.testing.assert_array_equal(ends[2], ends[3])
+    assert np.abs(ends[0] - ends[2]).max() > 0.1
+
+
+def test_hooks_let_go_one_after_another_and_take_hold_again():
+    body = Body(*grid(20, 20, 1.0, 1.0), Material.preset("Cotton"), pins=range(0, 21, 5))
+    simulation = Simulation([body])
+    weights = np.zeros(441)
+    weights[body.pin_ids] = np.linspace(0.6, 1.0, 5)
+    held, runs = [], []
+    simulation.step(1 / 24)
+    for _ in range(2):
+        simulation.truncate(0)
+        for k in range(16):
+            simulation.set_maps(body, {"hold": 1.0 + weights * (np.interp(k, [2, 12, 13], [1.0, 0.0, 1.0]) - 1.0)})
+            simulation.step(1 / 24)
+            held.append(np.isclose(simulation.positions(body)[body.pin_ids], body.vertices[body.pin_ids]).all(axis=1))
+        runs.append(simulation.positions(body).copy())
+    assert [row.sum() for row in held[:14:3]] == [5, 5, 5, 2, 0]
+    assert all((one >= other)[:-1].all() for one, other in zip(held[:12], held[1:13])), "none holds again by itself"
+    assert held[15].sum() == 0, "loose pins aim at where they have fallen to until they are told otherwise"
+    np.testing.assert_array_equal(*runs)
+
+
 def test_pins_let_go_and_hold_again_without_a_leap():
     """Let go, a hanging sheet falls; held again, its pins are back in one frame; a second run is the same."""
     held = Material.preset("Cotton")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
+from ..maps import TAKES_PART
 from .errors import PBDError
 from .kinds import Object, Scene
 from .output import output_modifier, shape_keys
@@ -36,6 +37,7 @@ class Held(NamedTuple):
     key: tuple  # what has to be the same for them to hold
     pinned: np.ndarray  # (p,) int
     attached: np.ndarray  # (a,) int
+    letting: np.ndarray  # weights of the group that can let go, (n,) float32
 
 
 _held: dict[int, Held] = {}
@@ -51,13 +53,14 @@ def points(scene: Scene, view_layer: bpy.types.ViewLayer) -> Iterator[tuple[np.n
         held = held_vertices(obj)
         if len(held.pinned) or len(held.attached):
             x = shown_places(scene, obj)
-            yield x[held.pinned], x[held.attached]
+            holds = obj.pbd.hold_low + held.letting * (obj.pbd.hold_high - obj.pbd.hold_low) >= TAKES_PART
+            yield x[held.pinned[holds[held.pinned]]], x[held.attached[holds[held.attached]]]
 
 
 def held_vertices(obj: Object) -> Held:
     """Which vertices are held; kept until an edit, because Blender reads vertex groups slowly."""
     pbd = obj.pbd
-    key = (len(obj.data.vertices), pbd.pin_group, pbd.attach_group, pbd.attach_object is None)
+    key = (len(obj.data.vertices), pbd.pin_group, pbd.attach_group, pbd.attach_object is None, pbd.hold_group)
     found = _held.get(obj.session_uid)
     if found is None or found.key != key:
         found = _held[obj.session_uid] = _read_held(obj, key)
@@ -73,7 +76,10 @@ def _read_held(obj: Object, key: tuple) -> Held:
     pinned = nothing
     if obj.pbd.pin_group in obj.vertex_groups:
         pinned = np.setdiff1d(np.flatnonzero(user_keys.read_weights(obj, obj.pbd.pin_group)), attached)
-    return Held(key, pinned, attached)
+    letting = np.zeros(len(obj.data.vertices), np.float32)
+    if obj.pbd.hold_group in obj.vertex_groups:
+        letting = user_keys.read_weights(obj, obj.pbd.hold_group)
+    return Held(key, pinned, attached, letting)
 
 
 def shown_places(scene: Scene, obj: Object) -> np.ndarray:

@@ -58,6 +58,10 @@ def set_tension():
     objects("Flag")[0].pbd.stretch = 4000.0
 
 
+def let_pins_go():
+    objects("Flag")[0].pbd.hold_low = 0.0
+
+
 def set_substeps():
     bpy.context.scene.pbd.substeps += 1
 
@@ -266,6 +270,7 @@ def color():
 
 ROWS = [
     (set_tension, SHOWN + 1, "Tension of 'Flag' changed"),
+    (let_pins_go, SHOWN + 1, "Hold Low of 'Flag' changed"),
     (set_substeps, SHOWN + 1, "Quality Steps changed"),
     (set_gravity, SHOWN + 1, "Gravity changed"),
     (raise_floor, SHOWN + 1, "Floor changed"),

@@ -148,6 +148,74 @@ def test_a_keyed_switch_lets_the_cloth_go(extension):
     np.testing.assert_allclose(again[[15, 19]], seen[1][[15, 19]], atol=1e-6)
 
 
+def hold(obj, **weights):
+    """A group of pins that can let go: weights by "v" and the vertex."""
+    group = obj.vertex_groups.new(name="Release")
+    for name, weight in weights.items():
+        group.add([int(name[1:])], weight, "REPLACE")
+    obj.pbd.hold_group = "Release"
+    assert (obj.pbd.hold_low, obj.pbd.hold_high) == (1.0, 1.0)
+
+
+def keyed(obj, *keys):
+    for frame, high in keys:
+        obj.pbd.hold_high = high
+        obj.pbd.keyframe_insert("hold_high", frame=frame)
+    scenes.straighten(obj)
+
+
+def test_a_keyed_group_of_pins_lets_go_and_the_others_hold(extension):
+    obj = scenes.add_grid(rx=6, ry=6)
+    scenes.pin(obj, [30, 33, 35])
+    hold(obj, v33=0.8, v35=1.0)
+    keyed(obj, (1, 1.0), (4, 1.0), (14, 0.0))
+    seen = {frame: points for frame, (points,) in play([obj], 1, 18).items()}
+    falls = {v: next((at for at in seen if seen[at][v, 2] < seen[1][v, 2] - 1e-4), None) for v in (30, 33, 35)}
+    assert falls == {30: None, 33: 11, 35: 10}
+    session = extension.bridge("timeline.session")
+    obj.pbd.hold_high = 1.0
+    obj.pbd.keyframe_insert("hold_high", frame=14)
+    go(9)
+    assert session.get(bpy.context.scene).invalidated.first == 5
+    again = play([obj], 5, 18)[18][0]
+    np.testing.assert_allclose(again[[30, 33, 35]], seen[1][[30, 33, 35]], atol=1e-6)
+
+
+def test_what_was_attached_lets_go_too_and_goes_on_from_disk(extension, tmp_path):
+    mast, obj = scenes.add_grid("Mast", pbd=False), scenes.add_grid()
+    obj.vertex_groups.new(name="Attach").add([15, 19], 1.0, "REPLACE")
+    obj.pbd.attach_object, obj.pbd.attach_group = mast, "Attach"
+    scenes.animate_location(mast, 1, 20, (0.0, 0.0, 0.5))
+    hold(obj, v19=1.0)
+    keyed(obj, (1, 1.0), (6, 1.0), (7, 0.0))
+    bpy.context.scene.pbd.use_disk_cache = True
+    path = str(tmp_path / "mast.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    seen = play([obj], 1, 14)
+    assert seen[14][0][15, 2] > seen[6][0][15, 2] > seen[1][0][15, 2]
+    assert seen[14][0][19, 2] < seen[6][0][19, 2]
+    session = extension.bridge("timeline.session")
+    session.drop(bpy.context.scene)
+    play([obj], 1, 9)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    obj = bpy.data.objects["Flag"]
+    record = session.get(bpy.context.scene)
+    assert (record.last_frame, record.disk_note) == (9, "")
+    np.testing.assert_allclose(play([obj], 10, 14)[14][0], seen[14][0], atol=2e-5)
+
+
+def test_the_view_shows_only_pins_that_hold(extension):
+    overlay = extension.bridge("overlay")
+    obj = scenes.add_grid()
+    scenes.pin(obj, [0, 4])
+    hold(obj, v4=1.0)
+    for high, count in ((1.0, 2), (0.0, 1)):
+        obj.pbd.hold_high = high
+        points = list(overlay.points(bpy.context.scene, bpy.context.view_layer))
+        assert [len(pinned) for pinned, _attached in points] == [count]
+
+
 @pytest.mark.parametrize("pushed", [True, False])
 def test_a_group_cleared_by_its_cross_stays_so_when_a_redo_panel_undoes(extension, pushed):
     """A redo panel undoes the last operator before it runs it again; Blender makes no undo step for the cross."""

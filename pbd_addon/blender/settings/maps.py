@@ -24,6 +24,7 @@ LABELS = {
     "internal": "Springs",
     "collision": "Object Collisions",
     "self_collision": "Self Collisions",
+    "hold": "Hold",
 }
 
 ABOUT = {
@@ -47,8 +48,17 @@ CHOOSES = {
     "A face with a vertex below passes through. None: all of it",
     "self_collision": "Vertex group of what meets the rest of the same cloth: weights from 0.5 on. "
     "A face with a vertex below passes through. None: all of it",
+    "hold": "Vertex group of pinned and attached vertices that let go when you key High from 1 to 0: "
+    "those of weight 1 at 0.5, lesser weights later, those below 0.5 never",
 }
-"""Maps that choose, by factors from `TAKES_PART` on, rather than multiply; a factor of 0 at weight 0."""
+"""Maps that choose, by factors from `TAKES_PART` on, rather than multiply."""
+
+AT_ZERO = {"hold": 1.0}
+"""Their factors at weight 0, where that is not 0."""
+
+LEFT_OUT = "vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go"
+ABOUT_ENDS = {"hold": "pins hold from 0.5 on. Usually 1; key it to 0 to let go, and to 1 to hold again"}
+"""What both factors do, in tooltips."""
 
 LEAST = 1e-3
 """Smallest factor of maps that must be positive."""
@@ -90,13 +100,12 @@ def _choosing(kind: str) -> dict[str, object]:
     ends = {
         f"{kind}_{part}": Real(
             name=f"{LABELS[kind]} {part.capitalize()}",
-            description=f"Factor where the weight is {weight}: vertices take part from 0.5 on. Exchange 0 and 1 to "
-            "have the group left out; key it to let go",
-            default=float(weight),
+            description=f"Factor where the weight is {weight}: {ABOUT_ENDS.get(kind, LEFT_OUT)}",
+            default=default,
             min=0.0,
             max=1.0,
         )
-        for part, weight in (("low", 0), ("high", 1))
+        for part, weight, default in (("low", 0, AT_ZERO.get(kind, 0.0)), ("high", 1, 1.0))
     }
     return {
         f"{kind}_group": Text(name=LABELS[kind], description=CHOOSES[kind], update=on_group(f"{kind}_group")),
