@@ -104,21 +104,21 @@ def motion(x: Places, rng: np.random.Generator, speed: float) -> np.ndarray:
     return speed * field / np.linalg.norm(field, axis=1).max()
 
 
-def predict(pair: SurfacePair, x: Places, p: Places) -> None:
+def predict(pair: SurfacePair, x: Places, p: Places, is_smooth: bool = False) -> None:
     """Bound the motion of both surfaces, which goes from x to p in this substep, (n, 3) each."""
     for each in dict.fromkeys(pair.motion_bounds):
-        each.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T))
+        each.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T), is_smooth)
     if pair.one is pair.other:
-        pair.find_flat_patches(numpy_kernels, np.ascontiguousarray(p.T))
+        pair.height_fields.find(numpy_kernels, np.ascontiguousarray(p.T))
 
 
 def hold(pair: SurfacePair, p: Places) -> bool:
     """Whether all motion bounds hold at positions p, (3, n)."""
     for each in pair.motion_bounds:
-        deviation = each.deviation(p)
+        deviation = each.deviation(numpy_kernels, p)
         if not (each.is_valid and each.holds_as_a_whole(deviation)) or len(each.violations(p, deviation).particles):
             return False
-    return not len(pair.outside_cones(numpy_kernels, p))
+    return pair.height_fields.hold(numpy_kernels, p)
 
 
 def age(pair: SurfacePair) -> None:
@@ -126,12 +126,16 @@ def age(pair: SurfacePair) -> None:
         each.advance(1.0)
 
 
-def within_bounds(pair: SurfacePair, path: Places, stray: Places) -> Places:
-    """Positions as far from `path` along `stray` as all motion bounds allow, all (n, 3)."""
+def within_bounds(pair: SurfacePair, path: Places, stray: Places, most_strain: float) -> Places:
+    """Positions as far from `path` along `stray` as all motion bounds and the strain of edges allow, all (n, 3)."""
+
+    def lengths(x: Places) -> np.ndarray:
+        return np.linalg.norm(np.diff(x[pair.one.edges], axis=0)[0], axis=1)
 
     def holds(share: float) -> bool:
-        p = np.ascontiguousarray((path + share * stray).T)
-        return hold(pair, p)
+        p = path + share * stray
+        strain = np.abs(lengths(p) / lengths(path) - 1.0).max() if most_strain < np.inf else 0.0
+        return strain <= most_strain and hold(pair, np.ascontiguousarray(p.T))
 
     low, high = 0.0, 10.0 * EDGE
     assert holds(low)
@@ -174,7 +178,15 @@ def rows_by_kind(pair: SurfacePair) -> dict[int, list[tuple]]:
     return {kind: key(rows.particles[:, rows.kind == kind].T, kind) for kind in (FACE, EDGES)}
 
 
-def check(pair: SurfacePair, meshes: list[Mesh], step: Places, seed: int, spin: float = 0.0) -> int:
+def check(
+    pair: SurfacePair,
+    meshes: list[Mesh],
+    step: Places,
+    seed: int,
+    spin: float = 0.0,
+    is_smooth: bool = False,
+    most_strain: float = np.inf,
+) -> int:
     """Move as promised and as far off as is allowed, and turn around the y-axis by `spin` [rad] in each substep; all
     that comes near is in the rows.
 
@@ -184,7 +196,7 @@ def check(pair: SurfacePair, meshes: list[Mesh], step: Places, seed: int, spin: 
     rng = np.random.default_rng(seed)
     one, other = meshes[0], meshes[-1]
     start = np.concatenate([mesh.x for mesh in meshes])
-    predict(pair, start, turned(start + step, spin, 1))
+    predict(pair, start, turned(start + step, spin, 1), is_smooth)
     pair.query(numpy_kernels, np.ascontiguousarray(start.T))
     found = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
     # An edge counts as sharp only where it is beyond doubt.
@@ -206,7 +218,7 @@ def check(pair: SurfacePair, meshes: list[Mesh], step: Places, seed: int, spin: 
             strays = rng.normal(size=start.shape), motion(start, rng, 1.0), layers, toward, -toward, *up_and_down
             for stray in strays:
                 stray = stray / np.linalg.norm(stray, axis=1).max()
-                now = needed(pair, one, other, within_bounds(pair, path, stray), sharp)
+                now = needed(pair, one, other, within_bounds(pair, path, stray, most_strain), sharp)
                 for kind in (FACE, EDGES):
                     missed = {row: gap for row, gap in now[kind].items() if row not in found[kind]}
                     assert not missed, f"substep {number}: {len(missed)} of {len(now[kind])} missed: {missed}"
@@ -234,14 +246,70 @@ def folded_sheet(seed: int) -> tuple[Places, Places, list[list[int]]]:
 
 @pytest.mark.parametrize("speed", SPEEDS)
 @pytest.mark.parametrize("seed", range(2))
-def test_a_folded_sheet_finds_what_comes_near(seed, speed):
-    """Vertices and triangles, and sharp edges, of a cloth with itself; smooth edges at their own share."""
+@pytest.mark.parametrize("is_smooth", [False, True])
+def test_a_folded_sheet_finds_what_comes_near(seed, speed, is_smooth):
+    """Vertices and triangles, and sharp edges, of a cloth with itself; smooth edges at their own share.
+
+    With longer bounds, boxes that move, and with shorter ones.
+    """
     x, flat, quads = folded_sheet(seed)
     sheet = Mesh(x, quads, 0)
     sheet.body.rest_vertices = flat
     pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
     rng = np.random.default_rng(10 + seed)
-    assert check(pair, [sheet], motion(x, rng, speed * EDGE) + 3.0 * EDGE * rng.normal(size=3), seed) > 0
+    step = motion(x, rng, speed * EDGE) + 3.0 * EDGE * rng.normal(size=3)
+    assert check(pair, [sheet], step, seed, is_smooth=is_smooth) > 0
+
+
+@pytest.mark.parametrize("speed", SPEEDS[1:])
+@pytest.mark.parametrize("radius", [3.0, 7.0, 12.0])
+def test_nothing_comes_near_within_a_smooth_sheet_unseen(radius, speed):
+    """A sheet that is bent around a roll of a few edges: what is left out as a height field stays farther than it must.
+
+    Neighbors are 0.7 edges apart; they come to 0.3 only where they are strained by more than a fifth.
+    """
+    flat, quads = grid(12, 8, 12 * EDGE, 8 * EDGE)
+    x, angle = flat.copy(), flat[:, 0] / (radius * EDGE)
+    x[:, 0], x[:, 2] = radius * EDGE * np.sin(angle), radius * EDGE * (1.0 - np.cos(angle))
+    sheet = Mesh(x + motion(x, np.random.default_rng(1), 0.1 * EDGE), quads, 0)
+    sheet.body.rest_vertices = flat
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, 0.3 * EDGE, rest=np.ascontiguousarray(flat.T))
+    check(pair, [sheet], motion(x, np.random.default_rng(2), speed * EDGE), 1, is_smooth=True, most_strain=0.2)
+    assert pair.height_fields.is_smooth or radius < 7.0
+    assert any(is_flat.any() for is_flat in pair.height_fields.is_flat)
+
+
+@pytest.mark.parametrize("is_smooth", [False, True])
+@pytest.mark.parametrize("radius", [1.5, 3.0, 7.0])
+def test_to_search_again_finds_what_a_whole_search_finds(radius, is_smooth):
+    """Where margins have grown and pieces are no height fields any more; elsewhere nothing is lost or comes twice."""
+    flat, quads = grid(24, 8, 24 * EDGE, 8 * EDGE)
+    sheet = Mesh(flat, quads, 0)
+    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    bound, rng = pair.one.motion_bound, np.random.default_rng(0)
+    bound.self_only = True
+    predict(pair, flat, flat + motion(flat, rng, 0.05 * EDGE), is_smooth)
+    bound.margin += 0.4 * EDGE
+    pair.query(numpy_kernels, np.ascontiguousarray(flat.T))
+    assert pair.candidates.size == 0
+    bent, start = flat.copy(), 8.0 * EDGE
+    angle = np.maximum(flat[:, 0] - start, 0.0) / (radius * EDGE)
+    bent[:, 0] = np.minimum(flat[:, 0], start) + radius * EDGE * np.sin(angle)
+    bent[:, 2] = radius * EDGE * (1.0 - np.cos(angle))
+    p = np.ascontiguousarray(bent.T)
+    deviation = bound.deviation(numpy_kernels, p)
+    outside = bound.violations(p, deviation).particles
+    bound.widen(outside, deviation)
+    is_late = np.zeros(len(flat), bool)
+    is_late[outside] = True
+    is_late[pair.height_fields.renew(numpy_kernels, p)] = True
+    assert hold(pair, p) and 0 < is_late.sum() < len(flat)
+    pair.query_again(numpy_kernels, p, is_late)
+    again = rows_by_kind(pair)
+    pair.query(numpy_kernels, np.ascontiguousarray(flat.T))
+    whole = rows_by_kind(pair)
+    assert {kind: sorted(keys) for kind, keys in again.items()} == {kind: sorted(keys) for kind, keys in whole.items()}
+    assert len(whole[FACE]) > 20
 
 
 @pytest.mark.parametrize("speed", SPEEDS)

@@ -441,26 +441,32 @@ def test_primitive_bounds():
         compare("primitive_bounds", case.x, high, items, case.some(items.shape[1]))
 
 
-@pytest.mark.parametrize("counts", [(0, 3), (1, 1), (5, 700), (300, 300)])
-def test_bvh(counts):
-    """Trees of random boxes: the same nodes, and the same pairs, of which NumPy may find a few more.
+def random_boxes(random: np.random.Generator, count: int, moments: int) -> np.ndarray:
+    """Boxes whose corners are multiples of a 64th, so that what does not overlap is apart by more than rounding."""
+    low = random.integers(0, 64, (3, count)) / 64.0
+    boxes = []
+    for _ in range(moments):
+        boxes += [low, -low - random.integers(0, 12, (3, count)) / 64.0]
+        low = low + random.integers(-16, 16, (3, count)) / 64.0
+    return np.concatenate(boxes)
 
-    The corners are multiples of a 64th, so that what does not overlap is apart by more than rounding.
-    """
+
+@pytest.mark.parametrize("moments", [1, 2])
+@pytest.mark.parametrize("counts", [(0, 3), (1, 1), (5, 700), (300, 300)])
+def test_bvh(counts, moments):
+    """Trees of random boxes: the same nodes, and the same pairs, of which NumPy may find a few more."""
     random = np.random.default_rng(sum(counts))
     trees = []
     for count in counts:
-        low = random.integers(0, 64, (3, count)) / 64.0
-        high = low + random.integers(0, 12, (3, count)) / 64.0
-        leaves = median_split_order(0.5 * (low + high).T)
-        nodes = np.empty((6, 2 * len(leaves)), order=NUMBA.NODE_ORDER)
-        compare("refit", leaves, np.concatenate([low, -high]), nodes)
-        NUMPY.refit(leaves, np.concatenate([low, -high]), nodes)
+        boxes = random_boxes(random, count, moments)
+        leaves = median_split_order(0.5 * (boxes[:3] - boxes[3:6]).T)
+        nodes = np.empty((len(boxes), 2 * len(leaves)), order=NUMBA.NODE_ORDER)
+        compare("refit", leaves, 1, boxes, nodes)
+        NUMPY.refit(leaves, 1, boxes, nodes)
         trees.append((leaves, nodes))
+    root = np.array([[1], [1]])
     for one, other in ((0, 1), (1, 0), (0, 0), (1, 1)):
-        found = [
-            module.query_pairs(*trees[one], *trees[other], one == other, np.zeros(0, bool)) for module in (NUMPY, NUMBA)
-        ]
+        found = [module.query_pairs(*trees[one], *trees[other], one == other, root) for module in (NUMPY, NUMBA)]
         pairs = [sorted({(int(min(i, j)), int(max(i, j))) if one == other else (int(i), int(j)) for i, j in zip(*each)})
                  for each in found]  # fmt: skip
         assert pairs[0] == pairs[1]
@@ -468,27 +474,48 @@ def test_bvh(counts):
     assert len(pairs[1]) > 100 or counts[1] < 300
 
 
-def test_flat_patches_are_left_out():
-    """Nodes of one number are skipped in both backends, and the cones of patches are the same."""
+@pytest.mark.parametrize("is_self", [False, True])
+def test_several_trees(is_self):
+    """Chosen roots of five trees each, of which one tree has deeper ones: the same pairs in both backends."""
+    random = np.random.default_rng(is_self)
+    trees = []
+    for slots in (4, 8):
+        leaves = np.full((5, slots), -1)
+        leaves[:, : slots - 1] = np.arange(5 * (slots - 1)).reshape(5, -1)
+        boxes = random_boxes(random, 5 * (slots - 1), 2)
+        boxes[[3, 4, 5, 9, 10, 11]] -= 0.25
+        nodes = np.empty((12, 2 * leaves.size), order=NUMBA.NODE_ORDER)
+        compare("refit", leaves.ravel(), 5, boxes, nodes)
+        NUMPY.refit(leaves.ravel(), 5, boxes, nodes)
+        trees.append((leaves.ravel(), nodes))
+    one, other = trees[0], trees[0 if is_self else 1]
+    roots = np.array([[0, 0, 2, 3, 4], [0, 3, 2, 4, 4]]) + 5
+    found = [module.query_pairs(*one, *other, is_self, roots) for module in (NUMPY, NUMBA)]
+    pairs = [sorted(zip(*(side.tolist() for side in each))) for each in found]
+    assert pairs[0] == pairs[1] and len(pairs[1]) == len(set(pairs[1])) > 5
+
+
+def test_cones():
+    """Normals of faces, and the faces that leave cones."""
     case = Case(2, 30, 20)
-    leaves = median_split_order(case.x[:, case.mesh.triangles].mean(axis=2).T)
-    can_be_flat = case.random.random(len(leaves) // 4) < 0.8
-    triangles = case.mesh.triangles.T.astype(np.int64)
-    x = np.stack([case.x[0], case.x[1], 0.05 * case.x[2]])
-    compare("find_flat_patches", x, triangles, leaves, can_be_flat, 0.9)
-    patch, axes = NUMPY.find_flat_patches(x, triangles, leaves, can_be_flat, 0.9)
-    assert 10 < len(np.unique(patch)) < 0.9 * len(can_be_flat)
-    compare("outside_cones", case.x, triangles, axes, 0.8)
-    corners = x[:, triangles]
-    nodes = np.empty((6, 2 * len(leaves)), order=NUMBA.NODE_ORDER)
-    NUMPY.refit(leaves, np.concatenate([corners.min(axis=1), -corners.max(axis=1)]), nodes)
-    is_flat = np.zeros(len(can_be_flat), bool)
-    is_flat[patch[patch > 0]] = True
-    for is_self in (True, False):
-        found = [module.query_pairs(leaves, nodes, leaves, nodes, is_self, is_flat) for module in (NUMPY, NUMBA)]
-        pairs = [set(zip(*(side.tolist() for side in each))) for each in found]
-        assert pairs[1] <= pairs[0] and len(pairs[0]) < 1.01 * len(pairs[1])
-        assert not any(patch[i] and patch[i] == patch[j] for i, j in pairs[0])
+    triangles = np.ascontiguousarray(case.mesh.triangles.T.astype(np.int64))
+    compare("unit_normals", case.x, triangles)
+    starts = np.append(np.arange(0, triangles.shape[1], 7), triangles.shape[1])
+    count = len(starts) - 1
+    member_starts = np.append(0, np.cumsum(case.random.integers(1, 6, count)))
+    members = case.random.integers(0, count, member_starts[-1])
+    for is_wanted in (case.random.random(count) < 0.5, np.zeros(count, bool)):
+        compare("normal_cones", case.x, triangles, starts, member_starts, members, is_wanted)
+    axes = NUMPY.unit_normals(case.x[::-1].copy(), triangles)
+    arguments = triangles, axes, case.some(triangles.shape[1], low=0.0)
+    assert 0 < NUMPY.outside_cones(case.x, *arguments).sum() < triangles.shape[1]
+    compare("outside_cones", case.x, *arguments)
+
+
+def test_deviations():
+    case = Case()
+    start, step = case.some(3, case.n), case.some(3, case.n)
+    compare("deviations", case.x, start, step, 3.0, np.array([0.1, -0.2, 0.3]))
 
 
 def test_project_contacts():

@@ -7,7 +7,8 @@ import pytest
 
 from meshes import grid, jittered_sheet
 from pbd_addon import Body
-from pbd_addon.contact.broad_phase import CONE, NARROW_CONE, SurfacePair
+from pbd_addon.contact.broad_phase import SurfacePair
+from pbd_addon.contact.height_fields import CONE, NARROW_CONE
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import numpy as numpy_kernels
 
@@ -30,7 +31,7 @@ def cut_grid(rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("mesh", [grid(20, 13, 1.0, 0.7), jittered_sheet(20), grid(1, 1, 1.0, 1.0)])
 def test_every_primitive_has_one_leaf_and_a_plain_sheet_can_be_flat(mesh):
-    """Also where the number of faces is no power of two; all patches of a square that hold faces may be flat."""
+    """Also where the number of faces is no power of two; all pieces of a square may be flat."""
     one = surface(*mesh)
     patches = one.patches
     for leaves, count in (
@@ -39,65 +40,91 @@ def test_every_primitive_has_one_leaf_and_a_plain_sheet_can_be_flat(mesh):
         (patches.edge_leaves, one.edges.shape[1]),
     ):
         assert sorted(leaves[leaves >= 0].tolist()) == list(range(count))
-    assert len(patches.face_leaves) == len(patches.vertex_leaves)
-    assert patches.can_be_flat[1:].all()
+        assert len(leaves) == patches.levels[-1].count
+    assert all(level.can_be_flat.all() for level in patches.levels)
 
 
 def test_a_primitive_is_in_the_patch_of_one_of_its_faces():
-    """So that two primitives of one node belong to faces of that patch."""
+    """So that two primitives of one patch belong to faces of that patch."""
     one = surface(*jittered_sheet(16))
     patches = one.patches
-    cells = len(patches.can_be_flat) // 2
 
     def cell_of(leaves: np.ndarray) -> np.ndarray:
-        places = np.flatnonzero(leaves >= 0)
-        cell = np.zeros(len(places), int)
-        cell[leaves[places]] = places * cells // len(leaves)
+        cells, slots = np.nonzero(leaves >= 0)
+        cell = np.zeros(len(cells), int)
+        cell[leaves[cells, slots]] = cells
         return cell
 
     face, vertex, edge = (
         cell_of(leaves) for leaves in (patches.face_leaves, patches.vertex_leaves, patches.edge_leaves)
     )
+    np.testing.assert_array_equal(face, patches.levels[-1].of_face)
     for number, particle in enumerate(one.vertices):
         assert vertex[number] in face[(one.triangles == particle).any(axis=0)]
     for number, ends in enumerate(one.edges.T):
         assert edge[number] in face[np.isin(one.triangles, ends).sum(axis=0) == 2]
+    for cell, corners in enumerate(one.cell_vertices.T):
+        assert set(corners) == set(one.triangles[:, face == cell].ravel())
+
+
+def test_neighbors_share_a_vertex_or_touch_the_same_cell():
+    """By comparing all patches; the members of a neighborhood are its neighbors and itself."""
+    one = surface(*jittered_sheet(16))
+    cells = [set(cell) for cell in one.cell_vertices.T]
+    for number, level in enumerate(one.patches.levels):
+        corners = [set(one.triangles[:, level.of_face == patch].ravel()) for patch in range(level.count)]
+        touched = [{k for k, cell in enumerate(cells) if not cell.isdisjoint(own)} for own in corners]
+        i, j = (each.ravel() for each in np.indices((level.count, level.count)))
+        meets = corners if number else touched
+        expected = [not meets[a].isdisjoint(meets[b]) for a, b in zip(i, j)]
+        np.testing.assert_array_equal(level.are_neighbors(i, j), expected)
+        assert set(zip(level.center.tolist(), level.members.tolist())) == set(zip(i[expected], j[expected]))
 
 
 def test_slits_holes_and_straps_cannot_be_flat():
     """Their outline may meet itself while all normals are the same."""
-    whole, slit = surface(*cut_grid(0)), surface(*cut_grid(9))
-    assert whole.patches.can_be_flat[1] and not slit.patches.can_be_flat[1]
-    assert slit.patches.can_be_flat.sum() > len(slit.patches.can_be_flat) // 2
     vertices, quads = grid(16, 16, 1.0, 1.0)
-    middle = np.abs(vertices[np.array(quads)].mean(axis=1)).max(axis=1) < 0.2
-    assert not surface(vertices, np.array(quads)[~middle]).patches.can_be_flat[1]
-    assert not surface(*grid(64, 2, 3.2, 0.1)).patches.can_be_flat[1]
+    middle = np.abs(vertices[np.array(quads)].mean(axis=1)).max(axis=1) < 0.1
+    holed = surface(vertices, np.array(quads)[~middle])
+    corners = np.flatnonzero((np.abs(np.abs(vertices[:, :2]) - 0.125) < 1e-9).all(axis=1))
+    for one, ends in ((surface(*cut_grid(9)), [9 * 17 + 8]), (holed, corners)):
+        for level in one.patches.levels:
+            at = np.unique(level.of_face[np.isin(one.triangles, ends).any(axis=0)])
+            assert not level.can_be_flat[1, at].any()
+        assert one.patches.levels[-1].can_be_flat[1].any()
+    assert not surface(*grid(64, 1, 3.2, 0.02)).patches.levels[0].can_be_flat[1].any()
     three = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1]])
-    assert not surface(three, [[0, 1, 2], [1, 0, 3], [0, 1, 4]]).patches.can_be_flat[1]
+    assert not surface(three, [[0, 1, 2], [1, 0, 3], [0, 1, 4]]).patches.levels[0].can_be_flat.any()
 
 
 def test_a_level_sheet_has_no_candidates_and_notices_when_it_bends():
-    """One patch holds all of it, until a normal leaves the cone: then all its particles are in question."""
+    """All its pieces are height fields, until a normal leaves a cone: then all around it is in question."""
     vertices, quads = grid(16, 16, 1.0, 1.0)
     one = surface(vertices, quads)
-    pair = SurfacePair(one, one, 0, 0.5 * one.edge, rest=vertices.T.copy())
+    pair = SurfacePair(one, one, 0, 0.7 * one.edge, rest=vertices.T.copy())
     x = vertices.T.copy()
     one.motion_bound.predict(x, x)
-    pair.find_flat_patches(numpy_kernels, x)
+    pair.height_fields.find(numpy_kernels, x)
     pair.query(numpy_kernels, x)
-    assert pair.is_smooth and pair.candidates.size == 0
+    assert pair.height_fields.is_smooth and pair.candidates.size == 0
     bent = x.copy()
     bent[2] = np.tan(NARROW_CONE) * np.maximum(x[0], 0.0)
-    assert not len(pair.outside_cones(numpy_kernels, bent))
+    assert pair.height_fields.hold(numpy_kernels, bent)
     bent[2] = np.tan(CONE + 0.01) * np.maximum(x[0], 0.0)
-    assert len(pair.outside_cones(numpy_kernels, bent)) == len(vertices)
-    pair.find_flat_patches(numpy_kernels, bent)
+    assert not pair.height_fields.hold(numpy_kernels, bent)
+    assert not len(pair.height_fields.renew(numpy_kernels, bent))  # they are, about other axes
+    assert pair.height_fields.hold(numpy_kernels, bent)
+    bent[2] = np.tan(CONE + 0.01) * np.abs(x[0])
+    outside = set(pair.height_fields.outside(numpy_kernels, bent))
+    lost = set(pair.height_fields.renew(numpy_kernels, bent))
+    assert pair.height_fields.hold(numpy_kernels, bent)
+    at_bend = set(np.flatnonzero(np.abs(x[0]) < 1e-9))
+    assert outside >= at_bend and lost >= at_bend
     pair.query(numpy_kernels, bent)
-    assert not len(pair.outside_cones(numpy_kernels, bent))
+    assert pair.candidates.size > 0
 
 
-def test_layers_are_never_one_patch():
+def test_layers_are_never_one_piece():
     """A sheet folded onto itself, without a stretch that is bent gradually: its layers are candidates."""
     flat, quads = grid(16, 16, 1.0, 1.0)
     one = surface(flat, quads)
@@ -105,8 +132,8 @@ def test_layers_are_never_one_patch():
     x = flat.T.copy()
     x[0], x[2] = np.abs(flat[:, 0]), 0.4 * one.edge * (flat[:, 0] < 0.0)
     one.motion_bound.predict(x, x)
-    pair.find_flat_patches(numpy_kernels, x)
+    pair.height_fields.find(numpy_kernels, x)
     pair.query(numpy_kernels, x)
-    assert len(pair._patch) > 0
+    assert any(is_flat.any() for is_flat in pair.height_fields.is_flat)
     sides = np.sign(flat[pair.candidates.particles, 0])
     assert ((sides.min(axis=0) < 0) & (sides.max(axis=0) > 0)).sum() > 1000

@@ -1,24 +1,26 @@
 """Broad phase: the candidates that two surfaces, or one with itself, can have before their motion bounds run out.
 
-Boxes around the vertices, edges and triangles, swept along their bounded motion, are queried against each other in
-bounding volume hierarchies; of the pairs that overlap, those that can come closer than the distance are kept. A query
-misses nothing that the motion bounds allow, except smooth edges of cloth farther apart than `SMOOTH_SHARE` of the
-distance, which vertex-triangle pairs keep apart. With NumPy, it costs about 0.2 µs for each overlapping pair of boxes
-and 0.05 µs for each pair of nodes visited.
+Boxes around cells of both surfaces, which are patches of up to eight faces, are queried against each other in bounding
+volume hierarchies; below the pairs of cells that overlap, so are those around vertices, edges and triangles; of the
+pairs of these, those that can come closer than the distance are kept. A query misses nothing that the motion bounds
+allow, except smooth edges of cloth farther apart than `SMOOTH_SHARE` of the distance, which vertex-triangle pairs keep
+apart, and what is left out as a height field. Boxes hold the whole way along the bounded motion; in a smooth surface,
+where everything moves along with its neighbors, its begin and its end.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels import EDGES, FACE, POINTS, Kernels
-from .bvh import BVH, NO_PATCHES, FittedBVH
+from .bvh import BVH, FittedBVH
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
-from .motion_bound import MotionBound
+from .height_fields import HeightFields
 from .surface import Surface
 
 SHARP = math.radians(20.0)
@@ -37,25 +39,21 @@ REST_SHARE = 0.9
 """Neighbors closer at rest than the distance keep this share of their rest distance."""
 
 
-NARROW_CONE, CONE = math.radians(35.0), math.radians(45.0)
-"""Half-angle of the normal cone of a patch that is left out with itself, at the query and for as long as that holds."""
-
-
-LARGE_PATCH, SMOOTH_FACES = 32, 0.9
-"""A surface is smooth if this share of its faces is in flat patches of at least so many faces."""
+Ranges = Sequence[tuple[np.ndarray, np.ndarray]]
+"""Lower and upper corners of boxes around all vertices of a surface, (3, n) [m] each; see `MotionBound.ranges`."""
 
 
 class Primitives(NamedTuple):
-    """Vertices, edges or triangles of a surface, in a query.
+    """Vertices, edges or triangles of some cells of a surface, in a query.
 
     Attributes:
-        motion_bound: Of their surface.
+        surface: Theirs.
         particles: Of each, (1 to 3, m) int.
         min_distance: Distance to keep around each, (m,) [m].
-        fitted: The tree with boxes of where they can be, and half of that distance around them.
+        fitted: Trees, one for each cell, with boxes of where they can be, and half of that distance around them.
     """
 
-    motion_bound: MotionBound
+    surface: Surface
     particles: np.ndarray
     min_distance: np.ndarray
     fitted: FittedBVH
@@ -91,8 +89,7 @@ class SurfacePair:
         self.motion_bounds = one.motion_bound, other.motion_bound
         self.candidates = no_candidates()
         self._queried: tuple[int, int] | None = None
-        self._is_flat = NO_PATCHES
-        self._flat_faces, self._patch, self._axes = np.zeros((3, 0), int), np.zeros(0, int), np.zeros((3, 0))
+        self.height_fields = HeightFields(one)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -130,83 +127,94 @@ class SurfacePair:
         x: positions at the beginning of the substep, (3, N) [m].
         """
         one, other = self.motion_bounds
-        same = one is other
-        motions = {
-            bound: (bound.relative_displacement if same else bound.displacement, bound.margin)
-            for bound in self.motion_bounds
-        }
-        pairs = self._pair_primitives(kernels, x)
-        self.candidates = concatenate(
-            [
-                self._cull(kernels, x, kind, a, b, a.fitted.query_pairs(b.fitted, self._is_flat), motions)
-                for kind, a, b in pairs
-            ]
-        )
+        ranges = {surface: surface.motion_bound.ranges(one is not other) for surface in (self.one, self.other)}
+        cells = self._meeting_cells(kernels, ranges)
+        pairs = self._pair_primitives(kernels, x, ranges, cells, self.distance)
+        self.candidates = concatenate([self._cull(kernels, x, *each) for each in pairs])
         self._queried = one.version, other.version
 
-    def outside_cones(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
-        """Particles of patches that are no longer known to be height fields at p (3, N), (k,) int."""
-        outside = kernels.outside_cones(p, self._flat_faces, self._axes, math.cos(CONE))
-        if not outside.any():
-            return np.zeros(0, int)
-        unknown = np.zeros(len(self.one.patches.can_be_flat), bool)
-        unknown[self._patch[outside]] = True
-        return np.unique(self._flat_faces[:, unknown[self._patch]])
+    def query_again(self, kernels: Kernels, x: np.ndarray, is_late: np.ndarray) -> None:
+        """Find anew the candidates with particles is_late (N,) whose margins or height fields have changed since.
 
-    def find_flat_patches(self, kernels: Kernels, p: np.ndarray) -> None:
-        """Find the patches that are height fields at p (3, N), for the next query."""
-        one = self.one
-        patch, axes = kernels.find_flat_patches(
-            p, one.triangles, one.patches.face_leaves, one.patches.can_be_flat, math.cos(NARROW_CONE)
+        For a surface with itself; x: as in `query`.
+        """
+        ranges = {self.one: self.one.motion_bound.ranges(False)}
+        start = x.copy()
+        start[:, self.one.part] = self.one.motion_bound.start  # from where the margins count
+        cells = self._late_cells(kernels, ranges, is_late, self.distance)
+        cells = cells[:, ~self.height_fields.is_left_out(cells)]
+        pairs = self._pair_primitives(kernels, start, ranges, cells, self.distance)
+        found = concatenate([self._cull(kernels, start, *each) for each in pairs])
+        kept, late = (
+            is_late.take(each.particles).any(axis=0) == wanted
+            for each, wanted in ((self.candidates, False), (found, True))
         )
-        faces = np.flatnonzero(patch)
-        self._patch, self._axes = patch[faces], axes.take(faces, axis=1)
-        self._flat_faces = one.triangles.take(faces, axis=1)
-        self._is_flat = np.zeros(len(one.patches.can_be_flat), bool)
-        self._is_flat[self._patch] = True
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether nearly all faces are in large flat patches: few candidates are to be expected."""
-        size = np.bincount(self._patch)[self._patch]
-        return bool((size >= LARGE_PATCH).sum() >= SMOOTH_FACES * self.one.triangles.shape[1])
+        self.candidates = concatenate([self.candidates.take(kept), found.take(late)])
 
     def late_candidates(self, kernels: Kernels, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
-        one, other = self.one, self.other
         low, high = np.minimum(x, p), np.maximum(x, p)
-
-        def fitted(tree: BVH, primitives: np.ndarray, only_late: bool) -> FittedBVH:
-            boxes = kernels.primitive_bounds(low, high, primitives, np.zeros(primitives.shape[1]))
-            members = np.asarray(is_late.take(primitives).any(axis=0)) if only_late else None
-            return tree.refit(boxes, members, kernels)
-
-        def candidates(particles: np.ndarray, corners: int) -> Candidates:
-            adjacent = (particles[:corners, None] == particles[None, corners:]).any(axis=(0, 1))
-            particles = particles[:, ~adjacent]
-            kind = np.full(particles.shape[1], FACE if corners == 1 else EDGES, np.int8)
-            weights, _, normals = kernels.closest_points(x, particles, kind)
-            return self._candidates(particles, weights, normals, np.full(len(kind), self.distance), kind)
-
+        ranges = {each: [(low[:, each.part], high[:, each.part])] for each in (self.one, self.other)}
+        cells = self._late_cells(kernels, ranges, is_late, 0.0)
         parts = []
-        for a, b in ((one, other), (other, one))[: 1 if one is other else 2]:
-            for late in (True, False):
-                points = fitted(a.vertex_tree, a.vertices[None], late)
-                vertex, triangle = points.query_pairs(fitted(b.triangle_tree, b.triangles, not late))
-                parts.append(candidates(np.concatenate([a.vertices[vertex][None], b.triangles[:, triangle]]), 1))
-        for late in (True,) if one is other else (True, False):
-            first, second = fitted(one.edge_tree, one.edges, late).query_pairs(
-                fitted(other.edge_tree, other.edges, not late)
-            )
-            parts.append(candidates(np.concatenate([one.edges[:, first], other.edges[:, second]]), 2))
+        for kind, a, b, (first, second) in self._pair_primitives(kernels, x, ranges, cells, 0.0):
+            particles = np.concatenate([a.particles[:, first], b.particles[:, second]])
+            corners = len(a.particles)
+            apart = (particles[:corners, None] != particles[None, corners:]).all(axis=(0, 1))
+            particles = particles[:, apart & is_late.take(particles).any(axis=0)]
+            kinds = np.full(particles.shape[1], kind, np.int8)
+            weights, _, normals = kernels.closest_points(x, particles, kinds)
+            parts.append(self._candidates(particles, weights, normals, np.full(len(kinds), self.distance), kinds))
         return concatenate(parts)
 
-    def _edge_distances(self, surface: Surface, x: np.ndarray, angle: float) -> np.ndarray:
-        """Distance that edges keep, (e,) [m]: the whole one from a dihedral `angle` [rad] on, less if smooth.
+    def _cell_boxes(
+        self, kernels: Kernels, ranges: Mapping[Surface, Ranges], distance: float
+    ) -> dict[Surface, np.ndarray]:
+        """Boxes of the cells of each surface with half of the `distance` [m] around them, (6 or 12, cells) [m]."""
+        sides = dict.fromkeys((self.one, self.other))
+        return {each: self._boxes(kernels, each, ranges[each], each.cell_vertices, distance) for each in sides}
+
+    def _late_cells(
+        self, kernels: Kernels, ranges: Mapping[Surface, Ranges], is_late: np.ndarray, distance: float
+    ) -> np.ndarray:
+        """As `_meeting_cells`, pairs of cells one of which has a late particle, is_late (N,); also in height fields."""
+        boxes = self._cell_boxes(kernels, ranges, distance)
+        trees = [surface.cell_tree.refit(own, kernels=kernels) for surface, own in boxes.items()]
+        late = [
+            surface.cell_tree.refit(own, is_late.take(surface.cell_vertices).any(axis=0), kernels)
+            for surface, own in boxes.items()
+        ]
+        found = [late[0].query_pairs(trees[-1]), *(trees[0].query_pairs(each) for each in late[1:])]
+        cells = np.concatenate(found, axis=1)
+        first, second = cells if self.one is not self.other else (cells.min(axis=0), cells.max(axis=0))
+        count = len(trees[-1].leaves)
+        return np.stack(np.divmod(np.unique(first * count + second), count))
+
+    def _meeting_cells(self, kernels: Kernels, ranges: Mapping[Surface, Ranges]) -> np.ndarray:
+        """Cells of both surfaces that can meet, (2, k) int; of one with itself the first is never above the second."""
+        boxes = self._cell_boxes(kernels, ranges, self.distance)
+        trees = [surface.cell_tree.refit(own, kernels=kernels) for surface, own in boxes.items()]
+        if self.one is not self.other:
+            return np.stack(trees[0].query_pairs(trees[1]))
+        own, pairs, roots = np.zeros(1, int), np.zeros((2, 0), int), 1
+        for level, (is_flat, is_flat_around) in zip(self.one.patches.levels, self.height_fields.is_flat):
+            part = FittedBVH(kernels, np.arange(level.count), trees[0].nodes[:, : 2 * level.count])
+            pairs = np.stack(part.query_pairs(part, np.concatenate([[own, own], pairs], axis=1) + roots))
+            left_out = is_flat_around.take(pairs).any(axis=0) & level.are_neighbors(*pairs)
+            pairs = pairs.take(np.flatnonzero(~left_out), axis=1)
+            own = (own[:, None] * (level.count // roots) + np.arange(level.count // roots)).ravel()
+            own, roots = own[~is_flat[own]], level.count
+        return np.concatenate([[own, own], pairs], axis=1)
+
+    def _edge_distances(
+        self, kernels: Kernels, surface: Surface, x: np.ndarray, angle: float, which: np.ndarray
+    ) -> np.ndarray:
+        """Distance that edges `which` (k,) keep, (k,) [m]: the whole one from a dihedral `angle` [rad] on, or less.
 
         It is a continuous function of the angle: at a step, layers would be thrown to and fro.
         """
-        return self.distance * (SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * surface.sharpness(x, SMOOTH * angle, angle))
+        sharpness = surface.sharpness(kernels, x, which, SMOOTH * angle, angle)
+        return self.distance * (SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * sharpness)
 
     def _candidates(
         self, particles: np.ndarray, weights: np.ndarray, normals: np.ndarray, distance: np.ndarray, kind: np.ndarray
@@ -216,49 +224,68 @@ class SurfacePair:
         number, is_exit = np.full(count, self.number), np.zeros(count, bool)
         return Candidates(particles, weights, normals, distance, kind, number, is_exit)
 
-    def _pair_primitives(self, kernels: Kernels, x: np.ndarray) -> list[tuple[int, Primitives, Primitives]]:
-        """Which primitives are queried against which: the kind of candidates, and both sides."""
+    def _pair_primitives(
+        self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Ranges], cells: np.ndarray, distance: float
+    ) -> list[tuple[int, Primitives, Primitives, tuple[np.ndarray, np.ndarray]]]:
+        """Primitives of pairs of cells (2, k) whose boxes overlap: the kind of candidates, both sides, and the pairs.
+
+        distance: That vertices and triangles keep, and the most that edges do [m].
+        """
+        if not cells.size:
+            return []
         one, other = self.one, self.other
+        same = one is other
+        used = [np.unique(cells)] * 2 if same else [np.unique(each) for each in cells]
+        places = np.stack([np.searchsorted(numbers, each) + len(numbers) for numbers, each in zip(used, cells)])
 
-        def vertices(surface: Surface) -> Primitives:
-            return self._fitted(kernels, surface, surface.vertices[None], surface.vertex_tree)
+        def primitives(side: int, leaves: np.ndarray, particles: np.ndarray, angle: float | None = None) -> Primitives:
+            surface, own = (one, other)[side], leaves[used[side]]
+            is_used = own >= 0
+            numbers = own[is_used]
+            own = np.where(is_used, np.cumsum(is_used).reshape(own.shape) - 1, -1)
+            particles = particles.take(numbers, axis=1)
+            kept = np.full(len(numbers), distance)
+            if angle is not None and distance:
+                kept = self._edge_distances(kernels, surface, x, angle, numbers)
+            boxes = self._boxes(kernels, surface, ranges[surface], particles, kept)
+            return Primitives(surface, particles, kept, BVH(own.ravel(), len(own)).refit(boxes, kernels=kernels))
 
-        def triangles(surface: Surface) -> Primitives:
-            return self._fitted(kernels, surface, surface.triangles, surface.triangle_tree)
+        def vertices(side: int) -> Primitives:
+            surface = (one, other)[side]
+            return primitives(side, surface.patches.vertex_leaves, surface.vertices[None])
 
-        def edges(surface: Surface, angle: float | None) -> Primitives:
-            distance = None if angle is None else self._edge_distances(surface, x, angle)
-            return self._fitted(kernels, surface, surface.edges, surface.edge_tree, distance)
+        def triangles(side: int) -> Primitives:
+            surface = (one, other)[side]
+            return primitives(side, surface.patches.face_leaves, surface.triangles)
+
+        def edges(side: int, angle: float | None) -> Primitives:
+            surface = (one, other)[side]
+            return primitives(side, surface.patches.edge_leaves, surface.edges, angle)
 
         if self.points_only:
-            points = vertices(one)
-            return [(POINTS, points, points if one is other else vertices(other))]
-        if one is other:
-            lines = edges(one, SHARP)
-            return [(FACE, vertices(one), triangles(one)), (EDGES, lines, lines)]
-        # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
-        angles = (None, min(SHARP, 4.0 * POKE * self.distance / one.longest)) if self.collider else (SHARP, SHARP)
-        return [
-            (FACE, vertices(one), triangles(other)),
-            (FACE, vertices(other), triangles(one)),
-            (EDGES, edges(one, angles[0]), edges(other, angles[1])),
-        ]
+            points = vertices(0)
+            sides = [(POINTS, points, points if same else vertices(1), places)]
+        elif same:
+            lines, apart = edges(0, SHARP), places[:, places[0] != places[1]]
+            both = np.concatenate([places, apart[::-1]], axis=1)
+            sides = [(FACE, vertices(0), triangles(0), both), (EDGES, lines, lines, places)]
+        else:
+            # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
+            bend = min(SHARP, 4.0 * POKE * self.distance / one.longest)
+            angles = (None, bend) if self.collider else (SHARP, SHARP)
+            sides = [
+                (FACE, vertices(0), triangles(1), places),
+                (FACE, vertices(1), triangles(0), places[::-1]),
+                (EDGES, edges(0, angles[0]), edges(1, angles[1]), places),
+            ]
+        return [(kind, a, b, a.fitted.query_pairs(b.fitted, roots)) for kind, a, b, roots in sides]
 
-    def _fitted(
-        self,
-        kernels: Kernels,
-        surface: Surface,
-        particles: np.ndarray,
-        tree: BVH,
-        distance: np.ndarray | None = None,
-    ) -> Primitives:
-        """Primitives (k, m) of a surface; distance to keep (m,) [m]: by default the pair's."""
-        distance = np.full(particles.shape[1], self.distance) if distance is None else distance
-        bound = self.motion_bounds[surface is not self.one]
-        boxes = kernels.primitive_bounds(
-            *bound.ranges(self.one is not self.other), particles - surface.part.start, 0.5 * distance
-        )
-        return Primitives(bound, particles, distance, tree.refit(boxes, kernels=kernels, reuse=True))
+    def _boxes(
+        self, kernels: Kernels, surface: Surface, ranges: Ranges, particles: np.ndarray, distance: float | np.ndarray
+    ) -> np.ndarray:
+        """Boxes around primitives (k, m) of a surface, with half of the `distance` [m] that they keep, (6 or 12, m)."""
+        local, margin = particles - surface.part.start, np.zeros(particles.shape[1]) + 0.5 * distance
+        return np.concatenate([kernels.primitive_bounds(*corners, local, margin) for corners in ranges])
 
     def _cull(
         self,
@@ -268,23 +295,24 @@ class SurfacePair:
         a: Primitives,
         b: Primitives,
         pairs: tuple[np.ndarray, np.ndarray],
-        motions: dict[MotionBound, tuple[np.ndarray, np.ndarray]],
     ) -> Candidates:
         """Of pairs of primitives whose boxes overlap, those that can come closer than they are to keep.
 
-        pairs: numbers of primitives (m,) and (m,). motions: displacements (3, n) and margins (n,) [m] of each bound.
+        pairs: numbers of primitives (m,) and (m,).
         """
-        one, other = a.motion_bound, b.motion_bound
+        one, other = a.surface.motion_bound, b.surface.motion_bound
         same = one is other
-        (displacement, margin), (other_displacement, other_margin) = motions[one], motions[other]
+        displacement, other_displacement = (
+            bound.relative_displacement if same else bound.displacement for bound in (one, other)
+        )
         # Bounds of two surfaces have different durations, and their mean motions may be off as well.
         drift = 0.0 if same else math.sqrt(3.0) * (one.drift_margin + other.drift_margin)
         distance = np.full(len(pairs[0]), self.distance)
         if kind == EDGES:
             distance = np.minimum(a.min_distance.take(pairs[0]), b.min_distance.take(pairs[1]))
         particles, weights, normals, distance = kernels.cull_pairs(
-            x, *pairs, a.particles, b.particles, kind, distance, one.part.start, other.part.start, margin, other_margin,
-            displacement, other_displacement, drift, same,
+            x, *pairs, a.particles, b.particles, kind, distance, one.part.start, other.part.start, one.margin,
+            other.margin, displacement, other_displacement, drift, same,
         )  # fmt: skip
         kinds = np.full(len(distance), kind, np.int8)
         self._limit_by_rest(kernels, particles, kinds, distance)

@@ -6,19 +6,19 @@ import numpy as np
 
 from ..kernels import Kernels, numpy as numpy_kernels
 
-NO_PATCHES = np.zeros(0, bool)
+ROOTS = np.ones((2, 1), int)
 
 
 class BVH:
-    """A perfect binary tree over primitives: its topology is fixed, its boxes are refitted.
+    """Perfect binary trees over primitives: their topology is fixed, their boxes are refitted.
 
     Args:
-        leaves: The primitive in each leaf, -1 for none, (2**k,) int.
+        leaves: The primitive in each leaf, -1 for none, (roots * 2**k,) int.
+        roots: How many trees, one after the other.
     """
 
-    def __init__(self, leaves: np.ndarray) -> None:
-        self.leaves = leaves
-        self._nodes: dict[str, np.ndarray] = {}
+    def __init__(self, leaves: np.ndarray, roots: int = 1) -> None:
+        self.leaves, self.roots = leaves, roots
 
     @staticmethod
     def of_points(centers: np.ndarray) -> BVH:
@@ -26,55 +26,47 @@ class BVH:
         return BVH(median_split_order(centers))
 
     def refit(
-        self,
-        boxes: np.ndarray,
-        members: np.ndarray | None = None,
-        kernels: Kernels = numpy_kernels,
-        reuse: bool = False,
+        self, boxes: np.ndarray, members: np.ndarray | None = None, kernels: Kernels = numpy_kernels
     ) -> FittedBVH:
         """Fit the boxes of all nodes to boxes of the primitives.
 
         Args:
-            boxes: Lower corner and negated upper corner of the box of every primitive, (6, m) [m].
+            boxes: Lower corner and negated upper corner of the box of every primitive, (6, m) [m]; or of two boxes
+                between which it moves straight, one after the other, (12, m).
             members: Which primitives take part, (m,) bool; default: all.
             kernels: Module of kernels.
-            reuse: Whether to write into the memory of the last fit with `reuse`, which is then lost: new memory costs
-                more than the fit.
         """
         if members is not None:
             boxes = np.where(members, boxes, np.inf)
-        nodes = self._nodes.get(kernels.NODE_ORDER) if reuse else None
-        if nodes is None:
-            nodes = np.empty((6, 2 * len(self.leaves)), order=kernels.NODE_ORDER)
-        if reuse:
-            self._nodes = {kernels.NODE_ORDER: nodes}
-        kernels.refit(self.leaves, np.ascontiguousarray(boxes), nodes)
+        nodes = np.empty((len(boxes), 2 * len(self.leaves)), order=kernels.NODE_ORDER)
+        kernels.refit(self.leaves, self.roots, np.ascontiguousarray(boxes), nodes)
         return FittedBVH(kernels, self.leaves, nodes)
 
 
 class FittedBVH:
-    """A tree with the boxes that its primitives have at one moment.
+    """Trees with the boxes that their primitives have at one moment, or from one to another.
 
     Args:
-        kernels: Module of kernels that fitted it.
+        kernels: Module of kernels that fitted them.
         leaves: As in the tree.
-        nodes: The boxes of all nodes, (6, 2 * leaves); see `kernels.protocol.bvh`.
+        nodes: The boxes of all nodes, (6 or 12, 2 * leaves); see `kernels.protocol.bvh`.
     """
 
     def __init__(self, kernels: Kernels, leaves: np.ndarray, nodes: np.ndarray) -> None:
         self.kernels, self.leaves, self.nodes = kernels, leaves, nodes
 
-    def query_pairs(self, other: FittedBVH, is_flat: np.ndarray = NO_PATCHES) -> tuple[np.ndarray, np.ndarray]:
+    def query_pairs(self, other: FittedBVH, roots: np.ndarray = ROOTS) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (primitive of this tree, primitive of the other) whose boxes overlap, (k,) int each.
 
         With itself, each pair comes once and no (i, i). Which boxes overlap almost, and the order: see the kernel.
 
         Args:
-            other: Another tree; with patches, over primitives of the same surface.
-            is_flat: Patches that cannot meet themselves, by node, (k,) bool: their own pairs are left out.
+            other: Another tree.
+            roots: Nodes that are tested first, with what is below them, (2, k) int: all those of one tree on one
+                level; with itself, the first is never above the second.
         """
         first, second = self.kernels.query_pairs(
-            self.leaves, self.nodes, other.leaves, other.nodes, self is other, is_flat
+            self.leaves, self.nodes, other.leaves, other.nodes, self is other, roots
         )
         return first, second
 

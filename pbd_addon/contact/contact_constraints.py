@@ -285,6 +285,9 @@ class ContactConstraints(Constraints):
             self.welds.follow(p)
 
     def _find(self, kernels: Kernels) -> None:
+        if not len(active(kernels, self._candidates, self._p)):
+            self._contacts = Contacts.none()
+            return
         self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, self.penetration.stuck)
 
     def _push(self, kernels: Kernels) -> None:
@@ -530,26 +533,36 @@ class ContactConstraints(Constraints):
             final: Whether only the crossing guard follows. What a query leaves out is farther apart than the distance,
                 so that there is room to be beyond the margins without crossing.
         """
-        expired = {surface for surface in self._all_surfaces() if self._has_expired(surface, final)}
+        is_late = np.zeros(self._p.shape[1], bool)
+        expired = {surface for surface in self._all_surfaces() if self._has_expired(kernels, surface, final, is_late)}
         for pair in self.pairs:
             if pair.one is not pair.other or pair.points_only:
                 continue
-            if not final and len(pair.outside_cones(kernels, self._p)):
-                pair.invalidate()
-            if pair.is_stale or pair.one in expired:
-                pair.find_flat_patches(kernels, self._p)
-        smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.is_smooth}
+            if not pair.one.motion_bound.is_set or not pair.height_fields.are_known:
+                pair.height_fields.forget()
+                pair.height_fields.find(kernels, self._p)
+            elif not final and not pair.height_fields.hold(kernels, self._p):
+                is_late[pair.height_fields.renew(kernels, self._p)] = True
+        smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.height_fields.is_smooth}
         for pair in self.pairs:
             if smooth and pair.one is not pair.other and self._are_neighbors(pair.one, pair.other):
                 smooth -= {pair.one, pair.other}
         for surface in expired:
             surface.motion_bound.predict(self._x, self._p, surface in smooth)
         stale = [pair for pair in self.pairs if pair.is_stale]
-        if not stale:
+        late = (
+            [pair for pair in self.pairs if pair.one is pair.other and is_late[pair.one.part].any()]
+            if is_late.any()
+            else []
+        )
+        if not stale and not late:
             return False
         began = time.perf_counter()
         for pair in stale:
             pair.query(kernels, self._x)
+        for pair in late:
+            if pair not in stale:
+                pair.query_again(kernels, self._x, is_late)
         self._candidates = self._filter(concatenate([pair.candidates for pair in self.pairs]))
         self.query_seconds += time.perf_counter() - began
         return True
@@ -570,14 +583,14 @@ class ContactConstraints(Constraints):
         low, high = mine.min(axis=1) - reach, mine.max(axis=1) + reach
         return bool((theirs.max(axis=1) >= low).all() and (theirs.min(axis=1) <= high).all())
 
-    def _has_expired(self, surface: Surface, final: bool) -> bool:
+    def _has_expired(self, kernels: Kernels, surface: Surface, final: bool, is_late: np.ndarray) -> bool:
         """Whether a surface needs a new bound; clamps few vertices to theirs instead, see `_update_candidates`."""
         bound, is_collider = surface.motion_bound, surface.part.start >= self.n
         if is_collider and bound.is_set and self._is_still[self.obstacles.index(surface)]:
             return False
         if not bound.is_set:
             return True
-        deviation = bound.deviation(self._p)
+        deviation = bound.deviation(kernels, self._p)
         if not final:
             bound.observe(deviation)  # where the bound has run out too, or one of one substep would never grow
         if not bound.is_valid or not bound.holds_as_a_whole(deviation):
@@ -587,6 +600,10 @@ class ContactConstraints(Constraints):
         if final and not is_collider and size > CLAMP_VERTICES and len(outside) <= CLAMP_SHARE * size:
             self._p[:, outside] = clamped
             return False
+        if not final and bound.self_only and len(outside) <= CLAMP_SHARE * size:
+            bound.widen(outside - surface.part.start, deviation)
+            is_late[outside] = True
+            return False
         return len(outside) > 0
 
     def _violating(self, kernels: Kernels) -> np.ndarray:
@@ -595,11 +612,11 @@ class ContactConstraints(Constraints):
         for surface in self._all_surfaces():
             bound = surface.motion_bound
             if surface.part.start < self.n:
-                deviation = bound.deviation(self._p)
+                deviation = bound.deviation(kernels, self._p)
                 if bound.holds_as_a_whole(deviation):
                     violating[bound.violations(self._p, deviation, 1.01 * self._final_margin).particles] = True
                 else:
                     violating[surface.part] = True
         for pair in self.pairs:
-            violating[pair.outside_cones(kernels, self._p)] = True
+            violating[pair.height_fields.outside(kernels, self._p)] = True
         return violating

@@ -13,11 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels import Kernels
+
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
-SMOOTH_DISPLACEMENT, SMOOTH_MARGIN = 3.0, 1.5
-"""Factors of the limit of displacement, and of errors and margins, where more candidates cost less than a query."""
+SMOOTH_DISPLACEMENT, SMOOTH_ERROR = 3.0, 1.5
+"""Factors of these limits where a surface is smooth, so that few candidates are to be expected, ..."""
+
+SMOOTH_BASE_MARGIN, SMOOTH_EXTRA_MARGIN = 0.25, 1.0
+"""... and the base margin and the most that is added there, in edges."""
 
 DRIFT_LIMIT = 2.0
 """How far the mean of a surface may go that can meet others, in edges: what lies ahead on the way are candidates."""
@@ -37,6 +42,9 @@ ERROR_MARGIN = 1.5
 SPEED_MARGIN, MAX_EXTRA_MARGIN = 0.1, 0.35
 """... or this share of its displacement, if that is more; and the most that is added, in edges."""
 
+WIDENING = 2.25
+"""Least growth of a margin that a vertex has left, relative to where it is."""
+
 EXACT_MARGIN = 1e-6
 """Margin of a collider, in edges: it moves exactly as predicted, up to rounding."""
 
@@ -48,12 +56,10 @@ class Deviation(NamedTuple):
     """How far a surface is from its prediction at the end of a substep.
 
     Attributes:
-        error: Of each vertex, relative to the mean, (3, n) [m].
-        square: Its squared length, (n,) [m²].
+        square: Squared distance of each vertex, relative to the mean, (n,) [m²].
         drift: Displacement of the mean since the prediction, (3,) [m].
     """
 
-    error: np.ndarray
     square: np.ndarray
     drift: np.ndarray
 
@@ -87,6 +93,7 @@ class MotionBound:
         self_only: Whether the surface meets nothing but itself.
         relative_displacement: Predicted displacement of each vertex in the moving frame, (3, n) [m].
         displacement: The same with the mean motion.
+        start: Where each vertex was when the bound began, (3, n) [m].
         margin: Radius of the sphere around each predicted position, (n,) [m]; drift_margin: of the mean motion, along
             each axis [m].
         is_static: Whether so little moves that the bound has the longest duration even if the surface is not smooth.
@@ -130,21 +137,22 @@ class MotionBound:
         step = p[:, self.part] - here
         self._origin = here.mean(axis=1, keepdims=True)
         self._mean_step = step.mean(axis=1, keepdims=True)
-        self._start = here.copy()
+        self.start = here.copy()
         self._relative_step = step - self._mean_step
-        limit, wider = (SMOOTH_DISPLACEMENT, SMOOTH_MARGIN) if is_smooth else (1.0, 1.0)
+        displacement_limit, error_limit = (SMOOTH_DISPLACEMENT, SMOOTH_ERROR) if is_smooth else (1.0, 1.0)
         speed = np.sqrt(np.einsum("im,im->m", self._relative_step, self._relative_step))
-        rate = DISPLACEMENT_LIMIT / max(float(np.percentile(speed, 95.0)), 1e-9)
+        rate = DISPLACEMENT_LIMIT / max(_quantile(speed, 0.95), 1e-9)
         drift_rate = np.inf if self.self_only else DRIFT_LIMIT / max(float(np.linalg.norm(self._mean_step)), 1e-9)
         if self.exact:
             self._duration = quiet = self._substeps(min(rate, drift_rate))
             self.margin, self.drift_margin = np.full_like(speed, EXACT_MARGIN * self.edge), EXACT_MARGIN * self.edge
         else:
             error = ERROR_MARGIN * self.prediction_error[:-1]
-            error_rate = ERROR_LIMIT / max(float(np.percentile(error, 90.0)), 1e-9)
-            self._duration = self._substeps(min(limit * rate, wider * error_rate, drift_rate))
+            error_rate = ERROR_LIMIT / max(_quantile(error, 0.9), 1e-9)
+            longest = displacement_limit * rate, error_limit * error_rate, drift_rate
+            self._duration = self._substeps(min(longest))
             quiet = self._substeps(min(rate, error_rate, drift_rate))
-            self.margin = wider * self._margins(speed, self._duration)
+            self.margin = self._margins(speed, self._duration, is_smooth)
             drift_error = self._duration * ERROR_MARGIN * float(self.prediction_error[-1])
             self.drift_margin = DRIFT_MARGIN * self.edge + drift_error
         self._age, self._unit, self.is_static = 1.0, self._length, quiet == MAX_DURATION
@@ -153,17 +161,15 @@ class MotionBound:
         self._drift_high = np.maximum(drift, 0.0) + self.drift_margin
         self.relative_displacement = self._duration * self._relative_step
         self.displacement = self._duration * step
-        self._low = here + np.minimum(self.relative_displacement, 0.0) - self.margin
-        self._high = here + np.maximum(self.relative_displacement, 0.0) + self.margin
+        end = here + self.relative_displacement
+        self._ways = [(here, here), (end, end)] if is_smooth else [(np.minimum(here, end), np.maximum(here, end))]
         self.version += 1
 
-    def deviation(self, p: np.ndarray) -> Deviation:
+    def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
         """How far the surface is from its prediction at the end of this substep, positions p (3, N) [m]."""
         here = p[:, self.part]
-        drift = here.mean(axis=1, keepdims=True) - self._origin
-        error = here - (self._start + drift)
-        error -= self._age * self._relative_step
-        return Deviation(error, np.einsum("im,im->m", error, error), drift[:, 0])
+        drift = here.mean(axis=1) - self._origin[:, 0]
+        return Deviation(kernels.deviations(here, self.start, self._relative_step, self._age, drift), drift)
 
     def observe(self, deviation: Deviation) -> None:
         """Note the prediction error of this substep."""
@@ -190,22 +196,38 @@ class MotionBound:
         outside = np.flatnonzero(deviation.square > (self.margin + extra_margin) ** 2)
         excess = 0.99 * (self.margin[outside] + extra_margin) / np.sqrt(deviation.square[outside]) - 1.0
         particles = outside + self.part.start
-        return Violations(particles, p[:, particles] + deviation.error[:, outside] * excess)
+        predicted = self.start[:, outside] + self._age * self._relative_step[:, outside] + deviation.drift[:, None]
+        return Violations(particles, p[:, particles] + (p[:, particles] - predicted) * excess)
 
-    def ranges(self, with_drift: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper corners of a box around each vertex for the duration of the bound, (3, n) [m] each.
+    def ranges(self, with_drift: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Lower and upper corners of boxes around each vertex, (3, n) [m] each: one for the duration of the bound.
 
-        with_drift: Whether to add the mean motion: not where a surface meets itself.
+        with_drift: Whether to add the mean motion. If not, for a surface that meets itself, a smooth one has two boxes:
+            when the bound begins and when it ends. In between, all of them move straight.
         """
-        if with_drift:
-            return self._low + self._drift_low[:, None], self._high + self._drift_high[:, None]
-        return self._low, self._high
+        ranges = [(low - self.margin, high + self.margin) for low, high in self._ways]
+        if not with_drift:
+            return ranges
+        low, high = np.min([low for low, _ in ranges], axis=0), np.max([high for _, high in ranges], axis=0)
+        return [(low + self._drift_low[:, None], high + self._drift_high[:, None])]
 
-    def _margins(self, speed: np.ndarray, substeps: int) -> np.ndarray:
+    def widen(self, outside: np.ndarray, deviation: Deviation) -> None:
+        """Give some of the vertices (k,) margins that their deviation is within, and as much as it can still grow."""
+        growth = max(ERROR_MARGIN * self._duration / self._age, WIDENING)
+        self.margin[outside] = growth * np.sqrt(deviation.square[outside])
+
+    def _margins(self, speed: np.ndarray, substeps: int, is_smooth: bool) -> np.ndarray:
         """Margins of vertices that move this far in a substep (n,) [m], for so many substeps, (n,) [m]."""
         extra = substeps * np.maximum(ERROR_MARGIN * self.prediction_error[:-1], SPEED_MARGIN * speed)
-        return np.asarray(BASE_MARGIN * self.edge + np.minimum(extra, MAX_EXTRA_MARGIN * self.edge))
+        base, most = (SMOOTH_BASE_MARGIN, SMOOTH_EXTRA_MARGIN) if is_smooth else (BASE_MARGIN, MAX_EXTRA_MARGIN)
+        return np.asarray(base * self.edge + np.minimum(extra, most * self.edge))
 
     def _substeps(self, rate: float) -> int:
         """Duration of a bound in whole substeps, from the duration per edge [1/m]."""
         return int(min(max(self.edge * rate, 1.0), MAX_DURATION))
+
+
+def _quantile(values: np.ndarray, share: float) -> float:
+    """The least value that so large a share of all does not exceed."""
+    place = min(int(share * len(values)), len(values) - 1)
+    return float(np.partition(values, place)[place])

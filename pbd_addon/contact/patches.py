@@ -1,13 +1,17 @@
-"""Patches: the partition of a surface that all its hierarchies share, and which of its parts cannot meet themselves.
+"""Patches: partitions of the faces of a surface, and which pieces of it can be height fields.
 
-A patch whose face normals lie in a cone of less than 90° is a height field over the plane across the cone's axis: as
-long as its outline does not meet itself there, neither does the patch (Volino & Magnenat-Thalmann 1994; Provot 1997),
-and two of its points are at least as far apart as the cosine of the half-angle of the cone times their way along the
-cloth. The outline is not tested while it moves: only patches take part that are disks at rest, compact and nearly
-convex, whose outline could meet itself only with strains far above those of cloth.
+A piece of a surface whose face normals lie in a cone of less than 90° is a height field over the plane across the
+cone's axis: as long as its outline does not meet itself there, neither does the piece (Volino & Magnenat-Thalmann 1994;
+Provot 1997), and two of its points are at least as far apart as the cosine of the half-angle of the cone times their
+way along the cloth. The outline is not tested while it moves: only pieces take part that are connected and compact at
+rest, without slits and holes. A map of a convex piece of the plane that changes no length by more than a factor of
+cos 45° = 1 / √2 beside another is one to one (F. John 1968), so that an outline could meet itself only with strains far
+above those of cloth.
 
-Vertices and edges belong to one representative face each (Curtis, Tamstorf & Manocha 2008), so that a node of a
-hierarchy over vertices, edges or triangles stands for the same patch.
+Pieces that overlap leave no seams between them: each patch is one piece, and with the patches around it another, its
+neighborhood. Patches are neighbors if a cell touches both, so that others are farther apart than a cell is wide, and
+cells if they share a vertex. Vertices and edges belong to one representative face each (Curtis, Tamstorf & Manocha
+2008), so that all hierarchies share the patches.
 """
 
 from __future__ import annotations
@@ -18,18 +22,24 @@ import numpy as np
 
 from .bvh import median_split_order
 
-CELL_DEPTH = 3
-"""Levels of the tree of faces below the smallest patches: these have 5 to 8 faces."""
+PATCH_DEPTH, CELL_DEPTH = 5, 3
+"""Levels of the tree of faces below large and small patches: these have up to 32 and 8 faces, and more than half."""
 
 MAX_ASPECT = 6.0
-"""Largest squared length of a patch over its area. A strip of that aspect meets its own end at a strain of a half."""
+"""Largest squared length of a piece over its area. A strip of that aspect meets its own end at a strain of a half."""
 
 MAX_REFLEX = math.radians(30.0)
-"""How much farther than straight the border of the mesh may turn into a patch, in sum: a slit has 180°."""
+"""How much farther than straight the border of the mesh may turn into a piece, in sum: a slit has 180°."""
+
+MAX_ANGLE = 3.0 * math.pi
+"""Largest sum of angles around a vertex of one fan of faces; two closed fans that share it have 4 π where flat."""
+
+MAX_VALENCE = 16
+"""Most patches at a vertex that count as neighbors of each other: the pole of a fan has no neighborhood."""
 
 
 class Patches:
-    """A binary partition of the faces of a mesh into patches, of which the smallest are cells.
+    """Partitions of the faces of a mesh into patches, in the order of one hierarchy.
 
     Args:
         corners: Rest positions of the corners of each face, (t, 3, 3) [m].
@@ -37,104 +47,159 @@ class Patches:
         edge: Number of the edge from each corner to the next, (t, 3) int.
 
     Attributes:
-        face_leaves, vertex_leaves, edge_leaves: The primitive in each leaf of its hierarchy, -1 for none, (2**k,) int.
-            The nodes 1 to 2 * cells - 1 of all three stand for the same patches.
-        can_be_flat: Whether a patch can be a height field, by node, (2 * cells,) bool.
+        levels: Partitions into large patches and into small ones, the cells.
+        face_leaves, vertex_leaves, edge_leaves: The primitives of each cell, -1 for none, (cells, 2**i) int.
+        cell_vertices: Corners of the faces of each cell, some of them repeated, (c, cells) int.
     """
 
     def __init__(self, corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray) -> None:
         leaves = median_split_order(corners.mean(axis=1))
-        self._depth = max(len(leaves).bit_length() - 1 - CELL_DEPTH, 0)
-        self._height = len(leaves).bit_length() - 1
-        places = np.zeros(len(corners), int)
         used = np.flatnonzero(leaves >= 0)
+        places = np.zeros(len(corners), int)
         places[leaves[used]] = used
-        vertex, edge = vertex.ravel(), edge.ravel()
-        vertex_first, vertex_split = self._incidences(np.repeat(places, 3), vertex)
-        edge_first, edge_split = self._incidences(np.repeat(places, 3), edge)
-        by_face = self._pack(places, np.arange(len(corners)))
-        by_vertex = self._pack(*vertex_first)
-        slots = max(len(by_face), len(by_vertex)) >> self._depth
-        self.face_leaves, self.vertex_leaves = (self._spread(each, slots) for each in (by_face, by_vertex))
-        self.edge_leaves = self._pack(*edge_first)
-        self._places = places
-        self.can_be_flat = self._find_disks(corners, vertex, edge, vertex_split, edge_split)
+        cells, patches = (
+            Partition(places * count // len(leaves), leaves[used], corners, vertex, edge)
+            for count in (max(len(leaves) >> depth, 1) for depth in (CELL_DEPTH, PATCH_DEPTH))
+        )
+        reflex = _turns_of_border(corners, vertex, edge)
+        cells.find_neighborhoods(cells.owner * len(reflex) + cells.vertex, len(reflex), corners, reflex)
+        touched = cells.center // (cells.count // patches.count) * cells.count + cells.members
+        patches.find_neighborhoods(np.unique(touched), cells.count, corners, reflex)
+        self.levels = [patches, cells]
+        self.face_leaves = leaves.reshape(cells.count, -1)
+        self.vertex_leaves, self.edge_leaves = (cells.leaves_of(places, each) for each in (vertex, edge))
+        first = np.searchsorted(cells.owner, np.arange(cells.count + 1))
+        slot = np.arange(np.diff(first).max(initial=1))[:, None]
+        self.cell_vertices = cells.vertex[np.minimum(first[:-1] + slot, first[1:] - 1)]
 
-    def _incidences(
-        self, places: np.ndarray, primitive: np.ndarray
-    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """The first face of each primitive, by leaf, and at which heights each incidence is the first one of its node.
 
-        places: leaf of the face of each incidence, (i,); primitive: number of the vertex or edge, (i,).
+class Partition:
+    """A partition of faces into patches, and the neighborhoods of these.
 
-        Returns:
-            Leaf and number of each primitive, (m,) each; leaf of each incidence and the number of levels, counted from
-            the leaves, in which an earlier face of the primitive is in another node, (i,) each.
-        """
-        order = np.lexsort((places, primitive))
-        place, owner = places[order], primitive[order]
-        is_first = np.append(True, owner[1:] != owner[:-1])
-        across = np.where(is_first, 1 << self._height, np.append(0, place[1:] ^ place[:-1]))
-        split = np.frexp(across.astype(float))[1]  # length of the number in bits
-        return (place[is_first], owner[is_first]), (place, split)
+    Args:
+        of_face: The patch of each face, (t,) int.
+        faces: All faces patch by patch, (t,) int.
+        corners: Rest positions of the corners of each face, (t, 3, 3) [m].
+        vertex: Number of the vertex at each corner, (t, 3) int.
+        edge: Number of the edge from each corner to the next, (t, 3) int.
 
-    def _pack(self, places: np.ndarray, primitives: np.ndarray) -> np.ndarray:
-        """Leaves with primitives in the cells of their faces, in the order of these."""
-        cells = 1 << self._depth
-        cell = places >> (self._height - self._depth)
-        order = np.lexsort((primitives, places))
-        count = np.bincount(cell, minlength=cells)
-        slots = 1 << max(int(count.max(initial=1)) - 1, 0).bit_length()
-        starts = np.concatenate([[0], np.cumsum(count)[:-1]])
-        leaves = np.full(cells * slots, -1)
-        cell = cell[order]
-        leaves[cell * slots + np.arange(len(order)) - starts[cell]] = primitives[order]
-        return leaves
+    Attributes:
+        count: Number of patches.
+        of_face, faces: As above.
+        first_faces: Where the faces of each patch begin, and how many there are, (count + 1,) int.
+        owner, vertex: Pairs of a patch and one of its vertices, sorted, (i,) int each.
+        center, members: Pairs of a patch and one in its neighborhood, itself included, sorted, (m,) int each.
+        mirror: Place of the same pair the other way round, (m,) int.
+        first_members: Where the members of each neighborhood begin, and how many there are, (count + 1,) int.
+        can_be_flat: Whether patches, and whether neighborhoods, can be height fields, (2, count) bool.
+    """
 
-    def _spread(self, leaves: np.ndarray, slots: int) -> np.ndarray:
-        """The leaves with this many in each cell."""
-        cells = leaves.reshape(1 << self._depth, -1)
-        return np.pad(cells, ((0, 0), (0, slots - cells.shape[1])), constant_values=-1).ravel()
-
-    def _find_disks(
+    def __init__(
         self,
+        of_face: np.ndarray,
+        faces: np.ndarray,
         corners: np.ndarray,
         vertex: np.ndarray,
         edge: np.ndarray,
-        vertex_split: tuple[np.ndarray, np.ndarray],
-        edge_split: tuple[np.ndarray, np.ndarray],
-    ) -> np.ndarray:
-        """Which patches are disks at rest, compact and nearly convex; see the class and `_incidences`."""
+    ) -> None:
+        self.of_face, self.faces, self.count = of_face, faces, int(of_face.max()) + 1
+        self.first_faces = np.searchsorted(of_face[faces], np.arange(self.count + 1))
+        self.owner, self.vertex = self._distinct(vertex)
+        # Euler's characteristic; two pieces that share one vertex pass too, see `_turns_of_border`.
+        self._is_disk = np.bincount(self.owner) - np.bincount(self._distinct(edge)[0]) + np.bincount(of_face) == 1
+
+    def _distinct(self, primitive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of a patch and a vertex or edge of its faces, (t, 3) int, sorted, (i,) int each."""
+        count = int(primitive.max()) + 1
+        patch, number = np.divmod(np.unique(self.of_face[:, None] * count + primitive), count)
+        return patch, number
+
+    def places_of(self, patches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Places in `faces` of those of patches (k,), one patch after the other, (j,) int; how many each has, (k,)."""
+        counts = np.diff(self.first_faces)[patches]
+        skipped = self.first_faces[patches] - (np.cumsum(counts) - counts)
+        return np.arange(counts.sum()) + np.repeat(skipped, counts), counts
+
+    def patch_of(self, places: np.ndarray) -> np.ndarray:
+        """The patches of places in `faces`, (k,) int."""
+        return self.of_face[self.faces[places]]
+
+    def are_neighbors(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Whether patches (k,) and (k,) are neighbors, (k,) bool."""
+        keys = one * self.count + other
+        return np.asarray(self._keys.take(np.searchsorted(self._keys, keys), mode="clip") == keys)
+
+    def leaves_of(self, places: np.ndarray, primitive: np.ndarray) -> np.ndarray:
+        """Leaves with each primitive in the patch of the first of its faces, and in the order of these.
+
+        places: leaf of each face, (t,); primitive: number of the vertices or edges of each face, (t, 3).
+        """
+        place, ids = np.repeat(places, 3), primitive.ravel()
+        order = np.lexsort((place, ids))
+        firsts = order[np.append(True, np.diff(ids[order]) > 0)]
+        firsts = firsts[np.lexsort((ids[firsts], place[firsts]))]
+        patch = self.of_face[firsts // 3]
+        count = np.bincount(patch, minlength=self.count)
+        slots = 1 << max(int(count.max()) - 1, 0).bit_length()
+        leaves = np.full((self.count, slots), -1)
+        leaves[patch, np.arange(len(patch)) - (np.cumsum(count) - count)[patch]] = ids[firsts]
+        return leaves
+
+    def find_neighborhoods(self, touching: np.ndarray, count: int, corners: np.ndarray, reflex: np.ndarray) -> None:
+        """Note which patches touch the same one of `count` things, vertices or cells, and which pieces can be flat.
+
+        Args:
+            touching: Each patch and thing that touch, as patch * count + thing, (i,) int.
+            count: Number of things.
+            corners: Rest positions of the corners of each face, (t, 3, 3) [m].
+            reflex: How much farther than straight the border turns at each vertex, see `_turns_of_border`, (v,) [rad].
+        """
+        owner, touched = np.divmod(touching, count)
+        order = np.argsort(touched, kind="stable")
+        owner, touched = owner[order], touched[order]
+        keys = [np.arange(self.count) * (self.count + 1)]
+        for shift in range(1, MAX_VALENCE):
+            one, other = (each[touched[shift:] == touched[:-shift]] for each in (owner[:-shift], owner[shift:]))
+            keys += [one * self.count + other, other * self.count + one]
+        self._keys = np.unique(np.concatenate(keys))
+        self.center, self.members = np.divmod(self._keys, self.count)
+        self.mirror = np.lexsort((self.center, self.members))
+        self.first_members = np.searchsorted(self.center, np.arange(self.count + 1))
+        self._find_compact(corners, reflex)
+
+    def _find_compact(self, corners: np.ndarray, reflex: np.ndarray) -> None:
+        """Note which pieces are connected, compact and nearly convex at rest."""
         a, b, c = corners.swapaxes(0, 1)
-        area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-        faces_at_edge = np.bincount(edge)
-        border_edges = faces_at_edge[edge].reshape(-1, 3) == 1
-        is_border = np.zeros(vertex.max() + 1, bool)
-        at = vertex.reshape(-1, 3)
-        is_border[at[border_edges]] = True
-        is_border[np.roll(at, -1, axis=1)[border_edges]] = True
-        forward, back = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
-        cosine = (forward * back).sum(axis=2) / np.maximum(
-            np.linalg.norm(forward, axis=2) * np.linalg.norm(back, axis=2), 1e-300
-        )
-        angle = np.bincount(vertex, np.arccos(cosine.clip(-1.0, 1.0)).ravel())
-        reflex = np.where(is_border, np.maximum(angle - math.pi, 0.0), 0.0)[np.sort(vertex)]
-        many = faces_at_edge[np.sort(edge)] > 2
-        low, high = corners.min(axis=1), corners.max(axis=1)
-        can_be_flat = np.zeros(2 << self._depth, bool)
-        for level in range(self._depth + 1):
-            shift, nodes = self._height - level, 1 << level
-            node = self._places >> shift
-            new_vertices, new_edges = vertex_split[1] > shift, edge_split[1] > shift
-            of_vertex, of_edge = vertex_split[0] >> shift, edge_split[0] >> shift
-            euler = np.bincount(node, minlength=nodes) + np.bincount(of_vertex, new_vertices, nodes)
-            euler -= np.bincount(of_edge, new_edges, nodes)
-            turn = np.bincount(of_vertex, new_vertices * reflex, nodes)
-            joints = np.bincount(of_edge, new_edges * many, nodes)
-            bottom, top = np.full((nodes, 3), np.inf), np.full((nodes, 3), -np.inf)
-            np.minimum.at(bottom, node, low)
-            np.maximum.at(top, node, high)
-            longest = (top - bottom).max(axis=1)
-            compact = longest**2 <= MAX_ASPECT * np.bincount(node, area, nodes)
-            can_be_flat[nodes : 2 * nodes] = (euler == 1) & (turn <= MAX_REFLEX) & (joints == 0) & compact
-        return can_be_flat
+        area = np.bincount(self.of_face, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+        turn = np.where(self._is_disk, np.bincount(self.owner, reflex[self.vertex]), math.pi)
+        low = np.minimum.reduceat(corners.min(axis=1)[self.faces], self.first_faces[:-1])
+        high = np.maximum.reduceat(corners.max(axis=1)[self.faces], self.first_faces[:-1])
+
+        def is_compact(area: np.ndarray, turn: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+            longest = (high - low).max(axis=1)
+            return np.asarray((longest**2 <= MAX_ASPECT * area) & (turn <= MAX_REFLEX))
+
+        def around(function: np.ufunc, values: np.ndarray) -> np.ndarray:
+            return np.asarray(function.reduceat(values[self.members], self.first_members[:-1]))
+
+        bounds = around(np.minimum, low), around(np.maximum, high)
+        of_neighborhoods = is_compact(around(np.add, area), around(np.add, turn), *bounds)
+        self.can_be_flat = np.stack([is_compact(area, turn, low, high), of_neighborhoods])
+
+
+def _turns_of_border(corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray) -> np.ndarray:
+    """How much farther than straight the border turns at each vertex, (v,) [rad].
+
+    A vertex at which more than one fan of faces meets, or an edge with more than two, counts as a half-turn.
+    """
+    forward, back = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
+    lengths = np.linalg.norm(forward, axis=2) * np.linalg.norm(back, axis=2)
+    cosine = (forward * back).sum(axis=2) / np.maximum(lengths, 1e-300)
+    angle = np.bincount(vertex.ravel(), np.arccos(cosine.clip(-1.0, 1.0)).ravel())
+    faces_at_edge = np.bincount(edge.ravel())[edge]
+    ends = np.stack([vertex, np.roll(vertex, -1, axis=1)])
+    borders = np.bincount(ends[:, faces_at_edge == 1].ravel(), minlength=len(angle))
+    is_joint = (borders > 2) | ((borders == 0) & (angle > MAX_ANGLE))
+    is_joint[ends[:, faces_at_edge > 2]] = True
+    turn = np.where(borders > 0, np.maximum(angle - math.pi, 0.0), 0.0)
+    return np.where(is_joint, math.pi, turn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels import Kernels
 from ..mesh import TriMesh
 from .bvh import BVH
 from .motion_bound import MotionBound
@@ -27,7 +28,10 @@ class Surface:
         part: Its particles, a slice.
         vertices: Particles with triangles (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
         edge, longest: Median and longest edge [m].
-        patches: Its partition into patches, which the three hierarchies share.
+        patches: Its partitions into patches, which all hierarchies share.
+        faces_by_patch: Triangles in the order of the patches, (3, t) int.
+        cell_vertices: Particles of each cell, some of them repeated, (c, cells) int.
+        cell_tree, edge_tree, triangle_tree: Hierarchies over cells, edges and triangles.
         motion_bound: Where its vertices can be for a while.
         prediction_error: Observed error of the motion bound per substep of each vertex, and last of the mean motion,
             (n + 1,) [m].
@@ -56,22 +60,25 @@ class Surface:
         self.edges = np.ascontiguousarray(edges.T) + start
         self.triangles = np.ascontiguousarray(triangles.T) + start
         self.patches = Patches(vertices[corners], number.reshape(-1, 3), of_side.reshape(3, -1).T)
-        self.vertex_tree = BVH(self.patches.vertex_leaves)
-        self.edge_tree = BVH(self.patches.edge_leaves)
-        self.triangle_tree = BVH(self.patches.face_leaves)
+        self.faces_by_patch = np.ascontiguousarray(self.triangles[:, self.patches.levels[0].faces])
+        self.cell_vertices = self.vertices[self.patches.cell_vertices]
+        self.cell_tree = BVH(np.arange(self.patches.cell_vertices.shape[1]))
+        self.edge_tree = BVH(self.patches.edge_leaves.ravel())
+        self.triangle_tree = BVH(self.patches.face_leaves.ravel())
         ends = np.concatenate([corners[:, way] for way in ways])[first_side]
         lengths = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
         self.edge, self.longest = float(np.median(lengths)), float(lengths.max())
         self.prediction_error = np.full(len(vertices) + 1, INITIAL_ERROR * self.edge)
         self.motion_bound = MotionBound(self.part, self.edge, self.prediction_error, exact)
 
-    def sharpness(self, x: np.ndarray, smooth: float, sharp: float) -> np.ndarray:
-        """Sharpness of edges at x (3, N), (e,): 0 up to an angle `smooth` [rad], 1 from `sharp` on and at borders."""
-        a, b, c = x.take(self.triangles, axis=1).swapaxes(0, 1)
-        normals = np.cross(b - a, c - a, axis=0)
-        normals /= np.maximum(np.sqrt(np.einsum("im,im->m", normals, normals)), 1e-300)
-        cosine = np.einsum("im,im->m", normals.take(self._left, axis=1), normals.take(self._right, axis=1))
-        cosine[self._right < 0] = -1.0
+    def sharpness(self, kernels: Kernels, x: np.ndarray, which: np.ndarray, smooth: float, sharp: float) -> np.ndarray:
+        """Sharpness of edges `which` (k,) at x (3, N), (k,): 0 up to an angle `smooth` [rad], 1 from `sharp` on and at
+        borders.
+        """
+        left, right = (
+            kernels.unit_normals(x, self.triangles.take(side[which], axis=1)) for side in (self._left, self._right)
+        )
+        cosine = np.where(self._right[which] < 0, -1.0, np.einsum("im,im->m", left, right))
         return np.asarray(((np.cos(smooth) - cosine) / (np.cos(smooth) - np.cos(sharp))).clip(0.0, 1.0))
 
     def restore_prediction_error(self, prediction_error: np.ndarray) -> None:

@@ -31,25 +31,36 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
     return bounds
 
 
-@kernel("void(i8[::1], f8[:,::1], f8[::1,:])")
-def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
-    width = len(leaves)
+@kernel("f8[::1](f8[:,:], f8[:,::1], f8[:,::1], f8, f8[::1])")
+def deviations(p: np.ndarray, start: np.ndarray, step: np.ndarray, steps: float, drift: np.ndarray) -> np.ndarray:
+    squares = np.empty(p.shape[1])
+    for i in range(len(squares)):
+        x = p[0, i] - start[0, i] - drift[0] - steps * step[0, i]
+        y = p[1, i] - start[1, i] - drift[1] - steps * step[1, i]
+        z = p[2, i] - start[2, i] - drift[2] - steps * step[2, i]
+        squares[i] = x * x + y * y + z * z
+    return squares
+
+
+@kernel("void(i8[::1], i8, f8[:,::1], f8[::1,:])")
+def refit(leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
+    width, sides = len(leaves), len(bounds)
     boxes = nodes.T
-    boxes[0] = np.inf
+    boxes[:roots] = np.inf
     for leaf in range(width):
         node, primitive = np.uint64(width + leaf), leaves[leaf]
-        for side in range(6):
+        for side in range(sides):
             boxes[node, side] = bounds[side, np.uint64(primitive)] if primitive >= 0 else np.inf
-    for parent in range(width - 1, 0, -1):
+    for parent in range(width - 1, roots - 1, -1):
         node, one, other = np.uint64(parent), np.uint64(2 * parent), np.uint64(2 * parent + 1)
-        for side in range(6):
+        for side in range(sides):
             boxes[node, side] = min(boxes[one, side], boxes[other, side])
 
 
 @helper
 def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int) -> bool:
     i, j = np.uint64(node), np.uint64(other_node)
-    return (
+    meet = (
         (boxes[i, 0] <= -other_boxes[j, 3])
         & (boxes[i, 1] <= -other_boxes[j, 4])
         & (boxes[i, 2] <= -other_boxes[j, 5])
@@ -57,22 +68,39 @@ def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int
         & (other_boxes[j, 1] <= -boxes[i, 4])
         & (other_boxes[j, 2] <= -boxes[i, 5])
     )
+    if meet or boxes.shape[1] == 6:
+        return meet
+    return (
+        ((boxes[i, 0] <= -other_boxes[j, 3]) | (boxes[i, 6] <= -other_boxes[j, 9]))
+        & ((boxes[i, 1] <= -other_boxes[j, 4]) | (boxes[i, 7] <= -other_boxes[j, 10]))
+        & ((boxes[i, 2] <= -other_boxes[j, 5]) | (boxes[i, 8] <= -other_boxes[j, 11]))
+        & ((other_boxes[j, 0] <= -boxes[i, 3]) | (other_boxes[j, 6] <= -boxes[i, 9]))
+        & ((other_boxes[j, 1] <= -boxes[i, 4]) | (other_boxes[j, 7] <= -boxes[i, 10]))
+        & ((other_boxes[j, 2] <= -boxes[i, 5]) | (other_boxes[j, 8] <= -boxes[i, 11]))
+    )
 
 
-@kernel("Tuple((i8[::1], i8[::1]))(i8[::1], f8[::1,:], i8[::1], f8[::1,:], b1, b1[::1])")
+@kernel("Tuple((i8[::1], i8[::1]))(i8[::1], f8[::1,:], i8[::1], f8[::1,:], b1, i8[:,:])")
 def query_pairs(
     leaves: np.ndarray,
     nodes: np.ndarray,
     other_leaves: np.ndarray,
     other_nodes: np.ndarray,
     is_self: bool,
-    is_flat: np.ndarray,
+    roots: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     boxes, other_boxes = nodes.T, other_nodes.T
-    below, other_below = len(leaves), len(other_leaves)  # leaves below each node of the level
-    pairs, count = np.ones((2, 1), np.int64), int(_meet(boxes, 1, other_boxes, 1))
-    if len(is_flat) > 1 and is_flat[1]:
-        count = 0
+    pairs, count = np.empty((2, roots.shape[1]), np.int64), 0
+    for k in range(roots.shape[1]):
+        if _meet(boxes, roots[0, k], other_boxes, roots[1, k]):
+            pairs[0, count], pairs[1, count] = roots[0, k], roots[1, k]
+            count += 1
+    below, other_below = 1, 1  # leaves below each node of the level
+    if count:
+        while pairs[0, 0] * below < len(leaves):
+            below *= 2
+        while pairs[1, 0] * other_below < len(other_leaves):
+            other_below *= 2
     while below > 1 or other_below > 1:
         # The tree with more levels left goes down alone, so that both end together.
         fan, other_fan = 1 + (below >= other_below), 1 + (other_below >= below)
@@ -82,9 +110,7 @@ def query_pairs(
                 for other_node in range(other_fan * pairs[1, k], other_fan * pairs[1, k] + other_fan):
                     # Written first and then counted or not: to guess which is slower.
                     deeper[0, many], deeper[1, many] = node, other_node
-                    left_out = node == other_node and node < len(is_flat) and is_flat[node]
-                    meet = _meet(boxes, node, other_boxes, other_node) & (not is_self or node <= other_node)
-                    many += meet & (not left_out)
+                    many += _meet(boxes, node, other_boxes, other_node) & (not is_self or node <= other_node)
         pairs, count = deeper, many
         below, other_below = below // fan, other_below // other_fan
     first, second, many = np.empty(count, np.int64), np.empty(count, np.int64), 0

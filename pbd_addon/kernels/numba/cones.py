@@ -1,8 +1,8 @@
-"""Normal cones compiled by Numba."""
+"""Normals of faces, and cones around them, compiled by Numba."""
 
 from __future__ import annotations
 
-from math import sqrt
+from math import asin, pi, sqrt
 
 import numpy as np
 
@@ -17,59 +17,89 @@ def _normal(p: np.ndarray, triangles: np.ndarray, face: int) -> tuple[float, flo
     return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
 
 
-@kernel("Tuple((i8[::1], f8[:,::1]))(f8[:,::1], i8[:,:], i8[:], b1[:], f8)")
-def find_flat_patches(
-    p: np.ndarray, triangles: np.ndarray, leaves: np.ndarray, can_be_flat: np.ndarray, cosine: float
-) -> tuple[np.ndarray, np.ndarray]:
-    width, patches = len(leaves), len(can_be_flat)
-    normals, sums = np.zeros((width, 3)), np.zeros((patches, 3))
-    below = 2 * width // patches  # leaves of each cell
-    for leaf in range(width):
-        if leaves[leaf] >= 0:
-            x, y, z = _normal(p, triangles, leaves[leaf])
-            scale = 1.0 / max(sqrt(x * x + y * y + z * z), 1e-300)
-            normals[leaf, 0], normals[leaf, 1], normals[leaf, 2] = scale * x, scale * y, scale * z
-            for axis in range(3):
-                sums[patches // 2 + leaf // below, axis] += normals[leaf, axis]
-    for node in range(patches // 2 - 1, 0, -1):
-        for axis in range(3):
-            sums[node, axis] = sums[2 * node, axis] + sums[2 * node + 1, axis]
-    patch, axes = np.zeros(triangles.shape[1], np.int64), np.zeros((3, triangles.shape[1]))
-    is_covered = np.zeros(patches, np.bool_)
-    span, first = width, 1
-    for node in range(1, patches):
-        if node == 2 * first:
-            span, first = span // 2, node
-        if node > 1 and is_covered[node // 2]:
-            is_covered[node] = True
-            continue
-        if not can_be_flat[node]:
-            continue
-        x, y, z = sums[node, 0], sums[node, 1], sums[node, 2]
+@kernel("f8[:,::1](f8[:,::1], i8[:,:])")
+def unit_normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    normals = np.empty((3, triangles.shape[1]))
+    for face in range(triangles.shape[1]):
+        x, y, z = _normal(p, triangles, face)
         scale = 1.0 / max(sqrt(x * x + y * y + z * z), 1e-300)
-        x, y, z = scale * x, scale * y, scale * z
-        start, leaf = (node - first) * span, 0
-        while leaf < span:
-            place = start + leaf
-            along = normals[place, 0] * x + normals[place, 1] * y + normals[place, 2] * z
-            if leaves[place] >= 0 and along < cosine:
-                break
-            leaf += 1
-        if leaf == span:
-            is_covered[node] = True
-            for place in range(start, start + span):
-                if leaves[place] >= 0:
-                    face = leaves[place]
-                    patch[face] = node
-                    axes[0, face], axes[1, face], axes[2, face] = x, y, z
-    return patch, axes
+        normals[0, face], normals[1, face], normals[2, face] = scale * x, scale * y, scale * z
+    return normals
 
 
-@kernel("b1[::1](f8[:,::1], i8[:,:], f8[:,:], f8)")
-def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosine: float) -> np.ndarray:
+@helper
+def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
+    scale = 1.0 / max(sqrt(x * x + y * y + z * z), 1e-300)
+    return scale * x, scale * y, scale * z
+
+
+@helper
+def _angle(chord: float) -> float:
+    """Angle between unit vectors whose squared distance is `chord`."""
+    return 2.0 * asin(min(0.5 * sqrt(chord), 1.0))
+
+
+@kernel("Tuple((f8[:,::1], f8[:,::1], f8[::1]))(f8[:,::1], i8[:,::1], i8[::1], i8[::1], i8[::1], b1[::1])")
+def normal_cones(
+    p: np.ndarray,
+    triangles: np.ndarray,
+    starts: np.ndarray,
+    member_starts: np.ndarray,
+    members: np.ndarray,
+    is_wanted: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    count = len(is_wanted)
+    is_needed = np.zeros(count, np.bool_)
+    for center in range(count):
+        if is_wanted[center]:
+            for row in range(member_starts[center], member_starts[center + 1]):
+                is_needed[members[row]] = True
+    angles, axes = np.full((2, count), 2.0 * pi), np.zeros((3, count))
+    turn = np.full(len(members), 2.0 * pi)
+    boxes, normals = np.full((count, 6), np.inf), np.empty((triangles.shape[1], 3))
+    for patch in range(count):
+        if not is_needed[patch]:
+            continue
+        for face in range(starts[patch], starts[patch + 1]):
+            x, y, z = _normal(p, triangles, face)
+            x, y, z = _unit(x, y, z)
+            normals[face, 0], normals[face, 1], normals[face, 2] = x, y, z
+            for axis in range(3):
+                boxes[patch, axis] = min(boxes[patch, axis], normals[face, axis])
+                boxes[patch, 3 + axis] = min(boxes[patch, 3 + axis], -normals[face, axis])
+        x, y, z = _unit(
+            boxes[patch, 0] - boxes[patch, 3], boxes[patch, 1] - boxes[patch, 4], boxes[patch, 2] - boxes[patch, 5]
+        )
+        axes[0, patch], axes[1, patch], axes[2, patch] = x, y, z
+        chord = 0.0
+        for face in range(starts[patch], starts[patch + 1]):
+            dx, dy, dz = normals[face, 0] - x, normals[face, 1] - y, normals[face, 2] - z
+            chord = max(chord, dx * dx + dy * dy + dz * dz)
+        angles[0, patch] = _angle(chord)
+    box = np.empty(6)
+    for center in range(count):
+        if not is_wanted[center]:
+            continue
+        box[:] = np.inf
+        for row in range(member_starts[center], member_starts[center + 1]):
+            for side in range(6):
+                box[side] = min(box[side], boxes[members[row], side])
+        x, y, z = _unit(box[0] - box[3], box[1] - box[4], box[2] - box[5])
+        widest = 0.0
+        for row in range(member_starts[center], member_starts[center + 1]):
+            member = members[row]
+            dx, dy, dz = x - axes[0, member], y - axes[1, member], z - axes[2, member]
+            turn[row] = _angle(dx * dx + dy * dy + dz * dz)
+            widest = max(widest, turn[row] + angles[0, member])
+        angles[1, center] = widest
+    return angles, axes, turn
+
+
+@kernel("b1[::1](f8[:,::1], i8[:,:], f8[:,:], f8[:])")
+def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosines: np.ndarray) -> np.ndarray:
     outside = np.empty(triangles.shape[1], np.bool_)
     for face in range(len(outside)):
         x, y, z = _normal(p, triangles, face)
         along = x * axes[0, face] + y * axes[1, face] + z * axes[2, face]
-        outside[face] = along * abs(along) < cosine**2 * (x * x + y * y + z * z)
+        outside[face] = along * abs(along) < cosines[face] ** 2 * (x * x + y * y + z * z)
     return outside

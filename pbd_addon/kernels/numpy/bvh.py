@@ -30,12 +30,19 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
     return np.concatenate([lowest - margin, -(highest + margin)])
 
 
-def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
+def deviations(p: np.ndarray, start: np.ndarray, step: np.ndarray, steps: float, drift: np.ndarray) -> np.ndarray:
+    error = p - start
+    error -= drift[:, None]
+    error -= steps * step
+    return np.einsum("im,im->m", error, error)
+
+
+def refit(leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
     width = len(leaves)
     nodes[:] = np.inf
     used = np.flatnonzero(leaves >= 0)
     nodes[:, width + used] = bounds.take(leaves[used], axis=1)
-    while width > 1:
+    while width > roots:
         below = nodes[:, width : 2 * width]
         width //= 2
         np.minimum(below[:, 0::2], below[:, 1::2], out=nodes[:, width : 2 * width])
@@ -47,15 +54,20 @@ def query_pairs(
     other_leaves: np.ndarray,
     other_nodes: np.ndarray,
     is_self: bool,
-    is_flat: np.ndarray,
+    roots: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    ends = np.minimum(nodes[:, 1], other_nodes[:, 1])
+    if not roots.size:
+        return np.zeros(0, int), np.zeros(0, int)
+    tops = nodes.take(roots[0], axis=1).min(axis=1), other_nodes.take(roots[1], axis=1).min(axis=1)
+    ends = np.minimum(*tops).reshape(-1, 6).min(axis=0)
     low = _words(nodes, ends)
     room = low if is_self else _words(other_nodes, ends)
-    room = ROOM - room[:, ::-1]
-    levels, other_levels = len(leaves).bit_length() - 1, len(other_leaves).bit_length() - 1
+    room = ROOM - room[:, [1, 0, 3, 2][: room.shape[1]]]
+    levels, other_levels = (
+        ((len(each) - 1) // int(root)).bit_length() for each, root in zip((leaves, other_leaves), roots[:, 0])
+    )
     found = []
-    waiting = [(levels, other_levels, _touching(low, room, np.array([1 << 32 | 1]), is_self, is_flat))]
+    waiting = [(levels, other_levels, _touching(low, room, roots[0] << 32 | roots[1], is_self))]
     while waiting:
         left, other_left, pairs = waiting.pop()
         if len(pairs) > CHUNK:
@@ -67,7 +79,7 @@ def query_pairs(
             # The tree with more levels left goes down alone, so that both end together.
             pairs = _children(pairs, left >= other_left, other_left >= left)
             deeper = left - (left >= other_left), other_left - (other_left >= left)
-            waiting.append((*deeper, _touching(low, room, pairs, is_self, is_flat)))
+            waiting.append((*deeper, _touching(low, room, pairs, is_self)))
     pairs = np.concatenate(found) if found else np.zeros(0, int)
     if is_self:
         pairs = pairs[pairs >> 32 != pairs & LAST]
@@ -75,7 +87,7 @@ def query_pairs(
 
 
 def _words(nodes: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """How far the lower and the upper sides of all boxes are from the ends (6,) of all the space, (nodes, 2) int.
+    """How far the lower and the upper sides of all boxes are from the ends (6,) of all the space, (nodes, 2 or 4) int.
 
     Three axes in one word, of `STEPS` steps each and with an unused bit above, so that one subtraction does all
     three: where a lower side is not above an upper side, the bit stays set.
@@ -84,10 +96,10 @@ def _words(nodes: np.ndarray, ends: np.ndarray) -> np.ndarray:
         ends = np.zeros(6)  # two empty trees
     size = -(ends[:3] + ends[3:])
     scale = STEPS / np.maximum(size, max(1e-6 * size.max(), 1e-300))
-    words = np.empty((nodes.shape[1], 2), np.int64)
+    words = np.empty((nodes.shape[1], len(nodes) // 3), np.int64)
     for start in range(0, len(words), CHUNK):
-        places = nodes[:, start : start + CHUNK] - ends[:, None]
-        places *= np.tile(scale, 2)[:, None]
+        places = nodes[:, start : start + CHUNK] - np.tile(ends, len(nodes) // 6)[:, None]
+        places *= np.tile(scale, len(nodes) // 3)[:, None]
         steps = np.minimum(places, STEPS + 4.0, out=places).astype(np.int64)
         words[start : start + CHUNK] = (steps[0::3] << 42 | steps[1::3] << 21 | steps[2::3]).T
     return words
@@ -105,16 +117,15 @@ def _children(pairs: np.ndarray, of_first: bool, of_second: bool) -> np.ndarray:
     return (pairs + step).ravel()
 
 
-def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: bool, is_flat: np.ndarray) -> np.ndarray:
+def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: bool) -> np.ndarray:
     """The pairs of nodes, the first in the upper half of the number, whose boxes overlap; see `query_pairs`."""
     first, second = pairs >> 32, pairs & LAST
     free = room.take(second, axis=0)
     free -= low.take(first, axis=0)
     free &= SPARE
+    if free.shape[1] > 2:
+        free = free[:, :2] | free[:, 2:]
     touching = (free == SPARE).view(np.int16)[:, 0] == 0x0101
     if is_self:
         touching &= first <= second
-    if len(pairs) and first[0] < len(is_flat):
-        same = np.flatnonzero(first == second)
-        touching[same[is_flat.take(first[same])]] = False
     return pairs[touching]

@@ -1,44 +1,66 @@
-"""Normal cones in NumPy, level by level from the top."""
+"""Normals of faces, and cones around them, in NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def find_flat_patches(
-    p: np.ndarray, triangles: np.ndarray, leaves: np.ndarray, can_be_flat: np.ndarray, cosine: float
-) -> tuple[np.ndarray, np.ndarray]:
-    patch, axes = np.zeros(triangles.shape[1], int), np.zeros((3, triangles.shape[1]))
-    places = np.flatnonzero(leaves >= 0)
-    faces = leaves[places]
-    normals = face_normals(p, triangles).take(faces, axis=1)
+def unit_normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    normals = _normals(p, triangles)
     normals /= np.maximum(np.sqrt(np.einsum("im,im->m", normals, normals)), 1e-300)
-    height, depth = len(leaves).bit_length() - 1, len(can_be_flat).bit_length() - 2
-    for level in range(depth + 1):
-        if not len(places):
-            break
-        first, node = 1 << level, places >> (height - level)
-        axis: np.ndarray = np.stack([np.bincount(node, component, first) for component in normals])
-        axis /= np.maximum(np.sqrt(np.einsum("im,im->m", axis, axis)), 1e-300)
-        own = axis.take(node, axis=1)
-        outside = np.einsum("im,im->m", normals, own) < cosine
-        flat = (np.bincount(node, outside, first) == 0) & can_be_flat[first : 2 * first]
-        chosen = flat.take(node)
-        if chosen.any():
-            patch[faces[chosen]] = first + node[chosen]
-            axes[:, faces[chosen]] = own[:, chosen]
-            left = np.flatnonzero(~chosen)
-            places, faces, normals = places[left], faces[left], normals.take(left, axis=1)
-    return patch, axes
+    return normals
 
 
-def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosine: float) -> np.ndarray:
-    normals = face_normals(p, triangles)
+def normal_cones(
+    p: np.ndarray,
+    triangles: np.ndarray,
+    starts: np.ndarray,
+    member_starts: np.ndarray,
+    members: np.ndarray,
+    is_wanted: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    angles, axes = np.full((2, len(is_wanted)), 2.0 * np.pi), np.zeros((3, len(is_wanted)))
+    turn = np.full(len(members), 2.0 * np.pi)
+    rows = np.flatnonzero(is_wanted.repeat(np.diff(member_starts)))
+    is_needed = np.zeros(len(is_wanted), bool)
+    is_needed[members[rows]] = True
+    if not len(rows):
+        return angles, axes, turn
+    patches, sizes = np.flatnonzero(is_needed), np.diff(starts)[is_needed]
+    normals = unit_normals(p, triangles.compress(is_needed.repeat(np.diff(starts)), axis=1))
+    first = np.cumsum(sizes) - sizes
+    boxes = np.full((6, len(is_wanted)), np.inf)
+    boxes[:, patches] = np.concatenate([np.minimum.reduceat(each, first, axis=1) for each in (normals, -normals)])
+    axes[:, patches] = _middles(boxes[:, patches])
+    angles[0, patches] = np.maximum.reduceat(_angles(normals, axes[:, patches].repeat(sizes, axis=1)), first)
+    counts = np.diff(member_starts)[is_wanted]
+    first, theirs = np.cumsum(counts) - counts, members[rows]
+    around = _middles(np.minimum.reduceat(boxes.take(theirs, axis=1), first, axis=1)).repeat(counts, axis=1)
+    turn[rows] = _angles(around, axes.take(theirs, axis=1))
+    angles[1, is_wanted] = np.maximum.reduceat(turn[rows] + angles[0, theirs], first)
+    return angles, axes, turn
+
+
+def _middles(boxes: np.ndarray) -> np.ndarray:
+    """Directions of the middles of boxes, lower corners and negated upper ones, (6, k); (3, k)."""
+    middles = boxes[:3] - boxes[3:]
+    middles /= np.maximum(np.sqrt(np.einsum("im,im->m", middles, middles)), 1e-300)
+    return middles
+
+
+def _angles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Angles between unit vectors (3, m) from the chord, as the cosine tells nothing of small ones; (m,) [rad]."""
+    chord = one - other
+    return np.asarray(2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(np.einsum("im,im->m", chord, chord)), 1.0)))
+
+
+def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+    normals = _normals(p, triangles)
     along = np.einsum("im,im->m", normals, axes)
-    return np.asarray(along * np.abs(along) < cosine**2 * np.einsum("im,im->m", normals, normals))
+    return np.asarray(along * np.abs(along) < cosines**2 * np.einsum("im,im->m", normals, normals))
 
 
-def face_normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+def _normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Normals of triangles (3, t) at p (3, n), twice as long as their areas, (3, t) [m²]."""
     a, b, c = (p.take(corner, axis=1) for corner in triangles)
     b -= a

@@ -1,9 +1,12 @@
 """Bounding volume hierarchies: refitted to new boxes, and queried against each other.
 
-A tree is perfect and binary: its root is node 1, the children of node i are 2 i and 2 i + 1. Common arguments:
+Trees are perfect and binary: the children of node i are 2 i and 2 i + 1, and those of r trees have the roots r to
+2 r - 1, so that the root of a single one is 1. Common arguments:
 
-    leaves: The primitive in each leaf, -1 for none, (2**k,) int.
-    nodes: Lower corner and negated upper corner of the box of each node, (6, 2 * 2**k) float64 [m]; inf for nothing.
+    leaves: The primitive in each leaf, -1 for none, (r * 2**k,) int.
+    nodes: Lower corner and negated upper corner of the box of each node, (6, 2 * leaves) float64 [m]; inf for nothing.
+        Or (12, 2 * leaves): of its boxes at a first and a last moment. In between, everything moves straight and all at
+        once, so that two boxes that are apart along one axis, on the same side at both moments, are apart all the time.
 """
 
 from __future__ import annotations
@@ -30,8 +33,16 @@ class Hierarchies(Protocol):
         margin (m,): added on every side [m].
         """
 
-    def refit(self, leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
-        """Compute the boxes of all `nodes` from those of the primitives, (6, m); NumPy takes 40 ns each."""
+    def deviations(
+        self, p: np.ndarray, start: np.ndarray, step: np.ndarray, steps: float, drift: np.ndarray
+    ) -> np.ndarray:
+        """Squared distances of positions p (3, n) from start + drift + steps * step, (n,) [m²]; drift (3,)."""
+
+    def refit(self, leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
+        """Compute the boxes of all `nodes` from those of the primitives, (6 or 12, m); NumPy takes 40 ns each.
+
+        roots: Number of trees.
+        """
 
     def query_pairs(
         self,
@@ -40,7 +51,7 @@ class Hierarchies(Protocol):
         other_leaves: np.ndarray,
         other_nodes: np.ndarray,
         is_self: bool,
-        is_flat: np.ndarray,
+        roots: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (primitive of a tree, primitive of another) whose boxes overlap, in any order; (k,) int each.
 
@@ -48,6 +59,5 @@ class Hierarchies(Protocol):
         three millionths of the whole extent may be included. NumPy takes about 12 ns per visited pair of nodes. A box
         with an infinite corner overlaps nothing.
 
-        is_flat: Nodes that are not tested against the node of the same number of the other tree, (k,) bool, for all
-            nodes or only the first ones. Both trees must then have the same number of leaves.
+        roots: Nodes that are tested first, with what is below them, (2, k) int64: all those of one tree on one level.
         """

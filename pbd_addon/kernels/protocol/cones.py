@@ -1,4 +1,4 @@
-"""Normal cones: which patches of a surface are height fields, see `contact.patches`."""
+"""Normals of faces, and cones around them: which pieces of a surface are height fields, see `contact.patches`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,40 @@ import numpy as np
 
 
 class Cones(Protocol):
-    """Normal cones."""
+    """Normals and cones. Common arguments: positions p (3, n) [m] and triangles (3, t) int."""
 
-    def find_flat_patches(
-        self, p: np.ndarray, triangles: np.ndarray, leaves: np.ndarray, can_be_flat: np.ndarray, cosine: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The largest patches whose face normals lie in a cone, top down.
+    def unit_normals(self, p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+        """Unit normals of triangles, (3, t); 0 for one without area."""
+
+    def normal_cones(
+        self,
+        p: np.ndarray,
+        triangles: np.ndarray,
+        starts: np.ndarray,
+        member_starts: np.ndarray,
+        members: np.ndarray,
+        is_wanted: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Cones around the normals of patches and of their neighborhoods; axes are the middles of boxes around normals.
+
+        Of an arc, that is the middle, wherever most of its normals are. A neighborhood's half-angle is a bound: the
+        most of the angle to the axis of a member and of that member's half-angle.
 
         Args:
-            p: Positions, (3, n) [m].
-            triangles: (3, t) int.
-            leaves: Leaves of a hierarchy over the triangles, whose first nodes are the patches.
-            can_be_flat: Which patches may be chosen, by node, (2 * cells,) bool.
-            cosine: Cosine of the half-angle of the cone, whose axis is the mean of the unit normals.
+            p: Positions.
+            triangles: Patch by patch.
+            starts: Where the triangles of each patch begin, and their number, (k + 1,) int.
+            member_starts: Where the members of each neighborhood begin, and their number, (k + 1,) int.
+            members: The patches of each neighborhood, (m,) int.
+            is_wanted: Which neighborhoods are wanted, (k,) bool; angles of others, and of what is in none, are 2 π.
 
         Returns:
-            The node of each triangle's patch, 0 for none, (t,) int, and the axis of its cone, (3, t).
+            Half-angles of patches and of neighborhoods, (2, k) [rad], axes of patches, (3, k), and the angle between
+            the axis of each neighborhood and that of each of its members, (m,) [rad].
         """
 
-    def outside_cones(self, p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosine: float) -> np.ndarray:
-        """Which triangles (3, t) at p (3, n) have normals outside the cones around axes (3, t), (t,) bool."""
+    def outside_cones(self, p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+        """Which triangles have normals outside the cones around axes (3, t), (t,) bool.
+
+        cosines: Of the half-angles of the cones, (t,), each at least 0.
+        """

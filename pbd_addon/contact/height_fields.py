@@ -1,0 +1,120 @@
+"""Height fields: which pieces of a surface can not meet themselves now, as their normals lie in a narrow cone.
+
+A neighborhood counts if the normals of all of its patches are in a cone around the axis of its central patch. That
+holds if those of each patch are in a cone around its own axis that is narrower by the angle between both, which is what
+is checked in every substep.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..kernels import Kernels
+from .patches import Partition
+from .surface import Surface
+
+NARROW_CONE, CONE = math.radians(45.0), math.radians(55.0)
+"""Half-angle of the normal cone of a piece that is left out with itself, at the query and for as long as that holds."""
+
+KEPT = 0.5 * (NARROW_CONE + CONE)
+
+SMOOTH_PATCHES = 0.75
+"""A surface is smooth if this share of its large patches have flat neighborhoods. Only then these are left out: where
+cloth crumples, more neighbors would become contacts, and none again, as it moves."""
+
+
+class HeightFields:
+    """Pieces of a surface that are height fields.
+
+    Attributes:
+        is_flat: Which patches, and which neighborhoods, are height fields, for each of the surface's partitions,
+            (2, patches) bool each.
+        is_smooth: Whether nearly all of the surface is: few candidates are to be expected.
+        are_known: Whether they have been looked for.
+    """
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface, self._levels = surface, surface.patches.levels
+        self.is_smooth = self.are_known = False
+        self.is_flat = [np.zeros((2, level.count), bool) for level in self._levels]
+        self._note([(level, np.zeros(0, int), np.zeros((3, 0)), np.zeros(0)) for level in self._levels])
+
+    def find(self, kernels: Kernels, p: np.ndarray) -> None:
+        """Find those at positions p (3, N) [m]; those that were there are more likely to stay."""
+        found: list[np.ndarray] = []
+        checks = []
+        is_known = np.zeros(1, bool)  # as part of a larger neighborhood
+        for level, before in zip(self._levels, self.is_flat):
+            is_known = is_known.repeat(level.count // len(is_known))
+            angles, axes, turn = kernels.normal_cones(
+                p, self._surface.faces_by_patch, level.first_faces, level.first_members, level.members, ~is_known
+            )
+            is_flat = (angles <= np.where(before, KEPT, NARROW_CONE)) & level.can_be_flat & ~is_known
+            if not found:
+                self.is_smooth = bool(is_flat[1].mean() >= SMOOTH_PATCHES)
+            is_flat[1] &= self.is_smooth
+            is_flat[0] |= is_flat[1]
+            turn[~is_flat[1].repeat(np.diff(level.first_members))] = -np.inf
+            most = np.maximum.reduceat(turn.take(level.mirror), level.first_members[:-1])
+            room = CONE - np.where(is_flat[0], np.maximum(most, 0.0), most)
+            checked = np.flatnonzero(room < np.inf)
+            checks.append((level, checked, axes[:, checked], room[checked]))
+            found.append(is_flat)
+            is_known = is_known | is_flat[1]
+        self.is_flat, self.are_known = found, True
+        self._note(checks)
+
+    def _note(self, checks: list[tuple[Partition, np.ndarray, np.ndarray, np.ndarray]]) -> None:
+        """Note what is to be checked: of each partition some patches (k,), their axes (3, k) and half-angles (k,)."""
+        parts = []
+        for level, checked, axes, room in checks:
+            places, counts = level.places_of(checked)
+            parts.append((places, axes.repeat(counts, axis=1), np.cos(room).repeat(counts)))
+        self._places, self._axes, self._cosines = (np.concatenate(each, axis=-1) for each in zip(*parts))
+        self._splits = np.cumsum([len(places) for places, _, _ in parts])[:-1]
+        self._triangles = self._surface.faces_by_patch.take(self._places, axis=1)
+
+    def is_left_out(self, cells: np.ndarray) -> np.ndarray:
+        """Which pairs of cells (2, k) cannot meet, (k,) bool."""
+        left_out = np.zeros(cells.shape[1], bool)
+        for level, (is_flat, is_flat_around) in zip(self._levels, self.is_flat):
+            one, other = cells // (self._levels[-1].count // level.count)
+            left_out |= np.where(one == other, is_flat[one], is_flat_around[one] | is_flat_around[other]) & (
+                level.are_neighbors(one, other)
+            )
+        return left_out
+
+    def hold(self, kernels: Kernels, p: np.ndarray) -> bool:
+        """Whether all are still known to be height fields at p (3, N) [m]."""
+        return not kernels.outside_cones(p, self._triangles, self._axes, self._cosines).any()
+
+    def forget(self) -> None:
+        """Let nothing be a height field."""
+        self.is_flat = [np.zeros((2, level.count), bool) for level in self._levels]
+
+    def renew(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
+        """Find them anew at p (3, N) [m]; particles of those that are none any more, (k,) int."""
+        before = self.is_flat
+        self.find(kernels, p)
+        lost = []
+        for level, old, now in zip(self._levels, before, self.is_flat):
+            is_lost = (old & ~now).any(axis=0)
+            is_lost[level.members[is_lost[level.center]]] = True
+            lost.append(self._surface.faces_by_patch[:, level.places_of(np.flatnonzero(is_lost))[0]].ravel())
+        return np.unique(np.concatenate(lost))
+
+    def outside(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
+        """Particles of pieces that are no longer known to be height fields at p (3, N), (k,) int."""
+        is_outside = kernels.outside_cones(p, self._triangles, self._axes, self._cosines)
+        if not is_outside.any():
+            return np.zeros(0, int)
+        particles = []
+        parts = zip(np.split(self._places, self._splits), np.split(is_outside, self._splits))
+        for level, (places, are_outside) in zip(self._levels, parts):
+            unknown = np.zeros(level.count, bool)
+            unknown[level.patch_of(places[are_outside])] = True
+            unknown[level.members[unknown[level.center]]] = True
+            particles.append(self._surface.faces_by_patch[:, level.places_of(np.flatnonzero(unknown))[0]].ravel())
+        return np.unique(np.concatenate(particles))
