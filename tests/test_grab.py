@@ -14,7 +14,7 @@ NO_GRAVITY = (0.0, 0.0, 0.0)
 def sheet(n=10, pins=(), **settings):
     vertices, quads = grid(n, n, 1.0, 1.0)
     body = Body(vertices, quads, Material(**{"drag": 2.0, **settings}), pins=pins)
-    return body, Simulation([body], kernels="numpy", gravity=NO_GRAVITY, self_collision=False)
+    return body, Simulation([body], gravity=NO_GRAVITY, self_collision=False)
 
 
 def steps(simulation, count):
@@ -40,7 +40,7 @@ def test_a_grip_sags_by_its_compliance_under_the_weight():
     for ids in ([60], [48, 49, 59, 60, 61, 71, 72]):
         vertices, quads = grid(10, 10, 1.0, 1.0)
         body = Body(vertices, quads, Material(density=1.0, drag=8.0, bend=10.0, tethers=False))
-        simulation = Simulation([body], kernels="numpy", self_collision=False, substeps=60)
+        simulation = Simulation([body], self_collision=False, substeps=60)
         simulation.grab(body, ids, compliance=0.01)
         steps(simulation, 40)
         sag = -simulation.positions(body)[ids, 2].mean()

@@ -16,7 +16,7 @@ STILL = {"drag": 0.0, "damping": 0.0, "tethers": False}
 
 def run(bodies, frames, dt=1 / 24, **settings):
     """A simulation after some frames."""
-    simulation = Simulation(bodies, kernels="numpy", self_collision=False, **settings)
+    simulation = Simulation(bodies, self_collision=False, **settings)
     for _ in range(frames):
         simulation.step(dt)
     return simulation
@@ -69,7 +69,7 @@ def test_bending_of_zero_frees_only_those_hinges():
     vertices, quads = grid(8, 2, 0.8, 0.2)
     half = (vertices[:, 0] > 0.0).astype(float)
     body = Body(vertices, quads, Material(bend=0.1), maps={"bend": half})
-    bends = [kind for kind in Simulation([body], kernels="numpy").constraints if "bend" in kind.name]
+    bends = [kind for kind in Simulation([body]).constraints if "bend" in kind.name]
     free = np.concatenate([kind.compliance >= NO_STIFFNESS for kind in bends])
     none = np.concatenate([(half[kind.rows.indices] == 0.0).all(axis=0) for kind in bends])
     assert 0 < free.sum() < len(free)
@@ -89,7 +89,7 @@ def test_a_limp_half_hangs_and_a_stiff_half_stands_out():
 def test_shrunken_cloth_comes_to_rest_shorter():
     vertices, quads = grid(8, 8, 1.0, 1.0)
     body = Body(vertices, quads, Material(drag=5.0), maps={"shrink": 0.8})
-    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), kernels="numpy")  # layers must not hold it open
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))  # layers must not hold it open
     for _ in range(48):
         report = simulation.step(1 / 24)
     assert np.allclose(body.edge_strain(simulation.positions(body)), -0.2, atol=1e-3)
@@ -100,7 +100,7 @@ def test_shrunken_cloth_comes_to_rest_shorter():
 def test_shrinking_while_it_runs_pulls_neighbours_together():
     vertices, quads = grid(8, 8, 1.0, 1.0)
     body = Body(vertices, quads, Material(drag=5.0))
-    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), kernels="numpy")
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
     simulation.step(1 / 24)
     for factor in np.linspace(1.0, 0.5, 24):
         simulation.set_maps(body, {"shrink": factor})
@@ -193,7 +193,7 @@ def test_maps_can_be_set_and_taken_back_while_it_runs():
     vertices, quads = grid(6, 6, 1.0, 1.0)
     factors = {"stretch": 0.1, "bend": 4.0, "shrink": 0.9, "density": 2.0}
     built, told, plain = (Body(vertices, quads, pins=[42, 48], maps=maps) for maps in (factors, None, None))
-    simulations = [Simulation([body], kernels="numpy") for body in (built, told, plain)]
+    simulations = [Simulation([body]) for body in (built, told, plain)]
     simulations[1].set_maps(told, factors)
     for simulation in simulations:
         for _ in range(6):
@@ -224,4 +224,4 @@ def test_bad_maps_are_refused(maps, words):
         Body(vertices, quads, maps=maps)
     with pytest.raises(ValueError, match=words):
         body = Body(vertices, quads)
-        Simulation([body], kernels="numpy").set_maps(body, maps)
+        Simulation([body]).set_maps(body, maps)
