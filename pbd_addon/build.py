@@ -31,6 +31,7 @@ from .constraints import (
     PlaneConstraints,
     PlateConstraints,
     PressurizedSkin,
+    RopeBendConstraints,
     SeamConstraints,
     Sheet,
     StrutConstraints,
@@ -39,6 +40,7 @@ from .constraints import (
     WeldConstraints,
     hinge_geometry,
     levels_of,
+    rope_rows,
     tether_rows,
 )
 from .constraints.chains import is_structured
@@ -119,6 +121,7 @@ def build_model(
         inflation=InflationConstraints(volume, stretch, skin),
         bends=bends,
         folds=folds,
+        ropes=_build_ropes(layout),
         levels=_build_levels(layout, w),
         tethers=_build_tethers(layout),
         struts=struts,
@@ -457,6 +460,17 @@ def _build_bends(
     )  # fmt: skip
     follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")
     return bends, Folds(hinges.T, body, angles, angles.copy(), follows, spans)
+
+
+def _build_ropes(layout: Layout) -> RopeBendConstraints:
+    """Bending of loose edges, as of a ribbon of `ROPE_WIDTH`; not where masses or compliances are given."""
+    found = []
+    for body, mesh in zip(layout.bodies, _meshes(layout)):
+        loose = mesh.edges[(mesh.edge_areas == 0.0) & (mesh.edge_lengths(body.rest_vertices) > 0.0)]
+        found.append(rope_rows(loose if _is_usual(body) else loose[:0], len(body.vertices)))
+    rows, owner = _stacked(layout, found)
+    rest = np.concatenate([body.rest_vertices for body in layout.bodies])
+    return RopeBendConstraints(rows, owner, rest, ROPE_WIDTH)
 
 
 def _sheets(mesh: TriMesh) -> np.ndarray:

@@ -28,6 +28,7 @@ from .constraints import (
     PlaneConstraints,
     PlateConstraints,
     PressurizedSkin,
+    RopeBendConstraints,
     SeamConstraints,
     StrutConstraints,
     TetherConstraints,
@@ -240,6 +241,7 @@ class Model(Layout):
     inflation: InflationConstraints
     bends: tuple[PlateConstraints, IsometricConstraints, DihedralConstraints]
     folds: Folds
+    ropes: RopeBendConstraints
     levels: LevelConstraints
     tethers: TetherConstraints
     struts: StrutConstraints
@@ -259,7 +261,7 @@ class Model(Layout):
     @property
     def kinds(self) -> tuple[Constraints, ...]:
         """All kinds of constraints, in the order of projection."""
-        far = (*self.bends, self.levels, self.tethers, self.struts)
+        far = (*self.bends, self.ropes, self.levels, self.tethers, self.struts)
         springs = (*far, self.shear, self.stretch, self.welds, self.seams)
         last = (*self.plane_constraints, self.contact)
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)

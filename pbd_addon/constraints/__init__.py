@@ -12,6 +12,7 @@ from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
 from .plate import PlateConstraints, Sheet
 from .plate_blocks import levels_of
+from .ropes import RopeBendConstraints, rope_rows
 from .seams import SeamConstraints, WeldConstraints
 from .skin import PressurizedSkin
 from .struts import StrutConstraints
@@ -36,6 +37,7 @@ __all__ = [
     "PlaneConstraints",
     "PlateConstraints",
     "PressurizedSkin",
+    "RopeBendConstraints",
     "SeamConstraints",
     "Sheet",
     "StrutConstraints",
@@ -44,5 +46,6 @@ __all__ = [
     "WeldConstraints",
     "hinge_geometry",
     "levels_of",
+    "rope_rows",
     "tether_rows",
 ]
