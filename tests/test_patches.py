@@ -8,7 +8,7 @@ import pytest
 from meshes import grid, jittered_sheet
 from pbd_addon import Body
 from pbd_addon.contact.broad_phase import SurfacePair
-from pbd_addon.contact.height_fields import CONE, NARROW_CONE
+from pbd_addon.contact.height_fields import SMOOTH_CONES
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import numpy as numpy_kernels
 
@@ -108,13 +108,13 @@ def test_a_level_sheet_has_no_candidates_and_notices_when_it_bends():
     pair.query(numpy_kernels, x)
     assert pair.height_fields.is_smooth and pair.candidates.size == 0
     bent = x.copy()
-    bent[2] = np.tan(NARROW_CONE) * np.maximum(x[0], 0.0)
+    bent[2] = np.tan(SMOOTH_CONES[0]) * np.maximum(x[0], 0.0)
     assert pair.height_fields.hold(numpy_kernels, bent)
-    bent[2] = np.tan(CONE + 0.01) * np.maximum(x[0], 0.0)
+    bent[2] = np.tan(SMOOTH_CONES[1] + 0.01) * np.maximum(x[0], 0.0)
     assert not pair.height_fields.hold(numpy_kernels, bent)
     assert not len(pair.height_fields.renew(numpy_kernels, bent))  # they are, about other axes
     assert pair.height_fields.hold(numpy_kernels, bent)
-    bent[2] = np.tan(CONE + 0.01) * np.abs(x[0])
+    bent[2] = np.tan(SMOOTH_CONES[1] + 0.01) * np.abs(x[0])
     outside = set(pair.height_fields.outside(numpy_kernels, bent))
     lost = set(pair.height_fields.renew(numpy_kernels, bent))
     assert pair.height_fields.hold(numpy_kernels, bent)

@@ -367,6 +367,8 @@ class ContactConstraints(Constraints):
         return held
 
     def pushing(self) -> np.ndarray:
+        if not self._contacts.rows.size:
+            return np.zeros(0, int)
         hit = np.unique(self._contacts.rows.particles[:, self._contacts.pushing])
         return hit[hit < self.n]
 
@@ -526,7 +528,7 @@ class ContactConstraints(Constraints):
         self._coefficients = read_coefficients(self._sides, self.colliders, of_bodies)
 
     def _update_candidates(self, kernels: Kernels, final: bool) -> bool:
-        """Query where motion bounds are violated; whether the candidates have changed.
+        """Query where motion bounds or height fields are violated; whether the candidates have changed.
 
         Args:
             kernels: Module of kernels.
@@ -550,11 +552,7 @@ class ContactConstraints(Constraints):
         for surface in expired:
             surface.motion_bound.predict(self._x, self._p, surface in smooth)
         stale = [pair for pair in self.pairs if pair.is_stale]
-        late = (
-            [pair for pair in self.pairs if pair.one is pair.other and is_late[pair.one.part].any()]
-            if is_late.any()
-            else []
-        )
+        late = [pair for pair in self.pairs if pair.one is pair.other and is_late[pair.one.part].any()]
         if not stale and not late:
             return False
         began = time.perf_counter()

@@ -15,10 +15,12 @@ from ..kernels import Kernels
 from .patches import Partition
 from .surface import Surface
 
-NARROW_CONE, CONE = math.radians(45.0), math.radians(55.0)
-"""Half-angle of the normal cone of a piece that is left out with itself, at the query and for as long as that holds."""
+CONES = math.radians(35.0), math.radians(45.0)
+"""Half-angle of the normal cone of a piece that is left out with itself, at the query and for as long as that holds;
+one that was there before may stay in between."""
 
-KEPT = 0.5 * (NARROW_CONE + CONE)
+SMOOTH_CONES = math.radians(45.0), math.radians(55.0)
+"""The same where a surface is smooth."""
 
 SMOOTH_PATCHES = 0.75
 """A surface is smooth if this share of its large patches have flat neighborhoods. Only then these are left out: where
@@ -51,16 +53,18 @@ class HeightFields:
             angles, axes, turn = kernels.normal_cones(
                 p, self._surface.faces_by_patch, level.first_faces, level.first_members, level.members, ~is_known
             )
-            is_flat = (angles <= np.where(before, KEPT, NARROW_CONE)) & level.can_be_flat & ~is_known
+            may_be = level.can_be_flat & ~is_known
             if not found:
-                self.is_smooth = bool(is_flat[1].mean() >= SMOOTH_PATCHES)
+                self.is_smooth = bool(((angles <= SMOOTH_CONES[0]) & may_be)[1].mean() >= SMOOTH_PATCHES)
+            narrow, wide = SMOOTH_CONES if self.is_smooth else CONES
+            is_flat = (angles <= np.where(before, 0.5 * (narrow + wide), narrow)) & may_be
             is_flat[1] &= self.is_smooth
             is_flat[0] |= is_flat[1]
-            turn[~is_flat[1].repeat(np.diff(level.first_members))] = -np.inf
-            most = np.maximum.reduceat(turn.take(level.mirror), level.first_members[:-1])
-            room = CONE - np.where(is_flat[0], np.maximum(most, 0.0), most)
-            checked = np.flatnonzero(room < np.inf)
-            checks.append((level, checked, axes[:, checked], room[checked]))
+            rows = np.flatnonzero(is_flat[1].repeat(np.diff(level.first_members)))
+            most = np.where(is_flat[0], 0.0, -np.inf)
+            np.maximum.at(most, level.members[rows], turn[rows])
+            checked = np.flatnonzero(most >= 0.0)
+            checks.append((level, checked, axes[:, checked], wide - most[checked]))
             found.append(is_flat)
             is_known = is_known | is_flat[1]
         self.is_flat, self.are_known = found, True

@@ -89,7 +89,6 @@ class Partition:
         first_faces: Where the faces of each patch begin, and how many there are, (count + 1,) int.
         owner, vertex: Pairs of a patch and one of its vertices, sorted, (i,) int each.
         center, members: Pairs of a patch and one in its neighborhood, itself included, sorted, (m,) int each.
-        mirror: Place of the same pair the other way round, (m,) int.
         first_members: Where the members of each neighborhood begin, and how many there are, (count + 1,) int.
         can_be_flat: Whether patches, and whether neighborhoods, can be height fields, (2, count) bool.
     """
@@ -163,7 +162,6 @@ class Partition:
             keys += [one * self.count + other, other * self.count + one]
         self._keys = np.unique(np.concatenate(keys))
         self.center, self.members = np.divmod(self._keys, self.count)
-        self.mirror = np.lexsort((self.center, self.members))
         self.first_members = np.searchsorted(self.center, np.arange(self.count + 1))
         self._find_compact(corners, reflex)
 
