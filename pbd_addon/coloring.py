@@ -22,15 +22,15 @@ def color(indices: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """
     if len(indices) == 0:
         return np.zeros(0, int), np.zeros(1, int)
-    used = [0] * n
-    colors = np.empty(len(indices), int)
-    for row, particles in enumerate(indices.tolist()):
+    used, bits = [0] * n, []
+    for particles in indices.tolist():
         taken = 0
         for particle in particles:
             taken |= used[particle]
         bit = ~taken & (taken + 1)
         for particle in particles:
             used[particle] |= bit
-        colors[row] = bit.bit_length() - 1
+        bits.append(bit)
+    colors = np.fromiter(map(int.bit_length, bits), int, len(bits)) - 1
     order = np.argsort(colors, kind="stable")
     return order, np.concatenate([[0], np.cumsum(np.bincount(colors))])

@@ -295,7 +295,7 @@ class Simulation:
             raise solver.ChangedError("the simulation was changed while one of its frames was stepped")
         self._model, self._state = model, stepped
         watch.lap("prediction")
-        found = adaptive.measure(self._model, self._state)
+        found = adaptive.measure(self._model, self._state, dt)
         if self.settings.automatic:
             self._state.pace = adaptive.remember(self._model, before.pace, self.settings, found, count, dt)
         self._targets = Targets.of(self._state)

@@ -32,7 +32,7 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
         for _ in range(2 * FRAMES):  # What compiles, and the fall, are no part of it.
             simulation.step(DT)
         frame = _cpu(functools.partial(simulation.step, DT), FRAMES)
-        measured = _cpu(functools.partial(adaptive.measure, simulation._model, simulation._state), 5 * FRAMES)
+        measured = _cpu(functools.partial(adaptive.measure, simulation._model, simulation._state, DT), 5 * FRAMES)
         name = f"cotton, {side} × {side}, {1000.0 / (side - 1):.0f} mm"
         yield Check(name, "CPU time of a frame [ms]", 1000.0 * frame, NO_BAR)
         yield Check(name, "residuals, share of a frame [%]", 100.0 * measured / frame, RESIDUALS)

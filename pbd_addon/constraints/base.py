@@ -28,24 +28,27 @@ class Residual(NamedTuple):
         short: Fraction of the deformation that no force accounts for, sum |C + alpha lambda| / sum |C|, in [0, 1]. A
             single row with effective stiffness k' instead of k is 1 - k' / k short.
         error: 95th percentile of |C + alpha lambda| in the unit of the kind: over the rest length, or in radians.
+        change: 95th percentile of the change of C in a frame, in that unit.
     """
 
     short: float = 0.0
     error: float = 0.0
+    change: float = 0.0
 
 
 SAMPLE = 300
 """Minimum number of rows of a kind that are sampled for the residual, if there are that many."""
 
 
-def residual_of(left: np.ndarray, values: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:
-    """The residual from |C + alpha lambda| and |C| of rows, (m,) each; scale: factor from C to the unit of the kind."""
+def residual_of(left: np.ndarray, values: np.ndarray, changes: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:
+    """The residual from |C + alpha lambda|, |C| and its change of rows, (m,); scale: from C to the unit of the kind."""
     if not len(left):
         return Residual()
     whole = float(values.sum())
     short = min(float(left.sum()) / whole, 1.0) if whole > 0.0 else 0.0
     place = (95 * len(left)) // 100
-    return Residual(short, float(np.partition(left * scale, place)[place]))
+    error, change = (float(np.partition(scale * each, place)[place]) for each in (left, changes))
+    return Residual(short, error, change)
 
 
 class Rows(NamedTuple):
@@ -165,8 +168,10 @@ class Constraints:
         """
         return np.zeros(0, int)
 
-    def residual(self, p: np.ndarray) -> Residual:
+    def residual(self, p: np.ndarray, way: np.ndarray) -> Residual:
         """The residual at the end of the last substep, at positions p (3, n) [m]; zero for rigid kinds.
+
+        way: how far particles go in a frame, (3, n) [m].
 
         It is zero for kinds that are solved directly too, so they do not override this.
         """

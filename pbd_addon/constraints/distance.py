@@ -61,6 +61,7 @@ class Chained(NamedTuple):
     Attributes:
         family: The chains.
         row_of_step: Row of each step along them, (q,) int; arbitrary for steps that are not edges.
+        real: Which steps are edges, (q,) bool; the others have `NO_STIFFNESS`.
         links: Which steps are edges, (e,) int.
         layout: Arguments of `project_chains` from `vertices` to `groups`.
         values: Those from `weights` to `gamma`.
@@ -68,6 +69,7 @@ class Chained(NamedTuple):
 
     family: Family
     row_of_step: np.ndarray
+    real: np.ndarray
     links: np.ndarray
     layout: tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray]
     values: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -251,18 +253,21 @@ class DistanceConstraints(Constraints):
         if self.kept:
             self.multipliers[:] = 0.0
         if h != self.h:
-            self.h = h
+            is_new, self.h = not self.h, h
             self.alpha = self.compliance[: self.sides] / h**2
             self.gamma = self.damping_times / h
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
             self.softness = self.alpha[0] / self.rest_lengths
             self.shortest = float(self.rest_lengths.min(initial=np.inf))
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
-            self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
-            self._lay_out_chains()
-        elif self.pushed.tobytes() == self._divided_for:
-            return
-        self._divide()
+            if is_new:
+                self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
+                self._lay_out_chains()
+                self._divide()
+            else:
+                self._scale_anew()
+        if self.pushed.tobytes() != self._divided_for:
+            self._divide()
 
     def _lay_out_chains(self) -> None:
         families = [] if self.relaxed else self.families
@@ -288,16 +293,35 @@ class DistanceConstraints(Constraints):
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
         self.sweep = self._part(self.swept)
 
+    def _scale_anew(self) -> None:
+        """Use the present compliances in all that is laid out."""
+        for chains in (self.chains, self.way_back):
+            chains[:] = [
+                chained._replace(values=(*chained.values[:2], *self._scaled(chained.row_of_step, chained.real)))
+                for chained in chains
+            ]
+        if self.swept is not None:
+            self.sweep = (*self.sweep[:5], *self._scales(self.swept))
+        if self.around_pins is not None:
+            self.around_pins = (*self.around_pins[:5], *self._scales(self.near_pins))
+
+    def _scaled(self, row_of_step: np.ndarray, real: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Alpha and gamma of steps along chains."""
+        gamma = self.gamma[row_of_step] if len(self.gamma) else self.gamma
+        return np.where(real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS), gamma
+
+    def _scales(self, some: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """alpha, scale and gamma of some rows."""
+        gamma = self.gamma[some] if len(self.gamma) else self.gamma
+        return self.alpha[:, some], self.scale[:, some], gamma
+
     def _part(self, some: slice | np.ndarray) -> Sweep:
         starts, layouts = self.rows.starts, self.rows.layouts
         if not isinstance(some, slice):
             starts = np.searchsorted(some, starts)
             layouts = find_layouts(self.rows.indices[:, some], starts)
-        gamma = self.gamma[some] if len(self.gamma) else self.gamma
-        return (
-            self.rows.indices[:, some], starts, layouts, self.weights[:, some],
-            self.rest_lengths[some], self.alpha[:, some], self.scale[:, some], gamma,
-        )  # fmt: skip
+        layout = self.rows.indices[:, some], starts, layouts
+        return (*layout, self.weights[:, some], self.rest_lengths[some], *self._scales(some))
 
     def _chained(self, family: Family) -> Chained:
         rows, links = family.rows, family.links
@@ -308,13 +332,11 @@ class DistanceConstraints(Constraints):
         row_of_step = np.zeros(len(family.vertices), int)
         row_of_step[links] = rows
         row_of_step = row_of_step[order.steps]
-        gamma = self.gamma[row_of_step] if len(self.gamma) else self.gamma
-        lengths = self.rest_lengths[row_of_step]
-        alpha = np.where(order.real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS)
+        values = weights[order.vertices], self.rest_lengths[row_of_step], *self._scaled(row_of_step, order.real)
         place = np.zeros(len(family.vertices), int)
         place[order.steps[order.real]] = np.flatnonzero(order.real)
         layout = family.vertices[order.vertices], family.levels, order.rings, order.joints, order.groups
-        return Chained(family, row_of_step, place[links], layout, (weights[order.vertices], lengths, alpha, gamma))
+        return Chained(family, row_of_step, order.real, place[links], layout, values)
 
     def _weight_at(self, particles: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.where(self.rows.indices[0, rows] == particles, self.weights[0, rows], self.weights[1, rows])
@@ -400,19 +422,21 @@ class DistanceConstraints(Constraints):
         """Strain by the multipliers of the last substep, (m,); negative in compression."""
         return -self.softness * self.multipliers if self.h else np.zeros_like(self.multipliers)
 
-    def residual(self, p: np.ndarray) -> Residual:
+    def residual(self, p: np.ndarray, way: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
             return Residual()
         some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
         start, end = self.rows.indices[:, some]
         d = p.take(start, axis=1)
         d -= p.take(end, axis=1)
-        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths[some]
+        length = np.sqrt(np.einsum("ij,ij->j", d, d))
+        change = length - self.rest_lengths[some]
+        going = np.abs(np.einsum("ij,ij->j", d, way.take(start, axis=1) - way.take(end, axis=1))) / length
         side = np.where(change < 0.0, self.sides - 1, 0)
         alpha = np.take_along_axis(self.alpha[:, some], side[None], axis=0)[0]
         held = alpha < NO_STIFFNESS
         left = np.abs(change + alpha * self.multipliers[some])
-        return residual_of(left[held], np.abs(change[held]), 1.0 / self.rest_lengths[some][held])
+        return residual_of(left[held], np.abs(change[held]), going[held], 1.0 / self.rest_lengths[some][held])
 
 
 def is_soft(materials: Sequence[Material], settings: SolverSettings, sizes: np.ndarray) -> np.ndarray:

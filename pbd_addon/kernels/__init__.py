@@ -10,7 +10,16 @@ gathered, computed and scattered at once. Values that depend only on masses and 
 factor from a residual to a step, are computed by the constraints.
 
 Each file has the same name in three packages: `protocol` documents its functions, `numpy` and `numba` implement them.
-NumPy does not write a color back before it reads the next: see `numpy.layout`.
+
+What is laid out otherwise, each in one place, because it is what takes the time of a frame:
+
+- NumPy does not write a color back before it reads the next: `numpy.layout`, prepared by `constraints.base`.
+- Numba solves chains of edges side by side, `LANES` in the lanes of vector registers: `numba.chains`, laid out by
+  `constraints.chains.lay_out`. So it does hinges with angles, in `numba.projections`, and triangles in air, in blocks
+  of `numba.air`.
+- What a flat hinge has lies in one row for Numba, and in columns for NumPy: `ORDER`, by `constraints.bend`.
+- Where one pass a substep is made, no multipliers are kept but for the last substep of a frame: `Constraints.once`.
+- Prediction and velocities read and write each array once: `steps`.
 
 NumPy's kernels run everywhere. Numba's are several times faster and give the same result up to rounding. Their first
 `load` compiles for about a quarter of a minute; later ones read a cache in the folder NUMBA_CACHE_DIR or else beside
