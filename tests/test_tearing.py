@@ -105,21 +105,28 @@ def tears_at(columns=12, strength=300.0, substeps=80, width=0.2, seconds=3.0, me
     return frame / frames, simulation, body
 
 
-@pytest.mark.parametrize("case", [{"columns": 6}, {}, {"substeps": 160}, {"strength": 100.0}])
-def test_a_strip_tears_at_the_load_that_its_strength_says(case):
-    """A weight strength · width / g tears it, within 7 %, at any resolution and number of substeps.
+def test_a_strip_tears_at_the_load_that_its_strength_says():
+    """A weight strength · width / g tears it, within 7 %.
 
     In one step the load grows by 1.4 %; the rest is the corners of the clamps, where tension is larger, and the swing
     of the weight.
     """
+    assert tears_at(columns=6)[0] == pytest.approx(0.965, abs=0.05)
+
+
+@pytest.mark.usefixtures("fastest_kernels")
+@pytest.mark.parametrize("case", [{}, {"substeps": 160}, {"strength": 100.0}])
+def test_so_it_does_at_any_resolution_and_number_of_substeps(case):
     assert tears_at(**case)[0] == pytest.approx(0.965, abs=0.05)
 
 
+@pytest.mark.usefixtures("fastest_kernels")
 def test_triangles_that_all_lean_one_way_tear_sooner():
     """By less than a third: a corner of a clamp has one triangle or two, and those do not have the mean tension."""
     assert 0.68 < tears_at(mesh="triangles")[0] < 1.0
 
 
+@pytest.mark.usefixtures("fastest_kernels")
 def test_a_strip_tears_in_two_across_its_width():
     _, simulation, body = tears_at()
     x = stepped(simulation, body, 6)
