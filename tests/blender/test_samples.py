@@ -402,6 +402,7 @@ def test_spinnaker_hangs_slack_until_the_wind_fills_it(open_sample):
     assert np.percentile(np.abs(sample.strain("Spinnaker")), 95) < 0.02
 
 
+@pytest.mark.slow
 def test_hot_air_balloon_takes_off_when_its_air_is_hot(open_sample):
     sample = open_sample("hot_air_balloon")
     envelope, basket = sample.only(), bpy.data.objects["Basket"]
@@ -425,6 +426,7 @@ def test_hot_air_balloon_takes_off_when_its_air_is_hot(open_sample):
     assert np.percentile(np.abs(sample.strain("Envelope")), 95) < 0.03
 
 
+@pytest.mark.slow
 def test_torn_flag_loses_its_fly_but_not_its_hoist(open_sample):
     sample = open_sample("torn_flag")
     flag, hoist, rest = sample.only(), sample.pins("Flag"), sample.rest["Flag"]
