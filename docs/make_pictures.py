@@ -26,6 +26,7 @@ CLOTH_VIEW = ((2.9, -6.2, 0.7), (0.0, 0.1, -0.85))
 LOW_VIEW = ((1.8, -4.4, 0.9), (0.0, 0.0, -0.62))
 BALLOON_VIEW = ((1.0, -3.2, 1.0), (0.0, 0.0, 0.58))
 SKIRT_VIEW = ((2.2, -2.3, 1.0), (0.0, 0.0, 0.05))
+SHIRT_VIEW = ((1.3, -2.6, 0.9), (0.0, 0.0, 0.03))
 PLEATS_VIEW = ((1.1, -1.6, 0.55), (0.0, 0.0, -0.02))
 TEAR_VIEW = ((1.1, -2.1, 1.75), (0.0, 0.0, 0.85))
 MATTRESS_VIEW = ((1.5, -2.3, 1.3), (0.0, 0.0, 0.06))
@@ -45,6 +46,7 @@ PICTURES = {
     "Sew a skirt around a body": ("garment_skirt", (1, 18, 60), -0.5, SKIRT_VIEW),
     "Open the seams": ("garment_open", (60, 63, 67), -0.5, SKIRT_VIEW),
     "Sew a cushion": ("garment_cushion", (1, 14, 72), 0.0, CUSHION_VIEW),
+    "Sew a shirt from four panels": ("garment_shirt", (1, 16, 48), -0.57, SHIRT_VIEW),
     "Fold pleats into a skirt": ("garment_pleats", (1, 12, 60), -0.35, PLEATS_VIEW),
     "Hold it together in rows": ("inner_rows", (1, 4, 12), 0.0, MATTRESS_VIEW),
     "Send a ball through a sheet": ("tearing_sheet", (6, 9, 20), 0.0, TEAR_VIEW),

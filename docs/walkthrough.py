@@ -147,10 +147,7 @@ def garments(reads: Reads) -> Iterator[str]:
         bpy.ops.object.pbd_add_seam()
     bpy.ops.object.mode_set(mode="OBJECT")
     reads("Field Weights", "Gravity")
-    weights = skirt.pbd.field_weights
-    for frame, gravity in ((26, 0.0), (27, 1.0)):
-        weights.gravity = gravity
-        weights.keyframe_insert("gravity", frame=frame)
+    key_gravity(skirt, 26)
     play(60)
     yield "Sew a skirt around a body"
 
@@ -187,9 +184,14 @@ def garments(reads: Reads) -> Iterator[str]:
     play(72)
     yield "Sew a cushion"
 
-    reads("File › New › General", "Delete")
     bpy.data.objects.remove(cushion)
     bpy.context.scene.pbd.use_floor = False
+    sew_shirt(reads)
+    yield "Sew a shirt from four panels"
+
+    reads("File › New › General", "Delete")
+    for name in ("Grid", "Cylinder", "Cylinder.001", "Cylinder.002"):
+        bpy.data.objects.remove(bpy.data.objects[name])
     reads("Add › Mesh › Cone", "Vertices", "Radius 1", "Radius 2", "Depth", "Base Fill Type", "Add Cloth")
     bpy.ops.mesh.primitive_cone_add(vertices=48, radius1=0.4, radius2=0.15, depth=0.5, end_fill_type="NOTHING")
     skirt = bpy.context.object
@@ -205,6 +207,66 @@ def garments(reads: Reads) -> Iterator[str]:
     bpy.ops.object.mode_set(mode="OBJECT")
     play(60)
     yield "Fold pleats into a skirt"
+
+
+def sew_shirt(reads: Reads) -> None:
+    """The steps of the section about a shirt."""
+    reads("File › New › General", "Delete")
+    dummy = (
+        (0.17, 0.8, -0.17, 0.0, ("Location Z",)),
+        (0.06, 1.4, 0.17, 1.5707963, ("Location Z", "Rotation Y")),
+        (0.05, 0.4, 0.33, 0.0, ("Location Z",)),
+    )
+    for radius, depth, height, turn, words in dummy:
+        reads("Add › Mesh › Cylinder", "Radius", "Depth", *words, "Add Collider")
+        bpy.ops.mesh.primitive_cylinder_add(
+            radius=radius, depth=depth, location=(0.0, 0.0, height), rotation=(0.0, turn, 0.0)
+        )
+        bpy.ops.object.pbd_collider_add()
+    reads("Add › Mesh › Grid", "X Subdivisions", "Y Subdivisions", "Size", "Location X", "Rotation X", "Add Cloth")
+    bpy.ops.mesh.primitive_grid_add(
+        x_subdivisions=24, y_subdivisions=24, size=0.6, location=(0.31, -0.25, 0.07), rotation=(1.5707963, 0.0, 0.0)
+    )
+    shirt = bpy.context.object
+    bpy.ops.object.pbd_add(type="CLOTH")
+    reads("Edit Mode", "Faces")
+    bpy.ops.object.mode_set(mode="EDIT")
+    select(shirt, lambda place: place.x > -1e-3 and place.y < 1e-3)
+    bpy.ops.mesh.delete(type="FACE")
+    reads("3D Cursor", "Flip")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.duplicate()
+    bpy.ops.transform.resize(value=(-1.0, 1.0, 1.0), center_override=(0.0, 0.0, 0.0))
+    bpy.ops.mesh.flip_normals()
+    reads("Add Seam")
+    add_seam(shirt, lambda x, _z: abs(x) < 0.02)
+    reads("Flip")
+    second_panel(shirt, (0.0, 0.5, 0.0))
+    reads("Add Seam", "Add Seam")
+    for side in (1.0, -1.0):
+        add_seam(shirt, lambda x, z, side=side: side * x > 0.15 and z > 0.36)
+    reads("Add Seam", "Add Seam", "Object Mode")
+    for side in (1.0, -1.0):
+        add_seam(shirt, lambda x, z, side=side: 0.3 < side * x and (z < 0.08 if z > 0.06 else side * x < 0.32))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    reads("Field Weights", "Gravity")
+    key_gravity(shirt, 30)
+    play(48)
+
+
+def add_seam(obj: bpy.types.Object, wanted: Callable[[float, float], bool]) -> None:
+    """Select vertices of a mesh in Edit Mode by where they are seen from the front, x and z [m], and sew."""
+    placed = obj.matrix_world.copy()
+    select(obj, lambda place: wanted(*(placed @ place).xz))
+    bpy.ops.object.pbd_add_seam()
+
+
+def key_gravity(obj: bpy.types.Object, last: int) -> None:
+    """Key the gravity of an object: none up to the frame `last`, all from the next one on."""
+    weights = obj.pbd.field_weights
+    for frame, gravity in ((last, 0.0), (last + 1, 1.0)):
+        weights.gravity = gravity
+        weights.keyframe_insert("gravity", frame=frame)
 
 
 def tearing(reads: Reads) -> Iterator[str]:

@@ -19,7 +19,8 @@ BLENDERS_OWN = {
     "File", "New", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
-    "Select Boundary Loop", "Vertices", "Base Fill Type", "Location", "Assign to New Group",
+    "Select Boundary Loop", "Vertices", "Base Fill Type", "Location", "Assign to New Group", "Cylinder", "Location X",
+    "Rotation Y", "Faces", "3D Cursor",
 }  # fmt: skip
 
 
@@ -130,8 +131,8 @@ IN_BLENDERS_MENUS = {
 
 QUOTED = {
     "It goes through, or hovers?", "It stands still?", "From frame 20 on: Tension of 'Flag' changed", "Apply as Base",
-    "PBD Output", "Basis", "25 seams added", "96 seams added", "48 edges creased", "1,089 vertices are 4,096 now",
-    "Tear Weld", "Edit Mode", "Max Force",
+    "PBD Output", "Basis", "19 seams added", "25 seams added", "96 seams added", "48 edges creased", "Max Force",
+    "1,089 vertices are 4,096 now", "Tear Weld", "Edit Mode",
 }  # fmt: skip
 """Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
 
@@ -351,6 +352,15 @@ def test_garments(extension):
         thick = float(np.ptp(shown(body())[:, 2]))
         assert 100.0 * thick == pytest.approx(page.number(heading, r"is (\d+) cm thick"), abs=2.0)
 
+    def is_a_shirt(page):
+        heading = "Sew a shirt from four panels"
+        assert len(gaps(1)) == page.number(heading, r"all (\d+) pairs")
+        assert gaps(int(page.number(heading, r"At frame (\d+) all"))).max() < ROUNDING
+        assert gaps(48).max() < ROUNDING
+        places = shown(body())
+        assert places[:, 2].max() > 0.23  # on the shoulders, with the sleeves around the arms
+        assert np.abs(places[:, 0]).max() > 0.5
+
     def has_pleats(page):
         heading = "Fold pleats into a skirt"
         pleats = folds(60)
@@ -374,7 +384,7 @@ def test_garments(extension):
         normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
         return np.degrees(np.arccos((normals * np.roll(normals, 1, axis=0)).sum(axis=-1).clip(-1.0, 1.0)))
 
-    outcomes = (is_sewn, is_open, is_a_cushion, has_pleats)
+    outcomes = (is_sewn, is_open, is_a_cushion, is_a_shirt, has_pleats)
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))
 
 
