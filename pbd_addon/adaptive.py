@@ -22,6 +22,9 @@ BLURRED = 0.2
 """Error that does not show, over the change of the deformation in a frame: it is late by a fifth of a frame. Hinges of
 swinging cotton turn by 0.1 (64² vertices) to 0.4 rad (100²) in a frame, and are off by 0.01 to 0.05."""
 
+SHOWN = 2.0
+"""What is told has this multiple of the error that Automatic accepts, or the advice would flicker with it."""
+
 STEADY = 0.12
 """The substeps of a frame are those of the last one if others would be fewer or more by this fraction at most: another
 length of substeps costs as much as two of them, because compliances are scaled anew."""
@@ -145,8 +148,14 @@ def _air_share(model: Model, state: State) -> float:
 
 def measure(model: Model, state: State, dt: float) -> list[tuple[Constraints, Residual]]:
     """The residual of each kind of constraint at the end of a frame of dt seconds, in `state`."""
-    kinds, way = [constraints for constraints in model.constraints if constraints.cause], dt * state.v
-    return [(constraints, constraints.residual(state.x, way)) for constraints in kinds]
+    found, enough = [], 1.0 if model.settings.automatic else SHOWN
+    for constraints in model.constraints:
+        if constraints.cause:
+            residual = constraints.residual(state.x)
+            if residual.error > enough * constraints.tolerance:
+                residual = residual._replace(change=constraints.change(state.x, dt * state.v))
+            found.append((constraints, residual))
+    return found
 
 
 def tolerance(constraints: Constraints, residual: Residual) -> float:

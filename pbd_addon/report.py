@@ -79,9 +79,8 @@ class StepReport:
 def advise(found: Sequence[tuple[Constraints, Residual]], substeps: int) -> Advice | None:
     """Advice on the worst residual of a frame with that many substeps, or None if none shows."""
     worst = None
-    # Twice the error that Automatic accepts, or the advice would flicker with it.
     for constraints, residual in found:
-        shows = residual.short > MATTERS and residual.error > 2.0 * adaptive.tolerance(constraints, residual)
+        shows = residual.short > MATTERS and residual.error > adaptive.SHOWN * adaptive.tolerance(constraints, residual)
         if shows and (worst is None or residual.short > worst.short):
             enough = int(5.0 * math.ceil(substeps * adaptive.factor(constraints, residual) / 5.0))
             odds = residual.short / max(1.0 - residual.short, 1e-12)

@@ -38,11 +38,10 @@ def askew(iterations: int = 1, automatic: bool = False, frames: int = 24) -> Sim
 def test_a_share_is_what_no_force_stands_for():
     """Rows with a tenth of their stiffness are 90 % short, converged ones 0 %; without any deformation nothing is."""
     bent = np.full(50, 0.3)
-    assert residual_of(0.9 * bent, bent, 0.1 * bent) == pytest.approx((0.9, 0.27, 0.03))
-    assert residual_of(0.9 * bent, bent, 0.1 * bent, 10.0) == pytest.approx((0.9, 2.7, 0.3))
-    assert residual_of(0.0 * bent, bent, 0.0 * bent) == (0.0, 0.0, 0.0)
-    assert residual_of(0.0 * bent, 0.0 * bent, 0.0 * bent) == (0.0, 0.0, 0.0)
-    assert residual_of(bent[:0], bent[:0], bent[:0]) == (0.0, 0.0, 0.0)
+    assert residual_of(0.9 * bent, bent) == pytest.approx((0.9, 0.27, 0.0))
+    assert residual_of(0.0 * bent, bent) == (0.0, 0.0, 0.0)
+    assert residual_of(0.0 * bent, 0.0 * bent) == (0.0, 0.0, 0.0)
+    assert residual_of(bent[:0], bent[:0]) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("order", [0.0, 1.0])

@@ -28,7 +28,7 @@ class Residual(NamedTuple):
         short: Fraction of the deformation that no force accounts for, sum |C + alpha lambda| / sum |C|, in [0, 1]. A
             single row with effective stiffness k' instead of k is 1 - k' / k short.
         error: 95th percentile of |C + alpha lambda| in the unit of the kind: over the rest length, or in radians.
-        change: 95th percentile of the change of C in a frame, in that unit.
+        change: 95th percentile of the change of C in a frame, in that unit; 0 where it is not asked for.
     """
 
     short: float = 0.0
@@ -40,15 +40,19 @@ SAMPLE = 300
 """Minimum number of rows of a kind that are sampled for the residual, if there are that many."""
 
 
-def residual_of(left: np.ndarray, values: np.ndarray, changes: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:
-    """The residual from |C + alpha lambda|, |C| and its change of rows, (m,); scale: from C to the unit of the kind."""
+def residual_of(left: np.ndarray, values: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:
+    """The residual from |C + alpha lambda| and |C| of rows, (m,) each; scale: factor from C to the unit of the kind."""
     if not len(left):
         return Residual()
     whole = float(values.sum())
     short = min(float(left.sum()) / whole, 1.0) if whole > 0.0 else 0.0
-    place = (95 * len(left)) // 100
-    error, change = (float(np.partition(scale * each, place)[place]) for each in (left, changes))
-    return Residual(short, error, change)
+    return Residual(short, percentile(left * scale))
+
+
+def percentile(values: np.ndarray) -> float:
+    """The 95th percentile of values (m,), rounded up to one of them; 0 of none."""
+    place = (95 * len(values)) // 100
+    return float(np.partition(values, place)[place]) if len(values) else 0.0
 
 
 class Rows(NamedTuple):
@@ -168,14 +172,16 @@ class Constraints:
         """
         return np.zeros(0, int)
 
-    def residual(self, p: np.ndarray, way: np.ndarray) -> Residual:
+    def residual(self, p: np.ndarray) -> Residual:
         """The residual at the end of the last substep, at positions p (3, n) [m]; zero for rigid kinds.
-
-        way: how far particles go in a frame, (3, n) [m].
 
         It is zero for kinds that are solved directly too, so they do not override this.
         """
         return Residual()
+
+    def change(self, p: np.ndarray, way: np.ndarray) -> float:
+        """`Residual.change` at positions p where particles go so far in a frame, (3, n) [m] each."""
+        return 0.0
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """C of every row at positions x, (n, 3) [m] of all bodies; (m,)."""

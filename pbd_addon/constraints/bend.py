@@ -11,7 +11,17 @@ from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
-from .base import NO_STIFFNESS, SAMPLE, Constraints, Residual, compliances, relaxation, residual_of, sort_rows
+from .base import (
+    NO_STIFFNESS,
+    SAMPLE,
+    Constraints,
+    Residual,
+    compliances,
+    percentile,
+    relaxation,
+    residual_of,
+    sort_rows,
+)
 from .plate import PlateConstraints
 
 TOLERANCE = 0.02
@@ -140,18 +150,20 @@ class DihedralConstraints(_HingeConstraints):
             self.alpha, self.gamma, self.k, self.multipliers,
         )  # fmt: skip
 
-    def residual(self, p: np.ndarray, way: np.ndarray) -> Residual:
+    def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
             return Residual()
         some = slice(None, None, max(len(self.rest_angles) // SAMPLE, 1))
-        hinges = self.rows.indices[:, some]
-        angles, gradients = dihedral_angles(p[:, hinges])
-        error = angles - self.rest_angles[some]
+        q = p[:, self.rows.indices[:, some]]
+        error = dihedral_angles(q, with_gradients=False)[0] - self.rest_angles[some]
         error -= 2.0 * np.pi * np.round(error / (2.0 * np.pi))
         held = self.compliance[some] < NO_STIFFNESS
         left = np.abs(error + self.alpha[some] * self.multipliers[some])
-        changes = np.abs(np.einsum("ijk,ijk->k", gradients, way[:, hinges]))
-        return residual_of(left[held], np.abs(error[held]), changes[held])
+        return residual_of(left[held], np.abs(error[held]))
+
+    def change(self, p: np.ndarray, way: np.ndarray) -> float:
+        hinges = self.rows.indices[:, :: max(len(self.rest_angles) // SAMPLE, 1)]
+        return percentile(np.abs(np.einsum("ijk,ijk->k", dihedral_angles(p[:, hinges])[1], way[:, hinges])))
 
     def values(self, x: np.ndarray) -> np.ndarray:
         q = x.T[:, self.rows.indices]
@@ -221,16 +233,19 @@ class IsometricConstraints(_HingeConstraints):
         self.rows = self.rows._replace(indices=np.asarray(self.rows.indices, order=order))
         self.stencils, self.leverage = (np.asarray(each, order=order) for each in (self.stencils, self.leverage))
 
-    def residual(self, p: np.ndarray, way: np.ndarray) -> Residual:
+    def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
             return Residual()
         some = slice(None, None, max(self.stencils.shape[1] // SAMPLE, 1))
-        hinges, stencils = self.rows.indices[:, some], self.stencils[:, some]
-        bent, change = (np.einsum("ijk,jk->ik", q[:, hinges], stencils) for q in (p, way))
+        bent = np.einsum("ijk,jk->ik", p[:, self.rows.indices[:, some]], self.stencils[:, some])
         left = bent + self.alpha[some] * self.multipliers[:, some]
         held = self.compliance[some] < NO_STIFFNESS
-        left, bent, change = (np.linalg.norm(each[:, held], axis=0) for each in (left, bent, change))
-        return residual_of(left, bent, change)
+        return residual_of(np.linalg.norm(left, axis=0)[held], np.linalg.norm(bent, axis=0)[held])
+
+    def change(self, p: np.ndarray, way: np.ndarray) -> float:
+        some = slice(None, None, max(self.stencils.shape[1] // SAMPLE, 1))
+        changes = np.einsum("ijk,jk->ik", way[:, self.rows.indices[:, some]], self.stencils[:, some])
+        return percentile(np.linalg.norm(changes, axis=0))
 
     def _curvature(self, x: np.ndarray) -> np.ndarray:
         return np.einsum("ijk,jk->ki", x.T[:, self.rows.indices], self.stencils)

@@ -17,6 +17,7 @@ from .base import (
     Residual,
     compliances,
     find_layouts,
+    percentile,
     relaxation,
     residual_of,
     sort_rows,
@@ -422,21 +423,25 @@ class DistanceConstraints(Constraints):
         """Strain by the multipliers of the last substep, (m,); negative in compression."""
         return -self.softness * self.multipliers if self.h else np.zeros_like(self.multipliers)
 
-    def residual(self, p: np.ndarray, way: np.ndarray) -> Residual:
+    def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
             return Residual()
         some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
         start, end = self.rows.indices[:, some]
         d = p.take(start, axis=1)
         d -= p.take(end, axis=1)
-        length = np.sqrt(np.einsum("ij,ij->j", d, d))
-        change = length - self.rest_lengths[some]
-        going = np.abs(np.einsum("ij,ij->j", d, way.take(start, axis=1) - way.take(end, axis=1))) / length
+        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths[some]
         side = np.where(change < 0.0, self.sides - 1, 0)
         alpha = np.take_along_axis(self.alpha[:, some], side[None], axis=0)[0]
         held = alpha < NO_STIFFNESS
         left = np.abs(change + alpha * self.multipliers[some])
-        return residual_of(left[held], np.abs(change[held]), going[held], 1.0 / self.rest_lengths[some][held])
+        return residual_of(left[held], np.abs(change[held]), 1.0 / self.rest_lengths[some][held])
+
+    def change(self, p: np.ndarray, way: np.ndarray) -> float:
+        some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
+        start, end = self.rows.indices[:, some]
+        d, gone = (q.take(start, axis=1) - q.take(end, axis=1) for q in (p, way))
+        return percentile(np.abs(np.einsum("ij,ij->j", d, gone)) / self.rest_lengths[some] ** 2)
 
 
 def is_soft(materials: Sequence[Material], settings: SolverSettings, sizes: np.ndarray) -> np.ndarray:

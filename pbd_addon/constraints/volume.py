@@ -195,7 +195,7 @@ class VolumeConstraints(Constraints):
         firsts = np.array([piece.triangles[0, 0] for piece in self.pieces], int)
         return firsts[self.multipliers != 0.0]
 
-    def residual(self, p: np.ndarray, way: np.ndarray) -> Residual:
+    def residual(self, p: np.ndarray) -> Residual:
         """The relative error of the volume of pieces that hold a volume or an amount of gas."""
         if not self.h:
             return Residual()
