@@ -123,13 +123,16 @@ class RopeBendConstraints(Constraints):
         known[blocks.rows] = self.masses[ids, None] * (q - self._moved)[ids]
         for rows, matrix, vertices in blocks.held:
             known[rows] -= h**2 * (matrix @ q[vertices])
-        curled, reached, way = bool(self.curls.any()), q.copy(), self._ways(q)
+        curled, reached = bool(self.curls.any()), q.copy()
+        way = self._ways(q) if curled else np.zeros(0)
         for _ in range(MOST_TURNS):
             b = known + h**2 * self._load(way) if curled else known
             kernels.solve_blocks(b, blocks.starts, *self._known[h])
             reached[ids] = b[blocks.rows]
+            if not curled:
+                break
             before, way = way, self._ways(reached)
-            if not curled or np.abs(way - before).max() < TURNED:
+            if np.abs(way - before).max() < TURNED:
                 break
         step = reached[ids] - q[ids]
         p[:, ids] += step.T
