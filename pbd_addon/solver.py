@@ -175,7 +175,7 @@ class Stepper:
         """
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
         moved = model.outer or model.welds.active  # they move x along
-        x, v, blown = state.x.copy() if moved else state.x, state.v.copy(), None
+        x, v, blown = state.x.copy() if moved else state.x, state.v.copy() if slowed else state.v, None
         if self._rest is not None:
             self._rest.reach(fraction)
         if slowed:

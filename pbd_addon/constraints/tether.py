@@ -152,7 +152,8 @@ class TetherConstraints(Constraints):
         return np.maximum(now, math.exp(-duration / MEMORY) * before)
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
+        if fraction >= 1.0:  # they are asked for only there
+            self.multipliers[:] = 0.0
         strain = np.maximum(self.strain, self.least_strain)
         self.h = h
         # Predicted positions have fallen by g h² more than they will once the edges have pulled them back.
