@@ -99,7 +99,9 @@ def build_model(
     struts = _build_struts(layout, w, materials)
     yield
     plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free]) for plane in planes)
-    seams = SeamConstraints(*_stacked(layout, [body.seams for body in bodies]), w)
+    pairs, owners = _stacked(layout, [body.seams for body in bodies])
+    usual = [float(np.median(body.rest_lengths[~body.is_seam])) if len(body.seams) else 0.0 for body in bodies]
+    seams = SeamConstraints(pairs, owners, np.array(usual)[owners], w)
     welds = WeldConstraints(seams.pairs[sewn.welded], len(w))
     contact = _build_contact(layout, colliders, plane_constraints, seams, welds)
     yield

@@ -60,7 +60,7 @@ def at_end(model: Model, state: State, dt: float) -> np.ndarray:
     time[sewing] += dt
     let_go = ~sewing & (time > 0.0)
     length[let_go], time[let_go], welded[let_go] = 0.0, LET_GO, 0.0
-    meeting = sewing & (welded == 0.0) & (gaps(model, state.x) <= WELD_SHARE * _edges(model))
+    meeting = sewing & (welded == 0.0) & (gaps(model, state.x) <= WELD_SHARE * model.seams.usual_edges)
     if meeting.any():
         welded[_allowed(model, (welded > 0.0), meeting)] = 1.0
         welds = WeldConstraints(model.seams.pairs[welded > 0.0], len(model.w))
@@ -81,12 +81,6 @@ def _allowed(model: Model, welded: np.ndarray, meeting: np.ndarray) -> np.ndarra
     label = connected_components(model.seams.pairs[welded | meeting], len(model.w))
     pinned = np.bincount(label[model.pinned], minlength=len(model.w))
     return pairs[pinned[label[model.seams.pairs[pairs, 0]]] <= 1]
-
-
-def _edges(model: Model) -> np.ndarray:
-    """The usual edge of each pair's body, (pairs,) [m]."""
-    usual = [float(np.median(body.rest_lengths[~body.is_seam])) if len(body.seams) else 0.0 for body in model.bodies]
-    return np.array(usual)[model.seams.body]
 
 
 def _of_pairs(model: Model) -> tuple[np.ndarray, np.ndarray]:

@@ -101,7 +101,7 @@ def test_a_back_that_is_5_percent_longer_is_sewn_too(kernels):
         assert crossings(simulation, body, pairs) == 0
     assert gaps(simulation, body, pairs).max() == 0.0
     assert report.strain_mean < 0.002
-    assert report.strain_max < 0.05
+    assert report.strain_p95 < 0.025  # what both sides must take
 
 
 def test_four_panels_meet_in_one_point():
