@@ -169,7 +169,7 @@ class DistanceConstraints(Constraints):
 
     def _relength(self) -> None:
         """Take over other rest lengths into what is prepared for substeps of h."""
-        self.softness = self.alpha[0] / self.rest_lengths
+        self.strain_of_one = -self.alpha[0] / self.rest_lengths
         self.shortest = float(self.rest_lengths.min(initial=np.inf))
         for chained in (*self.chains, *self.way_back):
             chained.values[1][:] = self.rest_lengths[chained.row_of_step]
@@ -258,7 +258,7 @@ class DistanceConstraints(Constraints):
             self.alpha = self.compliance[: self.sides] / h**2
             self.gamma = self.damping_times / h
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
-            self.softness = self.alpha[0] / self.rest_lengths
+            self.strain_of_one = -self.alpha[0] / self.rest_lengths
             self.shortest = float(self.rest_lengths.min(initial=np.inf))
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
             if is_new:
@@ -421,7 +421,7 @@ class DistanceConstraints(Constraints):
 
     def elastic_strain(self) -> np.ndarray:
         """Strain by the multipliers of the last substep, (m,); negative in compression."""
-        return -self.softness * self.multipliers if self.h else np.zeros_like(self.multipliers)
+        return self.strain_of_one * self.multipliers if self.h else np.zeros_like(self.multipliers)
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
