@@ -143,11 +143,18 @@ def guard_crossings(
 def _unresolved(
     kernels: Kernels, p: np.ndarray, x: np.ndarray, candidates: Candidates, which: np.ndarray
 ) -> np.ndarray:
-    """Those of the candidates `which` (k,) whose sides are not known to be apart on x -> p, (j,) int."""
-    some = candidates.take(which)
-    apart = kernels.clearances(p, some.particles, some.normals, some.kind) > 0.0
-    apart &= kernels.clearances(x, some.particles, some.normals, some.kind) > 0.0
-    return which[~apart]
+    """Those of the candidates `which` (k,) whose sides are not known to be apart on x -> p, (j,) int.
+
+    Sides that are apart along one direction at both ends are so in between. It is the candidate's, which may be of some
+    substeps ago, or that between the closest points at p.
+    """
+    for normals in (None, p):
+        some = candidates.take(which)
+        along = some.normals if normals is None else kernels.closest_points(normals, some.particles, some.kind)[2]
+        apart = kernels.clearances(p, some.particles, along, some.kind) > 0.0
+        apart &= kernels.clearances(x, some.particles, along, some.kind) > 0.0
+        which = which[~apart]
+    return which
 
 
 class _SafePositions:
