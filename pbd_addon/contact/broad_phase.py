@@ -90,6 +90,7 @@ class SurfacePair:
         self.candidates = no_candidates()
         self._queried: tuple[int, int] | None = None
         self.height_fields = HeightFields(one)
+        self._memory: dict[tuple[int, int], list[np.ndarray]] = {}
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -248,7 +249,9 @@ class SurfacePair:
             if angle is not None and distance:
                 kept = self._edge_distances(kernels, surface, x, angle, numbers)
             boxes = self._boxes(kernels, surface, ranges[surface], particles, kept)
-            return Primitives(surface, particles, kept, BVH(own.ravel(), len(own)).refit(boxes, kernels=kernels))
+            memory = self._memory.setdefault((side, len(particles)), [np.empty(0)])
+            fitted = BVH(own.ravel(), len(own)).refit(boxes, kernels=kernels, memory=memory)
+            return Primitives(surface, particles, kept, fitted)
 
         def vertices(side: int) -> Primitives:
             surface = (one, other)[side]

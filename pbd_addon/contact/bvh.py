@@ -26,7 +26,11 @@ class BVH:
         return BVH(median_split_order(centers))
 
     def refit(
-        self, boxes: np.ndarray, members: np.ndarray | None = None, kernels: Kernels = numpy_kernels
+        self,
+        boxes: np.ndarray,
+        members: np.ndarray | None = None,
+        kernels: Kernels = numpy_kernels,
+        memory: list[np.ndarray] | None = None,
     ) -> FittedBVH:
         """Fit the boxes of all nodes to boxes of the primitives.
 
@@ -35,10 +39,16 @@ class BVH:
                 between which it moves straight, one after the other, (12, m).
             members: Which primitives take part, (m,) bool; default: all.
             kernels: Module of kernels.
+            memory: One array to write into, which is replaced where it is too short; the last fit in it is lost. New
+                memory costs more than the fit.
         """
         if members is not None:
             boxes = np.where(members, boxes, np.inf)
-        nodes = np.empty((len(boxes), 2 * len(self.leaves)), order=kernels.NODE_ORDER)
+        size = 2 * len(boxes) * len(self.leaves)
+        memory = [np.empty(0)] if memory is None else memory
+        if len(memory[0]) < size:
+            memory[0] = np.empty(size + size // 4)
+        nodes = memory[0][:size].reshape(len(boxes), -1, order=kernels.NODE_ORDER)
         kernels.refit(self.leaves, self.roots, np.ascontiguousarray(boxes), nodes)
         return FittedBVH(kernels, self.leaves, nodes)
 

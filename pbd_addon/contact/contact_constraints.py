@@ -285,9 +285,6 @@ class ContactConstraints(Constraints):
             self.welds.follow(p)
 
     def _find(self, kernels: Kernels) -> None:
-        if not len(active(kernels, self._candidates, self._p)):
-            self._contacts = Contacts.none()
-            return
         self._contacts = Contacts.find(kernels, self._candidates, self._p, self._x, self.h, self.penetration.stuck)
 
     def _push(self, kernels: Kernels) -> None:

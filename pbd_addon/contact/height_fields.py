@@ -58,7 +58,6 @@ class HeightFields:
                 self.is_smooth = bool(((angles <= SMOOTH_CONES[0]) & may_be)[1].mean() >= SMOOTH_PATCHES)
             narrow, wide = SMOOTH_CONES if self.is_smooth else CONES
             is_flat = (angles <= np.where(before, 0.5 * (narrow + wide), narrow)) & may_be
-            is_flat[1] &= self.is_smooth
             is_flat[0] |= is_flat[1]
             rows = np.flatnonzero(is_flat[1].repeat(np.diff(level.first_members)))
             most = np.where(is_flat[0], 0.0, -np.inf)

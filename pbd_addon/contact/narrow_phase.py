@@ -61,6 +61,8 @@ class Contacts:
         is_stuck: Particles whose overlaps must not open, (N,) bool, or (0,) for none.
         """
         number = active(kernels, candidates, p)
+        if not len(number):
+            return Contacts.none()
         near = candidates.take(number)
         close, weights, normals = kernels.separating_planes(
             p, x, near.particles, near.kind, near.normals, (1.0 + ROUNDING) * near.min_distance, near.is_exit
