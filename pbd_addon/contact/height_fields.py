@@ -54,9 +54,11 @@ class HeightFields:
                 p, self._surface.faces_by_patch, level.first_faces, level.first_members, level.members, ~is_known
             )
             may_be = level.can_be_flat & ~is_known
-            if not found:
-                self.is_smooth = bool(((angles <= SMOOTH_CONES[0]) & may_be)[1].mean() >= SMOOTH_PATCHES)
-            narrow, wide = SMOOTH_CONES if self.is_smooth else CONES
+            is_large = len(found) < len(self._levels) - 2
+            if len(found) == len(self._levels) - 2:
+                is_smooth = is_known | ((angles <= SMOOTH_CONES[0]) & may_be)[1]
+                self.is_smooth = bool(is_smooth.mean() >= SMOOTH_PATCHES)
+            narrow, wide = SMOOTH_CONES if self.is_smooth and not is_large else CONES
             is_flat = (angles <= np.where(before, 0.5 * (narrow + wide), narrow)) & may_be
             is_flat[0] |= is_flat[1]
             rows = np.flatnonzero(is_flat[1].repeat(np.diff(level.first_members)))

@@ -25,6 +25,9 @@ from .bvh import median_split_order
 PATCH_DEPTH, CELL_DEPTH = 5, 3
 """Levels of the tree of faces below large and small patches: these have up to 32 and 8 faces, and more than half."""
 
+LARGE_DEPTHS = 9, 7
+"""The same for larger ones, where a sheet lies flat."""
+
 MAX_ASPECT = 6.0
 """Largest squared length of a piece over its area. A strip of that aspect meets its own end at a strain of a half."""
 
@@ -57,15 +60,16 @@ class Patches:
         used = np.flatnonzero(leaves >= 0)
         places = np.zeros(len(corners), int)
         places[leaves[used]] = used
-        cells, patches = (
+        self.levels = [
             Partition(places * count // len(leaves), leaves[used], corners, vertex, edge)
-            for count in (max(len(leaves) >> depth, 1) for depth in (CELL_DEPTH, PATCH_DEPTH))
-        )
+            for count in (max(len(leaves) >> depth, 1) for depth in (*LARGE_DEPTHS, PATCH_DEPTH, CELL_DEPTH))
+        ]
+        cells = self.levels[-1]
         reflex = _turns_of_border(corners, vertex, edge)
         cells.find_neighborhoods(cells.owner * len(reflex) + cells.vertex, len(reflex), corners, reflex)
-        touched = cells.center // (cells.count // patches.count) * cells.count + cells.members
-        patches.find_neighborhoods(np.unique(touched), cells.count, corners, reflex)
-        self.levels = [patches, cells]
+        for patches in self.levels[:-1]:
+            touched = cells.center // (cells.count // patches.count) * cells.count + cells.members
+            patches.find_neighborhoods(np.unique(touched), cells.count, corners, reflex)
         self.face_leaves = leaves.reshape(cells.count, -1)
         self.vertex_leaves, self.edge_leaves = (cells.leaves_of(places, each) for each in (vertex, edge))
         first = np.searchsorted(cells.owner, np.arange(cells.count + 1))
