@@ -31,7 +31,7 @@ RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
 
 CONTACT_RETRIES = 2
-"""How often a substep is cut in halves because colliders left cloth no place or overran it."""
+"""How often a substep is cut in halves because colliders left cloth no place or something overstretched it."""
 
 
 class ChangedError(ValueError):

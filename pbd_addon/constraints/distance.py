@@ -400,12 +400,12 @@ class DistanceConstraints(Constraints):
         n /= np.linalg.norm(n, axis=1)[:, None]
         return self.rows.indices.T, np.stack([n, -n], axis=1)
 
-    def strains(self, p: np.ndarray) -> np.ndarray:
-        """|length / rest length - 1| of every row at positions p (3, n) [m], (m,)."""
-        start, end = self.rows.indices
+    def strains(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """|length / rest length - 1| of some rows, or of every one, at positions p (3, n) [m], (m,)."""
+        start, end = self.rows.indices[:, some]
         d = p.take(start, axis=1)
         d -= p.take(end, axis=1)
-        return np.abs(np.sqrt(np.einsum("ij,ij->j", d, d)) / self.rest_lengths - 1.0)
+        return np.abs(np.sqrt(np.einsum("ij,ij->j", d, d)) / self.rest_lengths[some] - 1.0)
 
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative in compression."""

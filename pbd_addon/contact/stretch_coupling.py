@@ -2,8 +2,8 @@
 
 Constraints are projected in turn, contact last. Where few vertices carry much cloth, as on a spike or in front of a
 ball, contact moves these alone: each substep stretches the edges around them by about M / m · g · h², with the mass M
-that hangs there and the mass m of what touches. So stretch and shear are solved again with the particles that contact
-holds as nearly immovable (mass scaling, as in the shock propagation of Guendelman et al. 2003, from the obstacle
+that hangs there and the mass m of what touches. So stretch and shear are solved again with the particles that colliders
+hold as nearly immovable (mass scaling, as in the shock propagation of Guendelman et al. 2003, from the obstacle
 outwards), and contact after them, until edges are no longer than before or a few rounds have passed.
 """
 
@@ -32,8 +32,8 @@ ALLOWED_STRAIN = 0.03
 """What contact may add to the strain of an edge in a substep before there is another round."""
 
 OVERRUN, OVERRUN_STRAIN = 0.2, 0.1
-"""A substep in which something approaches cloth by more than this share of an edge, and leaves an edge strained by more
-than that and more than before, is too long."""
+"""A substep is too long in which something approaches cloth by more than this share of an edge, or in which without any
+contact the ends of an edge move apart so, and which leaves an edge strained by more than that and more than before."""
 
 
 def project_together(
@@ -63,8 +63,6 @@ def project_together(
         held = contact.held()
         held[contact.penetration.exiting] = True
         share = np.where(held, HELD_SHARE, 1.0)
-        if share.min() == 1.0:
-            return
         before = p.copy()
         for kind in springs:
             kind.project_around(kernels, p, x, share)
@@ -81,7 +79,7 @@ def is_overrun(
     before: tuple[np.ndarray, np.ndarray],
     p: np.ndarray,
 ) -> bool:
-    """Whether contact stretched cloth because it came too fast for the length of the substep.
+    """Whether a substep was too long for how fast something hit cloth, or for how fast it whips, and overstretched it.
 
     Args:
         kernels: Those of a backend.
@@ -91,10 +89,28 @@ def is_overrun(
         p: Positions after it, (3, n) [m].
     """
     x, v = before
-    if not springs or contact.unprojected is None or contact.approach(kernels, v) <= OVERRUN:
+    if not springs:
         return False
-    strain_before, strain = springs[-1].strains(x), springs[-1].strains(p)
-    return bool((strain > np.maximum(OVERRUN_STRAIN, strain_before + 0.1 * OVERRUN_STRAIN)).any())
+    stretch = springs[-1]
+    if contact.unprojected is None:
+        some = whipping(stretch, x, p)
+    elif contact.approach(kernels, v) > OVERRUN:
+        some = np.arange(len(stretch.rest_lengths))
+    else:
+        return False
+    before_it = stretch.strains(x, some)
+    return bool((stretch.strains(p, some) > np.maximum(OVERRUN_STRAIN, before_it + 0.1 * OVERRUN_STRAIN)).any())
+
+
+def whipping(stretch: DistanceConstraints, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Rows whose ends move relative to each other by more than `OVERRUN` of their length from x to p, (k,) int."""
+    moved = p - x
+    if np.ptp(moved, axis=1).max() <= OVERRUN * stretch.shortest / np.sqrt(3.0):
+        return np.zeros(0, int)
+    start, end = stretch.rows.indices
+    moved = moved.take(start, axis=1) - moved.take(end, axis=1)
+    fast = np.einsum("ij,ij->j", moved, moved) > (OVERRUN * stretch.rest_lengths) ** 2
+    return np.flatnonzero(fast & stretch.weights.any(axis=0))
 
 
 def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
