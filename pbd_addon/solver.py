@@ -175,20 +175,11 @@ class Stepper:
         """
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
         moved = model.outer or model.welds.active  # they move x along
-        x, v, blown = state.x.copy() if moved else state.x, state.v.copy() if slowed else state.v, None
+        x, v = state.x.copy() if moved else state.x, state.v.copy() if slowed else state.v
         if self._rest is not None:
             self._rest.reach(fraction)
-        if slowed:
-            left, taken = self._decay(slowed)
-            forces.damp(model, x, v, taken, kernels)  #                              (6)
-            middle = time_stepping.middle(kernels, self._past, state.v, v, slowed)
-            forces.slow_down(v, left, middle)  #                                     (5)
-            blown = self._blow(x, v, middle, slowed, fraction + (slowed - duration) / self.dt)  #  (5)
-        self._slowed, past = v, self._past or Past(x, v, duration, v, duration)
-        share = time_stepping.share(duration / past.duration) if self._past else 0.0
-        early = h * (slowed - duration) / slowed if slowed else 0.0
-        fall = self.settings.gravity, model.gravity_fraction
-        start, p = kernels.predict(x, v, state.v, past.x, past.slowed, share, early, *fall, h)  #  (5), (7)
+        blown = self._slow_down(x, v, fraction, duration, slowed) if slowed else None  # (6), (5)
+        start, p = self._predict(x, v, h, duration, slowed)  #                       (5), (7)
         p[:, model.pinned] = self._pinned(fraction)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
@@ -217,6 +208,26 @@ class Stepper:
         v, self._sound = kernels.velocities(p, start, h, RUNAWAY_SPEED)  #           (13)
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
+
+    def _slow_down(
+        self, x: np.ndarray, v: np.ndarray, fraction: float, duration: float, slowed: float
+    ) -> np.ndarray | None:
+        """Let damping, drag and air act on velocities v (3, n), in place; what air changed, as `_blow`."""
+        left, taken = self._decay(slowed)
+        forces.damp(self.model, x, v, taken, self.kernels)
+        middle = time_stepping.middle(self.kernels, self._past, self.state.v, v, slowed)
+        forces.slow_down(v, left, middle)
+        return self._blow(x, v, middle, slowed, fraction + (slowed - duration) / self.dt)
+
+    def _predict(
+        self, x: np.ndarray, v: np.ndarray, h: float, duration: float, slowed: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where the substep starts from, and where it ends without constraints, (3, n) [m] each."""
+        self._slowed, past = v, self._past or Past(x, v, duration, v, duration)
+        share = time_stepping.share(duration / past.duration) if self._past else 0.0
+        early = h * (slowed - duration) / slowed if slowed else 0.0
+        fall = self.settings.gravity, self.model.gravity_fraction
+        return self.kernels.predict(x, v, self.state.v, past.x, past.slowed, share, early, *fall, h)
 
     def _blow(self, x: np.ndarray, v: np.ndarray, middle: np.ndarray, h: float, fraction: float) -> np.ndarray | None:
         """Let air, fields and lift act on velocities (3, n) for h seconds, in place, where particles move at `middle`.

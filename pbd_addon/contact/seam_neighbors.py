@@ -11,8 +11,8 @@ from .candidates import Candidates
 DISTANCE_SHARE = 0.075
 """Distance that is kept beside seams, in usual edges: a third of `sewing.WELD_SHARE`, the gap that welds.
 
-With 0.01 to 0.075, two panels around a body and a shirt close without a crossing in any frame. Below 0.065 the crossing
-guard takes part, which changes the momentum of free panels by up to 2 %."""
+With 0.01 to 0.075, two panels around a body and a shirt close without a crossing in any frame. The smaller it is, the
+more often the crossing guard takes part, which does not keep the momentum of free panels."""
 
 
 class SeamNeighbors:
