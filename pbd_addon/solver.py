@@ -126,7 +126,8 @@ class Stepper:
 
     def frame(self, dt: float) -> Generator[float, None, bool]:
         """A frame of dt seconds, in slices; whether it is done: one of second order has to be smooth."""
-        lengths = time_stepping.lengths(self.settings.substeps, self.second_order)
+        longest = max((family.longest for family in self.model.stretch.families), default=0)
+        lengths = time_stepping.lengths(self.settings.substeps, self.second_order, longest)
         count, self.h = len(lengths), dt / float(lengths.sum())
         ends = [*(np.cumsum(lengths) / lengths.sum()).tolist()[:-1], 1.0]
         durations = self.h * lengths

@@ -32,15 +32,20 @@ class Family(NamedTuple):
         vertices: Particles along the chains, (q + 1,) int.
         links: Which of the q steps between these are edges, (e,) int; the others lead to the next chain.
         rows: Row of each of these edges in the distance constraints, (e,) int.
-        levels: Number of halvings that cyclic reduction needs for the longest chain.
+        longest: Number of edges of the longest chain.
         rings: First and last step of each closed chain, (2, r) int; its first vertex is repeated at its end.
     """
 
     vertices: np.ndarray
     links: np.ndarray
     rows: np.ndarray
-    levels: int
+    longest: int
     rings: np.ndarray
+
+    @property
+    def levels(self) -> int:
+        """Number of halvings that cyclic reduction needs for the longest chain."""
+        return self.longest.bit_length()
 
 
 def find_families(pairs: np.ndarray, rest: np.ndarray) -> list[Family]:
@@ -72,7 +77,7 @@ def filter_chains(family: Family, chosen: np.ndarray) -> Family:
     kept[links] = kept[links + 1] = True
     place = np.cumsum(kept) - 1
     rings = family.rings[:, kept[family.rings[0]]]
-    return Family(family.vertices[kept], place[links], family.rows[taken], family.levels, place[rings])
+    return Family(family.vertices[kept], place[links], family.rows[taken], family.longest, place[rings])
 
 
 FULL = 0.6
@@ -157,7 +162,7 @@ def _join(chains: list[tuple[list[int], list[int]]]) -> Family:
         np.concatenate([vertices for vertices, _ in chains]).astype(np.int64),
         np.flatnonzero(is_link),
         np.concatenate([rows for _, rows in chains]).astype(np.int64),
-        int(np.ceil(np.log2(sizes.max()))),
+        int(sizes.max()) - 1,
         np.stack([(ends - sizes)[closed], ends[closed] - 2]),
     )
 
