@@ -111,9 +111,10 @@ def guard_crossings(
     never = candidates.is_exit | (candidates.kind == POINTS)
     done, safe = never.copy(), _SafePositions(p, x, w, groups, stays)
     without_place, is_lost = np.zeros(p.shape[1], bool), np.zeros(candidates.size, bool)
+    nothing_moves = not groups.number.any()
     todo = near[~done[near]]
     for number in range(MAX_ROUNDS):
-        unresolved = _unresolved(kernels, p, x, candidates, todo)
+        unresolved = _unresolved(kernels, p, x, candidates, todo, nothing_moves)
         if not len(unresolved):
             break
         while (advected := safe.advect(kernels, candidates.take(unresolved))).any():
@@ -121,7 +122,7 @@ def guard_crossings(
             again = advected.take(candidates.particles).any(axis=0) & ~never
             done[again] = False
             again[unresolved] = True
-            unresolved = _unresolved(kernels, p, x, candidates, np.flatnonzero(again))
+            unresolved = _unresolved(kernels, p, x, candidates, np.flatnonzero(again), nothing_moves)
         done[unresolved] = True
         some = candidates.take(unresolved)
         before = p.copy()
@@ -141,16 +142,16 @@ def guard_crossings(
 
 
 def _unresolved(
-    kernels: Kernels, p: np.ndarray, x: np.ndarray, candidates: Candidates, which: np.ndarray
+    kernels: Kernels, p: np.ndarray, x: np.ndarray, candidates: Candidates, which: np.ndarray, nothing_moves: bool
 ) -> np.ndarray:
     """Those of the candidates `which` (k,) whose sides are not known to be apart on x -> p, (j,) int.
 
     Sides that are apart along one direction at both ends are so in between. It is the candidate's, which may be of some
-    substeps ago, or that between the closest points at p.
+    substeps ago, or, where no collider moves and takes anything along, that between the closest points at p.
     """
-    for normals in (None, p):
+    for at_p in (False, True)[: 1 + nothing_moves]:
         some = candidates.take(which)
-        along = some.normals if normals is None else kernels.closest_points(normals, some.particles, some.kind)[2]
+        along = kernels.closest_points(p, some.particles, some.kind)[2] if at_p else some.normals
         apart = kernels.clearances(p, some.particles, along, some.kind) > 0.0
         apart &= kernels.clearances(x, some.particles, along, some.kind) > 0.0
         which = which[~apart]
