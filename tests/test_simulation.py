@@ -191,14 +191,14 @@ def test_the_report_tells_of_strain_and_substeps():
 def test_the_report_tells_where_the_time_went():
     """Every kind of constraint that is there, and what it took; all together are the whole."""
     simulation = Simulation([cloth()], [Plane((0.0, 0.0, -0.5))])
-    for _ in range(3):
-        report = simulation.step(DT)
+    searched = simulation.step(DT).times["contact search"]
+    report = simulation.step(DT)
     kinds = {constraints.name for constraints in simulation.constraints}
     assert {"stretch", "plane", "contact"} <= kinds
     assert set(report.times) == {"prediction", "contact search", "report"} | kinds
     assert min(report.times.values()) >= 0.0
     assert report.times["stretch"] > 0.0
-    assert report.times["contact search"] > 0.0
+    assert searched > 0.0
     assert sum(report.times.values()) == pytest.approx(report.seconds)
 
 

@@ -578,6 +578,11 @@ class ContactConstraints(Constraints):
         low, high = mine.min(axis=1) - reach, mine.max(axis=1) + reach
         return bool((theirs.max(axis=1) >= low).all() and (theirs.min(axis=1) <= high).all())
 
+    def _is_alone(self, surface: Surface) -> bool:
+        """Whether nothing else is near a surface, so that wider margins change nothing but what meets itself."""
+        others = [pair for pair in self.pairs if pair.one is not pair.other and surface in (pair.one, pair.other)]
+        return not any(self._are_neighbors(pair.one, pair.other) for pair in others)
+
     def _has_expired(self, kernels: Kernels, surface: Surface, final: bool, is_late: np.ndarray) -> bool:
         """Whether a surface needs a new bound; clamps few vertices to theirs instead, see `_update_candidates`."""
         bound, is_collider = surface.motion_bound, surface.part.start >= self.n
@@ -595,7 +600,7 @@ class ContactConstraints(Constraints):
         if final and not is_collider and size > CLAMP_VERTICES and len(outside) <= CLAMP_SHARE * size:
             self._p[:, outside] = clamped
             return False
-        if not final and bound.self_only and len(outside) <= CLAMP_SHARE * size:
+        if not final and len(outside) <= CLAMP_SHARE * size and self._is_alone(surface):
             bound.widen(outside - surface.part.start, deviation)
             is_late[outside] = True
             return False

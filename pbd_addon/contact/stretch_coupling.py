@@ -103,14 +103,17 @@ def is_overrun(
 
 
 def whipping(stretch: DistanceConstraints, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Rows whose ends move relative to each other by more than `OVERRUN` of their length from x to p, (k,) int."""
+    """Rows whose ends move relative to each other by more than `OVERRUN` of their length from x to p, (k,) int.
+
+    Not soft ones, whose stiffness is less than what inertia is in a substep: they stretch by what pulls at them.
+    """
     moved = p - x
     if np.ptp(moved, axis=1).max() <= OVERRUN * stretch.shortest / np.sqrt(3.0):
         return np.zeros(0, int)
     start, end = stretch.rows.indices
     moved = moved.take(start, axis=1) - moved.take(end, axis=1)
     fast = np.einsum("ij,ij->j", moved, moved) > (OVERRUN * stretch.rest_lengths) ** 2
-    return np.flatnonzero(fast & stretch.weights.any(axis=0))
+    return np.flatnonzero(fast & (stretch.weights.sum(axis=0) > stretch.alpha[0]))
 
 
 def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
