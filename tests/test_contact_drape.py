@@ -17,8 +17,8 @@ DT = 1 / 24
 @pytest.mark.parametrize("subdivisions", [2, 4])
 def test_a_sheet_drapes_over_a_sphere(subdivisions):
     """32 x 32 vertices, 1 m, over a ball of 0.3 m that is coarser or finer than the cloth: no crossing with the ball or
-    with itself in any frame, no sampled point deeper than 1 mm, and it hangs on the ball and around it. From starts that
-    differ in the last digits it is at rest then or trembles in its folds, at 0.02 to 0.09 m/s."""
+    with itself in any frame, no sampled point deeper than 1 mm, and it hangs on the ball and around it. From starts
+    that differ in the last digits it is at rest then or trembles in its folds, at 0.02 to 0.09 m/s."""
     vertices, quads = grid(31, 31, 1.0, 1.0)
     ball, triangles = icosphere(subdivisions, 0.3)
     speeds = []
