@@ -485,7 +485,8 @@ def test_torn_sheet_lets_two_bodies_through(open_sample):
         place = bpy.data.objects[name].matrix_world.translation
         assert place.z < 0.5
         middle = np.linalg.norm(before[:, :2] - place[:2], axis=1) < 0.05
-        assert np.median(positions[middle, 2]) < 1.0  # there is a hole where it went
+        # There is a hole where it went, to which flaps may have swung back.
+        assert np.percentile(positions[middle, 2], 25.0) < 0.6
 
 
 @pytest.mark.slow
