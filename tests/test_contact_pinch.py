@@ -67,7 +67,7 @@ def test_cloth_pinched_between_balls_that_overlap_comes_free(one_mesh, kernels):
         if place > 0.5:
             assert not count_between(x, body.mesh.triangles, np.concatenate(there), scene.both)
             assert not any(is_inside(x, each, scene.faces).any() for each in there)
-    assert told[3:5] == [True, True]
+    assert told[2:4] == [True, True]
     assert not told[0]
     assert not told[-1]
     assert np.abs(body.edge_strain(x)).max() < 0.01
@@ -77,7 +77,7 @@ def test_cloth_pinched_between_balls_that_overlap_comes_free(one_mesh, kernels):
 
 
 @pytest.mark.parametrize("one_mesh", [True, False], ids=["one mesh", "two colliders"])
-@pytest.mark.parametrize("frame", [4, 6])
+@pytest.mark.parametrize("frame", [4, 5])
 def test_pinched_cloth_goes_on_from_the_state_of_another_simulation(one_mesh, frame, kernels):
     """To the last bit: which collider went through what is in the state."""
     one, other = Pinched(one_mesh, kernels), Pinched(one_mesh, kernels)
