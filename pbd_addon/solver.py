@@ -200,7 +200,8 @@ class Stepper:
                     model.skin.end_pass(kernels, p, x)
                 watch.lap(constraints.name)
         if together and model.contact.active:
-            project_together(kernels, model.contact, model.springs, model.seams, p, x)  # (10), of both
+            can_tear = len(state.joined) > 0
+            project_together(kernels, model.contact, model.springs, model.seams, p, x, can_tear)  # (10), of both
             watch.lap(model.contact.name)
         for constraints in model.outer:
             constraints.apply_friction(kernels, p, x)  #                             (16)

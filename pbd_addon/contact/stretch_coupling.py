@@ -43,6 +43,7 @@ def project_together(
     seams: SeamConstraints,
     p: np.ndarray,
     x: np.ndarray,
+    can_tear: bool = False,
 ) -> None:
     """Project springs and contact in turn while contact, which was projected last, stretches edges; in place.
 
@@ -53,6 +54,8 @@ def project_together(
         seams: What the springs must not open again.
         p: Predicted positions, (3, n) [m]; changed.
         x: Positions before the substep, (3, n) [m].
+        can_tear: Whether cloth may give way instead where it meets nothing but cloth: a balloon that bursts only
+            shrinks if its lips are relaxed.
     """
     start = contact.unprojected
     if start is None or not springs or contact.is_pinched:  # what has no place must not be held where it is
@@ -63,6 +66,8 @@ def project_together(
         held = contact.held()
         held[contact.penetration.exiting] = True
         share = np.where(held, HELD_SHARE, 1.0)
+        if can_tear and share.min() == 1.0:
+            return
         before = p.copy()
         for kind in springs:
             kind.project_around(kernels, p, x, share)
