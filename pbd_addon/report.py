@@ -109,7 +109,7 @@ def make_report(
     contacts = len(np.unique(np.concatenate([contact.touching(with_colliders=True), *met])))
     layers = len(contact.touching(with_colliders=False))
     watch.lap("report")
-    watch.rebook(contact.query_seconds, contact.name, "contact search")
+    watch.rebook(contact.candidate_list.query_seconds, contact.name, "contact search")
     seconds = sum(watch.seconds.values())
     crossings = contact.penetration.crossings
     residuals = {constraints.name: residual.short for constraints, residual in found}

@@ -85,7 +85,7 @@ class SurfacePair:
         left_out: np.ndarray | None = None,
     ) -> None:
         self.one, self.other, self.number, self.distance, self.rest = one, other, number, distance, rest
-        self.points_only, self.collider, self._left_out = points_only, collider, left_out
+        self.points_only, self.collider, self.left_out = points_only, collider, left_out
         self.motion_bounds = one.motion_bound, other.motion_bound
         self.candidates = no_candidates()
         self._queried: tuple[int, int] | None = None
@@ -114,9 +114,9 @@ class SurfacePair:
 
     def takes_part(self, particles: np.ndarray) -> np.ndarray:
         """Which vertices, edges, faces or candidates (k, m) of the two surfaces take part, (m,) bool."""
-        if self._left_out is None:
+        if self.left_out is None:
             return np.ones(particles.shape[-1], bool)
-        return np.asarray(~self._left_out.take(particles).any(axis=0))
+        return np.asarray(~self.left_out.take(particles).any(axis=0))
 
     def invalidate(self) -> None:
         """Make the next `query` necessary."""

@@ -1,0 +1,208 @@
+"""Candidate list: when candidates are queried anew, and for which particles they may be incomplete.
+
+A Verlet list whose skins are motion bounds: a query holds until a bound runs out or something leaves it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..kernels import Kernels
+from .broad_phase import SMOOTH_SHARE, SurfacePair
+from .candidates import Candidates, concatenate, no_candidates
+from .penetration import Penetration
+from .seam_neighbors import SeamNeighbors
+from .surface import Surface
+
+CLAMP_VERTICES, CLAMP_SHARE = 2000, 0.1
+"""In surfaces of more vertices, up to this share of them is clamped to their bounds rather than queried again."""
+
+FINAL_MARGIN = 0.4
+"""Share of the smallest kept distance by which vertices may be beyond their margins where only the guard follows."""
+
+
+class CandidateList:
+    """The candidates of all pairs of surfaces.
+
+    Args:
+        surfaces: Those of the bodies, None for one without triangles.
+        obstacles: Those of the colliders, whose particles are behind those of the bodies.
+        seam_neighbors: What comes closer beside seams.
+        penetration: What leaves candidates out and adds those that lead out.
+
+    Attributes:
+        pairs: Which surfaces meet.
+        rows: Their candidates.
+        final_margin: By how much vertices may be beyond their margins where only the guard follows [m].
+        is_still: Which obstacles do not move in the frame.
+        query_seconds: Wall time of all queries since it was set to 0 [s].
+    """
+
+    def __init__(
+        self,
+        surfaces: Sequence[Surface | None],
+        obstacles: Sequence[Surface],
+        seam_neighbors: SeamNeighbors,
+        penetration: Penetration,
+    ) -> None:
+        self._obstacles = list(obstacles)
+        self._surfaces = [*(surface for surface in surfaces if surface is not None), *obstacles]
+        self._seam_neighbors, self._penetration = seam_neighbors, penetration
+        self.pairs: list[SurfacePair] = []
+        self.rows = no_candidates()
+        self.final_margin = 0.0
+        self.is_still = [False] * len(self._obstacles)
+        self.query_seconds = 0.0
+
+    def set_pairs(self, pairs: list[SurfacePair]) -> bool:
+        """Use these pairs; whether they are not the same as before, whose candidates hold."""
+        others = {surface for pair in pairs if pair.one is not pair.other for surface in (pair.one, pair.other)}
+        for surface in self._surfaces:
+            if surface.motion_bound.self_only != (surface not in others):
+                surface.motion_bound.self_only = surface not in others
+                surface.motion_bound.invalidate()
+        is_new = [pair.key for pair in pairs] != [pair.key for pair in self.pairs]
+        if is_new:
+            self.pairs, self.rows = pairs, no_candidates()
+            self._penetration.is_known = False
+        self.final_margin = FINAL_MARGIN * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
+        return is_new
+
+    def set_still(self, is_still: list[bool]) -> None:
+        """Say which obstacles do not move in the frame."""
+        for obstacle, before, now in zip(self._obstacles, self.is_still, is_still):
+            if now and not before:
+                obstacle.motion_bound.invalidate()
+        self.is_still = is_still
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.invalidate()
+        self.rows = no_candidates()
+
+    def invalidate(self) -> None:
+        """Let no motion bound hold."""
+        for surface in self._surfaces:
+            surface.motion_bound.invalidate()
+
+    def advance(self, length: float) -> None:
+        """Begin a substep of this length, in any unit."""
+        for surface in self._surfaces:
+            surface.motion_bound.advance(length)
+
+    @property
+    def moving_parts(self) -> list[slice]:
+        """Particles of each obstacle that moves in the frame."""
+        return [obstacle.part for obstacle, still in zip(self._obstacles, self.is_still) if not still]
+
+    def update(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, final: bool) -> bool:
+        """Query where motion bounds or height fields are violated; whether the candidates have changed.
+
+        Args:
+            kernels: Module of kernels.
+            p: Positions after the substep, (3, N) [m]; changed where they are clamped.
+            x: Positions before it, (3, N) [m].
+            final: Whether only the crossing guard follows. What a query leaves out is farther apart than the distance,
+                so that there is room to be beyond the margins without crossing.
+        """
+        is_late = np.zeros(p.shape[1], bool)
+        expired = {surface for surface in self._surfaces if self._has_expired(kernels, p, x, surface, final, is_late)}
+        for pair in self.pairs:
+            if pair.one is not pair.other or pair.points_only:
+                continue
+            if not pair.one.motion_bound.is_set or not pair.height_fields.are_known:
+                pair.height_fields.forget()
+                pair.height_fields.find(kernels, p)
+            elif not final and not pair.height_fields.hold(kernels, p):
+                is_late[pair.height_fields.renew(kernels, p)] = True
+        smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.height_fields.is_smooth}
+        for pair in self.pairs:
+            if smooth and pair.one is not pair.other and _are_neighbors(x, pair.one, pair.other):
+                smooth -= {pair.one, pair.other}
+        for surface in expired:
+            surface.motion_bound.predict(x, p, surface in smooth)
+        stale = [pair for pair in self.pairs if pair.is_stale]
+        late = [pair for pair in self.pairs if pair.one is pair.other and is_late[pair.one.part].any()]
+        if not stale and not late:
+            return False
+        began = time.perf_counter()
+        for pair in stale:
+            pair.query(kernels, x)
+        for pair in late:
+            if pair not in stale:
+                pair.query_again(kernels, x, is_late)
+        self.rows = self._filter(concatenate([pair.candidates for pair in self.pairs]))
+        self.query_seconds += time.perf_counter() - began
+        return True
+
+    def late_candidates(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, is_late: np.ndarray) -> Candidates:
+        """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
+        pairs = [pair for pair in self.pairs if not pair.points_only]
+        return self._filter(concatenate([pair.late_candidates(kernels, x, p, is_late) for pair in pairs]))
+
+    def violating(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
+        """Particles for which the candidates may be incomplete, (N,) bool."""
+        violating = np.zeros(p.shape[1], bool)
+        for surface in self._surfaces:
+            bound = surface.motion_bound
+            if surface not in self._obstacles:
+                deviation = bound.deviation(kernels, p)
+                if bound.holds_as_a_whole(deviation):
+                    violating[bound.violations(p, deviation, 1.01 * self.final_margin).particles] = True
+                else:
+                    violating[surface.part] = True
+        for pair in self.pairs:
+            violating[pair.height_fields.outside(kernels, p)] = True
+        return violating
+
+    def _filter(self, candidates: Candidates) -> Candidates:
+        if any(pair.left_out is not None for pair in self.pairs):
+            parts = np.ones(candidates.size, bool)
+            for pair in self.pairs:
+                own = np.flatnonzero(candidates.pair == pair.number)
+                parts[own] = pair.takes_part(candidates.particles.take(own, axis=1))
+            candidates = candidates.take(parts)
+        return self._penetration.filter(self._seam_neighbors.bring_closer(candidates))
+
+    def _is_alone(self, x: np.ndarray, surface: Surface) -> bool:
+        """Whether nothing else is near a surface, so that wider margins change nothing but what meets itself."""
+        others = [pair for pair in self.pairs if pair.one is not pair.other and surface in (pair.one, pair.other)]
+        return not any(_are_neighbors(x, pair.one, pair.other) for pair in others)
+
+    def _has_expired(
+        self, kernels: Kernels, p: np.ndarray, x: np.ndarray, surface: Surface, final: bool, is_late: np.ndarray
+    ) -> bool:
+        """Whether a surface needs a new bound; clamps few vertices to theirs instead, see `update`."""
+        bound, is_collider = surface.motion_bound, surface in self._obstacles
+        if is_collider and bound.is_set and self.is_still[self._obstacles.index(surface)]:
+            return False
+        if not bound.is_set:
+            return True
+        deviation = bound.deviation(kernels, p)
+        if not final:
+            bound.observe(deviation)  # where the bound has run out too, or one of one substep would never grow
+        if not bound.is_valid or not bound.holds_as_a_whole(deviation):
+            return True
+        outside, clamped = bound.violations(p, deviation, self.final_margin if final else 0.0)
+        if not len(outside):
+            return False
+        size = len(surface.vertices)
+        if final and not is_collider and size > CLAMP_VERTICES and len(outside) <= CLAMP_SHARE * size:
+            p[:, outside] = clamped
+            return False
+        if not final and len(outside) <= CLAMP_SHARE * size and self._is_alone(x, surface):
+            bound.widen(outside - surface.part.start, deviation)
+            is_late[outside] = True
+            return False
+        return True
+
+
+def _are_neighbors(x: np.ndarray, one: Surface, other: Surface) -> bool:
+    """Whether two surfaces are nearer to each other than the larger one is large."""
+    mine, theirs = x[:, one.part], x[:, other.part]
+    reach = max(np.ptp(mine, axis=1).max(), np.ptp(theirs, axis=1).max())
+    low, high = mine.min(axis=1) - reach, mine.max(axis=1) + reach
+    return bool((theirs.max(axis=1) >= low).all() and (theirs.min(axis=1) <= high).all())
