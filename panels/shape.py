@@ -72,7 +72,9 @@ class Sewing(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         layout.active = layout.active and settings.sewing
-        draw_rows(columns(layout), settings, "closing_time", "sewing_force", labels={"sewing_force": "Max Force"})
+        col = columns(layout)
+        draw_rows(col, settings, "closing_time", "sewing_force", labels={"sewing_force": "Max Force"})
+        draw_rows(col, settings, "seam_bend", "seam_angle", labels={"seam_bend": "Bending", "seam_angle": "Angle"})
 
 
 class Tearing(BodyPanel):

@@ -33,11 +33,13 @@ from .constraints import (
     PressurizedSkin,
     RopeBendConstraints,
     SeamConstraints,
+    SeamFoldConstraints,
     Sheet,
     StrutConstraints,
     TetherConstraints,
     VolumeConstraints,
     WeldConstraints,
+    folds_across,
     hinge_geometry,
     levels_of,
     rope_rows,
@@ -129,6 +131,7 @@ def build_model(
         struts=struts,
         shear=shear,
         stretch=stretch,
+        seam_folds=_build_seam_folds(layout, w, welds),
         welds=welds,
         volume=volume,
         skin=skin,
@@ -170,7 +173,9 @@ def with_materials(
             return _in_order(model)
     elif not np.array_equal(sewn.welded, model.sewn.welded):
         welds = WeldConstraints(model.seams.pairs[sewn.welded], len(model.w))
-        model = _with_contact(dataclasses.replace(model, sewn=sewn, welds=welds), model.colliders)
+        seam_folds = _build_seam_folds(model, model.w, welds)
+        model = dataclasses.replace(model, sewn=sewn, welds=welds, seam_folds=seam_folds)
+        model = _with_contact(model, model.colliders)
     model.volume.opened = opened
     inertia = _inertia(model, materials, maps, settings, model.volume)
     bends, folds = model.bends, model.folds
@@ -463,6 +468,13 @@ def _build_bends(
     )  # fmt: skip
     follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")
     return bends, Folds(hinges.T, body, angles, angles.copy(), follows, spans)
+
+
+def _build_seam_folds(layout: Layout, w: np.ndarray, welds: WeldConstraints) -> SeamFoldConstraints:
+    triangles = _stacked(layout, [b.mesh.triangles for b in layout.bodies])[0]
+    rest = np.concatenate([b.rest_vertices for b in layout.bodies])
+    hinges, geometry = folds_across(triangles, welds.first, rest)
+    return SeamFoldConstraints(hinges, geometry, layout.body_of_island[layout.islands[hinges[:, 0]]], w)
 
 
 def _build_ropes(layout: Layout) -> RopeBendConstraints:

@@ -30,6 +30,7 @@ from .constraints import (
     PressurizedSkin,
     RopeBendConstraints,
     SeamConstraints,
+    SeamFoldConstraints,
     StrutConstraints,
     TetherConstraints,
     VolumeConstraints,
@@ -247,6 +248,7 @@ class Model(Layout):
     struts: StrutConstraints
     shear: DistanceConstraints
     stretch: DistanceConstraints
+    seam_folds: SeamFoldConstraints
     welds: WeldConstraints
     volume: VolumeConstraints
     skin: PressurizedSkin
@@ -261,7 +263,7 @@ class Model(Layout):
     @property
     def kinds(self) -> tuple[Constraints, ...]:
         """All kinds of constraints, in the order of projection."""
-        far = (*self.bends, self.ropes, self.levels, self.tethers, self.struts)
+        far = (*self.bends, self.seam_folds, self.ropes, self.levels, self.tethers, self.struts)
         springs = (*far, self.shear, self.stretch, self.welds, self.seams)
         last = (*self.plane_constraints, self.contact)
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)

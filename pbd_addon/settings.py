@@ -25,6 +25,9 @@ AIR_DENSITY = 1.2
 """Density of air at 20 °C and `ATMOSPHERE` [kg/m³]."""
 
 
+HALF_TURN = 3.1415927
+"""180° in the eight digits that 32 bits keep [rad]."""
+
 EIGHTH_TURN = 0.7853982
 """45° in the seven digits that 32 bits keep [rad]."""
 
@@ -251,6 +254,21 @@ class Material(_Checked):
         unit="N",
         low=0.0,
         soft_high=1.0,
+    )
+    seam_bend: float = setting(
+        0.0,
+        "Seam Bending",
+        "Factor on Bending across closed seams. 0 lets panels fold there freely, 1 makes them one cloth, a hem 5",
+        low=0.0,
+        soft_high=5.0,
+    )
+    seam_angle: float = setting(
+        0.0,
+        "Seam Angle",
+        "Angle at which closed seams rest: above 0 a ridge, seen from the front of the faces, 0 flat. A box 90°",
+        unit="rad",
+        low=-HALF_TURN,
+        high=HALF_TURN,
     )
     internal_springs: bool = setting(
         False,

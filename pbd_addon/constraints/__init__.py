@@ -13,6 +13,7 @@ from .plane import Plane, PlaneConstraints
 from .plate import PlateConstraints, Sheet
 from .plate_blocks import levels_of
 from .ropes import RopeBendConstraints, rope_rows
+from .seam_folds import SeamFoldConstraints, folds_across
 from .seams import SeamConstraints, WeldConstraints
 from .skin import PressurizedSkin
 from .struts import StrutConstraints
@@ -39,11 +40,13 @@ __all__ = [
     "PressurizedSkin",
     "RopeBendConstraints",
     "SeamConstraints",
+    "SeamFoldConstraints",
     "Sheet",
     "StrutConstraints",
     "TetherConstraints",
     "VolumeConstraints",
     "WeldConstraints",
+    "folds_across",
     "hinge_geometry",
     "levels_of",
     "rope_rows",

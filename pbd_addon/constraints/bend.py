@@ -67,7 +67,7 @@ class _HingeConstraints(Constraints):
     cause = "bend"
     tolerance = TOLERANCE
 
-    def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints) -> None:
+    def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints | None) -> None:
         self.plates = plates
         self.rows = sort_rows(hinges, body, w)
         self.factors: np.ndarray | float = 1.0
@@ -78,7 +78,8 @@ class _HingeConstraints(Constraints):
 
     def _set_bend(self, materials: Sequence[Material], settings: SolverSettings, geometry: np.ndarray) -> None:
         body = self.rows.body
-        bend = np.where(self.plates.stiff, 0.0, [m.bend for m in materials])
+        share = self._share(materials)
+        bend = share * [m.bend for m in materials]
         self.compliance = compliances(bend[body] * geometry * self.factors)
         damping_times = np.array([m.bend_damping for m in materials])[body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
@@ -86,10 +87,14 @@ class _HingeConstraints(Constraints):
         self.k = relaxation(k, settings)
         self.relaxed = settings.method == "PBD"
         if self.relaxed:
-            self.compliance = np.where(k > 0.0, 0.0, NO_STIFFNESS)
+            self.compliance = np.where((k > 0.0) & (share[body] > 0.0), 0.0, NO_STIFFNESS)
             self.damping_times = np.zeros(0)
         self.active = bool((self.compliance < NO_STIFFNESS).any())
         self.h = 0.0
+
+    def _share(self, materials: Sequence[Material]) -> np.ndarray:
+        """Factor on `bend` for each body, (bodies,)."""
+        return np.ones(len(materials)) if self.plates is None else 1.0 - self.plates.stiff
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
@@ -127,7 +132,7 @@ class DihedralConstraints(_HingeConstraints):
         geometry: np.ndarray,
         body: np.ndarray,
         w: np.ndarray,
-        plates: PlateConstraints,
+        plates: PlateConstraints | None,
         numbers: np.ndarray,
     ) -> None:
         super().__init__(hinges, body, w, plates)

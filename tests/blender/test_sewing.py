@@ -232,3 +232,15 @@ def test_add_seam_says_what_is_wrong(extension, chosen, sentence):
         bpy.ops.object.pbd_add_seam()
     assert loose_edges(obj) == set()
     assert not obj.pbd.sewing
+
+
+def test_seams_bend_from_when_they_are_closed(extension):
+    obj, pairs = sewn()
+    free = play([obj], 1, 24)
+    closed = next(frame for frame in free if gaps(free[frame][0], pairs).min() < ROUNDING)
+    go(1)
+    obj.pbd.seam_bend, obj.pbd.seam_angle = 1.0, 0.5
+    bent = play([obj], 1, 24)
+    for frame in range(1, closed + 1):
+        np.testing.assert_array_equal(bent[frame][0], free[frame][0])
+    assert np.abs(bent[24][0] - free[24][0]).max() > 1e-3

@@ -25,7 +25,7 @@ PRESSURE_FIELDS = (
 PIN_FIELDS = ("hold_pins", "pin_stiffness")
 """These belong to the scene, not to the material."""
 
-SEWING_FIELDS = ("sewing", "closing_time", "sewing_force")
+SEWING_FIELDS = ("sewing", "closing_time", "sewing_force", "seam_bend", "seam_angle")
 """These belong to the mesh: what is sewn, and how far apart it lies."""
 
 TEAR_FIELDS = ("tear_strength",)
