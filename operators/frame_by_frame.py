@@ -67,7 +67,7 @@ def is_free(cls: type[bpy.types.Operator], context: Context) -> bool:
     """Poll: nothing else goes through the frames of the scene."""
     running = session.get(context.scene)
     if running is not None and running.bake is not None:
-        cls.poll_message_set("A bake is running")
+        cls.poll_message_set("Frames are being simulated: wait, or press Esc")
         return False
     return True
 

@@ -418,7 +418,7 @@ TEXTS = {
     "count": "Zählen",
     "{about}. Writes what is selected; simulates what is missing": "{about}. Schreibt, was ausgewählt ist; simuliert, was fehlt",
     "bake": "Backen",
-    "A bake is running": "Es wird gebacken",
+    "Frames are being simulated: wait, or press Esc": "Bilder werden simuliert: warte oder drücke Esc",
     "PBD {work} starts, Esc cancels": "PBD: {work} beginnt, Esc bricht ab",
     "PBD {work}: frame {frame} of {last}, {time} left, Esc cancels": "PBD: {work}, Einzelbild {frame} von {last}, noch {time}, Esc bricht ab",
     "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back": "Gewebe ziehen    Strg: dort anheften    Rad: Radius    Leertaste: abspielen    Eingabe: behalten    Esc: zurücklegen",

@@ -418,7 +418,7 @@ TEXTS = {
     "count": "conteo",
     "{about}. Writes what is selected; simulates what is missing": "{about}. Escribe lo seleccionado; simula lo que falta",
     "bake": "captura",
-    "A bake is running": "Hay una captura en curso",
+    "Frames are being simulated: wait, or press Esc": "Se están simulando fotogramas: espera o pulsa Esc",
     "PBD {work} starts, Esc cancels": "PBD: {work} comienza, Esc cancela",
     "PBD {work}: frame {frame} of {last}, {time} left, Esc cancels": "PBD: {work}, fotograma {frame} de {last}, quedan {time}, Esc cancela",
     "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back": "Arrastrar tela    Ctrl: fijarla ahí    Rueda: radio    Espacio: reproducir    Intro: conservar    Esc: devolver",

@@ -418,7 +418,7 @@ TEXTS = {
     "count": "comptage",
     "{about}. Writes what is selected; simulates what is missing": "{about}. Écrit ce qui est sélectionné ; simule ce qui manque",
     "bake": "précalcul",
-    "A bake is running": "Un précalcul est en cours",
+    "Frames are being simulated: wait, or press Esc": "Des images sont en cours de simulation : attendez ou appuyez sur Échap",
     "PBD {work} starts, Esc cancels": "PBD : {work} commence, Échap annule",
     "PBD {work}: frame {frame} of {last}, {time} left, Esc cancels": "PBD : {work}, frame {frame} sur {last}, reste {time}, Échap annule",
     "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back": "Tirer le tissu    Ctrl : l’y épingler    Molette : rayon    Espace : lire    Entrée : garder    Échap : remettre",

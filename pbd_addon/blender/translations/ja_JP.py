@@ -418,7 +418,7 @@ TEXTS = {
     "count": "カウント",
     "{about}. Writes what is selected; simulates what is missing": "{about}。選択物を書き出し、足りない分をシミュレートします",
     "bake": "ベイク",
-    "A bake is running": "ベイク中です",
+    "Frames are being simulated: wait, or press Esc": "フレームをシミュレート中です。待つか Esc を押してください",
     "PBD {work} starts, Esc cancels": "PBD {work}を開始、Escでキャンセル",
     "PBD {work}: frame {frame} of {last}, {time} left, Esc cancels": "PBD {work}: フレーム {frame} / {last}、残り {time}、Escでキャンセル",
     "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back": "布をドラッグ    Ctrl: そこに固定    ホイール: 半径    スペース: 再生    Enter: 確定    Esc: 元に戻す",

@@ -418,7 +418,7 @@ TEXTS = {
     "count": "统计",
     "{about}. Writes what is selected; simulates what is missing": "{about}. 写出选中项; 模拟缺少的部分",
     "bake": "烘焙",
-    "A bake is running": "正在烘焙",
+    "Frames are being simulated: wait, or press Esc": "正在模拟帧: 请等待或按 Esc",
     "PBD {work} starts, Esc cancels": "PBD {work}开始, 按 Esc 取消",
     "PBD {work}: frame {frame} of {last}, {time} left, Esc cancels": "PBD {work}: 第 {frame} 帧, 共到 {last} 帧, 剩余 {time}, 按 Esc 取消",
     "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back": "拖动布料    Ctrl: 钉固在那里    滚轮: 半径    空格: 播放    回车: 保留    Esc: 复原",
