@@ -7,12 +7,11 @@ The formulas stand in `force_fields`. They are those of Blender (`effector_fallo
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .force_fields import Field, Outside, TextureOf, Weight
+from .field import Field, Outside, TextureOf, Weight
 
 MOST_DRAG = 2.0
 """Blender takes no more of either coefficient of DRAG."""

@@ -8,8 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from pbd_addon.field import KINDS, Field, Outside
 from pbd_addon.field_formulas import NOISE_RMS, fade, wave
-from pbd_addon.force_fields import KINDS, Field, FieldForces, Outside
+from pbd_addon.force_fields import FieldForces
 from pbd_addon.lattice_noise import LatticeNoise
 
 UP = (0.0, 0.0, 1.0)

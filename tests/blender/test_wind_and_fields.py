@@ -401,4 +401,4 @@ def test_a_scene_without_fields_pays_nothing(extension):
     add_sail()
     go(1), go(2)
     files = {file for file, _ in entered(lambda: go(3))}
-    assert not files & {"force_fields.py", "field_formulas.py", "lattice_noise.py"}
+    assert not files & {"field.py", "force_fields.py", "field_formulas.py", "lattice_noise.py"}

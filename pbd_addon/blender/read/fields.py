@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Vector, noise
 from mathutils.bvhtree import BVHTree
 
-from ...force_fields import KINDS, Field, Outside
+from ...field import KINDS, Field, Outside
 from ...lattice_noise import LatticeNoise
 from ..kinds import Depsgraph, Object
 from ..scene import fields as places

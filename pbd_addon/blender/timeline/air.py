@@ -10,7 +10,8 @@ from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
 from ... import AirVelocity, Wind
-from ...force_fields import Field, FieldForces, as_blenders_cloth
+from ...field import Field
+from ...force_fields import FieldForces, as_blenders_cloth
 from ..errors import PBDError
 from ..kinds import Scene
 from ..read import fields
