@@ -196,7 +196,7 @@ def prepare(name: str, python: Path, requirements: list[str], finish: Callable[[
         if finish:
             finish(folder)
         stamp.write_text(digest)
-        say(f"    took {time.monotonic() - started:.0f} s")
+        say(f"    {name} took {time.monotonic() - started:.0f} s")
     return executable
 
 

@@ -4,10 +4,11 @@
 
 The first part is what to run while working: with the newest Blender, Python and NumPy all tests but those that are
 marked slow, with the oldest what tells versions apart. The rest is the slow ones with the newest, all others with the
-oldest, and in the Blenders between them what most people do. All is both.
+oldest but those that no version changes, and in the Blenders between them what most people do. All is both.
 
-The physics tests need no Blender. Those that leave the choice of kernels open, and the samples and guides, compute with
-Numba beside the newest Blender, in half the time, and with NumPy beside the oldest; PBD_KERNELS chooses otherwise.
+The physics tests need no Blender. Those that leave the choice of kernels open compute with Numba beside the newest
+Blender, in half the time, and with NumPy beside the oldest; samples and guides always with Numba; PBD_KERNELS chooses
+otherwise.
 Those that run once per backend, or with the fastest, run only there, unless arguments narrow the run.
 Physics tests never share a process with the tests in tests/blender: there the add-on is an installed extension, here
 `pbd_addon` is a plain package, and Blender objects to seeing both.
@@ -57,7 +58,7 @@ on exit, with or without this extension, and late in a long run it did so in ano
 collection."""
 
 LONG = ("samples", "guide", "guide_steps")
-"""Tests in Blender that simulate for long: in the newest they have a process of their own, with Numba."""
+"""Tests in Blender that simulate for long: they have a process of their own, with Numba."""
 
 NO_TESTS_COLLECTED = 5
 """Pytest's exit code."""
@@ -110,6 +111,7 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
     common, numeric, alone, long = paths_of(COMMON), paths_of(NUMERIC, "tests"), paths_of(ALONE), paths_of(LONG)
     marked = any(option.startswith("-m") for option in options)
     quick = [] if marked else ["-m", "not slow"]
+    telling = [] if marked else ["-m", "not slow and not newest"]
     shared = len(environments) > 1 and not arguments  # each backend has its Blender
     numba, numpy = ([f"--kernels={name}"] if shared else [] for name in ("numba", "numpy"))
     of_newest = {"first": quick, "rest": [] if marked else ["-m", "slow"], "all": []}[part]
@@ -127,20 +129,20 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
             ]
         elif blender is environments[0][0]:
             if part != "rest":
-                chosen.append(("physics", [*without, *numpy, *quick, *numeric]))
+                chosen.append(("physics", [*without, *numpy, *telling, *numeric]))
                 chosen.append(("blender", [*within, *quick, *common]))
             if part != "first":
-                chosen.append(("physics, rest", [*without, *numpy, *quick, *ignored(numeric), "tests"]))
-                chosen.append(("blender, rest", [*within, *quick, *ignored(common + alone), "tests/blender"]))
+                chosen.append(("physics, rest", [*without, *numpy, *telling, *ignored(numeric), "tests"]))
+                chosen.append(("blender, rest", [*within, *quick, *ignored(common + alone + long), "tests/blender"]))
+                chosen.append(("samples", [*within, *quick, *(path for path in long if path not in alone)]))
                 chosen += [(name, [*within, *quick, path]) for name, path in zip(ALONE, alone)]
                 # They are slow only because Numba compiles, which differs between Pythons.
                 chosen.append(("backends", [*within, *([] if marked else ["-m", "slow"]), *paths_of(["backends"])]))
         elif part != "first":
             chosen.append(("blender", [*within, *quick, *common]))
-        compiled = blender is environments[-1][0]
+        compiled = ("physics", "samples") if blender is environments[-1][0] else ("samples",)
         suites += [
-            Suite(blender, name, python, selection, "numba" if compiled and name in ("physics", "samples") else "")
-            for name, selection in chosen
+            Suite(blender, name, python, selection, "numba" if name in compiled else "") for name, selection in chosen
         ]
     # The longest starts first, or the other core would wait for it at the end.
     return sorted(suites, key=lambda suite: suite.blender is not environments[-1][0])
@@ -161,22 +163,27 @@ def prepare(versions: list[str], part: str) -> tuple[list[tuple[Blender, Path]],
 
     The first part needs only the oldest and the newest of those whose Python is installed.
     """
-    ready: dict[Blender, Path] = {}
-    absent: dict[Blender, str] = {}
-    needed = bool(os.environ.get("CI"))
     wanted = select(versions)
-    orders = [wanted[::-1], wanted] if part == "first" and not versions else [wanted]
-    for order in orders:
-        for blender in order:
-            try:
-                if blender not in absent:
-                    ready[blender] = prepare_blender(blender)
-            except EnvironmentProblem as problem:
-                absent[blender] = str(problem)
-                needed |= not isinstance(problem, PythonMissing)
-            if blender in ready and len(orders) > 1:
-                break
-    return [(blender, ready[blender]) for blender in wanted if blender in ready], absent, needed
+    ends_alone = part == "first" and not versions
+    orders = [wanted[::-1], wanted] if ends_alone else [[blender] for blender in wanted]
+    with ThreadPoolExecutor(max_workers=2) as pool:  # it is pip that takes long, on one core
+        tried = {blender: result for found in pool.map(until_ready, orders) for blender, result in found.items()}
+    ready = [(blender, tried[blender]) for blender in wanted if isinstance(tried.get(blender), Path)]
+    absent = {blender: problem for blender, problem in tried.items() if isinstance(problem, EnvironmentProblem)}
+    needed = bool(os.environ.get("CI")) or any(not isinstance(problem, PythonMissing) for problem in absent.values())
+    return ready, {blender: str(problem) for blender, problem in absent.items()}, needed
+
+
+def until_ready(order: list[Blender]) -> dict[Blender, Path | EnvironmentProblem]:
+    """The first environment of an order that can be made, and the problems of those before it."""
+    found: dict[Blender, Path | EnvironmentProblem] = {}
+    for blender in order:
+        try:
+            found[blender] = prepare_blender(blender)
+            break
+        except EnvironmentProblem as problem:
+            found[blender] = problem
+    return found
 
 
 def execute(suite: Suite, live: bool) -> Suite:
