@@ -289,6 +289,7 @@ def violations(root: Path) -> list[str]:
     return found + [f"circular import: {circle}" for circle in circles(graph)]
 
 
+@pytest.mark.newest
 def test_the_house_is_in_order():
     found = violations(ROOT)
     assert not found, "\n" + "\n".join(found)
@@ -339,6 +340,7 @@ def test_no_package_files_in_tests():
     assert not list((ROOT / "tests").rglob("__init__.py"))
 
 
+@pytest.mark.newest
 def test_tests_do_not_import_each_other():
     """What several need is in a module of helpers, such as `meshes`; so a test can be run, moved or deleted alone."""
     for path in (ROOT / "tests").rglob("*.py"):

@@ -233,6 +233,7 @@ def test_cloth_beside_a_balloon_is_none():
 
 
 @pytest.mark.parametrize("name", ["numpy", "numba"])
+@pytest.mark.newest
 def test_a_stiff_skin_that_leaps_to_twice_its_volume_stays_sound(name):
     """Foil at Volume 2, which no foil could do, ends at twice its volume and at rest."""
     if name == "numba":

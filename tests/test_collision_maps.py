@@ -49,6 +49,7 @@ def test_half_a_sheet_lies_on_the_floor_and_half_of_it_sinks():
 
 
 @pytest.mark.parametrize("cuts", [1, 6])
+@pytest.mark.newest
 def test_half_a_sheet_lies_on_a_box_and_half_of_it_goes_through(cuts):
     """The half that takes part is held by the box's top; no edge or face of it alone goes through."""
     vertices, quads, left = sheet(0.23)
@@ -64,6 +65,7 @@ def test_half_a_sheet_lies_on_a_box_and_half_of_it_goes_through(cuts):
     assert np.abs(simulation.velocities(body)).max() < 3.0
 
 
+@pytest.mark.newest
 def test_what_starts_inside_is_led_out_only_where_it_takes_part():
     vertices, quads, left = sheet(0.19)
     corners, triangles = box((0.8, 0.8, 0.4), 6)
@@ -85,6 +87,7 @@ def layers(cells=12, size=0.3, apart=0.03):
 
 
 @pytest.mark.parametrize("kind", ["collision", "self_collision"])
+@pytest.mark.newest
 def test_layers_of_a_cloth_pass_through_each_other_by_its_own_map_alone(kind):
     vertices, quads, count = layers()
     factors = np.append(np.ones(count), np.zeros(count))
@@ -120,6 +123,7 @@ def test_a_tangle_that_is_left_out_is_none():
     assert counts[1] == 0
 
 
+@pytest.mark.newest
 def test_it_lets_go_and_holds_again_while_it_runs():
     vertices, quads, _ = sheet(0.05)
     body = Body(vertices, quads, COTTON)
@@ -136,6 +140,7 @@ def test_it_lets_go_and_holds_again_while_it_runs():
     assert floor.closed
 
 
+@pytest.mark.newest
 def test_going_on_from_an_earlier_frame_gives_the_same():
     vertices, quads, left = sheet(0.23)
     body = Body(vertices, quads, COTTON, maps={"collision": (~left).astype(float)})

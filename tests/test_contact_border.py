@@ -13,6 +13,7 @@ DT = 1 / 24
 
 
 @pytest.mark.parametrize("kernels", ["numpy", "numba"])
+@pytest.mark.newest
 def test_a_piece_that_is_cut_off_falls_from_the_pinned_one(kernels):
     """A level sheet of which a corner was separated: it falls as it does alone, and what is pinned swings down."""
     if kernels == "numba":

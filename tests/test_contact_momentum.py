@@ -27,6 +27,7 @@ def sheet(cuts: tuple[int, int], place, tilt: float, friction: float, density: f
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.6])
+@pytest.mark.newest
 def test_two_sheets_that_collide_keep_their_momentum(friction):
     """A heavy sheet with spin and sideways motion hits a light one that is finer: the sum stays, to rounding.
 
@@ -58,6 +59,7 @@ def test_two_sheets_that_collide_keep_their_momentum(friction):
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.6])
+@pytest.mark.newest
 def test_a_sheet_that_claps_onto_itself_keeps_its_momentum(friction):
     """Two halves of one sheet fly at each other like a book that shuts: no push comes from outside."""
     vertices, quads = grid(20, 10, 0.6, 0.3)

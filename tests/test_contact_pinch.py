@@ -78,6 +78,7 @@ def test_cloth_pinched_between_balls_that_overlap_comes_free(one_mesh, kernels):
 
 @pytest.mark.parametrize("one_mesh", [True, False], ids=["one mesh", "two colliders"])
 @pytest.mark.parametrize("frame", [4, 5])
+@pytest.mark.newest
 def test_pinched_cloth_goes_on_from_the_state_of_another_simulation(one_mesh, frame, kernels):
     """To the last bit: which collider went through what is in the state."""
     one, other = Pinched(one_mesh, kernels), Pinched(one_mesh, kernels)

@@ -40,6 +40,7 @@ def test_a_bounce_gives_back_its_share(restitution, speed):
     assert simulation.positions(body)[:, 2].min() > 0.0019
 
 
+@pytest.mark.newest
 def test_a_bouncing_patch_comes_to_rest():
     """Dropped from 10 cm with half of the speed back each time, it lies still after a second and a half."""
     simulation, body = patch(0.102, 0.0, 0.5, gravity=9.81)

@@ -24,6 +24,7 @@ def largest_strain(simulation: Simulation, body: Body) -> float:
     return float(np.abs(body.edge_strain(simulation.positions(body))).max())
 
 
+@pytest.mark.newest
 def test_a_sheet_that_falls_on_a_spike_is_not_torn(kernels):
     """The whole sheet hangs on the one face that the tip is under, and is then dragged off it by an edge."""
     vertices, quads = grid(20, 20, 0.4, 0.4)
@@ -39,6 +40,7 @@ def test_a_sheet_that_falls_on_a_spike_is_not_torn(kernels):
         assert not count_between(simulation.positions(body), body.mesh.triangles, spike.vertices, spike.mesh.triangles)
 
 
+@pytest.mark.newest
 def test_a_ball_that_flies_into_a_curtain_does_not_tear_it(kernels):
     """At 5 m/s, into the middle of a curtain and on."""
     vertices, quads = grid(16, 16, 0.6, 0.6)
@@ -56,6 +58,7 @@ def test_a_ball_that_flies_into_a_curtain_does_not_tear_it(kernels):
     assert not count_between(x, body.mesh.triangles, ball.vertices + np.array([0.0, 15.0 * DT, 0.0]), faces)
 
 
+@pytest.mark.newest
 def test_a_curtain_that_a_fast_ball_has_hit_does_not_tear_as_it_whips(kernels):
     """At 20 m/s, through the middle and past it: the largest strain was where nothing touched any more."""
     vertices, quads = grid(20, 20, 1.0, 1.0)
@@ -70,6 +73,7 @@ def test_a_curtain_that_a_fast_ball_has_hit_does_not_tear_as_it_whips(kernels):
     assert not len(crossing_pairs(simulation.positions(body), body.mesh.triangles))
 
 
+@pytest.mark.newest
 def test_a_sheet_through_the_middle_of_a_ball_leaves_it_in_one_piece(kernels):
     """Its nearest faces are on all sides; it goes out on one, no faster than 0.5 m/s, and lies on the ball."""
     vertices, quads = grid(12, 12, 0.2, 0.2)
@@ -100,6 +104,7 @@ def test_a_sheet_half_through_a_floor_comes_up_without_tearing(kernels):
     assert not len(crossing_pairs(x, body.mesh.triangles))
 
 
+@pytest.mark.newest
 def test_a_frame_repeats_to_the_bit_from_its_state(kernels):
     """Going back to a state while cloth hangs on a spike gives the same frame, whatever was known before."""
     vertices, quads = grid(16, 16, 0.4, 0.4)
@@ -116,6 +121,7 @@ def test_a_frame_repeats_to_the_bit_from_its_state(kernels):
     np.testing.assert_array_equal(simulation.positions(body), first)
 
 
+@pytest.mark.newest
 def test_the_forces_of_all_rounds_carry_the_weight(kernels):
     """A hollow ball of cloth that stands on a plate: what the plate pushes is the change of momentum, in each substep.
 

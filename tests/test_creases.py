@@ -53,6 +53,7 @@ def folds(body: Body, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ("Paper", "ISOMETRIC", "plate bend"),
     ],
 )
+@pytest.mark.newest
 def test_a_flat_sheet_folds_to_its_crease(preset, model, kind, degrees, kernels):
     """All else stays flat."""
     body = creased(preset, 12, 0.01, 6, np.radians(degrees), drag=3.0, damping=10.0, bend_model=model)
@@ -91,6 +92,7 @@ def balance(body: Body, cells: int, cell: float) -> float:
         ("Leather", 5, 0.01, 3, 2, -60.0, 10.0, 1.0),
     ],
 )
+@pytest.mark.newest
 def test_a_flap_hangs_on_its_crease(preset, cells, cell, at, pinned, degrees, factor, error):
     """Hinges of cotton and denim, plates of paper and leather; the error is in degrees. A valley lifts the flap. Plates
     are clamped a cell before the crease, because a triangle whose corners are all pinned does not bend."""

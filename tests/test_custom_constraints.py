@@ -49,6 +49,7 @@ def run(simulation: Simulation, frames: int = 3) -> np.ndarray:
     return simulation.positions(simulation.bodies[0]).copy()
 
 
+@pytest.mark.newest
 def test_the_example_of_the_guide():
     """It is short, prints what the page says, and does what it says: it halves the growth of the area, and more."""
     assert len(own_kind().splitlines()) <= 30
@@ -132,6 +133,7 @@ def test_columns_may_be_of_different_bodies():
 
 
 @pytest.mark.parametrize("method", ["XPBD", "PBD"])
+@pytest.mark.newest
 def test_same_bits_again(method):
     """Also after reset, after truncate, from another first frame, and with a function that failed in between."""
 
@@ -157,6 +159,7 @@ def test_same_bits_again(method):
     np.testing.assert_allclose(run(simulation, 2), first, atol=1e-6)  # frames are kept in float32
 
 
+@pytest.mark.newest
 def test_it_survives_other_materials_settings_and_colliders():
     body = sheet()
     simulation = Simulation([body], substeps=4)

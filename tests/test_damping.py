@@ -39,6 +39,7 @@ def test_a_rope_of_springs_sags_by_its_weight(kernels, substeps, damping):
 
 @pytest.mark.parametrize("substeps", [1, 20])
 @pytest.mark.parametrize("damping", [0.0, 20.0])
+@pytest.mark.newest
 def test_a_pinned_cloth_keeps_its_weight(substeps, damping):
     """A square metre of threads on its upper edge lengthens by density g H² / 2 stretch, to 0.1 %.
 

@@ -51,6 +51,7 @@ def curvatures(body: Body, x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("kernels", available())
 @pytest.mark.parametrize("method", ["XPBD", "PBD"])
+@pytest.mark.newest
 def test_a_free_sheet_takes_the_size_of_its_rest_shape(method, kernels):
     body = sheet()
     simulation = Simulation([body], gravity=FLOATING, kernels=kernels, method=method)
@@ -59,6 +60,7 @@ def test_a_free_sheet_takes_the_size_of_its_rest_shape(method, kernels):
     assert report.strain_max < 1e-3
 
 
+@pytest.mark.newest
 def test_a_hanging_sheet_grows_in_spite_of_its_tethers():
     body = sheet(pins=range(0, 121, 11))
     simulation = Simulation([body])
@@ -72,6 +74,7 @@ def test_a_hanging_sheet_grows_in_spite_of_its_tethers():
 @pytest.mark.parametrize("kernels", available())
 @pytest.mark.parametrize(("preset", "size", "kind"), [("Paper", 0.02, "dihedral bend"), ("Paper", 0.01, "plate bend")])
 @pytest.mark.parametrize("grown", [1.0, 2.0])
+@pytest.mark.newest
 def test_a_flat_sheet_takes_the_curvature_of_its_rest_shape(preset, size, kind, grown, kernels):
     """By hinges, and by the elements of a stiff sheet, of which those of twice the size follow in steps."""
     body = sheet(preset, (12, 4), size, drag=3.0)
@@ -82,6 +85,7 @@ def test_a_flat_sheet_takes_the_curvature_of_its_rest_shape(preset, size, kind, 
     np.testing.assert_allclose(found, 10.0 / grown, rtol=0.02)
 
 
+@pytest.mark.newest
 def test_with_isometric_bending_and_in_creases_rest_angles_stay():
     flat = sheet("Paper", (24, 4), drag=5.0, bend_model="ISOMETRIC")
     simulation = Simulation([flat], gravity=FLOATING)
@@ -98,6 +102,7 @@ def test_with_isometric_bending_and_in_creases_rest_angles_stay():
 
 
 @pytest.mark.parametrize("mode", ["VOLUME", "GAS", "OVERPRESSURE"])
+@pytest.mark.newest
 def test_a_balloon_gets_the_volume_of_one_that_was_made_so(mode):
     vertices, faces = icosphere(1, 0.15)
     settings = {**QUIET, "pressure_mode": mode, "overpressure": 100.0, "pressure": 1.2}

@@ -68,6 +68,7 @@ def sentences():
                     yield node.value
 
 
+@pytest.mark.newest
 def test_the_sentences_that_the_symptoms_quote_are_the_addons():
     known = "\n".join(sentences())
     quoted = re.findall(r"`([^`]+)`", (DOCS / "troubleshooting.md").read_text(encoding="utf-8"))

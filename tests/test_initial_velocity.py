@@ -36,6 +36,7 @@ def test_a_thrown_towel_is_where_a_stone_is_that_is_dropped(steps):
     assert fallen[2] == pytest.approx(-9.81 / 2, abs=0.004 if steps == 20 else 0.21)  # of second order, of first
 
 
+@pytest.mark.newest
 def test_a_balloon_keeps_its_spin():
     """Half a turn in half a second: a vertex is then where it should be, but for what BDF2 takes of the spin."""
     vertices, triangles = icosphere(2, 0.15)

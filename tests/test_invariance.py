@@ -59,6 +59,7 @@ def test_a_turned_scene_gives_the_turned_result(seed, method):
 
 
 @pytest.mark.parametrize("distance", [10.0, 100_000.0])
+@pytest.mark.newest
 def test_a_scene_far_away_gives_the_same_result(distance):
     """Shifting everything shifts the result: positions far out lose digits (1e-16 x distance in each of 120 substeps,
     times 1e4 for what the motion makes of it), nothing more."""
@@ -67,6 +68,7 @@ def test_a_scene_far_away_gives_the_same_result(distance):
         np.testing.assert_allclose(shifted - shift, plain, rtol=0.0, atol=1e-9 + 1e-10 * distance)
 
 
+@pytest.mark.newest
 def test_a_mirrored_scene_gives_the_mirrored_result():
     """Nothing in the laws knows left from right."""
     mirror = np.diag([-1.0, 1.0, 1.0])
@@ -74,6 +76,7 @@ def test_a_mirrored_scene_gives_the_mirrored_result():
         np.testing.assert_allclose(mirrored, plain @ mirror, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.newest
 def test_two_simulations_agree_to_the_bit():
     """The same input gives the same bits, in the same process."""
     for one, other in zip(plain_scene(), scene(np.eye(3), np.zeros(3))):
@@ -84,6 +87,7 @@ def digest() -> str:
     return hashlib.sha256(b"".join(x.tobytes() for x in scene(np.eye(3), np.zeros(3)))).hexdigest()
 
 
+@pytest.mark.newest
 def test_processes_agree_to_the_bit():
     """The same input gives the same bits in another process, whatever its hash seed."""
     tests = Path(__file__).resolve().parent
@@ -109,6 +113,7 @@ def test_a_reset_simulation_repeats_itself():
 
 @pytest.mark.usefixtures("first_order")  # as all are beside a balloon
 @pytest.mark.parametrize(("self_collision", "away"), [(False, 0.0), (True, 2.0)])
+@pytest.mark.newest
 def test_bodies_do_not_disturb_each_other(self_collision, away):
     """A body moves in company as it does alone, to rounding: through another if they may not meet, or away from it."""
     vertices, quads = grid(4, 3, 1.0, 0.8)
@@ -163,6 +168,7 @@ def test_damping_does_not_brake_spin(damping, shape):
     np.testing.assert_allclose(simulation.velocities(body), velocities, rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.newest
 def test_a_spinning_ball_spins_on_under_damping():
     """A stiff ball keeps the spin that it has without damping, through many frames: the lost share differs by less
     than 0.1 %."""
@@ -221,6 +227,7 @@ def test_contact_a_kilometre_away_is_the_same(self_collision):
 
 
 @pytest.mark.parametrize("self_distance", [0.01, 0.1])
+@pytest.mark.newest
 def test_contact_does_not_know_of_strangers(self_distance):
     """A sheet claps onto itself in the same way if another one lies far away, whatever distance that one keeps."""
     vertices, quads = grid(20, 10, 0.6, 0.3)

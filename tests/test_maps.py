@@ -31,6 +31,7 @@ def ropes(maps=None, tethers=False):
     return Body(vertices, edges=edges, material=material, pins=[0, 11], maps=maps)
 
 
+@pytest.mark.newest
 def test_a_stiffer_half_sags_less_by_its_factor():
     body = ropes({"stretch": np.repeat([1.0, 5.0], 11)})
     x = run([body], 80, substeps=20).positions(body)
@@ -42,6 +43,7 @@ def test_a_stiffer_half_sags_less_by_its_factor():
     assert sag[0] == pytest.approx(5.0 * sag[1], rel=0.01)
 
 
+@pytest.mark.newest
 def test_tethers_do_not_hold_what_a_map_softens():
     maps = {"stretch": np.repeat([1.0, 0.2], 11)}
     ends = [run([body], 80, substeps=20).positions(body)[21, 2] for body in (ropes(maps), ropes(maps, tethers=True))]
@@ -53,6 +55,7 @@ def test_tethers_do_not_hold_what_a_map_softens():
     ("kind", "fields"),
     [("stretch", ("stretch", "compression", "shear")), ("bend", ("bend",)), ("density", ("density",))],
 )
+@pytest.mark.newest
 def test_the_same_factor_everywhere_is_another_material(kind, fields):
     vertices, quads = grid(6, 6, 1.0, 1.0)
     plain = Material(stretch=300.0, compression=300.0, shear=100.0, bend=1e-3)
@@ -76,6 +79,7 @@ def test_bending_of_zero_frees_only_those_hinges():
     assert np.array_equal(free, none)
 
 
+@pytest.mark.newest
 def test_a_limp_half_hangs_and_a_stiff_half_stands_out():
     vertices, quads = grid(12, 1, 1.0, 0.1)
     held = np.flatnonzero(np.abs(vertices[:, 0]) < 0.09)
@@ -97,6 +101,7 @@ def test_shrunken_cloth_comes_to_rest_shorter():
     assert report.self_contacts == 0
 
 
+@pytest.mark.newest
 def test_shrinking_while_it_runs_pulls_neighbours_together():
     vertices, quads = grid(8, 8, 1.0, 1.0)
     body = Body(vertices, quads, Material(drag=5.0))
@@ -110,6 +115,7 @@ def test_shrinking_while_it_runs_pulls_neighbours_together():
     assert np.allclose(body.edge_strain(simulation.positions(body)), -0.5, atol=2e-3)
 
 
+@pytest.mark.newest
 def test_mass_loads_a_soft_pin():
     """Vertices on springs of their own, k = pin stiffness: each sinks by m g / k."""
     count = 3
@@ -172,6 +178,7 @@ def test_pressure_on_one_half_pushes_with_its_projected_area():
     assert momentum == pytest.approx(push * 5e-4, rel=0.01, abs=1e-6)
 
 
+@pytest.mark.newest
 def test_half_the_pressure_everywhere_is_half_the_pressure():
     half = ball(pressure=lambda x: np.full(len(x), 0.5))
     low = ball()
@@ -180,6 +187,7 @@ def test_half_the_pressure_everywhere_is_half_the_pressure():
     assert np.allclose(*shapes, atol=1e-9)
 
 
+@pytest.mark.newest
 def test_a_balloon_with_a_map_still_holds_its_volume():
     vertices, triangles = icosphere(3, 0.5)
     material = Material(pressure_mode="VOLUME", pressure=1.3, stretch=500.0, compression=500.0, drag=2.0)
@@ -189,6 +197,7 @@ def test_a_balloon_with_a_map_still_holds_its_volume():
     assert body.volume(simulation.positions(body)) == pytest.approx(1.3 * body.volume(vertices), rel=0.01)
 
 
+@pytest.mark.newest
 def test_maps_can_be_set_and_taken_back_while_it_runs():
     vertices, quads = grid(6, 6, 1.0, 1.0)
     factors = {"stretch": 0.1, "bend": 4.0, "shrink": 0.9, "density": 2.0}

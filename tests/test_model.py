@@ -69,6 +69,7 @@ def test_what_is_set_makes_another_model():
         assert arrays(model) == before
 
 
+@pytest.mark.newest
 def test_a_simulation_goes_on_from_the_state_of_another_one():
     """To the last bit, so nothing else is remembered."""
     one, other = scene(), scene()

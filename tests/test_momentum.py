@@ -37,6 +37,7 @@ def scene(kind: str) -> Body:
 
 @pytest.mark.parametrize("kind", INNER)
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.newest
 def test_a_projection_turns_and_pushes_nothing(kind, seed):
     """Sum m dp = 0 and sum p x m dp = 0 (Mueller 2007, sec. 3.3), to rounding, for masses of any size."""
     simulation, x = single(kind, seed)
@@ -77,6 +78,7 @@ def crumpled_flight(kind: str, substeps: int, method: str = "XPBD", frames: int 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", ["XPBD", "PBD"])
+@pytest.mark.newest
 def test_momentum_stays(kind, method):
     """The momentum of a body that deforms in flight does not change, to rounding."""
     before, after = crumpled_flight(kind, 5, method)
@@ -84,6 +86,7 @@ def test_momentum_stays(kind, method):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.newest
 def test_angular_momentum_stays_as_the_substep_gets_short(kind):
     """sum r x m v changes at first order in h only: a projection has no torque about the positions that it acts on,
     which the substep has turned by omega h against those of before. With a quarter of the substep goes a quarter of

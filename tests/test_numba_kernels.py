@@ -601,6 +601,7 @@ def both(make: object, frames: int) -> tuple[list[float], list[tuple[Simulation,
         (Material(bend_model="DIHEDRAL"), {}),
     ],
 )
+@pytest.mark.newest
 def test_a_curtain_is_the_same(material, options):
     """A second and a half of a curtain that hangs by its whole upper edge, which swings without wrinkling: 1e-9 m.
 
@@ -618,6 +619,7 @@ def test_a_curtain_is_the_same(material, options):
 
 
 @pytest.mark.parametrize("mode", ["VOLUME", "OVERPRESSURE", "GAS"])
+@pytest.mark.newest
 def test_a_balloon_is_the_same(mode):
     """A balloon falls on a floor, on which it rubs: 1e-9 m."""
 
@@ -646,6 +648,7 @@ def test_soft_pins_and_tethers_are_the_same():
     assert "tether" in kinds
 
 
+@pytest.mark.newest
 def test_a_drape_is_the_same_as_long_as_it_can_be():
     """A sheet falls on a ball, rubs on it and folds onto itself.
 

@@ -50,6 +50,7 @@ def test_a_throw_is_a_parabola():
 @pytest.mark.usefixtures("first_order")
 @pytest.mark.parametrize("drag", [3.0, 20.0])
 @pytest.mark.parametrize("substeps", [1, 20])
+@pytest.mark.newest
 def test_terminal_velocity(drag, substeps):
     """Drag c ends a fall at g / c; substeps of h make it g h / (1 - exp(-c h)) = g / c (1 + c h / 2 + (c h)² / 12)."""
     body = Body(*grid(1, 1, 1.0, 1.0), Material(drag=drag, damping=0.0))

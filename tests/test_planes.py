@@ -52,6 +52,7 @@ def incline(angle: float, friction: float, plane_friction: float, frames: int = 
 
 
 @pytest.mark.parametrize(("own", "plane"), [(0.2, 0.2), (0.1, 0.9), (1.0, 0.6)])
+@pytest.mark.newest
 def test_friction_holds_up_to_its_angle(own, plane):
     """A sheet slides on an incline steeper than arctan mu and rests on a flatter one; mu is the mean of both."""
     critical = np.arctan(0.5 * (own + plane))
@@ -83,6 +84,7 @@ def test_sliding_ends_after_its_distance(mu, substeps):
     np.testing.assert_allclose(simulation.velocities(body), 0.0, atol=1e-9)
 
 
+@pytest.mark.newest
 def test_friction_does_not_depend_on_iterations():
     """Friction is taken once in a substep: more iterations do not brake more."""
     ways = []
@@ -147,6 +149,7 @@ def test_a_tilting_plane_keeps_its_side():
         assert ((simulation.positions(body) - [0.0, 0.0, -0.11]) @ normal).min() >= -1e-9
 
 
+@pytest.mark.newest
 def test_a_corner_of_two_walls_holds():
     """Where several planes meet, all distances are kept."""
     body = Body(*grid(4, 4, 0.4, 0.4), Material(thickness=0.005))

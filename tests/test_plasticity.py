@@ -77,6 +77,7 @@ def test_a_rolled_strip_springs_back_by_the_yield_curvature(preset, model, kerne
     np.testing.assert_allclose(left[2:-2], 15.0, atol=0.5)
 
 
+@pytest.mark.newest
 def test_a_strip_bent_less_than_that_springs_back_whole():
     body = strip("Paper", bend_yield=30.0)
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
@@ -85,6 +86,7 @@ def test_a_strip_bent_less_than_that_springs_back_whole():
     assert not simulation.frames.state(simulation.frames.last).plastic.any()
 
 
+@pytest.mark.newest
 def test_a_slow_rate_lets_less_stay():
     """In t seconds at rate r, 1 - exp(-r t) of what is beyond the limit."""
     body = strip("Paper", bend_yield=10.0, plastic_rate=1.0)
@@ -110,6 +112,7 @@ def test_a_stretched_strip_keeps_what_is_beyond_the_yield_strain(factor, stays, 
     assert left.mean() == pytest.approx(stays, abs=0.003)
 
 
+@pytest.mark.newest
 def test_rest_lengths_stay_within_twice_the_first_ones():
     body = strip("Denim", by_its_ends=True, stretch_yield=0.02)
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
@@ -133,6 +136,7 @@ def crumpled(split: bool = False, tear_strength: float = 0.0, **settings) -> tup
 
 
 @pytest.mark.parametrize("kernels", available())
+@pytest.mark.newest
 def test_the_same_frames_come_back(kernels):
     """Going on from a frame gives the same bits each time, also from before anything has yielded."""
     simulation, body = crumpled(kernels=kernels)
@@ -151,6 +155,7 @@ def test_the_same_frames_come_back(kernels):
         np.testing.assert_array_equal(seen[1], seen[3])
 
 
+@pytest.mark.newest
 def test_folds_stay_when_cloth_tears():
     """Of a crumpled sheet whose vertices come apart along a line, every fold that is left keeps what it had."""
     simulation, body = crumpled(split=True, tear_strength=1e6)
@@ -181,6 +186,7 @@ def test_what_cannot_yield_has_nothing_to_remember():
     assert simulation.frames.state(simulation.frames.last).plastic.size == 0
 
 
+@pytest.mark.newest
 def test_folds_stay_when_yielding_is_switched_off():
     body = strip("Cotton", bend_yield=10.0)
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))

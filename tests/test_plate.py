@@ -78,6 +78,7 @@ def hang(preset: str, length: float, segments: int, mesh: str, **settings) -> fl
         ("Cotton", 0.03, 10, "crossed", "ISOMETRIC"),
     ],
 )
+@pytest.mark.newest
 def test_a_clamped_strip_hangs_as_the_elastica(preset, length, segments, mesh, model, kernels):
     """5 % for the mesh; the errors that were measured are 0 to 3 %."""
     found = hang(preset, length, segments, mesh, model=model, kernels=kernels)
@@ -85,6 +86,7 @@ def test_a_clamped_strip_hangs_as_the_elastica(preset, length, segments, mesh, m
 
 
 @pytest.mark.parametrize("substeps", [7, 40])
+@pytest.mark.newest
 def test_neither_place_nor_substeps_change_how_it_hangs(substeps):
     found = hang("Leather", 0.05, 10, "irregular", rotation=ROTATION, substeps=substeps)
     assert found == pytest.approx(hang("Leather", 0.05, 10, "irregular"), rel=0.01)
@@ -185,6 +187,7 @@ def test_a_body_too_large_for_a_plate_is_told_to_be_too_soft(monkeypatch):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.newest
 def test_a_free_plate_keeps_its_momenta_and_gains_no_energy(kind, order, request):
     """It begins at rest length, so that all of its energy is that of motion. Momentum stays to rounding, angular
     momentum in first order at first order in h, as with every projection (see test_momentum)."""
@@ -221,6 +224,7 @@ def test_isometric_plates_forget_a_rest_fold():
 
 
 @pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.newest
 def test_film_that_nothing_can_bend_is_calm(kind):
     """1 N·m on 5 g/m² at 2 to 5 mm is millions of times above what rows could hold."""
     film = Material(density=0.005, bend=1.0, stretch=1e4, compression=1e4, **FREE)
@@ -263,6 +267,7 @@ def test_forces_are_those_of_the_last_substep():
     assert np.abs(plates.forces()).max() > 0.0
 
 
+@pytest.mark.newest
 def test_a_map_is_the_same_as_another_material():
     """A factor everywhere, and a factor of 0 that frees a half."""
     vertices, faces, pins = clamped_strip(10, 0.05, "irregular")
@@ -282,6 +287,7 @@ def test_a_map_is_the_same_as_another_material():
     assert x[np.abs(vertices[:, 0] - 0.02) < 0.004, 2].mean() > -0.006
 
 
+@pytest.mark.newest
 def test_held_corners_are_clamped_where_they_go():
     """A strip whose clamp is lifted and turned by 90 degrees stands up, but for what its weight bends it."""
     vertices, faces, pins = clamped_strip(10, 0.03, "quads")
@@ -298,6 +304,7 @@ def test_held_corners_are_clamped_where_they_go():
     np.testing.assert_allclose(tip, [0.0, 0.0, 0.5 * np.pi + 0.03], atol=0.001)
 
 
+@pytest.mark.newest
 def test_passes_and_halves_of_substeps_agree():
     """Further passes go on with what the first one did, and another h takes other factors."""
     assert hang("Leather", 0.05, 10, "quads", iterations=4) == pytest.approx(1.0, abs=0.05)

@@ -30,6 +30,7 @@ def hanging(rx: int, stretch: float, shear: float, substeps: int = 20, kind: str
 
 
 @pytest.mark.parametrize(("stretch", "tethers"), [(30.0, False), (30.0, True), (300.0, True), (3000.0, False)])
+@pytest.mark.newest
 def test_soft_cloth_hangs_by_its_weight_at_any_resolution(stretch, tethers):
     """Lengthening = rho g H² / (2 E), at three resolutions: warp threads are E times their width, wefts carry
     nothing. 1 % is allowed for what is not yet at rest."""
@@ -39,6 +40,7 @@ def test_soft_cloth_hangs_by_its_weight_at_any_resolution(stretch, tethers):
 
 
 @pytest.mark.parametrize("stretch", [100.0])
+@pytest.mark.newest
 def test_sheared_cloth_hangs_alike_at_any_resolution(stretch):
     """With shear at work there is no pencil answer, but the three resolutions agree within 5 %: the diagonals' share
     differs where the cloth cannot narrow, in the row below the pins."""
@@ -47,6 +49,7 @@ def test_sheared_cloth_hangs_alike_at_any_resolution(stretch):
     assert max(depths) < 0.15 * GRAVITY / (2.0 * stretch)
 
 
+@pytest.mark.newest
 def test_triangles_and_uneven_meshes_hang_alike():
     """Van Gelder's k = E A / l² is made for any triangles: other meshes of the same cloth lengthen by as much, within
     a third, of which most is the honest stiffness of the added diagonals."""
@@ -83,6 +86,7 @@ def curtain(rx: int, **settings) -> np.ndarray:
         (5000.0, [(-0.548, -0.026), (-0.541, -0.032), (-0.536, -0.036)]),
     ],
 )
+@pytest.mark.newest
 def test_a_curtain_hangs_to_the_same_depth_at_three_resolutions(stretch, converged):
     """Held by two corners, the lowest point and the mean height agree within 5 % of its side, although fine cloth
     has folds that coarse cloth cannot have, and within 2 % with the same mesh at 80 substeps x 5 iterations."""

@@ -131,6 +131,7 @@ def test_what_has_no_bending():
     assert "rope bend" not in names(Body(*grid(2, 2, 0.1, 0.1)))
 
 
+@pytest.mark.newest
 def test_a_map_makes_a_rope_limp():
     ends = []
     for factors in (np.ones(12), np.where(np.arange(12) > 5, 0.0, 1.0), np.zeros(12)):

@@ -33,6 +33,7 @@ def run(simulation: Simulation, frames: int) -> Simulation:
 # What a collider is made of
 
 
+@pytest.mark.newest
 def test_polygons_are_cut_into_triangles():
     """Quads, n-gons, lists of polygons and `Polygons` are the same surface as the triangles it consists of."""
     vertices, triangles = box((0.3, 0.3, 0.2), 1)
@@ -67,6 +68,7 @@ def prism(outline: np.ndarray, height: float) -> tuple[np.ndarray, list[list[int
     return vertices, [list(range(k))[::-1], list(range(k, 2 * k)), *walls]
 
 
+@pytest.mark.newest
 def test_an_n_gon_with_a_notch_is_no_more_than_its_inside():
     """On a U whose top is one polygon of eight corners, a patch lies; over the notch, another falls."""
     outline = 0.1 * np.array([[0, 0], [9, 0], [9, 6], [6, 6], [6, 2], [3, 2], [3, 6], [0, 6]], float)
@@ -82,6 +84,7 @@ def test_an_n_gon_with_a_notch_is_no_more_than_its_inside():
 
 
 @pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.newest
 def test_inverted_faces_make_no_difference(inside):
     """Which way the faces of a closed surface look does not matter: inside is where the volume is."""
     places = []
@@ -103,6 +106,7 @@ def test_inverted_faces_make_no_difference(inside):
 
 
 @pytest.mark.parametrize("depth", [0.01, 0.05])
+@pytest.mark.newest
 def test_an_inverted_box_pushes_out_too(depth):
     """What starts inside of a box whose faces look inwards is pushed out of it, not kept in."""
     vertices, triangles = box((0.6, 0.6, 0.4), 3)
@@ -145,6 +149,7 @@ def test_what_is_beside_a_blade_is_not_taken_for_inside(strip):
 
 
 @pytest.mark.parametrize("strip", [0.01, 0.1])
+@pytest.mark.newest
 def test_a_sheet_that_falls_on_a_blade_hangs_over_it(strip):
     """It goes neither through the edge nor through a side, whatever the sizes of the faces."""
     vertices, triangles = knife(strip)
@@ -167,6 +172,7 @@ def test_open_and_closed_are_told_apart():
     assert not lid_off.closed
 
 
+@pytest.mark.newest
 def test_both_sides_of_an_open_surface_hold():
     """A sheet above stays above, a sheet below that flies up stays below."""
     above, below = sheet(0.02), sheet(-0.02)
@@ -269,6 +275,7 @@ def test_new_colliders_keep_state_and_cache():
     assert simulation.positions(body)[:, 2].min() > 0.0
 
 
+@pytest.mark.newest
 def test_set_colliders_equals_a_simulation_made_with_them():
     """Given before the first step, they act as those given first, to the bit."""
     bodies, walls = [sheet(), sheet()], [table(friction=0.7), table(friction=0.7)]
@@ -278,6 +285,7 @@ def test_set_colliders_equals_a_simulation_made_with_them():
     np.testing.assert_array_equal(run(later, 6).positions(bodies[0]), run(first, 6).positions(bodies[1]))
 
 
+@pytest.mark.newest
 def test_a_removed_collider_lets_fall():
     """What lay on it falls on; what is left of the others still holds."""
     body, other = sheet(), Body(*grid(4, 4, 0.2, 0.2))
@@ -314,6 +322,7 @@ def test_a_collider_that_stays_goes_on_from_where_it_stood():
     np.testing.assert_array_equal(simulation._state.colliders[0], far.vertices.T)
 
 
+@pytest.mark.newest
 def test_cached_frames_know_the_new_colliders():
     """Going back to a frame from before the exchange, and on from there, meets what is there now."""
     body = sheet(0.05)
@@ -361,6 +370,7 @@ def test_what_was_asked_for_is_not_forgotten():
     np.testing.assert_allclose(simulation.positions(body)[body.pin_ids], pins)
 
 
+@pytest.mark.newest
 def test_a_collider_that_appears_around_cloth_pushes_it_out_gently():
     """A solid that is added where cloth hangs does not blow it up."""
     body = sheet(0.0)

@@ -98,6 +98,7 @@ def test_presets_are_found_by_name():
 @pytest.mark.parametrize(
     ("name", "method"), [*((name, "XPBD") for name in PRESETS), ("Cotton", "PBD"), ("Party Balloon", "PBD")]
 )
+@pytest.mark.newest
 def test_every_preset_moves_soundly(name, method):
     """Each preset is stepped at the default settings: it falls, keeps above the floor and stays in one piece."""
     material = PRESETS[name]

@@ -89,6 +89,7 @@ def test_two_panels_become_a_tube_around_a_body(kernels):
 
 
 @pytest.mark.parametrize("kernels", available())
+@pytest.mark.newest
 def test_a_back_that_is_5_percent_longer_is_sewn_too(kernels):
     """Its side is as much shorter as the other is longer then, and its pairs wait for no others."""
     vertices, faces, pairs = panels()
@@ -121,6 +122,7 @@ def test_four_panels_meet_in_one_point():
     assert gaps(simulation, body, pairs).max() == 0.0
 
 
+@pytest.mark.newest
 def test_panels_of_irregular_triangles_are_sewn_too():
     """Their pull goes over coarse levels, which know nothing of seams."""
     vertices, faces, pairs = panels(width=0.3, height=0.3, columns=12, rows=12, apart=0.3)
@@ -138,6 +140,7 @@ def test_panels_of_irregular_triangles_are_sewn_too():
     assert report.strain_mean < 0.005
 
 
+@pytest.mark.newest
 def test_a_body_is_sewn_among_others_as_it_is_alone():
     """Whatever comes before it, with ropes of its own."""
     alone, body, pairs = sew(columns=6, rows=6, width=0.3, height=0.3, apart=0.3)
@@ -220,6 +223,7 @@ def stepped(simulation, body, frames):
 
 
 @pytest.mark.parametrize("kernels", available())
+@pytest.mark.newest
 def test_going_on_from_any_frame_gives_the_same_bits(kernels):
     """From before the first pair met, from when some had, from after all were one: as one that begins there does."""
 
@@ -246,6 +250,7 @@ def test_going_on_from_any_frame_gives_the_same_bits(kernels):
         np.testing.assert_array_equal(simulation.velocities(body), other.velocities(same))
 
 
+@pytest.mark.newest
 def test_switched_off_it_comes_apart_and_switched_on_it_closes_again():
     """No rope is left to push panels apart or to hold them."""
     simulation, body, pairs = sew(columns=9, rows=8, width=0.3, height=0.3, apart=0.3, pins=range(90))
@@ -266,6 +271,7 @@ def test_switched_off_it_comes_apart_and_switched_on_it_closes_again():
     assert gaps(simulation, body, pairs).max() == 0.0
 
 
+@pytest.mark.newest
 def test_a_sewn_curtain_hangs_like_one_cloth():
     """A sheet sewn below a held one: the pull of its weight strains no edge by more than 1 %."""
     flat, quads = grid(12, 12, 0.5, 0.5)
@@ -283,6 +289,7 @@ def test_a_sewn_curtain_hangs_like_one_cloth():
 
 
 @pytest.mark.parametrize("settings", [{}, {"self_collision": False}])
+@pytest.mark.newest
 def test_a_sewn_cushion_holds_pressure(settings):
     """The caps of both rims cancel where these are one: it bulges by the pressure, and does not fly away."""
     flat, quads = grid(10, 10, 0.5, 0.5)
@@ -305,6 +312,7 @@ def test_a_sewn_cushion_holds_pressure(settings):
     assert body.edge_strain(x)[~body.is_seam].max() < 0.05
 
 
+@pytest.mark.newest
 def test_pairs_of_two_firm_pins_stay_where_they_are_held():
     vertices, faces, pairs = panels(columns=4, rows=4, width=0.3, height=0.3, apart=0.005)
     material = dataclasses.replace(COTTON, sewing=True, closing_time=0.1)

@@ -56,6 +56,7 @@ def sag(side: int, how: str, drawn: float, kernels: str) -> tuple[float, int]:
         (33, "four corners", 0.0, 0.19594), (33, "two corners", 0.0, 0.0982), (33, "two corners", 0.2, 0.2809),
     ],
 )  # fmt: skip
+@pytest.mark.newest
 def test_a_soft_sheet_sags_as_a_converged_one(side, how, drawn, converged):
     """Within 5 % at the default 20 substeps.
 

@@ -43,6 +43,7 @@ def raw(k: float, iterations: int) -> float:
     return 1.0 - (1.0 - k) ** iterations
 
 
+@pytest.mark.newest
 def test_raw_pbd_gets_stiffer_with_iterations():
     """The same raw k in each iteration: three times the iterations, less than half of the sag, and again."""
     sags = [sag("PBD", count, 5, raw(0.1, count)) for count in ITERATIONS]
@@ -50,6 +51,7 @@ def test_raw_pbd_gets_stiffer_with_iterations():
     assert sags[2] < 0.5 * sags[1]
 
 
+@pytest.mark.newest
 def test_xpbd_is_as_stiff_with_any_number_of_iterations():
     """Once converged, the sag does not change with iterations, and it is rho g H² / (2 E)."""
     sags = [sag("XPBD", count, 5, 20.0) for count in ITERATIONS]
@@ -58,6 +60,7 @@ def test_xpbd_is_as_stiff_with_any_number_of_iterations():
     assert sags[2] == pytest.approx(0.15 * GRAVITY / (2 * 20.0), rel=0.01)
 
 
+@pytest.mark.newest
 def test_xpbd_is_as_stiff_with_any_number_of_substeps():
     """Neither do substeps change it, once there are enough iterations in each."""
     assert sag("XPBD", 8, 2, 20.0) == pytest.approx(sag("XPBD", 4, 10, 20.0), rel=0.01)
@@ -68,6 +71,7 @@ def test_pbd_depends_on_substeps_in_spite_of_k_prime():
     assert sag("PBD", 4, 5, 0.5) < 0.25 * sag("PBD", 4, 1, 0.5)
 
 
+@pytest.mark.newest
 def test_k_prime_leaves_a_dependence_where_constraints_share_particles():
     """In a cloth, k' gives nearly, but not exactly, the same sag for any number of iterations."""
     one, many = sag("PBD", 1, 5, 0.5), sag("PBD", 9, 5, 0.5)

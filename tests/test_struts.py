@@ -107,6 +107,7 @@ def test_they_end_at_the_first_face_of_an_uneven_mesh():
 
 @pytest.mark.parametrize("kernels", available())
 @pytest.mark.parametrize("modulus", [500.0, 20_000.0])
+@pytest.mark.newest
 def test_a_slab_holds_its_height_under_its_weight(kernels, modulus):
     """density · g · height / E, as a bar of that Young's modulus; the struts together carry just the upper sheet."""
     simulation, body = pressed(kernels=kernels, internal_compression=modulus, drag=5.0)
@@ -115,6 +116,7 @@ def test_a_slab_holds_its_height_under_its_weight(kernels, modulus):
     assert -find(simulation, "struts").forces().sum() == pytest.approx(0.25 * BARE.density * GRAVITY, rel=0.01)
 
 
+@pytest.mark.newest
 def test_a_cube_holds_its_height_on_a_floor():
     """What is upright in it carries the middle of its upper side; with steps enough that its skin does not sag."""
     side, modulus = 0.2, 5000.0
@@ -136,6 +138,7 @@ def test_a_cube_holds_its_height_on_a_floor():
     assert np.median(sunk) == pytest.approx(material.density * GRAVITY * side / modulus, rel=0.03)
 
 
+@pytest.mark.newest
 def test_a_finer_mesh_sinks_as_deep():
     sunk = []
     for cuts in (4, 16):
@@ -163,6 +166,7 @@ def test_a_stiffness_of_zero_resists_nothing(side, up):
     assert np.abs(simulation.positions(body)[81:, 2] - THICK).max() < 1e-3
 
 
+@pytest.mark.newest
 def test_they_swing_at_the_frequency_of_a_bar():
     """sqrt(E / (density · height)). The error is of second order in the substep; 3.4 and 0.8 % of the sag."""
     modulus = 20.0
@@ -222,6 +226,7 @@ def test_they_keep_the_momentum(method):
     assert np.abs(momentum(simulation, body)).max() < 1e-12 * max(speed, 1.0)
 
 
+@pytest.mark.newest
 def test_shrunk_cloth_has_shorter_struts():
     vertices, faces = box((0.4, 0.3, 0.2), 5)
     body = Body(vertices, faces, dataclasses.replace(BARE, damping=20.0), maps={"shrink": np.full(len(vertices), 0.98)})
@@ -236,6 +241,7 @@ def test_shrunk_cloth_has_shorter_struts():
 # ------------------------------------------------------------------------------------------ with all else
 
 
+@pytest.mark.newest
 def test_what_is_split_and_holds_together_has_the_same_struts():
     vertices, faces, lower = slab()
     number = np.array(faces).ravel()  # of the vertex that each corner was
@@ -250,6 +256,7 @@ def test_what_is_split_and_holds_together_has_the_same_struts():
     np.testing.assert_allclose(sunk, material.density * GRAVITY * THICK / 500.0, rtol=0.02)
 
 
+@pytest.mark.newest
 def test_straps_carry_the_pressure_and_keep_the_thickness():
     """Each in the middle pulls with pressure times area; without any, the same skin is twice as thick or more."""
     pressure, thick = 300.0, 0.16

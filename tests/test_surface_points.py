@@ -48,6 +48,7 @@ def test_nearest_place_of_one_triangle(point, weights):
     assert closest_weights(np.array([point]), corners)[0] == pytest.approx(weights, abs=1e-15)
 
 
+@pytest.mark.newest
 def test_no_sample_of_any_triangle_is_nearer():
     random = np.random.default_rng(5)
     vertices, triangles = random_surface(random)

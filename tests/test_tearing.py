@@ -52,6 +52,7 @@ def pieces(simulation):
 
 @pytest.mark.parametrize("kernels", available())
 @pytest.mark.parametrize("preset", ["Cotton", "Leather", "Rubber Sheet"])
+@pytest.mark.newest
 def test_untorn_cloth_is_solved_as_if_it_were_whole(kernels, preset):
     """A sheet that swings from a corner: the same motion as without a split; all copies have the same bits."""
     vertices, quads = grid(12, 12, 0.6, 0.6)
@@ -105,6 +106,7 @@ def tears_at(columns=12, strength=300.0, substeps=80, width=0.2, seconds=3.0, me
     return frame / frames, simulation, body
 
 
+@pytest.mark.newest
 def test_a_strip_tears_at_the_load_that_its_strength_says():
     """A weight strength · width / g tears it, within 7 %.
 
@@ -176,6 +178,7 @@ def shoot(simulation, ball, frames, first=0):
 
 
 @pytest.mark.parametrize("kernels", available())
+@pytest.mark.newest
 def test_a_ball_goes_through_a_sheet_without_a_crossing(kernels):
     simulation, body, ball = shot(kernels)
     reports = shoot(simulation, ball, 8)
@@ -187,6 +190,7 @@ def test_a_ball_goes_through_a_sheet_without_a_crossing(kernels):
 
 
 @pytest.mark.parametrize("kernels", available())
+@pytest.mark.newest
 def test_going_on_from_any_frame_gives_the_same_bits(kernels):
     """From before it tears, while it does, and from after: as one that begins there does."""
     simulation, body, ball = shot(kernels)
@@ -209,6 +213,7 @@ def test_going_on_from_any_frame_gives_the_same_bits(kernels):
         np.testing.assert_array_equal(joined(simulation), joined(other))
 
 
+@pytest.mark.newest
 def test_a_frame_that_is_given_up_changes_nothing():
     simulation, body, ball = shot()
     shoot(simulation, ball, 3)
@@ -228,6 +233,7 @@ def test_a_frame_that_is_given_up_changes_nothing():
     np.testing.assert_array_equal(later, other.positions(same))
 
 
+@pytest.mark.newest
 def test_a_map_says_where_it_is_weak():
     """A perforated line across a strip: it tears there and nowhere else, at its share of the strength."""
     vertices, quads = upright(8, 16, 0.2, 0.4)
@@ -266,6 +272,7 @@ def test_a_row_that_lets_go_cuts_a_line_and_stays_cut():
     assert np.ptp(x[:, 2]) > 0.6
 
 
+@pytest.mark.newest
 def test_a_skin_that_opens_loses_its_gas():
     """A ball of film, blown up until it tears: no pressure is left, and no other body loses its own."""
     vertices, faces = icosphere(2, 0.15)
@@ -307,6 +314,7 @@ def blow(simulation, body, material, frame):
     simulation.step(1 / 24)
 
 
+@pytest.mark.newest
 def test_a_skin_that_is_blown_up_too_far_bursts_by_its_own_tension():
     """The gas needs time to leave: until then tension tears on, and the skin flies open."""
     body, material, simulation = blown_up()
@@ -324,6 +332,7 @@ def test_a_skin_that_is_blown_up_too_far_bursts_by_its_own_tension():
 
 
 @pytest.mark.parametrize("kernels", available())
+@pytest.mark.newest
 def test_going_on_while_the_gas_leaves_gives_the_same_bits(kernels):
     body, material, simulation = blown_up()
     simulation.use_kernels(kernels)
@@ -414,6 +423,7 @@ def test_own_constraints_are_refused():
         Simulation([body]).keep_apart(body, [0], body, [5], 0.1)
 
 
+@pytest.mark.newest
 def test_irregular_triangles_hold_and_tear_too():
     vertices, triangles = jittered_sheet(10)
     parts, faces, was = split(vertices, triangles)

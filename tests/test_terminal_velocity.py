@@ -24,6 +24,7 @@ def fall(body: Body, seconds: float, substeps: int = 5) -> list[float]:
 
 
 @pytest.mark.parametrize(("preset", "radius"), [("Party Balloon", 0.14), ("Beach Ball", 0.2), ("Foil Balloon", 0.25)])
+@pytest.mark.newest
 def test_a_balloon_falls_at_last_as_balls_do_in_air(preset, radius):
     """A drag coefficient of 0.47 (Hoerner 1965); the air that is moved along makes the approach slow, not the end."""
     vertices, triangles = icosphere(2, radius)
@@ -40,6 +41,7 @@ def test_a_balloon_falls_at_last_as_balls_do_in_air(preset, radius):
 
 
 @pytest.mark.parametrize("rate", [0.5, 1.7])
+@pytest.mark.newest
 def test_air_drag_as_a_rate_acts_on_what_has_weight(rate):
     vertices, triangles = icosphere(2, 0.2)
     material = dataclasses.replace(Material.preset("Beach Ball"), drag=rate, air_normal=0.0, air_tangent=0.0)

@@ -17,6 +17,7 @@ def curtain(n: int, material: Material = PRESETS["Cotton"]) -> Body:
     return Body(*grid(n - 1, n - 1, 1.0, 1.0), material, pins=(n * (n - 1), n * n - 1))
 
 
+@pytest.mark.newest
 def test_a_fine_curtain_is_hardly_stretched():
     """64 x 64 vertices: in no frame the mean strain reaches 0.035 % (0.024 % measured; 0.059 % with a sweep), and it is
     below 0.016 % when it has swung down (0.012 %; 0.026 %)."""
@@ -27,6 +28,7 @@ def test_a_fine_curtain_is_hardly_stretched():
 
 
 @pytest.mark.parametrize("stretch", [10.0, 100.0, 1000.0])
+@pytest.mark.newest
 def test_soft_cloth_hangs_by_its_weight(stretch):
     """rho g H² / (2 E) is how much a square metre lengthens, within 1 %: passing twice makes nothing stiffer."""
     rx = 12
@@ -64,6 +66,7 @@ def bouncing(n: int = 24) -> tuple[Simulation, Body]:
     return Simulation([body], [Plane(point=(0.0, 0.0, -0.9))], self_collision=False, air_density=0.0), body
 
 
+@pytest.mark.newest
 def test_cloth_goes_into_contact_and_out_again_without_a_jump():
     """Whenever the way of solving changes, in either direction, neither strain nor speed leaps: the mean strain stays
     below 0.12 % (0.10 % in the frame of the hit, as with a sweep in all frames), and the mean speed changes by no more
@@ -81,6 +84,7 @@ def test_cloth_goes_into_contact_and_out_again_without_a_jump():
     assert leap.max() < 9.81 * DT
 
 
+@pytest.mark.newest
 def test_a_frame_stepped_again_is_the_same():
     """What pushed is a part of the state: from any frame that is gone back to exactly, the next ones are the same."""
     simulation, body = bouncing()
@@ -97,6 +101,7 @@ def test_a_frame_stepped_again_is_the_same():
 
 @pytest.mark.usefixtures("first_order")  # as all are beside one that is pushed
 @pytest.mark.parametrize("other", ["unstructured", "on the floor"])
+@pytest.mark.newest
 def test_only_bodies_that_are_pushed_or_have_no_chains_are_swept(other):
     """Beside a sheet on the floor, or one of shaken triangles, a curtain moves as if it were alone, 1e-9 m."""
     alone = curtain(12)

@@ -52,6 +52,7 @@ def fall(substeps: int, seconds: float, **material: float) -> tuple[float, float
     return -float(simulation.positions(body)[:, 2].mean()), -float(simulation.velocities(body)[:, 2].mean())
 
 
+@pytest.mark.newest
 def test_a_fall_is_five_times_as_exact_as_in_first_order(monkeypatch):
     """Of g t² / 2; g t is exact in both."""
     second = fall(20, 1.0)
@@ -61,6 +62,7 @@ def test_a_fall_is_five_times_as_exact_as_in_first_order(monkeypatch):
 
 
 @pytest.mark.parametrize("drag", [1.0, 4.0, 20.0])
+@pytest.mark.newest
 def test_a_fall_ends_at_the_weight_over_the_drag(drag):
     assert fall(20, 16.0 / drag, drag=drag)[1] == pytest.approx(9.81 / drag, rel=1e-4)
 
@@ -94,6 +96,7 @@ def swing(substeps: int) -> np.ndarray:
     return np.array(simulation.positions(body))
 
 
+@pytest.mark.newest
 def test_air_on_two_substeps_at_once_is_more_exact_than_first_order(monkeypatch):
     """Silk in air: off by 1.0 mm, 0.5 where air acts in each substep, and 4.0 in first order."""
     many = swing(320)
@@ -152,6 +155,7 @@ def test_a_frame_that_meets_something_is_one_of_first_order(monkeypatch):
     np.testing.assert_array_equal(*(v for _, v in ends))
 
 
+@pytest.mark.newest
 def test_irregular_triangles_look_back_if_something_holds_them():
     """Levels pull the others at once and would turn them; held ones move as exactly, and stretch hardly more."""
     vertices, faces = jittered_sheet(24)

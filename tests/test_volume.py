@@ -32,6 +32,7 @@ def blow(subdivisions: int, frames: int = 30, substeps: int = 20, iterations: in
 
 
 @pytest.mark.parametrize(("factor", "method"), [(0.5, "XPBD"), (3.0, "XPBD"), (1.2, "PBD")])
+@pytest.mark.newest
 def test_a_closed_mesh_reaches_its_volume(factor, method):
     """V = factor x V0 (Mueller 2007, eq. 14), to 0.1 %, against a skin that pulls."""
     vertices, triangles = icosphere(1, RADIUS)
@@ -63,6 +64,7 @@ def test_normals_that_point_inwards_blow_outwards_too(mode):
 
 @pytest.mark.parametrize("subdivisions", [1, 2])
 @pytest.mark.parametrize("overpressure", [20.0, -5.0])
+@pytest.mark.newest
 def test_a_ball_under_pressure_strains_as_a_membrane(subdivisions, overpressure):
     """T = P r / 2 in the skin; for edges after Van Gelder the sheet's law is T = 3/2 E strain (Poisson's ratio 1/3), so
     strain = P r / (3 E). 8 % are allowed: a mesh of 42 vertices is no sphere (5 %), the rest is numerics."""
@@ -75,6 +77,7 @@ def test_a_ball_under_pressure_strains_as_a_membrane(subdivisions, overpressure)
 
 
 @pytest.mark.parametrize("overpressure", [20.0, 200.0])
+@pytest.mark.newest
 def test_overpressure_is_in_pascals(overpressure):
     """The edges' pull balances the overpressure that was asked for, by virtual work, within 3 %, also where the skin
     stretches by 7 %; and that is what `pressure` tells."""
@@ -85,6 +88,7 @@ def test_overpressure_is_in_pascals(overpressure):
 
 
 @pytest.mark.parametrize("density", [0.15, 0.6])
+@pytest.mark.newest
 def test_overpressure_at_the_default_quality(density):
     """A light stiff skin under 300 Pa holds 300 Pa too: the pull of its edges is at most 10 % off at 20 substeps."""
     for subdivisions in (2, 3):
@@ -94,6 +98,7 @@ def test_overpressure_at_the_default_quality(density):
 
 
 @pytest.mark.parametrize(("stretch", "factor"), [(500.0, 1.05), (100.0, 1.2), (100.0, 0.97)])
+@pytest.mark.newest
 def test_a_held_volume_tells_its_pressure(stretch, factor):
     """`pressure` of a held volume is the overpressure that its skin's pull needs, by virtual work, within 6 %."""
     body, simulation, x = blow(1, stretch=stretch, compression=stretch, pressure_mode="VOLUME", pressure=factor)
@@ -101,6 +106,7 @@ def test_a_held_volume_tells_its_pressure(stretch, factor):
 
 
 @pytest.mark.parametrize(("overpressure", "iterations"), [(300.0, 1), (50_000.0, 1), (300.0, 3)])
+@pytest.mark.newest
 def test_gas_keeps_pressure_times_volume(overpressure, iterations):
     """(P_outside + P) V stays what it was at rest, in a soft balloon that grows until its skin holds it."""
     body, simulation, x = blow(1, iterations=iterations, stretch=3000.0, compression=3000.0, pressure_mode="GAS",
@@ -112,6 +118,7 @@ def test_gas_keeps_pressure_times_volume(overpressure, iterations):
     assert (ATMOSPHERE + pressure) * body.volume(x) == pytest.approx(rest, rel=2e-3)
 
 
+@pytest.mark.newest
 def test_gas_resists_squeezing():
     """A balloon of gas that is pressed by walls from all sides gets the pressure of its smaller volume; the walls have
     the last word in a substep, so that the gas has seen some percents of volume more (20 % of the pressure)."""
@@ -131,6 +138,7 @@ def test_gas_resists_squeezing():
 
 
 @pytest.mark.parametrize("lids", [[1], [0, 1]])
+@pytest.mark.newest
 def test_open_meshes_are_closed_by_virtual_caps(lids):
     """A box without its lids holds the multiple of its whole volume that is asked for, and says how it was closed."""
     body = Body(CUBE, [quad for k, quad in enumerate(CUBE_QUADS) if k not in lids],
@@ -155,6 +163,7 @@ def test_a_tube_encloses_its_analytic_volume(sides):
     assert body.volume(body.vertices) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.newest
 def test_every_island_has_its_own_volume():
     """Two balls in one body are held each at its own multiple of its own volume."""
     small, triangles = icosphere(1, 0.2)
@@ -174,6 +183,7 @@ def test_every_island_has_its_own_volume():
         assert alone.volume(x[part]) == pytest.approx(1.4 * alone.volume(rest), rel=1e-3)
 
 
+@pytest.mark.newest
 def test_one_body_of_several_is_inflated():
     """The mode is the material's of each body; a ball without pressure beside a balloon keeps its size."""
     vertices, triangles = icosphere(1, 0.3)
@@ -198,6 +208,7 @@ def cushion(rx: int) -> Body:
     return Body(np.concatenate([vertices, vertices]), faces, Material(pressure_mode="OVERPRESSURE", overpressure=100.0))
 
 
+@pytest.mark.newest
 def test_a_flat_cushion_can_be_blown_up():
     """Overpressure fills what is empty at rest: two sewn sheets become a cushion of some depth."""
     body = cushion(6)
