@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -72,9 +74,10 @@ class Mesh:
         return slice(self.start, self.start + len(self.x))
 
 
-def all_pairs(x: Places, one: Mesh, other: Mesh, kind: int) -> tuple[np.ndarray, np.ndarray]:
+@functools.lru_cache(maxsize=8)
+def all_particles(one: Mesh, other: Mesh, kind: int) -> np.ndarray:
     """Particles of every pair of a vertex of `one` and a triangle of `other`, or of two edges, that share no vertex,
-    (m, 4) int, and their distances at positions x of the scene, (m,) [m]."""
+    (m, 4) int."""
     if kind == FACE:
         first, second = np.arange(len(one.x))[:, None] + one.start, other.triangles + other.start
     else:
@@ -84,9 +87,26 @@ def all_pairs(x: Places, one: Mesh, other: Mesh, kind: int) -> tuple[np.ndarray,
         i, j = i[i < j], j[i < j]
     first, second = first[i], second[j]
     apart = (first[:, :, None] != second[:, None, :]).all(axis=(1, 2))
-    particles = np.concatenate([first, second], axis=1)[apart]
+    return np.concatenate([first, second], axis=1)[apart]
+
+
+def gaps(x: Places, particles: np.ndarray, kind: int) -> np.ndarray:
+    """Distances of the two sides of pairs (m, 4) at positions x of the scene, (m,) [m]."""
     a, b, c, d = x[particles].transpose(1, 0, 2)
-    return particles, _point_triangle(a, b, c, d) if kind == FACE else segment_distances(a, b, c, d)
+    return _point_triangle(a, b, c, d) if kind == FACE else segment_distances(a, b, c, d)
+
+
+def near_pairs(x: Places, one: Mesh, other: Mesh, kind: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Those of `all_particles` whose sides are nearer than `reach`, and their distances, (m, 4) and (m,) [m]."""
+    particles = all_particles(one, other, kind)
+    sides = 1 if kind == FACE else 2
+    low, high = (
+        [bound(x[side], axis=1) for side in (particles[:, :sides], particles[:, sides:])] for bound in (np.min, np.max)
+    )
+    apart = np.maximum(low[0] - high[1], low[1] - high[0]).max(axis=1)  # boxes around both sides
+    particles = particles[apart < reach]
+    gap = gaps(x, particles, kind)
+    return particles[gap < reach], gap[gap < reach]
 
 
 def key(particles: np.ndarray, kind: int) -> list[tuple]:
@@ -156,19 +176,19 @@ def needed(pair: SurfacePair, one: Mesh, other: Mesh, x: Places, sharp: dict[Mes
     result: dict[int, dict] = {FACE: {}, EDGES: {}}
     lists = [(one, other, FACE)] + ([(other, one, FACE)] if one is not other else []) + [(one, other, EDGES)]
     for first, second, kind in lists:
-        particles, gap = all_pairs(x, first, second, kind)
+        particles, gap = near_pairs(x, first, second, kind, pair.distance)
         kept = np.full(len(gap), pair.distance)
         if kind == EDGES:
             bent = np.ones(len(gap), bool)
             for mesh, columns in ((first, particles[:, :2]), (second, particles[:, 2:])):
                 if mesh in sharp:
                     known = {tuple(edge) for edge in (mesh.edges[sharp[mesh]] + mesh.start).tolist()}
-                    bent &= [tuple(sorted(edge)) in known for edge in columns.tolist()]
+                    bent &= np.array([tuple(sorted(edge)) in known for edge in columns.tolist()], bool)
             kept = np.where(bent, kept, SMOOTH_SHARE * pair.distance)
         if one is other:
             rest = np.zeros_like(x)
             rest[one.part] = one.body.rest_vertices
-            kept = np.minimum(kept, REST_SHARE * all_pairs(rest, first, second, kind)[1])
+            kept = np.minimum(kept, REST_SHARE * gaps(rest, particles, kind))
         near = gap < kept
         result[kind].update(zip(key(particles[near], kind), gap[near].tolist()))
     return result
@@ -375,7 +395,8 @@ def test_a_still_pair_has_no_more_rows_than_it_needs():
     pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
     predict(pair, x, x)
     pair.query(numpy_kernels, x.T.copy())
-    particles, gap = all_pairs(x, sheet, sheet, FACE)
+    particles = all_particles(sheet, sheet, FACE)
+    gap = gaps(x, particles, FACE)
     reach = DISTANCE + 2.0 * pair.motion_bounds[0].margin.max()
     assert set(rows_by_kind(pair)[FACE]) <= set(key(particles[gap <= reach + 1e-12], FACE))
     assert not pair.is_stale
@@ -439,8 +460,8 @@ def test_rows_keep_their_distance_or_that_at_rest(seed):
     pair.query(numpy_kernels, x.T.copy())
     limited = 0
     for kind in (FACE, EDGES):
-        particles, gap = all_pairs(flat, sheet, sheet, kind)
-        at_rest = dict(zip(key(particles, kind), gap.tolist()))
+        particles = all_particles(sheet, sheet, kind)
+        at_rest = dict(zip(key(particles, kind), gaps(flat, particles, kind).tolist()))
         which = pair.candidates.kind == kind
         kept_distances = pair.candidates.min_distance[which].tolist()
         for row, kept in zip(key(pair.candidates.particles[:, which].T, kind), kept_distances):

@@ -11,7 +11,7 @@ from crossings import count_between, crossing_pairs, is_inside
 from meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fastest_kernels")]
 
 DT = 1 / 24
 SOFT = Material(bend=1e-5)
@@ -72,10 +72,8 @@ def test_a_sheet_that_plates_crush_goes_through_nothing(kernels):
     assert seen.strain[-1] < 0.1
 
 
-@pytest.mark.parametrize(
-    ("kernels", "seed"), [("numpy", 0), ("numba", 0), ("numba", 1), ("numba", 2)], indirect=["kernels"]
-)
-def test_plates_too_close_for_folds_do_not_press_them_through_the_one_that_stands_still(seed, kernels):
+@pytest.mark.parametrize("seed", range(2))
+def test_plates_too_close_for_folds_do_not_press_them_through_the_one_that_stands_still(seed):
     """At 2 mm folds have no place: they may go through the plate that moves, which is told, never through the other.
 
     Folds and their last digits differ with the seed.
@@ -87,7 +85,7 @@ def test_plates_too_close_for_folds_do_not_press_them_through_the_one_that_stand
     body = Body(upright, quads, SOFT, rest_vertices=vertices)
     corners, triangles = box((0.6, 0.6, 0.1))
     lower, upper = (Collider(corners + np.array([0.0, 0.0, z]), triangles) for z in (-0.05, 0.27))
-    seen = Seen(Simulation([body], [lower, upper], kernels=kernels), body)
+    seen = Seen(Simulation([body], [lower, upper]), body)
     for frame in range(1, 25):
         down = np.interp(frame, [0, 12, 18, 24], [0.0, 0.218, 0.218, 0.0])
         seen.step({lower: lower.vertices, upper: upper.vertices - [0.0, 0.0, down]})
@@ -101,7 +99,7 @@ def test_plates_too_close_for_folds_do_not_press_them_through_the_one_that_stand
     assert seen.strain[-1] < 0.1
 
 
-def test_a_fist_lets_go_of_cloth(kernels):
+def test_a_fist_lets_go_of_cloth():
     """Five fingers close around a hung sheet until there is no room, and open again: it is told, and nothing flies."""
     vertices, quads = grid(12, 12, 0.24, 0.24)
     body = Body(turned(vertices, np.pi / 2, 0), quads, SOFT, pins=range(13 * 12, 13 * 13))
@@ -110,7 +108,7 @@ def test_a_fist_lets_go_of_cloth(kernels):
     capsule = ball + np.where(ball[:, 2:] > 0.0, 1.0, -1.0) * [0.0, 0.0, 0.03]
     ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in np.arange(5) * math.tau / 5 + 0.3]
     fingers = [Collider(capsule + middle + 0.096 * way, faces) for way in ways]
-    seen = Seen(Simulation([body], fingers, kernels=kernels), body)
+    seen = Seen(Simulation([body], fingers), body)
     for frame in range(1, 29):
         share = np.interp(frame, [0, 9, 14, 21], [0.0, 0.072, 0.072, 0.0])
         seen.step({one: one.vertices - share * way for one, way in zip(fingers, ways)})
@@ -122,13 +120,13 @@ def test_a_fist_lets_go_of_cloth(kernels):
     assert seen.strain[-1] < 0.1
 
 
-def test_a_twisted_towel_does_not_cross_itself(kernels):
+def test_a_twisted_towel_does_not_cross_itself():
     """Held at both ends, it is twisted by a full turn each way while they come closer by a third."""
     vertices, quads = grid(16, 8, 0.4, 0.2)
     vertices = vertices - vertices.mean(axis=0)
     ends = [np.flatnonzero(np.abs(vertices[:, 0] - x) < 1e-9) for x in (-0.2, 0.2)]
     body = Body(vertices, quads, SOFT, pins=np.concatenate(ends))
-    simulation = Simulation([body], kernels=kernels)
+    simulation = Simulation([body])
     seen = Seen(simulation, body)
     x, y, _ = body.vertices[body.pin_ids].T
     for frame in range(1, 37):
@@ -139,10 +137,8 @@ def test_a_twisted_towel_does_not_cross_itself(kernels):
         assert not seen.own[-1], f"frame {frame}"
 
 
-@pytest.mark.parametrize(
-    ("kernels", "seed"), [("numpy", 3), ("numba", 3), ("numba", 6), ("numba", 7), ("numba", 8)], indirect=["kernels"]
-)
-def test_a_mesh_that_crosses_itself_lies_on_the_floor(seed, kernels):
+@pytest.mark.parametrize("seed", [3, 6, 7, 8])
+def test_a_mesh_that_crosses_itself_lies_on_the_floor(seed):
     """Two rough balls through each other, with fins, edges of three faces: never below the floor."""
     random = np.random.default_rng(seed)
     ball, faces = icosphere(2, 0.1)
@@ -156,7 +152,7 @@ def test_a_mesh_that_crosses_itself_lies_on_the_floor(seed, kernels):
     body = Body(vertices, triangles)
     corners, sides = box((0.6, 0.6, 0.1))
     floor = Collider(corners - [0.0, 0.0, 0.05], sides)
-    simulation = Simulation([body], [floor], kernels=kernels)
+    simulation = Simulation([body], [floor])
     seen = Seen(simulation, body)
     for frame in range(1, 31):
         seen.step({floor: floor.vertices})
