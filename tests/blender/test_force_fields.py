@@ -47,8 +47,10 @@ def particles_of(drag_of_air=0.0):
 
 def read(extension, obj):
     """A field of Blender's as ours."""
-    fields = extension.bridge("read.fields")
-    return fields.read_field(obj, bpy.context.evaluated_depsgraph_get())
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    raw = extension.bridge("settings.raw_settings").raw_field(obj.evaluated_get(depsgraph).field)
+    place = extension.bridge("scene.fields").read_place(obj, depsgraph)
+    return extension.bridge("read.fields").field_from(obj.session_uid, raw, place)
 
 
 FIELDS = [
@@ -88,8 +90,8 @@ def check(extension, obj, largest_error=1e-5):
     x, v = at(2)
     _, after = at(3)
     expected = (after - v) / SECONDS
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    one, standing = fields.read_field(obj, depsgraph), fields.places.read_place(obj, depsgraph)
+    one = read(extension, obj)
+    standing = extension.bridge("scene.fields").read_place(obj, bpy.context.evaluated_depsgraph_get())
     found = np.zeros_like(x)
     if one is not None:
         outside = fields.outside({obj.session_uid: standing})
@@ -213,7 +215,7 @@ def test_as_blenders_cloth_a_field_does_what_it_does_to_that(extension, kind, se
     obj = add_field(kind, **settings)
     if kind == "TEXTURE":
         obj.field.texture = bpy.data.textures.new("Pattern", "MAGIC")
-    one = fields.read_field(obj, bpy.context.evaluated_depsgraph_get())
+    one = read(extension, obj)
     seen, triangles = cloth_in_blender(4)
     second = 1.0 / force_fields.FRAMES_PER_SECOND
     x, v = seen[0].copy(), np.zeros_like(seen[0])

@@ -14,10 +14,7 @@ from mathutils.bvhtree import BVHTree
 
 from ...field import KINDS, Field, Outside
 from ...lattice_noise import LatticeNoise
-from ..kinds import Depsgraph, Object
-from ..scene import fields as places
 from ..scene.fields import FieldPlace
-from ..settings import raw_settings
 
 COLORED = {
     "CLOUDS": lambda texture: texture.cloud_type == "COLOR",
@@ -86,12 +83,6 @@ def is_finite(raw: Any, place: FieldPlace) -> bool:
 def _inverse(matrix: np.ndarray) -> tuple[float, ...]:
     """World to object, 16 numbers; of a scale of zero, nothing is left."""
     return tuple(np.linalg.pinv(matrix).ravel().tolist())
-
-
-def read_field(obj: Object, depsgraph: Depsgraph) -> Field | None:
-    """An object's field as evaluated; None if it does nothing to cloth."""
-    raw = raw_settings.raw_field(obj.evaluated_get(depsgraph).field)
-    return field_from(obj.session_uid, raw, places.read_place(obj, depsgraph))
 
 
 # ------------------------------------------------------------------------------------------ asked of Blender

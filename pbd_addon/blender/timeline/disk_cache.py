@@ -215,7 +215,7 @@ def keep(record: Record, scene: Scene) -> None:
         record.storage.note = iface(SAVE_FIRST)
         return
     try:
-        if record.disk is None and not _begin(record, scene, folder):
+        if record.disk is None and not _begin(record, folder):
             return
         for frame in range(record.disk.files.last + 1, record.last_frame + 1):
             record.disk.write(scene, record.scene_sim.simulation.frames.state(frame), record.snapshots[frame])
@@ -224,7 +224,7 @@ def keep(record: Record, scene: Scene) -> None:
         give_up(record, error)
 
 
-def _begin(record: Record, scene: Scene, folder: str) -> bool:
+def _begin(record: Record, folder: str) -> bool:
     """Create the cache of a run; returns False if another run's is there. Raises `OSError`."""
     if is_there(folder) and folder not in _claimed:
         note = iface("{folder} holds another run: load or delete it to have new frames on disk")

@@ -107,11 +107,11 @@ def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Objec
                 with contextlib.suppress(PBDError):
                     inputs[member.uid] = user_state.read_first_inputs(obj, begin.poses[member.uid], member.masks)
         now = now._replace(first_inputs=inputs)
-    return now._replace(deformed=_seen(record, scene, depsgraph, user, pairs))
+    return now._replace(deformed=_seen(record, depsgraph, user, pairs))
 
 
 def _seen(
-    record: Record, scene: Scene, depsgraph: Depsgraph, user: UserState, pairs: list[tuple[SimulatedObject, Object]]
+    record: Record, depsgraph: Depsgraph, user: UserState, pairs: list[tuple[SimulatedObject, Object]]
 ) -> dict[int, np.ndarray]:
     """The shapes that modifiers make of pinned objects, where they can be compared with those of a cached frame.
 
