@@ -134,7 +134,7 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
             if part != "first":
                 chosen.append(("physics, rest", [*without, *numpy, *telling, *ignored(numeric), "tests"]))
                 chosen.append(("blender, rest", [*within, *quick, *ignored(common + alone + long), "tests/blender"]))
-                chosen.append(("samples", [*within, *quick, *(path for path in long if path not in alone)]))
+                chosen.append(("samples", [*within, *telling, *(path for path in long if path not in alone)]))
                 chosen += [(name, [*within, *quick, path]) for name, path in zip(ALONE, alone)]
                 # They are slow only because Numba compiles, which differs between Pythons.
                 chosen.append(("backends", [*within, *([] if marked else ["-m", "slow"]), *paths_of(["backends"])]))
