@@ -57,7 +57,7 @@ ALONE = ("bad_input", "export", "full_disk", "guide_steps", "read_only", "rigged
 on exit, with or without this extension, and late in a long run it did so in another export and during garbage
 collection."""
 
-LONG = ("samples", "guide", "guide_steps")
+LONG = ("samples", "guide", "guide_steps", "plasticity")
 """Tests in Blender that simulate for long: they have a process of their own, with Numba."""
 
 NO_TESTS_COLLECTED = 5
