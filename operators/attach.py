@@ -19,7 +19,8 @@ def pair(context: Context) -> tuple[list[Object], list[Object]]:
         cloths = [context.object] if context.object.pbd.enabled else []
     else:
         cloths = [obj for obj in objects if surfaces.is_simulated(obj)]
-    return cloths, [obj for obj in objects if not surfaces.is_simulated(obj)]
+    curves = [obj for obj in context.selected_objects if obj.type == "CURVE"]
+    return cloths, [obj for obj in (*objects, *curves) if not surfaces.is_simulated(obj)]
 
 
 class OBJECT_OT_pbd_attach_selected(bpy.types.Operator):

@@ -38,9 +38,10 @@ class Shape(BodyPanel):
             draw_sentence(layout, context, "Pin vertices in Edit Mode", "PINNED")
         col = layout.column()
         col.prop(obj.pbd, "attach_object")
-        row = col.row()
-        row.active = obj.pbd.attach_object is not None
-        draw_group(row, context, obj, "attach_group")
+        col = layout.column()
+        col.active = obj.pbd.attach_object is not None
+        draw_group(col, context, obj, "attach_group")
+        draw_rows(col, obj.pbd, "attach_slide")
         if is_edited:
             layout.operator("object.pbd_attach_selected", icon="LINKED")
         draw_rows(layout, obj.pbd, "rest_shape")

@@ -10,6 +10,7 @@ from .contact import Collider
 from .creases import Creases
 from .force_functions import AirVelocity
 from .mesh import Polygons
+from .rail import Rail
 from .report import StepReport
 from .settings import PRESETS, Material, SolverSettings
 from .simulation import FrameInputs, Simulation
@@ -26,6 +27,7 @@ __all__ = [
     "Material",
     "Plane",
     "Polygons",
+    "Rail",
     "Simulation",
     "SolverSettings",
     "StepReport",

@@ -12,6 +12,7 @@ from . import arguments, joints
 from .creases import Creases, checked_creases
 from .maps import checked_maps
 from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume, half_edges, pair_keys
+from .rail import Rail
 from .settings import AIR_DENSITY, Material
 
 FASTEST_START = 1e3
@@ -43,10 +44,13 @@ class Body:
         velocity: At which it starts, (3,) [m/s].
         angular_velocity: At which it starts to turn about its center of mass, (3,) [rad/s]: along the axis.
         dynamic_mesh: Whether `Simulation.set_rest_shape` may change its rest shape.
+        rail: What `slides` slide along, each at the distance that it has at the start.
+        slides: Vertices that slide, given as `pins`.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
         pin_ids: Pinned vertices in ascending order, (k,) int; `pin_weights` beside them, (k,).
+        slide_ids, slide_weights: The same of sliding ones.
         is_seam: Which of `mesh.edges` can be seams, (e,) bool: they have no face, and both ends have.
         seams: Their vertices, (s, 2) int.
         origin: The body as given, itself unless it was made by `connected`.
@@ -72,6 +76,8 @@ class Body:
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
         angular_velocity: Sequence[float] = (0.0, 0.0, 0.0),
         dynamic_mesh: bool = False,
+        rail: Rail | None = None,
+        slides: Mapping[int, float] | Iterable[int] = (),
     ) -> None:
         self.name = arguments.instance("name", name, str)
         material = Material() if material is None else material
@@ -88,7 +94,14 @@ class Body:
         self.origin, self.polygons, self._loose, self._compliances = self, polygons, loose, compliances
         self._measure(None)
         self.seams = self.mesh.edges[self.is_seam].astype(np.int64)
-        self.pin_ids, self.pin_weights = self._pins(pins)
+        self.pin_ids, self.pin_weights = self._pins("pin", pins)
+        self.slide_ids, self.slide_weights = self._pins("slide", slides)
+        self.rail = None if rail is None else arguments.instance(f"{name}: rail", rail, Rail)
+        both = np.intersect1d(self.pin_ids, self.slide_ids)
+        if len(both):
+            raise ValueError(f"{name}: vertex {both[0]} cannot both be pinned and slide")
+        if len(self.slide_ids) and self.rail is None:
+            raise ValueError(f"{name}: slides need a rail, got {len(self.slide_ids)} vertices and none")
         self.own_masses = None
         if masses is not None:
             self.own_masses = arguments.per_vertex(f"{name}: masses", masses, n, above=0.0, unit="kg")
@@ -120,7 +133,7 @@ class Body:
     def joints(self) -> np.ndarray:
         """The vertex that stands for each where all are one that can be, (n,) int: borders at the same place."""
         pinned = np.zeros(len(self.vertices), bool)
-        pinned[self.pin_ids] = True
+        pinned[self.pin_ids] = pinned[self.slide_ids] = True
         return joints.fans(self.polygons, joints.coincident(self.rest_vertices, self.polygons), pinned)
 
     @functools.cached_property
@@ -198,16 +211,16 @@ class Body:
     def _material(self, other: Material | None) -> Material:
         return self.material if other is None else arguments.instance("material", other, Material)
 
-    def _pins(self, pins: Mapping[int, float] | Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+    def _pins(self, what: str, pins: Mapping[int, float] | Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
         """Pinned vertices in ascending order, (k,) int64, and their weights, (k,) float64."""
         given = arguments.ids(
-            f"{self.name}: pins", list(pins) if isinstance(pins, Mapping) else pins, len(self.vertices)
+            f"{self.name}: {what}s", list(pins) if isinstance(pins, Mapping) else pins, len(self.vertices)
         )
         ids, at = np.unique(given, return_index=True)
         weights = list(pins.values()) if isinstance(pins, Mapping) else np.ones(len(given))
-        values = arguments.per_vertex(f"{self.name}: pin weights", weights, len(given), above=0.0)[at]
+        values = arguments.per_vertex(f"{self.name}: {what} weights", weights, len(given), above=0.0)[at]
         if len(values) and values.max() > 1.0:
-            raise ValueError(f"{self.name}: pin weights must be at most 1, not {values.max():g}")
+            raise ValueError(f"{self.name}: {what} weights must be at most 1, not {values.max():g}")
         return ids, values
 
     def _own_compliances(self, loose: np.ndarray, values: np.ndarray | Sequence[float] | None) -> np.ndarray:

@@ -61,7 +61,11 @@ class FrameCache:
     def nbytes(self) -> int:
         """Memory of all frames [bytes]."""
         states = self.states()
-        places = {id(place): place.nbytes for state in states for place in (*state.colliders, state.rest, state.joined)}
+        places = {
+            id(place): place.nbytes
+            for state in states
+            for place in (*state.colliders, *state.rails, state.rest, state.joined)
+        }
         return sum(places.values()) + sum(map(_bytes, states))
 
     @property

@@ -31,6 +31,7 @@ from .constraints import (
     RopeBendConstraints,
     SeamConstraints,
     SeamFoldConstraints,
+    SlideConstraints,
     StrutConstraints,
     TetherConstraints,
     VolumeConstraints,
@@ -84,6 +85,7 @@ class State:
         pin_targets: Targets of the pins at the end of the last frame, (3, k) [m]; where a pin is that is not held.
         planes: The planes then, (point, unit normal) of each.
         colliders: Vertices of each collider then, (3, m) [m] each.
+        rails: Vertices of the rail of each body that has one, the same way.
         strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
         prediction_error: Of each particle, see `ContactConstraints.prediction_error`.
         pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool; all if unknown.
@@ -117,17 +119,18 @@ class State:
     rest: np.ndarray
     plastic: np.ndarray
     joined: np.ndarray
+    rails: list[np.ndarray]
 
     def copy(self) -> State:
         """A copy whose arrays can change without changing this one.
 
-        It shares colliders, `rest`, `plastic` and `joined`, which are replaced as a whole.
+        It shares colliders, rails, `rest`, `plastic` and `joined`, which are replaced as a whole.
         """
         return State(
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
             self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
-            self.seams.copy(), self.rest, self.plastic, self.joined,
+            self.seams.copy(), self.rest, self.plastic, self.joined, list(self.rails),
         )  # fmt: skip
 
 
@@ -140,17 +143,21 @@ class Targets:
         planes: (point, unit normal) of each plane.
         colliders: Vertices of each collider, (3, m) [m] each.
         rest: `State.rest`.
+        rails: `State.rails`.
     """
 
     pins: np.ndarray
     planes: list[Place]
     colliders: list[np.ndarray]
     rest: np.ndarray
+    rails: list[np.ndarray]
 
     @staticmethod
     def of(state: State) -> Targets:
         """The targets at which everything stays as in a state."""
-        return Targets(state.pin_targets.copy(), list(state.planes), list(state.colliders), state.rest)
+        return Targets(
+            state.pin_targets.copy(), list(state.planes), list(state.colliders), state.rest, list(state.rails)
+        )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -239,6 +246,7 @@ class Model(Layout):
     attachment: AttachmentConstraints
     grabs: GrabConstraints
     seams: SeamConstraints
+    slides: SlideConstraints
     inflation: InflationConstraints
     bends: tuple[PlateConstraints, IsometricConstraints, DihedralConstraints]
     folds: Folds
@@ -263,7 +271,7 @@ class Model(Layout):
     @property
     def kinds(self) -> tuple[Constraints, ...]:
         """All kinds of constraints, in the order of projection."""
-        far = (*self.bends, self.seam_folds, self.ropes, self.levels, self.tethers, self.struts)
+        far = (*self.bends, self.seam_folds, self.ropes, self.levels, self.tethers, self.struts, self.slides)
         springs = (*far, self.shear, self.stretch, self.welds, self.seams)
         last = (*self.plane_constraints, self.contact)
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
@@ -297,6 +305,7 @@ class Model(Layout):
             np.zeros((bodies, len(colliders)), bool), Pace(),
             np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seams.pairs))),
             self.first_rest(), np.zeros(0, np.float32), initial_joints(self.bodies, self.materials),
+            [body.rail.vertices.T for body in self.bodies if body.rail is not None],
         )  # fmt: skip
 
     def first_rest(self) -> np.ndarray:

@@ -41,12 +41,14 @@ class FrameInputs:
         planes: Point and normal of a plane.
         colliders: Vertices of a collider, (m, 3) [m].
         rest_shapes: Rest shape of a body with `dynamic_mesh`, (n, 3) [m].
+        rails: Vertices of the rail of a body, (m, 3) [m].
     """
 
     pin_targets: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
     planes: Mapping[Plane, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
     colliders: Mapping[Collider, np.ndarray] = dataclasses.field(default_factory=dict)
     rest_shapes: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
+    rails: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -387,6 +389,20 @@ class Simulation:
         if not np.array_equal(self._targets.colliders[number], wanted.T):
             self._targets.colliders[number] = wanted.T
 
+    def move_rail(self, body: Body, vertices: np.ndarray) -> None:
+        """Set where the vertices of a body's rail are at the end of the next frame, (m, 3) [m].
+
+        Raises:
+            ValueError: The body has no rail, the shape is wrong or a number is not finite.
+        """
+        self._body("body", body)
+        if body.rail is None:
+            raise ValueError(f"body {body.name} must have a rail to move it")
+        number = [one for one in self.bodies if one.rail is not None].index(body)
+        wanted = arguments.vectors(f"vertices of {body.rail.name}", vertices, len(body.rail.vertices))
+        if not np.array_equal(self._targets.rails[number], wanted.T):
+            self._targets.rails[number] = wanted.T
+
     def set_colliders(self, colliders: Sequence[Plane | Collider]) -> None:
         """Use these colliders from the next step on; state and cached frames stay.
 
@@ -584,6 +600,8 @@ class Simulation:
             self.move_plane(plane, *place)
         for collider, vertices in inputs.colliders.items():
             self.move_collider(collider, vertices)
+        for body, vertices in inputs.rails.items():
+            self.move_rail(body, vertices)
 
     def restore(self, frame: int, state: State, grabs: Sequence[Grab] = ()) -> None:
         """Forget all frames after a cached one, and set its state; everything is released except `grabs`."""

@@ -278,6 +278,7 @@ class Stepper:
         for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
             plane.lay_path(start, end, dt)
         model.contact.lay_path(state.colliders, targets.colliders, fraction)
+        model.slides.begin_frame(state.x, state.rails, targets.rails, fraction)
         model.tethers.strain = model.levels.strain = state.strain
         yield from model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
         self.watch.lap(model.contact.name)
@@ -289,7 +290,7 @@ class Stepper:
         state, targets = self.state, self.targets
         tearing.follow(state)
         state.pin_targets, state.planes, state.colliders = targets.pins.copy(), targets.planes, targets.colliders
-        state.rest = targets.rest
+        state.rest, state.rails = targets.rest, targets.rails
         loose = self.model.loose_pins
         state.pin_targets[:, loose] = state.x[:, self.model.pins[loose]]
         state.prediction_error = self.model.contact.prediction_error

@@ -91,7 +91,8 @@ def nearest_points(points: np.ndarray, vertices: np.ndarray, triangles: np.ndarr
 def closest_weights(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Barycentric weights of the nearest point of a triangle, (m, 3), for points (m, 3) and corners (m, 3, 3).
 
-    The nearest of four places: the foot of the perpendicular if it lies inside, and the nearest point of each edge.
+    The nearest of four places: the foot of the perpendicular if it lies inside, and the nearest point of each edge. A
+    line is a triangle whose last corner is the second one.
     """
     a, b, c = (corners[:, k] for k in range(3))
     ab, ac, ap = b - a, c - a, points - a
@@ -100,7 +101,7 @@ def closest_weights(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
     determinant = np.maximum(d00 * d11 - d01 * d01, 1e-300)
     v, w = (d11 * d20 - d01 * d21) / determinant, (d00 * d21 - d01 * d20) / determinant
     best = np.stack([1.0 - v - w, v, w], axis=1)
-    inside = (best >= 0.0).all(axis=1)
+    inside = (best >= 0.0).all(axis=1) & (determinant > 1e-300)
     nearest = np.where(inside, 0.0, np.inf)
     for k in range(3):
         start, along = corners[:, k], corners[:, k - 2] - corners[:, k]

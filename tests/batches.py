@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from guide_code import area
-from pbd_addon import Body, Material, Plane, Simulation
+from pbd_addon import Body, Material, Plane, Rail, Simulation
 from pbd_addon.constraints import Constraints
 
 SINGLE = (
     "attachment",
+    "sliding pin",
     "isometric bend",
     "dihedral bend",
     "tether",
@@ -57,10 +58,12 @@ def single(kind: str, seed: int) -> tuple[Simulation, np.ndarray]:
     """A simulation with one constraint of a kind, or two that share no particle, and a pose that violates it."""
     rng = np.random.default_rng(seed)
     vertices = np.array([[0.0, 0, 0], [1, 0, 0], [0.4, 0.9, 0], [0.6, -0.8, 0.0]]) + rng.normal(0.0, 0.05, (4, 3))
-    planes, pins, edges, faces = [], {}, [], HINGE
+    planes, pins, edges, faces, slides, rail = [], {}, [], HINGE, (), None
     settings = dict(NOTHING)
     if kind == "attachment":
         pins, settings["pin_stiffness"] = {2: 0.4}, 5e4
+    elif kind == "sliding pin":
+        slides, rail = [0, 2], Rail(rng.normal(0.0, 1.0, (3, 3)), edges=[[0, 1], [1, 2]])
     elif kind == "stretch":
         faces, edges, settings["stretch"], settings["compression"] = [], [[0, 1], [2, 3]], 4e6, 9e6
     elif kind == "shear":
@@ -78,7 +81,7 @@ def single(kind: str, seed: int) -> tuple[Simulation, np.ndarray]:
     elif kind == "plane":
         planes = [Plane((0.0, 0.0, 0.6), (0.1, 0.2, 1.0))]
     masses = None if kind == "tether" else rng.uniform(0.1, 1.0, 4)  # with masses given there are no tethers
-    body = Body(vertices, faces, Material(**settings), pins, edges=edges, masses=masses)
+    body = Body(vertices, faces, Material(**settings), pins, edges=edges, masses=masses, rail=rail, slides=slides)
     simulation = Simulation([body], planes, gravity=(0.0, 0.0, 0.0))
     if kind == "pairs":
         simulation.keep_apart(body, [0, 2], body, [1, 3], 3.0)

@@ -8,7 +8,7 @@ import pytest
 from batches import NOTHING, SINGLE, find, jacobian, single
 from guide_code import area
 from meshes import fold, grid, icosphere
-from pbd_addon import Body, Material, Plane, Simulation
+from pbd_addon import Body, Material, Plane, Rail, Simulation
 from pbd_addon.constraints import Constraints
 from pbd_addon.kernels import numpy as numpy_kernels
 from pbd_addon.slices import finish
@@ -24,8 +24,9 @@ def scene(seed: int) -> tuple[Simulation, np.ndarray]:
         sheet_vertices, quads, Material(bend_model="ISOMETRIC", bend=1e-3), pins={0: 1.0, 3: 1.0, 5: 0.5, 11: 0.25}
     )
     creased = Body(
-        sheet_vertices + np.array([0.0, 2.0, 0.0]), quads, Material(bend_model="DIHEDRAL", bend=1e-3), pins=[0]
-    )
+        sheet_vertices + np.array([0.0, 2.0, 0.0]), quads, Material(bend_model="DIHEDRAL", bend=1e-3), pins=[0],
+        rail=Rail([[-1.0, 1.8, 0.3], [1.0, 1.9, 0.2]], edges=[[0, 1]]), slides=[7, 9],
+    )  # fmt: skip
     ball_vertices, triangles = icosphere(0, 0.5)
     balloon = Body(ball_vertices + np.array([3.0, 0.0, 0.0]), triangles, Material(pressure_mode="VOLUME", pressure=1.3))
     open_balloon = Body(

@@ -34,6 +34,7 @@ SENTENCES = {
     "Mesh of '{name}' has other loose edges than the simulation was built for: press Reset": RESET,
     "Mesh of '{name}' has {new} {what}, the simulation was built for {old}: press Reset": RESET,
     "'{name}' was attached to '{other}', which is gone: press Reset": RESET,
+    "'{other}' has no faces or edges for '{name}' to slide along: choose another object": "",
     "'{name}' is attached to itself: choose another object under Attach To": "",
     "'{name}' is attached to '{other}', which has no surface: choose a mesh under Attach To": "",
     "'{name}' is attached to '{other}', which is disabled in viewports: enable it": "",

@@ -16,6 +16,7 @@ from .ropes import RopeBendConstraints, rope_rows
 from .seam_folds import SeamFoldConstraints, folds_across
 from .seams import SeamConstraints, WeldConstraints
 from .skin import PressurizedSkin
+from .slide import SlideConstraints, Sliding
 from .struts import StrutConstraints
 from .tether import TetherConstraints, tether_rows
 from .volume import Piece, VolumeConstraints
@@ -42,6 +43,8 @@ __all__ = [
     "SeamConstraints",
     "SeamFoldConstraints",
     "Sheet",
+    "SlideConstraints",
+    "Sliding",
     "StrutConstraints",
     "TetherConstraints",
     "VolumeConstraints",

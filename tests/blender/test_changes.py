@@ -256,6 +256,10 @@ def throw():
     objects("Flag")[0].pbd.velocity.x = 3.0
 
 
+def slide_along_the_mast():
+    objects("Flag")[0].pbd.attach_slide = True
+
+
 def follow_the_mesh():
     objects("Flag")[0].pbd.rest_shape = "DYNAMIC"
 
@@ -316,6 +320,7 @@ ROWS = [
     (drive_what_is_pinned, 1, "animation of 'Flag' changed"),
     (move_what_is_nothing_to_cloth, None, ""),
     (throw, None, ""),
+    (slide_along_the_mast, None, ""),
     (follow_the_mesh, None, ""),
     (rename, None, ""),
     (color, None, ""),
@@ -404,6 +409,7 @@ def test_undo_is_a_change_like_others(stage, edit):
 
 AT_FIRST = [
     (throw, "START"),
+    (slide_along_the_mast, "START"),
     (follow_the_mesh, "START"),
     (move_what_is_pinned, "START"),
     (turn_a_key_of_what_is_pinned, "START"),

@@ -135,7 +135,8 @@ def all_held(exam: MeshExam) -> str:
     """Some vertex must be free to move."""
     obj = exam.obj
     weights = np.zeros(len(exam.positions), np.float32)
-    for name in (obj.pbd.pin_group, obj.pbd.attach_group if obj.pbd.attach_object else ""):
+    firm = obj.pbd.attach_object is not None and not obj.pbd.attach_slide
+    for name in (obj.pbd.pin_group, obj.pbd.attach_group if firm else ""):
         if name in obj.vertex_groups:
             weights = np.maximum(weights, user_keys.read_weights(obj, name))
     return iface("All vertices are held: nothing can move") if len(weights) and (weights >= 1.0).all() else ""

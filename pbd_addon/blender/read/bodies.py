@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import Body
+from ... import Body, Rail
 from ..errors import PBDError
 from ..kinds import Object
 from ..scene import poses, surfaces, user_keys
 from ..scene.poses import Pose
+from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from . import mesh_io, rest_shape
 
@@ -18,11 +19,13 @@ def read_body(
     pose: Pose | None = None,
     masks: dict[str, np.ndarray] | None = None,
     deformed: np.ndarray | None = None,
+    target: Surface | None = None,
 ) -> Body:
     """A `Body` in world space, made from the user's shape under a pose, by default the last one.
 
     It begins in the shape `deformed`, (n, 3) float32 in object space, if modifiers made one. The faces of a mirrored
-    object are flipped, so that they look outward in the world as well.
+    object are flipped, so that they look outward in the world as well. Attached vertices that slide do so along
+    `target`; without it they are free.
 
     Raises:
         PBDError: The mesh cannot be simulated; the sentence says why and what to do.
@@ -38,6 +41,7 @@ def read_body(
     faces = mesh_io.read_polygons(obj.data)
     if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
         faces = surfaces.turned_around(faces)
+    slides = {} if target is None else mesh_io.read_slides(obj)
     vertices = poses.to_world(shape if deformed is None else deformed, pose.matrix)
     try:
         return Body(
@@ -52,6 +56,17 @@ def read_body(
             velocity=tuple(map(raw_settings.clean, obj.pbd.velocity)),
             angular_velocity=tuple(map(raw_settings.clean, obj.pbd.angular_velocity)),
             dynamic_mesh=obj.pbd.rest_shape == "DYNAMIC",
+            rail=_rail(obj, target) if slides else None,
+            slides=slides,
         )
     except ValueError as error:
         raise PBDError(str(error)) from error
+
+
+def _rail(obj: Object, target: Surface) -> Rail:
+    """What the attached vertices of an object slide along; raises `PBDError`."""
+    corners, starts = target.faces
+    if len(starts) < 2:
+        raise PBDError(f"'{target.name}' has no faces or edges for '{obj.name}' to slide along: choose another object")
+    faces, edges = (target.faces, ()) if target.has_faces else ((), corners.reshape(-1, 2))
+    return Rail(target.world(), faces, edges, name=target.name)

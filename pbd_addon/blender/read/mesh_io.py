@@ -119,7 +119,7 @@ def crease_check(obj: Object) -> int:
 
 
 def read_pins(obj: Object) -> dict[int, float]:
-    """Weights in (0, 1] of pinned and attached vertices, by vertex id; the attach weight wins.
+    """Weights in (0, 1] of pinned and attached vertices, by vertex id; the attach weight wins. Not of sliding ones.
 
     Raises:
         PBDError: A group is missing, or all vertices have weight 1.
@@ -133,17 +133,24 @@ def read_pins(obj: Object) -> dict[int, float]:
         if (weights >= 1.0).all():
             raise PBDError(f"All {len(weights)} vertices of '{obj.name}' are pinned: unpin some to simulate it")
     attached = read_attached(obj)
-    weights = np.where(attached > 0.0, attached, weights)
+    weights = np.where(attached > 0.0, 0.0 if obj.pbd.attach_slide else attached, weights)
     if (weights >= 1.0).all():
         raise PBDError(f"All {len(weights)} vertices of '{obj.name}' are held: let some go to simulate it")
     ids = np.flatnonzero(weights > 0.0)
     return dict(zip(ids.tolist(), weights[ids].tolist(), strict=True))
 
 
-def attached_to(obj: Object) -> tuple[int, str] | None:
-    """Uid of the object that this one is attached to, and the name of its attach group, or None."""
+def read_slides(obj: Object) -> dict[int, float]:
+    """Weights in (0, 1] of attached vertices that slide, by vertex id; raises `PBDError` if the group is missing."""
+    weights = read_attached(obj)
+    ids = np.flatnonzero(weights > 0.0) if obj.pbd.attach_slide else np.zeros(0, int)
+    return dict(zip(ids.tolist(), weights[ids].tolist(), strict=True))
+
+
+def attached_to(obj: Object) -> tuple[int, str, bool] | None:
+    """Uid of the object that this one is attached to, the name of its attach group, whether that slides; or None."""
     target, group = obj.pbd.attach_object, obj.pbd.attach_group
-    return (target.session_uid, group) if target is not None and group else None
+    return (target.session_uid, group, obj.pbd.attach_slide) if target is not None and group else None
 
 
 def read_attached(obj: Object) -> np.ndarray:

@@ -135,7 +135,7 @@ def read_surroundings(
         surface = _read(obj, depsgraph, known)
         if surface is None:
             continue
-        if len(surface.faces.starts) > 1:
+        if surface.has_faces:
             found[uid], settings[as_collider(uid)] = surface, collider_settings(obj, depsgraph)
         elif obj.pbd_collider.enabled:
             raise PBDError(f"'{obj.name}' has no faces to collide with: add faces, or remove the collider")

@@ -51,7 +51,7 @@ class Role(NamedTuple):
     """Properties of an object that its simulated frames were made for."""
 
     name: str
-    attached_to: tuple[int, str] | None
+    attached_to: tuple[int, str, bool] | None
     by_modifier: bool
     posed_after: bool
     baked: bool
@@ -63,7 +63,7 @@ class FirstFrameInputs(NamedTuple):
     shape: np.ndarray  # (n, 3) float32, the user's at the key values of the first frame, object space [m]
     follows: tuple  # of `followed`
     weights: dict[str, np.ndarray]  # of its maps
-    pins: dict[int, float]  # weights by vertex, if asked for
+    pins: dict[int, float]  # weights of pinned and sliding vertices, if asked for
 
 
 class Edits(NamedTuple):
@@ -244,7 +244,7 @@ def read_first_inputs(
     """The `FirstFrameInputs` of an object under the pose of the first frame; raises `PBDError`."""
     painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd)))
     shape = user_keys.user_shape(obj, pose.key_values, masks)
-    pins = mesh_io.read_pins(obj) if with_pins else {}
+    pins = mesh_io.read_pins(obj) | mesh_io.read_slides(obj) if with_pins else {}
     return FirstFrameInputs(shape, followed(obj), maps.read(obj, painted), pins)
 
 

@@ -27,7 +27,12 @@ class Surface(NamedTuple):
     name: str  # of the object
     matrix: np.ndarray  # (4, 4) float64, object to world
     points: np.ndarray  # (n, 3) float32, object space [m]
-    faces: Polygons
+    faces: Polygons  # where there are none, the edges, with two corners each
+
+    @property
+    def has_faces(self) -> bool:
+        """Whether there are faces, not only edges."""
+        return bool((np.diff(self.faces.starts) > 2).any())
 
     @property
     def mirrored(self) -> bool:
@@ -120,7 +125,7 @@ def read(obj: Object, depsgraph: Depsgraph, known: Surface | None = None) -> Sur
 
 
 def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
-    """Faces of a mesh, or of None; those of the known surface if they are equal.
+    """Faces of a mesh, or of None, and without any its edges; those of the known surface if they are equal.
 
     Only corners are compared: reading where faces start takes fifty times as long.
     """
@@ -128,6 +133,8 @@ def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
     if len(corners):
         mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
     count = 0 if mesh is None else len(mesh.polygons)
+    if mesh is not None and not count and len(mesh.edges):
+        return _edges(mesh, known)
     if known is not None and len(known.faces.starts) == count + 1 and np.array_equal(known.faces.corners, corners):
         return known.faces
     starts = np.empty(count + 1, np.int32)
@@ -135,6 +142,13 @@ def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
         mesh.polygons.foreach_get("loop_start", starts[:-1])
     starts[-1] = len(corners)
     return Polygons(corners, starts)
+
+
+def _edges(mesh: Mesh, known: Surface | None) -> Polygons:
+    corners = np.empty(2 * len(mesh.edges), np.int32)
+    mesh.edges.foreach_get("vertices", corners)
+    edges = Polygons(corners, np.arange(0, len(corners) + 1, 2, np.int32))
+    return known.faces if known is not None and all(map(np.array_equal, known.faces, edges)) else edges
 
 
 def is_simulated(obj: Object) -> bool:

@@ -54,6 +54,11 @@ def is_other_mesh(group: Any, obj: Object) -> bool:
     return obj.type == "MESH" and obj != group.id_data
 
 
+def is_other_support(group: Any, obj: Object) -> bool:
+    """Poll of a pointer: any other mesh or curve."""
+    return obj.type in ("MESH", "CURVE") and obj != group.id_data
+
+
 BAKE_MODES = (
     ("ABSOLUTE", "Absolute Keys", "One animated value, Evaluation Time, plays the keys in order: small and smooth"),
     ("RELATIVE", "Relative Keys", "Every frame is a key with its own animated value"),
@@ -95,15 +100,21 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
     attach_object: Link(
         name="Attach To",
-        description="Mesh that the attached vertices follow as it moves and deforms: a body, a sail's mast",
+        description="Mesh or curve that the attached vertices follow as it moves and deforms: a body, a sail's mast",
         type=bpy.types.Object,
-        poll=is_other_mesh,
+        poll=is_other_support,
     )
     attach_group: Text(
         name="Attach Group",
         description="Vertex group of the vertices that follow the surface of that mesh. "
         "Weight 1 holds firmly, less is a spring",
         update=on_group("attach_group"),
+    )
+    attach_slide: Switch(
+        name="Slide",
+        description="Attached vertices keep their distance from that mesh and slide along it without friction: rings "
+        "on a curtain rod, a skirt on the hips. They slide along edges where there are no faces. Press Reset to see a "
+        "change",
     )
     output: Choice(
         name="Output",

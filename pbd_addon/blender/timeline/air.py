@@ -196,4 +196,5 @@ def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray
 
 
 def _polygons(surface: Any) -> list[list[int]]:
-    return [face.tolist() for face in np.split(surface.faces.corners, surface.faces.starts[1:-1])]
+    faces = np.split(surface.faces.corners, surface.faces.starts[1:-1])
+    return [face.tolist() for face in faces if len(face) > 2]

@@ -130,7 +130,8 @@ def matches_start(
     ):
         return False
     body = member.body
-    return not pins or inputs.pins == dict(zip(body.pin_ids.tolist(), body.pin_weights.tolist(), strict=True))
+    ids, weights = [*body.pin_ids, *body.slide_ids], [*body.pin_weights, *body.slide_weights]
+    return not pins or inputs.pins == dict(zip(ids, weights, strict=True))
 
 
 def _needs_settling(record: Record, begin: SceneSnapshot, user: UserState) -> bool:

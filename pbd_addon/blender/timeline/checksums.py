@@ -13,10 +13,11 @@ from .simulated_object import SimulatedObject
 
 
 def pins(member: SimulatedObject) -> int:
-    """A checksum of a member's pins: vertices, weights, offsets and the attach group."""
+    """A checksum of a member's pins and of what slides: vertices, weights, offsets and the attach group."""
     group = member.attached_to and member.attached_to[1]
     body, offsets = member.body, member.pin_offsets.tolist()
-    return zlib.crc32(repr((body.pin_ids.tolist(), body.pin_weights.tolist(), offsets, group)).encode())
+    slides = (body.slide_ids.tolist(), body.slide_weights.tolist()) if len(body.slide_ids) else ()
+    return zlib.crc32(repr((body.pin_ids.tolist(), body.pin_weights.tolist(), offsets, group, *slides)).encode())
 
 
 def shape_check(member: SimulatedObject) -> int:

@@ -93,6 +93,8 @@ class DiskCache:
             known[uid].world().T if uid in known else one.collider.vertices.T
             for uid, one in self.record.scene_sim.colliders.items()
         ]
+        members = [one for one in self.record.scene_sim.members if one.body.rail is not None]
+        rails = [known[one.attachment.uid].world().T for one in members]
         penetrated = rest["penetrated"]
         if penetrated.shape != (len(rest["strain"]), len(places)):  # colliders were others then
             penetrated = np.zeros((len(rest["strain"]), len(places)), bool)
@@ -101,7 +103,7 @@ class DiskCache:
             planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
             prediction_error=rest["straying"], pushed=rest["pushed"], skin=rest["skin"], penetrated=penetrated,
             pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"], seams=rest["seams"],
-            rest=rest["rest"], plastic=rest["plastic"], joined=rest["joined"],
+            rest=rest["rest"], plastic=rest["plastic"], joined=rest["joined"], rails=rails,
         )  # fmt: skip
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:

@@ -219,12 +219,13 @@ class SceneSimulation:
         return (iface(note).format(count=count),)
 
     def inputs(self, scene: Scene, snapshot: SceneSnapshot) -> FrameInputs:
-        """Pin targets, rest shapes, floor and colliders of a snapshot, in world space.
+        """Pin targets, rails, rest shapes, floor and colliders of a snapshot, in world space.
 
         Raises:
             PBDError: The faces of an attachment's target changed, or the floor is invalid.
         """
-        shapes, targets, rests = self.with_pins_only(snapshot).deformed, {}, {}
+        shapes = self.with_pins_only(snapshot).deformed
+        targets, rests, rails = {}, {}, {}
         for member, obj in self.objects(scene):
             body, pose, shape = member.body, snapshot.poses.get(member.uid), shapes.get(member.uid)
             # All stays as it is where the pose is unknown: baked cloth, or cloth that a render leaves out.
@@ -239,10 +240,15 @@ class SceneSimulation:
                 targets[body] = poses.to_world(pinned, pose.matrix) + self._pin_ways(member, snapshot, scene)
         for member in self.members:
             bound = member.attachment
-            if bound is not None and member.body in targets:
+            slides = bound is not None and bound.points is None and member.uid in snapshot.poses
+            if bound is not None and (slides or member.body in targets):
                 surface = snapshot.surfaces.get(bound.uid)
                 check_surface(member, bound.surface, surface)
-                targets[member.body][bound.rows] = bound.points.follow(self._place(bound.uid, surface))
+                place = self._place(bound.uid, surface)
+                if bound.points is None:
+                    rails[member.body] = place
+                else:
+                    targets[member.body][bound.rows] = bound.points.follow(place)
         colliders = {
             one.collider: self._place(uid, snapshot.surfaces[uid])
             for uid, one in self.colliders.items()
@@ -250,7 +256,7 @@ class SceneSimulation:
         }
         floor = floor_plane(snapshot.settings[scene.session_uid].floor, scene.name)
         planes = {self.floor: (floor.point.tolist(), UP)}
-        return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders, rest_shapes=rests)
+        return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders, rest_shapes=rests, rails=rails)
 
     def _pin_ways(self, member: SimulatedObject, snapshot: SceneSnapshot, scene: Scene) -> np.ndarray:
         """Offsets (k, 3) [m] of pins placed by grabbing from the mesh.

@@ -21,11 +21,11 @@ from ..settings import maps, raw_settings
 
 
 class Attachment(NamedTuple):
-    """The pins of a member that follow the surface of another object."""
+    """The pins of a member that follow the surface of another object, or where its vertices slide along that."""
 
     uid: int  # of that object
     rows: np.ndarray  # (k,) int, indices into the body's pins
-    points: SurfacePoints
+    points: SurfacePoints | None  # of these pins; None if vertices slide
     surface: Surface  # at the time of binding
 
 
@@ -40,7 +40,7 @@ class SimulatedObject(NamedTuple):
     undeformed: np.ndarray  # (n, 3) float64, the user's shape at the start, without modifiers, world space [m]
     follows: tuple  # of `user_state.followed`
     posed_after: bool  # of `output_choice.is_posed_after`
-    attached_to: tuple[int, str] | None = None  # of `mesh_io.attached_to`
+    attached_to: tuple[int, str, bool] | None = None  # of `mesh_io.attached_to`
     attachment: Attachment | None = None
     pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
     loose: int = 0  # of `mesh_io.loose_check`
@@ -60,7 +60,9 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
     """
     masks = user_keys.read_masks(obj)
     pose, deformed = snapshot.poses[obj.session_uid], snapshot.deformed.get(obj.session_uid)
-    body = bodies.read_body(obj, pose=pose, masks=masks, deformed=deformed)
+    tied = mesh_io.attached_to(obj)
+    target = snapshot.surfaces.get(tied[0]) if tied else None
+    body = bodies.read_body(obj, pose=pose, masks=masks, deformed=deformed, target=target)
     return SimulatedObject(
         uid=obj.session_uid,
         name=obj.name,
@@ -73,7 +75,7 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
         else poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix),
         follows=user_state.followed(obj),
         posed_after=output_choice.is_posed_after(obj),
-        attached_to=mesh_io.attached_to(obj),
+        attached_to=tied,
         attachment=attachment(obj, body, snapshot),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
         weights=maps.read(obj, maps.groups(raw_settings.maps_from(snapshot.settings[obj.session_uid]))),
@@ -86,13 +88,16 @@ def attachment(obj: Object, body: Body, snapshot: SceneSnapshot) -> Attachment |
     Raises:
         PBDError: That object has no surface.
     """
+    if body.rail is not None:
+        uid = obj.pbd.attach_object.session_uid
+        return Attachment(uid, np.zeros(0, int), None, snapshot.surfaces[uid])
     weights = mesh_io.read_attached(obj)
     rows = np.flatnonzero(weights[body.pin_ids] > 0.0)
     if not len(rows):
         return None
     target = obj.pbd.attach_object
     surface = snapshot.surfaces.get(target.session_uid)
-    if surface is None or len(surface.faces.starts) < 2:
+    if surface is None or not surface.has_faces:
         raise PBDError(f"'{target.name}' has no faces to attach '{obj.name}' to: add faces, or choose another object")
     points = body.vertices[body.pin_ids[rows]]
     try:
