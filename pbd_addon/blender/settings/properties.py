@@ -115,6 +115,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         description="Attached vertices keep their distance from that mesh and slide along it without friction: rings "
         "on a curtain rod, a skirt on the hips. They slide along edges where there are no faces. Press Reset to see a "
         "change",
+        options=set(),
     )
     output: Choice(
         name="Output",
