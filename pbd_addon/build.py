@@ -225,7 +225,7 @@ def with_colliders(model: Model, colliders: Sequence[Collider]) -> Model:
 
 def _with_contact(model: Model, colliders: Sequence[Collider]) -> Model:
     """The model with these colliders and its welds; `_renewed` or the like follows."""
-    contact = _build_contact(model, colliders, model.plane_constraints, model.seams, model.welds)
+    contact = _build_contact(model, colliders, model.plane_constraints, model.seams, model.welds, model.contact)
     model.skin.outside = [*model.plane_constraints, contact]
     return dataclasses.replace(model, colliders=tuple(colliders), contact=contact)
 
@@ -354,10 +354,12 @@ def _build_contact(
     planes: Sequence[PlaneConstraints],
     seams: SeamConstraints,
     welds: WeldConstraints,
+    before: ContactConstraints | None = None,
 ) -> ContactConstraints:
     """Contact of the surfaces of all bodies and colliders; particles of colliders come after those of bodies.
 
-    It knows of welded particles only the first of each group.
+    It knows of welded particles only the first of each group. It takes over the surfaces of colliders that were there
+    `before`: those of a character take longer to build than all else.
     """
     rest = np.concatenate([body.rest_vertices for body in layout.bodies])
     surfaces = [
@@ -366,9 +368,13 @@ def _build_contact(
         else None
         for body, part in zip(layout.bodies, layout.slices)
     ]
+    known = dict(zip(before.colliders, before.obstacles)) if before else {}
     obstacles, at = [], len(rest)
     for collider in colliders:
-        obstacles.append(Surface(collider.mesh, collider.vertices, at, exact=True))
+        obstacle = known.get(collider)
+        if obstacle is None or obstacle.part.start != at:
+            obstacle = Surface(collider.mesh, collider.vertices, at, exact=True)
+        obstacles.append(obstacle)
         at += len(collider.vertices)
     sewn = ~layout.sewn.roped[seams.body]
     edges = _stacked(layout, [mesh.edges for mesh in _meshes(layout)])[0]
