@@ -94,7 +94,10 @@ class DiskCache:
             for uid, one in self.record.scene_sim.colliders.items()
         ]
         members = [one for one in self.record.scene_sim.members if one.body.rail is not None]
-        rails = [known[one.attachment.uid].world().T for one in members]
+        rails = [
+            known[one.attachment.uid].world().T if one.attachment.uid in known else one.body.rail.vertices.T
+            for one in members
+        ]
         penetrated = rest["penetrated"]
         if penetrated.shape != (len(rest["strain"]), len(places)):  # colliders were others then
             penetrated = np.zeros((len(rest["strain"]), len(places)), bool)
