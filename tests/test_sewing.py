@@ -105,6 +105,29 @@ def test_a_back_that_is_5_percent_longer_is_sewn_too(kernels):
     assert report.strain_p95 < 0.025  # what both sides must take
 
 
+@pytest.mark.parametrize("kernels", available())
+def test_springs_are_solved_around_welds_without_a_push(kernels):
+    """What springs pull at held welds is given to the body; without its springs, each side of a weld went its way."""
+    simulation, body, pairs = sew(columns=6, rows=6, width=0.3, height=0.3, apart=0.3, kernels=kernels)
+    stepped(simulation, body, 18)
+    assert gaps(simulation, body, pairs).max() == 0.0
+    model, x = simulation._model, simulation.positions(body).T.copy()
+    p = x * np.array([[1.0], [1.0], [1.02]])
+    start = p.copy()
+    model.welds.solve_springs(load(kernels), model.springs, p, x, np.ones(x.shape[1]))
+    impulses = (p - start) / model.w
+    turning = np.cross(start - start.mean(axis=1, keepdims=True), impulses, axis=0)
+    size = np.abs(impulses).sum()
+    assert np.abs(impulses.sum(axis=1)).max() < 1e-9 * size
+    assert np.abs(turning.sum(axis=1)).max() < 1e-3 * 0.3 * size
+    one, other = p[:, pairs.T].swapaxes(0, 1)
+    np.testing.assert_array_equal(one, other)
+    beside = np.isin(body.mesh.edges, pairs).any(axis=1) & ~body.is_seam
+    ends = body.mesh.edges[beside]
+    strain = np.linalg.norm(p[:, ends[:, 0]] - p[:, ends[:, 1]], axis=0) / body.rest_lengths[beside] - 1.0
+    assert np.abs(strain).mean() < 0.01
+
+
 def test_four_panels_meet_in_one_point():
     """Those that lie opposite have no seam with each other, and still do not keep the others apart there."""
     flat, quads = grid(6, 6, 0.15, 0.15)

@@ -115,7 +115,7 @@ class WeldConstraints(Constraints):
     """C = p - mean of its group, for all particles of groups that are one: they are put where their mean is.
 
     This keeps their momentum, and all get the same bits. Then the springs around them are solved once more while they
-    are held, see `HELD_SHARE`; the momentum that this adds is taken from each island as a rigid motion.
+    are held, see `HELD_SHARE`; what these pull at them moves each island as a rigid body, so that momentum is kept.
 
     Args:
         pairs: Particles that are one, (m, 2) int.
@@ -197,20 +197,37 @@ class WeldConstraints(Constraints):
         before = p.take(self.members, axis=1)
         self.unite(p)
         self.multipliers += self._masses * (p.take(self.members, axis=1) - before)
-        if self.springs:
-            self._solve_around(kernels, p, x)
+        self.solve_springs(kernels, self.springs, p, x)
 
-    def _solve_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        """Solve the springs once more, with the welds held; in place."""
-        start, (masses, islands, island_masses) = p.copy(), self._islands
-        for kind in self.springs:
-            kind.project_around(kernels, p, x, self._held_share)
+    def solve_springs(
+        self,
+        kernels: Kernels,
+        springs: Sequence[DistanceConstraints | SeamConstraints],
+        p: np.ndarray,
+        x: np.ndarray,
+        share: np.ndarray | None = None,
+    ) -> None:
+        """Project springs once more, with inverse masses times `share` (n,), and with the welds held; in place.
+
+        Without that, the particles of a weld follow the springs of one side each, and their mean strains both.
+        """
+        if not self.active and share is None:
+            return
+        start = p.copy()
+        held = self._held_share if share is None else np.minimum(share, self._held_share)
+        for kind in springs:
+            kind.project_around(kernels, p, x, held)
+        if not self.active:
+            return
+        own = self.members if share is None else self.members[share[self.members] > HELD_SHARE]
+        withheld = np.zeros_like(p)
+        withheld[:, own] = (1.0 / HELD_SHARE - 1.0) * (p - start).take(own, axis=1)
         self.unite(p)
-        added = p - start
-        center, drift, turn = kernels.island_motion(start, added, masses, islands, island_masses)
-        kernels.approach(added, start, islands, center, drift, turn, np.ones(len(island_masses)))
-        added[:, self._fixed] = 0.0
-        p -= added  # the rigid part of it
+        masses, islands, island_masses = self._islands
+        fixed = p[:, self._fixed]
+        motion = kernels.island_motion(start, withheld, masses, islands, island_masses)
+        kernels.add_rigid(p, start, islands, *motion)
+        p[:, self._fixed] = fixed
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return np.linalg.norm(x[self.members] - x[self.first[self.members]], axis=1)

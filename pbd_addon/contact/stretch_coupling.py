@@ -69,10 +69,7 @@ def project_together(
         if can_tear and share.min() == 1.0:
             return
         before = p.copy()
-        for kind in springs:
-            kind.project_around(kernels, p, x, share)
-        seams.project_around(kernels, p, x, share)
-        contact.welds.unite(p)
+        contact.welds.solve_springs(kernels, [*springs, seams], p, x, share)
         contact.withhold(kernels, np.where(held, p - before, 0.0), HELD_SHARE)
         contact.project_again(kernels, p)
 
