@@ -188,25 +188,25 @@ def pave() -> None:
         kit.add_block("Slab", (0.8 * number, 0.0, 0.0), (0.76, 1.2, 0.004), stone)
 
 
-def follow(camera: bpy.types.Object) -> None:
+def follow(camera: bpy.types.Object, start: int = START) -> None:
     """Let the camera go beside the figure, at its pace."""
     way = 0.5 * STEPS * STRIDE
     x, y, z = camera.location
-    kit.key(camera, "location", {START: (x - way, y, z), START + STEPS * PACE: (x + way, y, z)})
+    kit.key(camera, "location", {start: (x - way, y, z), start + STEPS * PACE: (x + way, y, z)})
 
 
-def walk(rig: bpy.types.Object) -> None:
-    """Key some steps: legs and arms swing, shoulders turn against them, and the armature goes along X."""
-    last = START + STEPS * PACE
+def walk(rig: bpy.types.Object, start: int = START) -> None:
+    """Key some steps from `start` on: legs and arms swing, shoulders turn against them, and the rig goes along X."""
+    last = start + STEPS * PACE
     way = STEPS * STRIDE
-    kit.key(rig, "location", {START: (-0.5 * way, 0.0, 0.0), last: (0.5 * way, 0.0, 0.0)})
-    swings = {START: 0.0, last + PACE // 2: 0.0}
-    swings |= {START + PACE * step + PACE // 2: (-1.0) ** step for step in range(STEPS)}
+    kit.key(rig, "location", {start: (-0.5 * way, 0.0, 0.0), last: (0.5 * way, 0.0, 0.0)})
+    swings = {start: 0.0, last + PACE // 2: 0.0}
+    swings |= {start + PACE * step + PACE // 2: (-1.0) ** step for step in range(STEPS)}
     frames = sorted(swings)
     for side, sign in (("L", 1.0), ("R", -1.0)):
         turn(rig, f"Thigh.{side}", 0, {frame: 24.0 * sign * swings[frame] for frame in frames})
-        bends = dict.fromkeys(frames, 8.0) | {START: 0.0, last + PACE // 2: 0.0}
-        bends |= {START + PACE * step: 48.0 for step in range(1, STEPS) if (-1.0) ** step == sign}
+        bends = dict.fromkeys(frames, 8.0) | {start: 0.0, last + PACE // 2: 0.0}
+        bends |= {start + PACE * step: 48.0 for step in range(1, STEPS) if (-1.0) ** step == sign}
         turn(rig, f"Shin.{side}", 0, {frame: bends[frame] for frame in sorted(bends)})
         turn(rig, f"Arm.{side}", 0, {frame: -20.0 * sign * swings[frame] for frame in frames})
         turn(rig, f"Forearm.{side}", 0, {frame: 14.0 + 6.0 * abs(swings[frame]) for frame in frames})

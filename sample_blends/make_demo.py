@@ -54,6 +54,7 @@ STILLS = {
     "gears": (30,),
     "dress": (30,),
     "cape": (50,),
+    "shirt": (58,),
     "laundry": (49,),
     "spinnaker": (44,),
     "hot_air_balloon": (66,),

@@ -7,6 +7,7 @@ import character
 import draped
 import filled
 import hung
+import sewn
 import torn
 import turning
 
@@ -25,6 +26,7 @@ SAMPLES = {
         turning.gears,
         draped.dress,
         character.cape,
+        sewn.shirt,
         blown.laundry,
         blown.spinnaker,
         blown.hot_air_balloon,

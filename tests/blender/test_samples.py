@@ -13,11 +13,12 @@ from scenes import go, shown
 from crossings import crossing_pairs, crossing_pairs_between, deepest_penetration, distances, is_inside
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
-OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "tablecloth")
+OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "shirt", "tablecloth")
 OF_AIR = ("hot_air_balloon", "laundry", "party_balloons", "spinnaker")
 TORN = ("burst_balloon", "torn_flag", "torn_sheet")
 NAMES = ("air_mattress", "balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_AIR, *OF_CONTACT, *TORN)
 DEFAULT_GRAY = 0.8  # a new material's color in Solid
+ROUNDING = 1e-6  # [m], in world space
 LARGEST = 200_000  # [bytes]: they are part of every clone
 
 
@@ -672,6 +673,35 @@ def test_cape_follows_its_walker_and_trails(open_sample):
     assert max(lag[frame] for frame in range(20, 70)) > lag[8] + 0.1  # it trails while the figure walks
     assert min(lag[frame] for frame in range(80, 93)) < lag[8]  # and swings on when that stops
     assert np.percentile(np.abs(sample.strain("Cape")), 95) < 0.05
+
+
+@pytest.mark.slow
+def test_shirt_is_sewn_around_its_walker(open_sample):
+    """All seams close and stay closed while the arms come down and the walk begins; nothing crosses."""
+    sample = open_sample("shirt")
+    shirt, figure = sample.only(), bpy.data.objects["Figure"]
+    seams = np.array([edge.is_loose for edge in shirt.data.edges])
+    pairs = np.array([edge.vertices[:] for edge in shirt.data.edges])[seams]
+    assert len(pairs) == 80
+    start = figure.parent.matrix_world.translation.x
+    for frame in sample.play(46):
+        positions = shown(shirt).astype(float)
+        closed = np.abs(np.diff(positions[pairs], axis=1)).max(axis=(1, 2)) < ROUNDING
+        assert closed.all() or frame < 30, f"open in frame {frame}"
+        if frame % 6 == 0:
+            first = np.arange(len(positions))
+            first[pairs[closed, 1]] = pairs[closed, 0]
+            (member,) = sample.session.get(sample.scene).scene_sim.members
+            faces = first[first][member.body.mesh.triangles]  # twice, as four panels meet below the arms
+            assert not len(crossing_pairs(positions, faces)), f"tangled in frame {frame}"
+            through = crossing_pairs_between(positions, faces, *surface("Figure"))
+            assert not sum(map(len, through)), f"through the figure in frame {frame}"
+            assert np.abs(sample.strain("Shirt")[~seams]).mean() < 0.01
+    walked = figure.parent.matrix_world.translation.x - start
+    assert walked > 0.1
+    assert positions[:, 0].mean() - start == pytest.approx(walked, abs=0.1)
+    assert positions[:, 2].max() > 1.38  # it hangs from the shoulders, with the arms in its sleeves
+    assert np.ptp(positions[:, 1]) > 0.5
 
 
 @pytest.mark.slow
