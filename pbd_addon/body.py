@@ -51,7 +51,8 @@ class Body:
         mesh: The topology, a `TriMesh`.
         pin_ids: Pinned vertices in ascending order, (k,) int; `pin_weights` beside them, (k,).
         slide_ids, slide_weights: The same of sliding ones.
-        is_seam: Which of `mesh.edges` can be seams, (e,) bool: they have no face, and both ends have.
+        is_loose: Which of `mesh.edges` have no face, (e,) bool.
+        is_seam: Which of these can be seams, (e,) bool: both of their ends have faces.
         seams: Their vertices, (s, 2) int.
         origin: The body as given, itself unless it was made by `connected`.
         notes: Sentences about what was repaired or left out.
@@ -122,7 +123,7 @@ class Body:
         """Set what follows from the topology where `joined` (n,) int are one, as `TriMesh` has it."""
         loose = self._loose if joined is None else joined[self._loose]
         self.mesh = TriMesh(self.rest_vertices, self.polygons, self._loose, joined)
-        self.is_seam = self._find_seams(loose)
+        self._find_loose_edges(loose)
         self.edge_compliances = self._own_compliances(loose, self._compliances)
         self.rest_lengths = self.mesh.edge_lengths(self.rest_vertices)
         self._area_of_vertices = self._weighed_areas()
@@ -253,14 +254,15 @@ class Body:
         shares = np.repeat(0.5 * ROPE_WIDTH * self.rest_lengths[which], 2)
         return np.bincount(self.mesh.edges[which].ravel(), shares, len(self.vertices))
 
-    def _find_seams(self, loose: np.ndarray) -> np.ndarray:
-        """`is_seam` among the edges that were given, (e, 2) int."""
+    def _find_loose_edges(self, loose: np.ndarray) -> None:
+        """Note `is_loose` and `is_seam` among the edges that were given, (e, 2) int."""
         mesh, n = self.mesh, len(self.vertices)
         has_face = np.zeros(n, bool)
         has_face[mesh.triangles] = True
         keys = pair_keys(mesh.edges, n)
         of_faces = np.isin(keys, pair_keys(half_edges(mesh.triangles)[0], n))
-        return np.isin(keys, pair_keys(loose, n)) & ~of_faces & has_face[mesh.edges].all(axis=1)
+        self.is_loose = np.isin(keys, pair_keys(loose, n)) & ~of_faces
+        self.is_seam = self.is_loose & has_face[mesh.edges].all(axis=1)
 
     def _notes(self) -> tuple[str, ...]:
         mesh, notes = self._whole_mesh, []

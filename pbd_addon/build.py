@@ -114,7 +114,7 @@ def build_model(
     pairs, owners = _stacked(layout, [body.seams for body in bodies])
     usual = [float(np.median(body.rest_lengths[~body.is_seam])) if len(body.seams) else 0.0 for body in bodies]
     seams = SeamConstraints(pairs, owners, np.array(usual)[owners], w)
-    welds = WeldConstraints(seams.pairs[sewn.welded], len(w))
+    welds = _build_welds(layout, seams, len(w))
     contact = _build_contact(layout, colliders, plane_constraints, seams, welds)
     yield
     bends, folds = _build_bends(layout, w, materials)
@@ -183,9 +183,10 @@ def with_materials(
         if not same_joints:
             return _in_order(model)
     elif not np.array_equal(sewn.welded, model.sewn.welded):
-        welds = WeldConstraints(model.seams.pairs[sewn.welded], len(model.w))
+        model = dataclasses.replace(model, sewn=sewn)
+        welds = _build_welds(model, model.seams, len(model.w))
         seam_folds = _build_seam_folds(model, model.w, welds)
-        model = dataclasses.replace(model, sewn=sewn, welds=welds, seam_folds=seam_folds)
+        model = dataclasses.replace(model, welds=welds, seam_folds=seam_folds)
         model = _with_contact(model, model.colliders)
     model.volume.opened = opened
     inertia = _inertia(model, materials, maps, settings, model.volume)
@@ -362,12 +363,12 @@ def _build_contact(
     `before`: those of a character take longer to build than all else.
     """
     rest = np.concatenate([body.rest_vertices for body in layout.bodies])
-    surfaces = [
-        Surface(body.mesh, body.rest_vertices, part.start, first=welds.first[part])
-        if len(body.mesh.triangles)
-        else None
-        for body, part in zip(layout.bodies, layout.slices)
-    ]
+    surfaces = []
+    for body, part, is_rope in zip(layout.bodies, layout.slices, _ropes(layout)):
+        loose = body.mesh.edges[is_rope]
+        has_any = len(body.mesh.triangles) + len(loose) > 0
+        shape = body.mesh, body.rest_vertices, part.start
+        surfaces.append(Surface(*shape, first=welds.first[part], loose_edges=loose) if has_any else None)
     known = dict(zip(before.colliders, before.obstacles)) if before else {}
     obstacles, at = [], len(rest)
     for collider in colliders:
@@ -382,6 +383,20 @@ def _build_contact(
     of_particles = np.repeat(usual_edges, [len(body.vertices) for body in layout.bodies])
     beside = SeamNeighbors(seams.pairs[sewn], edges, welds.first, of_particles)
     return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside)
+
+
+def _build_welds(layout: Layout, seams: SeamConstraints, count: int) -> WeldConstraints:
+    """What is sewn is one, and so are the ends of ropes' edges without a length, as a curve has with doubled points."""
+    points = [
+        body.mesh.edges[is_rope & ~body.is_seam & (body.rest_lengths == 0.0)]
+        for body, is_rope in zip(layout.bodies, _ropes(layout))
+    ]
+    return WeldConstraints(np.concatenate([seams.pairs[layout.sewn.welded], _stacked(layout, points)[0]]), count)
+
+
+def _ropes(layout: Layout) -> list[np.ndarray]:
+    """Which edges of each body are ropes, (e,) bool: those without a face, unless they are seams."""
+    return [body.is_loose & (roped | ~body.is_seam) for body, roped in zip(layout.bodies, layout.sewn.roped)]
 
 
 def _meshes(layout: Layout) -> list[TriMesh]:

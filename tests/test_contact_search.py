@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -62,12 +63,13 @@ def fold_angles(x: Places, triangles: np.ndarray, edges: np.ndarray) -> np.ndarr
 class Mesh:
     """A surface with positions to move, as the search and as brute force see it."""
 
-    def __init__(self, vertices: Places, faces: object, start: int) -> None:
-        self.body = Body(vertices, faces)
-        self.triangles = self.body.mesh.triangles.astype(int)
-        self.edges = unique_edges(self.triangles)
+    def __init__(self, vertices: Places, faces: object, start: int, loose_edges: Sequence[Sequence[int]] = ()) -> None:
+        self.body = Body(vertices, faces, edges=loose_edges)
+        self.triangles = self.body.mesh.triangles.astype(int).reshape(-1, 3)
+        loose = np.array(loose_edges, int).reshape(-1, 2)
+        self.edges = np.concatenate([unique_edges(self.triangles), loose])
         self.x, self.start = np.array(vertices, float), start
-        self.surface = Surface(self.body.mesh, vertices, start)
+        self.surface = Surface(self.body.mesh, vertices, start, loose_edges=loose)
 
     @property
     def part(self) -> slice:
@@ -280,6 +282,37 @@ def test_a_folded_sheet_finds_what_comes_near(seed, speed, is_smooth):
     rng = np.random.default_rng(10 + seed)
     step = motion(x, rng, speed * EDGE) + 3.0 * EDGE * rng.normal(size=3)
     assert check(pair, [sheet], step, seed, is_smooth=is_smooth) > 0
+
+
+def coil(points: int) -> Places:
+    """A coil of two turns, little farther from a folded sheet and from itself than it must be."""
+    angle = np.linspace(0.0, 4.0 * np.pi, points)
+    height = DISTANCE * (4.0 + 1.2 * angle / (2.0 * np.pi))
+    return np.column_stack([2.0 * EDGE * np.cos(angle), 1.5 * EDGE * np.sin(angle), height])
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("is_one_mesh", [True, False])
+def test_a_rope_finds_what_comes_near(speed, is_one_mesh):
+    """Its vertices find triangles and its edges find edges: its own, of what it is tied to, and of other cloth."""
+    x, flat, quads = folded_sheet(1)
+    string = coil(25)
+    edges = np.column_stack([np.arange(24), np.arange(1, 25)])
+    rng = np.random.default_rng(5)
+    if is_one_mesh:
+        tied = np.concatenate([[[100, len(x)]], edges + len(x)])
+        mesh = Mesh(np.concatenate([x, string]), quads, 0, tied)
+        mesh.body.rest_vertices = np.concatenate([flat, string + 1.0])
+        rest = np.ascontiguousarray(mesh.body.rest_vertices.T)
+        pair, meshes = SurfacePair(mesh.surface, mesh.surface, 0, DISTANCE, rest=rest), [mesh]
+    else:
+        meshes = [Mesh(string, [], 0, edges), Mesh(x, quads, len(string))]
+        pair = SurfacePair(meshes[0].surface, meshes[1].surface, 0, DISTANCE)
+    start = np.concatenate([each.x for each in meshes])
+    assert check(pair, meshes, motion(start, rng, speed * EDGE), 4) > 0
+    rope = np.arange(len(start)) >= len(x) if is_one_mesh else np.arange(len(start)) < len(string)
+    first, second = (rope[pair.candidates.particles[side]] for side in (slice(0, 1), slice(1, 4)))
+    assert (first & ~second).any() and (not is_one_mesh or (first & second.all(axis=0)).any())
 
 
 @pytest.mark.parametrize("speed", SPEEDS[1:])

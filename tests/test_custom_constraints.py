@@ -122,7 +122,7 @@ def test_columns_may_be_of_different_bodies():
         Body([[0.0, y, 0.0], [0.0, y, 1.0]], [], Material(**NOTHING), [0], edges=[[0, 1]], masses=[1, 1])
         for y in (0.0, 1.0)
     ]
-    simulation = Simulation(bodies)
+    simulation = Simulation(bodies, self_collision=False)
     rod = simulation.add_constraints(bodies, [[1, 1], [0, 0]], spread, name="rod")
     assert simulation.constraints == [rod]
     run(simulation)

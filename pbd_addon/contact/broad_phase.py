@@ -20,6 +20,7 @@ from ..kernels import EDGES, FACE, POINTS, Kernels
 from .bvh import BVH, FittedBVH
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
+from .crossing_guard import CLEARANCE
 from .height_fields import HeightFields
 from .surface import Surface
 
@@ -165,7 +166,9 @@ class SurfacePair:
             particles = particles[:, apart & is_late.take(particles).any(axis=0)]
             kinds = np.full(particles.shape[1], kind, np.int8)
             weights, _, normals = kernels.closest_points(x, particles, kinds)
-            parts.append(self._candidates(particles, weights, normals, np.full(len(kinds), self.distance), kinds))
+            parts.append(
+                self._candidates(kernels, particles, weights, normals, np.full(len(kinds), self.distance), kinds)
+            )
         return concatenate(parts)
 
     def _cell_boxes(
@@ -218,12 +221,31 @@ class SurfacePair:
         return self.distance * (SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * sharpness)
 
     def _candidates(
-        self, particles: np.ndarray, weights: np.ndarray, normals: np.ndarray, distance: np.ndarray, kind: np.ndarray
+        self,
+        kernels: Kernels,
+        particles: np.ndarray,
+        weights: np.ndarray,
+        normals: np.ndarray,
+        distance: np.ndarray,
+        kind: np.ndarray,
     ) -> Candidates:
         """Candidates of this pair."""
         count = len(distance)
         number, is_exit = np.full(count, self.number), np.zeros(count, bool)
-        return Candidates(particles, weights, normals, distance, kind, number, is_exit)
+        rows = Candidates(particles, weights, normals, distance, kind, number, is_exit)
+        apart = self.are_apart_at_rest(kernels, particles, kind)
+        return rows if apart.all() else rows.take(apart)
+
+    def are_apart_at_rest(self, kernels: Kernels, particles: np.ndarray, kind: np.ndarray) -> np.ndarray:
+        """Whether the sides of pairs, particles (4, m) and kind (m,), can meet, (m,) bool.
+
+        What ropes touch at rest, as struts of a frame that cross, and edges beside one without a length, has no side.
+        """
+        if self.rest is None or not self.one.loose_edges.size:
+            return np.ones(particles.shape[1], bool)
+        gap = kernels.closest_points(self.rest, particles, kind)[1]
+        of_ropes = self.one.is_in_rope.take(particles - self.one.part.start).any(axis=0)
+        return np.asarray(~of_ropes | (gap > CLEARANCE * self.distance))
 
     def _pair_primitives(
         self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Ranges], cells: np.ndarray, distance: float
@@ -319,7 +341,7 @@ class SurfacePair:
         )  # fmt: skip
         kinds = np.full(len(distance), kind, np.int8)
         self._limit_by_rest(kernels, particles, kinds, distance)
-        return self._candidates(particles, weights, normals, distance, kinds)
+        return self._candidates(kernels, particles, weights, normals, distance, kinds)
 
     def _limit_by_rest(self, kernels: Kernels, particles: np.ndarray, kind: np.ndarray, distance: np.ndarray) -> None:
         """Reduce the distance to keep, (m,) [m], of neighbors at rest."""

@@ -48,29 +48,32 @@ class Patches:
         corners: Rest positions of the corners of each face, (t, 3, 3) [m].
         vertex: Number of the vertex at each corner, (t, 3) int.
         edge: Number of the edge from each corner to the next, (t, 3) int.
+        loose: How many of the faces, the last ones, are loose edges, with their second end twice and one edge.
 
     Attributes:
         levels: Partitions into large patches and into small ones, the cells.
-        face_leaves, vertex_leaves, edge_leaves: The primitives of each cell, -1 for none, (cells, 2**i) int.
+        face_leaves, vertex_leaves, edge_leaves: The primitives of each cell, -1 for none, (cells, 2**i) int; loose
+            edges are no faces.
         cell_vertices: Corners of the faces of each cell, some of them repeated, (c, cells) int.
     """
 
-    def __init__(self, corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray) -> None:
+    def __init__(self, corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, loose: int = 0) -> None:
+        count = len(corners) - loose
         leaves = median_split_order(corners.mean(axis=1))
         used = np.flatnonzero(leaves >= 0)
         places = np.zeros(len(corners), int)
         places[leaves[used]] = used
         self.levels = [
-            Partition(places * count // len(leaves), leaves[used], corners, vertex, edge)
-            for count in (max(len(leaves) >> depth, 1) for depth in (*LARGE_DEPTHS, PATCH_DEPTH, CELL_DEPTH))
+            Partition(places * number // len(leaves), leaves[used], corners, vertex, edge, count)
+            for number in (max(len(leaves) >> depth, 1) for depth in (*LARGE_DEPTHS, PATCH_DEPTH, CELL_DEPTH))
         ]
         cells = self.levels[-1]
-        reflex = _turns_of_border(corners, vertex, edge)
+        reflex = _turns_of_border(corners[:count], vertex[:count], edge[:count], int(vertex.max()) + 1)
         cells.find_neighborhoods(cells.owner * len(reflex) + cells.vertex, len(reflex), corners, reflex)
         for patches in self.levels[:-1]:
             touched = cells.center // (cells.count // patches.count) * cells.count + cells.members
             patches.find_neighborhoods(np.unique(touched), cells.count, corners, reflex)
-        self.face_leaves = leaves.reshape(cells.count, -1)
+        self.face_leaves = np.where(leaves < count, leaves, -1).reshape(cells.count, -1)
         self.vertex_leaves, self.edge_leaves = (cells.leaves_of(places, each) for each in (vertex, edge))
         first = np.searchsorted(cells.owner, np.arange(cells.count + 1))
         slot = np.arange(np.diff(first).max(initial=1))[:, None]
@@ -86,6 +89,7 @@ class Partition:
         corners: Rest positions of the corners of each face, (t, 3, 3) [m].
         vertex: Number of the vertex at each corner, (t, 3) int.
         edge: Number of the edge from each corner to the next, (t, 3) int.
+        loose_from: Number of the first face that is a loose edge.
 
     Attributes:
         count: Number of patches.
@@ -104,12 +108,14 @@ class Partition:
         corners: np.ndarray,
         vertex: np.ndarray,
         edge: np.ndarray,
+        loose_from: int,
     ) -> None:
         self.of_face, self.faces, self.count = of_face, faces, int(of_face.max()) + 1
         self.first_faces = np.searchsorted(of_face[faces], np.arange(self.count + 1))
         self.owner, self.vertex = self._distinct(vertex)
         # Euler's characteristic; two pieces that share one vertex pass too, see `_turns_of_border`.
         self._is_disk = np.bincount(self.owner) - np.bincount(self._distinct(edge)[0]) + np.bincount(of_face) == 1
+        self._is_disk[of_face[loose_from:]] = False
 
     def _distinct(self, primitive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of a patch and a vertex or edge of its faces, (t, 3) int, sorted, (i,) int each."""
@@ -189,15 +195,15 @@ class Partition:
         self.can_be_flat = np.stack([is_compact(area, turn, low, high), of_neighborhoods])
 
 
-def _turns_of_border(corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray) -> np.ndarray:
-    """How much farther than straight the border turns at each vertex, (v,) [rad].
+def _turns_of_border(corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, count: int) -> np.ndarray:
+    """How much farther than straight the border turns at each of `count` vertices, (count,) [rad].
 
     A vertex at which more than one fan of faces meets, or an edge with more than two, counts as a half-turn.
     """
     forward, back = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
     lengths = np.linalg.norm(forward, axis=2) * np.linalg.norm(back, axis=2)
     cosine = (forward * back).sum(axis=2) / np.maximum(lengths, 1e-300)
-    angle = np.bincount(vertex.ravel(), np.arccos(cosine.clip(-1.0, 1.0)).ravel())
+    angle = np.bincount(vertex.ravel(), np.arccos(cosine.clip(-1.0, 1.0)).ravel(), count)
     faces_at_edge = np.bincount(edge.ravel())[edge]
     ends = np.stack([vertex, np.roll(vertex, -1, axis=1)])
     borders = np.bincount(ends[:, faces_at_edge == 1].ravel(), minlength=len(angle))

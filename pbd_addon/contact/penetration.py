@@ -179,7 +179,8 @@ def intersecting(
 
 
 def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
-    """Particles of faces that have a corner on an edge that touches another, as where a sheet was cut, (N,) bool.
+    """Particles of faces and loose edges with a corner on an edge that touches another, as where a sheet was cut,
+    (N,) bool.
 
     No plane is between what touches, so that nothing says which side of it is whose.
 
@@ -194,12 +195,15 @@ def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
     edge, other_edge = first.query_pairs(second)
     particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]])
     particles = particles[:, (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))]
-    gap = kernels.closest_points(x, particles, np.full(particles.shape[1], EDGES, np.int8))[1]
+    kind = np.full(particles.shape[1], EDGES, np.int8)
+    gap = np.where(
+        pair.are_apart_at_rest(kernels, particles, kind), kernels.closest_points(x, particles, kind)[1], np.inf
+    )
     shared, marked = np.zeros(x.shape[1], bool), np.zeros(x.shape[1], bool)
     shared[particles[:, gap <= reach]] = True
     if shared.any():
-        for triangles in (one.triangles, other.triangles):
-            marked[triangles[:, shared.take(triangles).any(axis=0)]] = True
+        for faces in (one.triangles, other.triangles, one.loose_edges, other.loose_edges):
+            marked[faces[:, shared.take(faces).any(axis=0)]] = True
     return marked
 
 

@@ -1,4 +1,8 @@
-"""Surface: the vertices, edges and triangles of one body or collider, for collision queries."""
+"""Surface: the vertices, edges and triangles of one body or collider, for collision queries.
+
+A loose edge, as of a rope, meets edges, and its ends meet triangles. Among the patches it is a face with two corners at
+one place.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +27,13 @@ class Surface:
         start: Particle number of vertex 0.
         exact: Whether it moves on straight paths and nothing holds it back, as colliders do.
         first: Particle that stands for each vertex where some are welded, (n,) int; default: each for itself.
+        loose_edges: Edges without a triangle that take part, (k, 2) int; default: none.
 
     Attributes:
         part: Its particles, a slice.
-        vertices: Particles with triangles (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
+        vertices: Particles with edges (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
+        loose_edges: Those edges that have no triangle, (2, k) int.
+        is_in_rope: Which vertices of the mesh have no triangle, (n,) bool.
         edge, longest: Median and longest edge [m].
         patches: Its partitions into patches, which all hierarchies share.
         faces_by_patch: Triangles in the order of the patches, (3, t) int.
@@ -38,45 +45,60 @@ class Surface:
     """
 
     def __init__(
-        self, mesh: TriMesh, vertices: np.ndarray, start: int, exact: bool = False, first: np.ndarray | None = None
+        self,
+        mesh: TriMesh,
+        vertices: np.ndarray,
+        start: int,
+        exact: bool = False,
+        first: np.ndarray | None = None,
+        loose_edges: np.ndarray | None = None,
     ) -> None:
         self.part = slice(start, start + len(vertices))
-        corners = mesh.triangles.astype(int)  # where they are at rest, which differs for vertices that are welded
-        if first is None:
-            triangles = corners
-        else:
-            triangles = (first - start)[corners]
-            whole = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
-            triangles, corners = triangles[whole], corners[whole]
-        ways = [[0, 1], [1, 2], [2, 0]]
-        sides = np.concatenate([triangles[:, way] for way in ways])
+        loose = np.zeros((0, 2), int) if loose_edges is None else loose_edges
+        # Where they are at rest, which differs for vertices that are welded.
+        corners = np.concatenate([mesh.triangles, loose[:, [0, 1, 1]]]).astype(int)
+        faces, count = corners, len(mesh.triangles)
+        if first is not None:
+            faces = (first - start)[corners]
+            whole = (faces != np.roll(faces, 1, axis=1)).all(axis=1)
+            whole[count:] = faces[count:, 0] != faces[count:, 1]
+            faces, corners, count = faces[whole], corners[whole], int(whole[:count].sum())
+        sides, ends = (
+            np.concatenate([*(each[:count, way] for way in ([0, 1], [1, 2], [2, 0])), each[count:, :2]])
+            for each in (faces, corners)
+        )
         keys = np.sort(sides, axis=1) @ np.array([len(vertices), 1])
         _, first_side, of_side = np.unique(keys, return_index=True, return_inverse=True)
         edges = sides[first_side]
         of_side = of_side.reshape(-1)
-        self._note_wings(of_side, len(edges), len(triangles))
-        used, number = np.unique(triangles, return_inverse=True)
+        of_triangles, of_loose = of_side[: 3 * count].reshape(3, -1).T, of_side[3 * count :, None]
+        self._note_wings(of_side, len(edges), count)
+        used, number = np.unique(faces, return_inverse=True)
         self.vertices = used + start
         self.edges = np.ascontiguousarray(edges.T) + start
-        self.triangles = np.ascontiguousarray(triangles.T) + start
-        self.patches = Patches(vertices[corners], number.reshape(-1, 3), of_side.reshape(3, -1).T)
-        self.faces_by_patch = np.ascontiguousarray(self.triangles[:, self.patches.levels[0].faces])
+        self._faces = np.ascontiguousarray(faces.T) + start
+        self.triangles = np.ascontiguousarray(self._faces[:, :count])
+        self.is_in_rope = np.bincount(faces[:count].ravel(), minlength=len(vertices)) == 0
+        self.loose_edges = np.ascontiguousarray(self._faces[:2, count:])
+        edge_of_corner = np.concatenate([of_triangles, of_loose.repeat(3, axis=1)])
+        self.patches = Patches(vertices[corners], number.reshape(-1, 3), edge_of_corner, len(of_loose))
+        self.faces_by_patch = np.ascontiguousarray(self._faces[:, self.patches.levels[0].faces])
         self.cell_vertices = self.vertices[self.patches.cell_vertices]
         self.cell_tree = BVH(np.arange(self.patches.cell_vertices.shape[1]))
         self.edge_tree = BVH(self.patches.edge_leaves.ravel())
         self.triangle_tree = BVH(self.patches.face_leaves.ravel())
-        ends = np.concatenate([corners[:, way] for way in ways])[first_side]
+        ends = ends[first_side]
         lengths = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
         self.edge, self.longest = float(np.median(lengths)), float(lengths.max())
         self.prediction_error = np.full(len(vertices) + 1, INITIAL_ERROR * self.edge)
         self.motion_bound = MotionBound(self.part, self.edge, self.prediction_error, exact)
 
     def sharpness(self, kernels: Kernels, x: np.ndarray, which: np.ndarray, smooth: float, sharp: float) -> np.ndarray:
-        """Sharpness of edges `which` (k,) at x (3, N), (k,): 0 up to an angle `smooth` [rad], 1 from `sharp` on and at
-        borders.
+        """Sharpness of edges `which` (k,) at x (3, N), (k,): 0 up to an angle `smooth` [rad], 1 from `sharp` on, at
+        borders and of loose edges.
         """
         left, right = (
-            kernels.unit_normals(x, self.triangles.take(side[which], axis=1)) for side in (self._left, self._right)
+            kernels.unit_normals(x, self._faces.take(side[which], axis=1)) for side in (self._left, self._right)
         )
         cosine = np.where(self._right[which] < 0, -1.0, np.einsum("im,im->m", left, right))
         return np.asarray(((np.cos(smooth) - cosine) / (np.cos(smooth) - np.cos(sharp))).clip(0.0, 1.0))
@@ -86,10 +108,10 @@ class Surface:
         self.prediction_error[:] = np.where(np.isnan(prediction_error), INITIAL_ERROR * self.edge, prediction_error)
 
     def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
-        """Note the two triangles of every edge, -1 where there are not two."""
+        """Note the two triangles of every edge, -1 where there are not two; a loose edge has itself as a face."""
         order = np.argsort(of_side, kind="stable")
         counts = np.bincount(of_side, minlength=edges)
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        of_triangle = order % max(triangles, 1)
+        of_triangle = np.where(order < 3 * triangles, order % max(triangles, 1), order - 2 * triangles)
         self._left = of_triangle[starts]
         self._right = np.where(counts == 2, of_triangle[np.minimum(starts + 1, len(order) - 1)], -1)

@@ -35,8 +35,8 @@ def refused(obj, sentence):
 
 
 def test_no_faces(extension):
-    obj = scenes.add_mesh("Wire", [(0, 0, 0), (1, 0, 0)], [], edges=[(0, 1)])
-    refused(obj, "'Wire' has no faces: add faces to simulate it")
+    obj = scenes.add_mesh("Dots", [(0, 0, 0), (1, 0, 0)], [])
+    refused(obj, "'Dots' has no faces: add faces to simulate it")
 
 
 @pytest.mark.parametrize("mode", ["ABSOLUTE", "RELATIVE", "REDUCED", "MESH_CACHE"])

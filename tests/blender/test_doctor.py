@@ -285,9 +285,9 @@ def test_sizes_that_were_not_modelled_in_metres(extension):
 
 
 def test_no_faces(extension):
-    obj = scenes.add_mesh("Wire", [(0, 0, 0), (1, 0, 0)], [], edges=[(0, 1)])
-    assert found() == ["no_faces"]
-    with pytest.raises(RuntimeError, match="Error: 'Wire': The mesh has no faces"):
+    obj = scenes.add_mesh("Dots", [(0, 0, 0), (1, 0, 0)], [])
+    assert "no_faces" in found()
+    with pytest.raises(RuntimeError, match="Error: 'Dots': The mesh has no faces"):
         fix("no_faces", obj)
 
 

@@ -38,8 +38,12 @@ def absolute_keys(exam: MeshExam) -> str:
 
 
 def no_faces(exam: MeshExam) -> str:
-    """Without faces there is nothing to simulate."""
-    return "" if len(exam.polygons.starts) > 1 else iface("The mesh has no faces: there is nothing to simulate")
+    """Without faces and edges there is nothing to simulate."""
+    return (
+        ""
+        if len(exam.polygons.starts) > 1 or len(exam.edges)
+        else iface("The mesh has no faces: there is nothing to simulate")
+    )
 
 
 def doubles(exam: MeshExam) -> str:

@@ -44,7 +44,7 @@ def check_mesh(obj: Object) -> None:
     """Raise a `PBDError` if the object's mesh cannot be simulated."""
     check_editable(obj)
     mesh = obj.data
-    if not mesh.polygons:
+    if not mesh.polygons and not mesh.edges:
         raise PBDError(f"'{obj.name}' has no faces: add faces to simulate it")
     if mesh.shape_keys is not None and not mesh.shape_keys.use_relative:
         raise PBDError(f"'{obj.name}' has absolute shape keys: switch them to Relative to simulate it")
