@@ -14,29 +14,33 @@ pytestmark = pytest.mark.slow
 DT = 1 / 24
 
 
-@pytest.mark.parametrize(("subdivisions", "seed"), [(2, 0), (4, 1)])
-def test_a_sheet_drapes_over_a_sphere(subdivisions, seed):
+@pytest.mark.parametrize("subdivisions", [2, 4])
+def test_a_sheet_drapes_over_a_sphere(subdivisions):
     """32 x 32 vertices, 1 m, over a ball of 0.3 m that is coarser or finer than the cloth: no crossing with the ball or
-    with itself in any frame, no sampled point deeper than 1 mm, and it hangs on the ball and around it. From starts
-    that differ in the last digits it is at rest then or trembles in its folds, at 0.02 to 0.09 m/s."""
+    with itself in any frame, no sampled point deeper than 1 mm, and it hangs on the ball and around it. Of three
+    starts that differ in the last digits, two are at rest then; the third may still slip in a fold."""
     vertices, quads = grid(31, 31, 1.0, 1.0)
     ball, triangles = icosphere(subdivisions, 0.3)
-    start = vertices + np.array([0.013, 0.007, 0.32])
-    start += np.random.default_rng(seed).normal(0.0, 1e-7, vertices.shape)
-    body = Body(start, quads, Material(damping=3.0, drag=1.0, friction=0.6), rest_vertices=vertices)
-    simulation = Simulation([body], [Collider(ball, triangles, 0.002, friction=0.6)])
-    for frame in range(1, 81):
-        report = simulation.step(DT)
-        x = simulation.positions(body)
-        assert count_between(x, body.mesh.triangles, ball, triangles) == 0, f"crossings in frame {frame}"
-        assert len(crossing_pairs(x, body.mesh.triangles)) == 0, f"crossings with itself in frame {frame}"
-        if frame % 10 == 0:
-            assert deepest_penetration(x, body.mesh.triangles, ball, triangles) < 0.001
-    assert np.sqrt((simulation.velocities(body) ** 2).sum(axis=1).mean()) < 0.1
-    assert report.contacts > 50
-    assert 0.3 < x[:, 2].max() < 0.32
-    assert x[:, 2].min() < -0.1
-    assert report.strain_p95 < 0.03
+    speeds = []
+    for seed in range(3):
+        start = vertices + np.array([0.013, 0.007, 0.32])
+        start += np.random.default_rng(seed).normal(0.0, 1e-7, vertices.shape)
+        body = Body(start, quads, Material(damping=3.0, drag=1.0, friction=0.6), rest_vertices=vertices)
+        simulation = Simulation([body], [Collider(ball, triangles, 0.002, friction=0.6)])
+        for frame in range(1, 81):
+            report = simulation.step(DT)
+            x = simulation.positions(body)
+            assert count_between(x, body.mesh.triangles, ball, triangles) == 0, f"crossings in frame {frame}"
+            assert len(crossing_pairs(x, body.mesh.triangles)) == 0, f"crossings with itself in frame {frame}"
+            if frame % 10 == 0:
+                assert deepest_penetration(x, body.mesh.triangles, ball, triangles) < 0.001
+        speeds.append(np.sqrt((simulation.velocities(body) ** 2).sum(axis=1).mean()))
+        assert report.contacts > 50
+        assert 0.3 < x[:, 2].max() < 0.32
+        assert x[:, 2].min() < -0.1
+        assert report.strain_p95 < 0.03
+    assert sorted(speeds)[1] < 0.001
+    assert max(speeds) < 0.05
 
 
 def test_a_sheet_lies_still_on_a_mesh():

@@ -3,7 +3,7 @@
 Boxes around cells of both surfaces, which are patches of up to eight faces, are queried against each other in bounding
 volume hierarchies; below the pairs of cells that overlap, so are those around vertices, edges and triangles; of the
 pairs of these, those that can come closer than the distance are kept. A query misses nothing that the motion bounds
-allow, except smooth edges of cloth farther apart than `SMOOTH_SHARE` of the distance, which vertex-triangle pairs keep
+allow, except flat edges of cloth farther apart than `SMOOTH_SHARE` of the distance, which vertex-triangle pairs keep
 apart, and what is left out as a height field. Boxes hold the whole way along the bounded motion; in a smooth surface,
 where everything moves along with its neighbors, its begin and its end.
 """
@@ -24,14 +24,19 @@ from .crossing_guard import CLEARANCE
 from .height_fields import HeightFields
 from .surface import Surface
 
-SHARP = math.radians(20.0)
-"""Edges with at least this dihedral angle are kept at the whole distance, ..."""
+SHARP = math.radians(45.0)
+"""Edges with at least this dihedral angle are kept at the whole distance, flat ones at `SMOOTH_SHARE` of it, and those
+in between at something in between.
+
+What is pushed apart becomes flatter, and is pushed less after the next query: where the distance falls steeply, folds
+go on trembling. Draped sheets move at 0.03 to 0.07 m/s rms for ever with a rise from 12 to 20 degrees, and come to rest
+with one from 0 to 45, 60 or 90."""
 
 SMOOTH = 0.6
-"""... those with less than this share of it at `SMOOTH_SHARE`, and those in between at something in between."""
+"""Edges of colliders are flat below this share of the angle from which on they are sharp: no contact bends them."""
 
 SMOOTH_SHARE = 0.3
-"""Share of the distance that smooth edges keep, which matters where layers are squeezed."""
+"""Share of the distance that flat edges keep, which matters where layers are squeezed."""
 
 POKE = 0.2
 """Share of the distance by which an edge of a collider may sink into cloth whose vertices alone are held."""
@@ -213,11 +218,9 @@ class SurfacePair:
     def _edge_distances(
         self, kernels: Kernels, surface: Surface, x: np.ndarray, angle: float, which: np.ndarray
     ) -> np.ndarray:
-        """Distance that edges `which` (k,) keep, (k,) [m]: the whole one from a dihedral `angle` [rad] on, or less.
-
-        It is a continuous function of the angle: at a step, layers would be thrown to and fro.
-        """
-        sharpness = surface.sharpness(kernels, x, which, SMOOTH * angle, angle)
+        """Distance that edges `which` (k,) keep, (k,) [m]: the whole one from a dihedral `angle` [rad] on, or less."""
+        smooth = SMOOTH * angle if self.collider and surface is self.other else 0.0
+        sharpness = surface.sharpness(kernels, x, which, smooth, angle)
         return self.distance * (SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * sharpness)
 
     def _candidates(
