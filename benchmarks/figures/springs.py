@@ -85,7 +85,9 @@ def falling_chain(iterations: int, by_chains: bool, frames: int = CHAIN_FRAMES) 
     if not by_chains:
         loose = Material(**PLAIN, stretch=0.0, compression=0.0)
         body = Body(body.vertices, edges=body.mesh.edges, pins=[0], masses=np.ones(LINKS + 1), material=loose)
-    simulation = Simulation([body], gravity=(0.0, 0.0, -GRAVITY), substeps=1, iterations=iterations)
+    simulation = Simulation(
+        [body], gravity=(0.0, 0.0, -GRAVITY), substeps=1, iterations=iterations, self_collision=False
+    )
     if by_chains:
         (links,) = simulation.constraints
     else:
