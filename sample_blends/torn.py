@@ -64,7 +64,7 @@ def torn_flag() -> None:
     stripes = np.array([2, 1, 0, 1, 2])[stage.bands(5, 6, 6, 6, 5)]
     stage.paint(cloth, [stage.fabric(*color) for color in colors.items()], np.repeat(stripes, along))
     wear_out(cloth)
-    split(cloth, 2500.0)
+    split(cloth, 1750.0)
     finish(cloth)
     stage.add_camera((1.9, -6.2, 1.6), (0.80, 0.0, 1.42), 56.0)
 
