@@ -577,6 +577,7 @@ TEXTS = {
     "Levels": "Ebenen",
     "Plane": "Boden",
     "Seams": "Nähte",
+    "Rope bend": "Seilbiegung",
     "Seam bend": "Nahtbiegung",
     "Welds": "Verschweißungen",
     "Tether": "Halteleine",

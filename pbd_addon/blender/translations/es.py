@@ -577,6 +577,7 @@ TEXTS = {
     "Levels": "Niveles",
     "Plane": "Plano",
     "Seams": "Costuras",
+    "Rope bend": "Flexión de cuerda",
     "Seam bend": "Flexión de costura",
     "Welds": "Soldaduras",
     "Tether": "Correa",

@@ -577,6 +577,7 @@ TEXTS = {
     "Levels": "Niveaux",
     "Plane": "Plan",
     "Seams": "Coutures",
+    "Rope bend": "Flexion de corde",
     "Seam bend": "Flexion de couture",
     "Welds": "Soudures",
     "Tether": "Longe",

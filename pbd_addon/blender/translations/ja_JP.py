@@ -577,6 +577,7 @@ TEXTS = {
     "Levels": "レベル",
     "Plane": "平面",
     "Seams": "縫い目",
+    "Rope bend": "ロープの曲げ",
     "Seam bend": "縫い目の曲げ",
     "Welds": "溶接",
     "Tether": "テザー",

@@ -577,6 +577,7 @@ TEXTS = {
     "Levels": "层级",
     "Plane": "平面",
     "Seams": "接缝",
+    "Rope bend": "绳索弯曲",
     "Seam bend": "接缝弯曲",
     "Welds": "焊接",
     "Tether": "系绳",
