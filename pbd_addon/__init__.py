@@ -9,11 +9,12 @@ from .constraints import Plane
 from .contact import Collider
 from .creases import Creases
 from .force_functions import AirVelocity
+from .frame_inputs import FrameInputs
 from .mesh import Polygons
 from .rail import Rail
 from .report import StepReport
 from .settings import PRESETS, Material, SolverSettings
-from .simulation import FrameInputs, Simulation
+from .simulation import Simulation
 from .solver import UnstableError
 from .wind import Wind
 

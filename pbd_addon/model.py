@@ -7,7 +7,7 @@ All bodies of a scene form one set of n particles, body by body. Arrays of vecto
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ from .constraints import (
     WeldConstraints,
 )
 from .contact import Collider, ContactConstraints
+from .layout import Layout, initial_joints
 from .lift import Lift
 from .settings import Material, SolverSettings
 
@@ -45,20 +46,6 @@ Place = tuple[np.ndarray, np.ndarray]
 
 REASONS = ("settings", "motion", "stretch", "shear", "bend", "volume", "pressure", "colliders")
 """What determines the number of substeps of a frame."""
-
-
-class Sewn(NamedTuple):
-    """What was sewn before.
-
-    Attributes:
-        roped: Of which bodies the edges that can be seams are ropes, (bodies,) bool.
-        welded: Which pairs are one particle, (pairs,) bool.
-        joined: `State.joined`.
-    """
-
-    roped: np.ndarray
-    welded: np.ndarray
-    joined: np.ndarray
 
 
 class Pace(NamedTuple):
@@ -161,41 +148,6 @@ class Targets:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Layout:
-    """The particles of bodies, their pins and islands.
-
-    Attributes:
-        bodies: Simulated meshes.
-        slices: The range of each body's particles.
-        pins: Pinned particles of all bodies, (k,) int; `pin_slices` are the ranges of each body's pins.
-        firm_pins: Indices into `pins` of those with weight 1 that are held, (f,) int; `soft_pins` are other held ones,
-            `loose_pins` those that do not hold.
-        pinned: Particles with firm pins, (f,) int.
-        free: Particles that can move, (m,) int: neither firmly pinned nor isolated.
-        islands: Connected component of every particle, (n,) int.
-        body_of_island: Index of each island's body, (islands,) int.
-        extents: Largest extent of each body at rest, the diagonal of its box, (bodies,) [m].
-        sewn: What was sewn before.
-        follows: Particles whose rest shape can change, (d,) int.
-    """
-
-    bodies: tuple[Body, ...]
-    slices: tuple[slice, ...]
-    pins: np.ndarray
-    pin_slices: tuple[slice, ...]
-    firm_pins: np.ndarray
-    soft_pins: np.ndarray
-    loose_pins: np.ndarray
-    pinned: np.ndarray
-    free: np.ndarray
-    islands: np.ndarray
-    body_of_island: np.ndarray
-    extents: np.ndarray
-    sewn: Sewn
-    follows: np.ndarray
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
 class Model(Layout):
     """Particles and constraints of a scene; another material, collider or grab makes another model, see `build`.
 
@@ -215,7 +167,7 @@ class Model(Layout):
         drag: Rate of every particle's body, (n,) [1/s].
         damping: Rate of every island's body, (islands,) [1/s].
         damping_masses: Mass of each particle in the rigid motion that damping keeps, (n,) [kg]: its inertia or, if
-            firmly pinned, its part of `build.PIN_SHARE` times the inertia of all free particles of its island.
+            firmly pinned, its part of `inertia.PIN_SHARE` times the inertia of all free particles of its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
         surface: The triangles that feel air.
         lift: Gas and water in closed pieces.
@@ -325,14 +277,3 @@ class Model(Layout):
         """The body of a particle, as given, and its vertex there."""
         number = next(k for k, part in enumerate(self.slices) if particle < part.stop)
         return self.bodies[number].origin, particle - self.slices[number].start
-
-
-def initial_joints(bodies: Sequence[Body], materials: Sequence[Material]) -> np.ndarray:
-    """`State.joined` before anything is torn."""
-    parts = [
-        body.origin.joints if material.tear_strength else np.arange(len(body.vertices))
-        for body, material in zip(bodies, materials)
-    ]
-    starts = np.cumsum([0, *map(len, parts[:-1])])
-    joined = np.concatenate([part + start for part, start in zip(parts, starts)])
-    return joined if (joined != np.arange(len(joined))).any() else np.zeros(0, int)

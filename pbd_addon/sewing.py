@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .constraints import WeldConstraints
+from .layout import Sewn
 from .mesh import connected_components
-from .model import Model, Sewn, State
+from .model import Model, State
 from .settings import Material
 
 LET_GO = -1.0

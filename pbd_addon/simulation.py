@@ -16,6 +16,7 @@ from .constraints.plane import checked_place
 from .contact import Collider
 from .force_functions import Function as Force, checked_forces
 from .frame_cache import FrameCache, Store
+from .frame_inputs import FrameInputs
 from .maps import checked_maps
 from .model import Model, State, Targets
 from .obstacles import planes_and_surfaces
@@ -30,29 +31,6 @@ LONGEST_FRAME = arguments.FARTHEST / solver.RUNAWAY_SPEED
 
 SHORTEST_FRAME = 2.0**-52 / solver.RUNAWAY_SPEED
 """In a shorter frame [s] motion at that speed does not change the last digit of a meter."""
-
-
-@dataclasses.dataclass(frozen=True)
-class FrameInputs:
-    """Targets of pins, planes, colliders and rest shapes at the end of a frame; those not named stay as they are.
-
-    Attributes:
-        pin_targets: Targets of a body's pins, in the order of `Body.pin_ids`, (k, 3) [m].
-        planes: Point and normal of a plane.
-        colliders: Vertices of a collider, (m, 3) [m].
-        rest_shapes: Rest shape of a body with `dynamic_mesh`, (n, 3) [m].
-        rails: Vertices of the rail of a body, (m, 3) [m].
-    """
-
-    pin_targets: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
-    planes: Mapping[Plane, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
-    colliders: Mapping[Collider, np.ndarray] = dataclasses.field(default_factory=dict)
-    rest_shapes: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
-    rails: Mapping[Body, np.ndarray] = dataclasses.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            arguments.instance(f"FrameInputs.{field.name}", getattr(self, field.name), Mapping)  # type: ignore[type-abstract]
 
 
 class Simulation:
