@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from agreement import backends_agree
 from batches import angular_momentum, find, momentum
 from meshes import grid
 from pbd_addon import Body, Material, Simulation
@@ -144,20 +145,11 @@ def test_a_map_makes_a_rope_limp():
 
 
 def test_backends_agree_and_frames_come_back():
-    ends = []
-    for kernels in available():
+    def scene(kernels: str) -> tuple[Simulation, Body]:
         body = rope(arc(12, 0.2, 1.0), rest=line(12, 0.2), pins=[0, 1])
-        simulation = Simulation([body], kernels=kernels)
-        runs = []
-        simulation.step(DT)
-        for _ in range(2):
-            simulation.truncate(0)
-            for _ in range(8):
-                simulation.step(DT)
-            runs.append(simulation.positions(body).copy())
-        np.testing.assert_array_equal(*runs)
-        ends.append(runs[0])
-    np.testing.assert_allclose(ends[0], ends[-1], atol=1e-9)
+        return Simulation([body], kernels=kernels), body
+
+    backends_agree(scene, 8)
 
 
 def test_a_rope_with_a_dynamic_mesh_grows_and_curls():

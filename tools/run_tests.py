@@ -133,7 +133,7 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
                 chosen.append(("blender", [*within, *quick, *common]))
             if part != "first":
                 chosen.append(("physics, rest", [*without, *numpy, *telling, *ignored(numeric), "tests"]))
-                chosen.append(("blender, rest", [*within, *quick, *ignored(common + alone + long), "tests/blender"]))
+                chosen.append(("blender, rest", [*within, *telling, *ignored(common + alone + long), "tests/blender"]))
                 chosen.append(("samples", [*within, *telling, *(path for path in long if path not in alone)]))
                 chosen += [(name, [*within, *quick, path]) for name, path in zip(ALONE, alone)]
                 # They are slow only because Numba compiles, which differs between Pythons.

@@ -25,6 +25,7 @@ def cached(size, folder=None):
     return entered(lambda: go(4))
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_a_cached_frame_costs_as_many_calls_for_many_vertices(extension, tmp_path, on_disk):
     folder = tmp_path if on_disk else None

@@ -178,6 +178,7 @@ def test_these_are_the_languages(tables):
     assert set(tables) == set(LANGUAGES)
 
 
+@pytest.mark.newest
 def test_what_is_not_translated_is_told(extension, tables):
     """A text without a translation is shown in English, which is no fault: the summary names it."""
     for (text, where), language in product(all_texts(extension).items(), LANGUAGES):
@@ -185,6 +186,7 @@ def test_what_is_not_translated_is_told(extension, tables):
             warnings.warn(f"{language} has no translation of {text!r} ({where})", stacklevel=1)
 
 
+@pytest.mark.newest
 def test_nothing_is_translated_that_is_not_shown(extension, tables):
     shown = set(all_texts(extension))
     assert not [(language, text) for language in LANGUAGES for text in tables[language] if text not in shown]
