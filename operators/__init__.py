@@ -1,11 +1,11 @@
-"""The verbs a user can press: each operator checks its input, calls the bridge and reports."""
+"""What a user can do: each operator checks its input, calls the bridge and reports."""
 
 from __future__ import annotations
 
+import bpy
+
 from . import (
     apply,
-    attach,
-    background_bake,
     bake,
     body,
     cache,
@@ -25,45 +25,35 @@ from . import (
     primitives,
     seams,
     settle,
-    split,
-    tangles,
 )
 
 MODULES = (
-    body,
-    pins,
-    maps,
-    attach,
-    seams,
-    creases,
-    split,
-    colliders,
-    tangles,
-    doctor,
-    heat_map,
-    primitives,
-    playback,
-    grab,
-    settle,
-    catch_up,
-    cache,
-    bake,
-    background_bake,
-    export,
-    apply,
-    presets,
-    key_setting,
-    links,
+    *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
+    *(cache, bake, export, apply, presets, key_setting, links),
 )
+HOOKED = (pins, primitives, catch_up, key_setting)
+"""Those that also join menus, keys or listeners."""
+
+CLASSES = tuple(
+    one
+    for module in MODULES
+    for one in vars(module).values()
+    if isinstance(one, type) and issubclass(one, bpy.types.Operator) and one.__module__ == module.__name__
+)
+"""All operators."""
+
+register_classes, unregister_classes = bpy.utils.register_classes_factory(CLASSES)
 
 
 def register() -> None:
     """Register the operators and their menu rows."""
-    for module in MODULES:
+    register_classes()
+    for module in HOOKED:
         module.register()
 
 
 def unregister() -> None:
-    """Undo `register` in reverse order."""
-    for module in reversed(MODULES):
+    """Undo `register`, in reverse order."""
+    for module in reversed(HOOKED):
         module.unregister()
+    unregister_classes()

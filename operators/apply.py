@@ -8,14 +8,16 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_tip as tip
 
-from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import mesh_cache
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, KeyBlock, Modifier, Object, Result
+from ..pbd_addon.blender.kinds import Context, KeyBlock, Modifier, Object
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
-from ..pbd_addon.blender.read import pins
+from ..pbd_addon.blender.read import mesh_io, pins
+from ..pbd_addon.blender.scene import user_keys
+from ..pbd_addon.blender.scene.temporary import changed
 from ..pbd_addon.blender.timeline import heat_map, session
 from . import body, checks
+from .base import Action
 
 RESULTS = (
     ("BASE", "Base", "The mesh takes this shape and the simulation starts from it"),
@@ -24,13 +26,6 @@ RESULTS = (
 )
 
 KEY_NAME = "PBD Shape"
-
-
-def points(block: KeyBlock) -> np.ndarray:
-    """Coordinates of a shape key: (3 n,) float32, object space [m]."""
-    flat = np.empty(3 * len(block.points), np.float32)
-    block.points.foreach_get("co", flat)
-    return flat
 
 
 def add_mixed_key(obj: Object, name: str) -> KeyBlock:
@@ -46,15 +41,13 @@ def apply_base(obj: Object) -> None:
     The shape at the present values of the user's keys becomes the simulated one; what each key does stays.
     """
     live = shape_keys.live_key(obj)
-    moved = points(live) - points(live.relative_key)
+    moved = user_keys.read_points(live) - user_keys.read_points(live.relative_key)
     shape_keys.remove_live_key(obj)
     if obj.data.shape_keys is not None:
         for block in obj.data.shape_keys.key_blocks:
-            block.points.foreach_set("co", points(block) + moved)
-    positions = obj.data.attributes["position"].data
-    flat = np.empty_like(moved)
-    positions.foreach_get("vector", flat)
-    positions.foreach_set("vector", flat + moved)
+            block.points.foreach_set("co", (user_keys.read_points(block) + moved).ravel())
+    shape = user_keys.read_vertices(obj.data) + moved
+    obj.data.attributes["position"].data.foreach_set("vector", shape.ravel())
     pins.forget_offsets(obj.data)  # The mesh is there now.
     obj.data.update()
 
@@ -71,12 +64,11 @@ def apply_mesh(context: Context, obj: Object) -> Object:
     player = mesh_cache.find_modifier(copy) if obj.pbd.baked else None
     if player is not None:
         shape = played_shape(context, copy, player)
-    elif obj.pbd.baked or output_modifier.read(obj) is None:
-        shape = None if obj.data.shape_keys is None else points(add_mixed_key(copy, KEY_NAME))
-    else:
-        shape = output_modifier.read(obj).ravel()
-    if player is not None:
         copy.modifiers.remove(player)
+    elif obj.pbd.baked or output_modifier.read(obj) is None:
+        shape = None if obj.data.shape_keys is None else user_keys.read_points(add_mixed_key(copy, KEY_NAME))
+    else:
+        shape = output_modifier.read(obj)
     if output_modifier.find(copy) is not None:
         for modifier in output_modifier.before(copy):
             copy.modifiers.remove(modifier)
@@ -87,34 +79,24 @@ def apply_mesh(context: Context, obj: Object) -> Object:
     if shape is not None:
         if copy.data.shape_keys is not None:
             shape_keys.clear(copy)
-        copy.data.attributes["position"].data.foreach_set("vector", shape)
+        copy.data.attributes["position"].data.foreach_set("vector", shape.ravel())
         copy.data.update()
     return copy
 
 
 def played_shape(context: Context, obj: Object, player: Modifier) -> np.ndarray:
-    """Coordinates of a mesh as the modifier that plays a bake leaves it: (3 n,) float32, object space [m]."""
+    """Coordinates (n, 3) float32 of a mesh as the modifier that plays a bake leaves it, object space [m]."""
     later = list(obj.modifiers)[obj.modifiers.find(player.name) + 1 :]
-    shown = [modifier for modifier in later if modifier.show_viewport]
-    hidden = obj.hide_viewport
-    obj.hide_viewport = False
-    for modifier in shown:
-        modifier.show_viewport = False
-    mesh = obj.evaluated_get(context.evaluated_depsgraph_get()).data
-    shape = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.attributes["position"].data.foreach_get("vector", shape)
-    for modifier in shown:
-        modifier.show_viewport = True
-    obj.hide_viewport = hidden
-    return shape
+    with changed((obj, "hide_viewport", False), *((modifier, "show_viewport", False) for modifier in later)):
+        return user_keys.read_vertices(obj.evaluated_get(context.evaluated_depsgraph_get()).data)
 
 
-class OBJECT_OT_pbd_apply(bpy.types.Operator):
+class OBJECT_OT_pbd_apply(Action, bpy.types.Operator):
     """Keep the shape that the simulation shows at this frame"""
 
     bl_idname = "object.pbd_apply"
     bl_label = "Apply Shape"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (checks.in_object_mode, checks.has_body)
 
     result: bpy.props.EnumProperty(name="Result", description="What takes the shape", items=RESULTS, default="BASE")
 
@@ -123,32 +105,25 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
         """One tooltip per button."""
         return tip(next(sentence for name, _label, sentence in RESULTS if name == properties.result))
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return checks.in_object_mode(cls, context) and checks.has_body(cls, context)
-
-    def problem(self, obj: Object) -> str:
-        """Why the shape of this object cannot be applied, or ""."""
+    def refuse(self, obj: Object) -> None:
+        """Raise a `PBDError` if the shape of this object cannot be applied."""
         if self.result != "MESH" and obj.pbd.baked:
-            return f"'{obj.name}' is baked: delete the bake first"
+            raise PBDError(f"'{obj.name}' is baked: delete the bake first")
         if not obj.pbd.baked and not output.is_shown(obj):
-            return f"'{obj.name}' is not simulated yet: play some frames first"
+            raise PBDError(f"'{obj.name}' is not simulated yet: play some frames first")
         if self.result != "MESH" and shape_keys.live_key(obj) is None:
-            return f"'{obj.name}' is shown by a modifier, which other modifiers pose: apply its shape as a new mesh"
+            raise PBDError(
+                f"'{obj.name}' is shown by a modifier, which other modifiers pose: apply its shape as a new mesh"
+            )
         if obj.pbd.baked and mesh_cache.find_modifier(obj) is not None:
-            try:
-                mesh_cache.baked_shape(obj, session.last_shown(bpy.context.scene))
-            except PBDError as error:
-                return str(error)
-        return checks.mesh_problem(obj) if self.result != "MESH" else ""
+            mesh_cache.baked_shape(obj, session.last_shown(bpy.context.scene))
+        elif self.result != "MESH":
+            mesh_io.check_mesh(obj)
 
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> None:
         objects = checks.bodies(context)
         for obj in objects:
-            problem = self.problem(obj)
-            if problem:
-                self.report({"ERROR"}, error_sentences.in_users_language(problem))
-                return {"CANCELLED"}
+            self.refuse(obj)
         if self.result == "BASE":
             for obj in objects:
                 apply_base(obj)
@@ -158,13 +133,4 @@ class OBJECT_OT_pbd_apply(bpy.types.Operator):
             for obj in objects:
                 add_mixed_key(obj, KEY_NAME)
         else:
-            copies = [apply_mesh(context, obj) for obj in objects]
-            for obj in context.selected_objects:
-                obj.select_set(False)
-            for copy in copies:
-                copy.select_set(True)
-            context.view_layer.objects.active = copies[0]
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_apply,))
+            checks.select_only(context, [apply_mesh(context, obj) for obj in objects])

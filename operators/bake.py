@@ -1,20 +1,21 @@
-"""Bake the simulation into what plays without the add-on, and take the bake away again."""
+"""Bake the simulation into what plays without the add-on, here or in a second Blender, and take the bake away again."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 
 import bpy
 
 from ..pbd_addon.blender import error_sentences
-from ..pbd_addon.blender.baking import bake
+from ..pbd_addon.blender.baking import background_bake, bake
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Object, Result
+from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.settings import properties
 from ..pbd_addon.blender.timeline import session
 from . import checks
-from .checks import rpt
-from .frame_by_frame import FrameByFrame, is_free
+from .base import NO_UNDO, Action, rpt
+from .frame_by_frame import FrameByFrame
 
 
 def to_bake(context: Context) -> list[Object]:
@@ -31,14 +32,16 @@ def frames_to_bake(context: Context) -> tuple[int, int]:
     return first, last
 
 
-def can_bake(cls: type[bpy.types.Operator], context: Context) -> bool:
-    """Poll: something of what is chosen is live, and no bake is running."""
-    if not is_free(cls, context) or not checks.has_live_body(cls, context):
-        return False
-    if not to_bake(context):
-        cls.poll_message_set("Baked: delete the bake first")
-        return False
-    return True
+def has_something_to_bake(context: Context) -> checks.Why:
+    """Something of what is chosen is live."""
+    return "" if to_bake(context) else "Baked: delete the bake first"
+
+
+CAN_BAKE = (*checks.FREE_AND_LIVE, has_something_to_bake)
+
+MODE = bpy.props.EnumProperty(
+    name="Mode", description="How the bake is kept and played", items=properties.BAKE_MODES, default="ABSOLUTE"
+)
 
 
 class OBJECT_OT_pbd_bake(FrameByFrame, bpy.types.Operator):
@@ -46,17 +49,11 @@ class OBJECT_OT_pbd_bake(FrameByFrame, bpy.types.Operator):
 
     bl_idname = "object.pbd_bake"
     bl_label = "Bake"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = CAN_BAKE
 
-    mode: bpy.props.EnumProperty(
-        name="Mode", description="How the bake is kept and played", items=properties.BAKE_MODES, default="ABSOLUTE"
-    )
+    mode: MODE
 
     _done = ""
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return can_bake(cls, context)
 
     def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:
         first, last = frames_to_bake(context)
@@ -69,35 +66,67 @@ class OBJECT_OT_pbd_bake(FrameByFrame, bpy.types.Operator):
         return self._done
 
 
-class OBJECT_OT_pbd_delete_bake(bpy.types.Operator):
+class OBJECT_OT_pbd_delete_bake(Action, bpy.types.Operator):
     """Remove the baked shape keys with their animation, or the modifier of the bake; the objects are live again"""
 
     bl_idname = "object.pbd_delete_bake"
     bl_label = "Delete Bake"
-    bl_options = {"REGISTER", "UNDO"}
 
     with_files: bpy.props.BoolProperty(
         name="Delete Files",
         description="Remove the PC2 files of Mesh Cache bakes from the disk as well; undo does not bring them back",
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not any(obj.pbd.baked for obj in checks.bodies(context)):
-            cls.poll_message_set("No bake to delete")
-            return False
-        return checks.in_object_mode(cls, context)
+    @staticmethod
+    def has_bake(context: Context) -> checks.Why:
+        return "" if any(obj.pbd.baked for obj in checks.bodies(context)) else "No bake to delete"
 
-    def execute(self, context: Context) -> Result:
+    needs = (has_bake, checks.in_object_mode)
+
+    def run(self, context: Context) -> None:
         objects = [obj for obj in checks.bodies(context) if obj.pbd.baked]
         try:
             bake.delete(context.scene, objects, self.with_files)
         except PBDError as error:
             if any(obj.pbd.baked for obj in objects):
-                self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-                return {"CANCELLED"}
+                raise
             self.report({"WARNING"}, error_sentences.in_users_language(str(error)))
-        return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_bake, OBJECT_OT_pbd_delete_bake))
+class OBJECT_OT_pbd_bake_background(Action, bpy.types.Operator):
+    """Bake a copy of the file in a second Blender while you keep working. Later changes are not included"""
+
+    bl_idname = "object.pbd_bake_background"
+    bl_label = "Bake in Background"
+    bl_options = NO_UNDO
+
+    mode: MODE
+
+    @staticmethod
+    def has_blender(_context: Context) -> checks.Why:
+        if background_bake.job() is not None:
+            return "A bake is running in the background"
+        return "" if os.path.isfile(bpy.app.binary_path) else "There is no Blender program to start: use Bake"
+
+    needs = (has_blender, *CAN_BAKE)
+
+    def run(self, context: Context) -> None:
+        frames = frames_to_bake(context)
+        background_bake.start(context.scene, to_bake(context), self.mode, *frames)
+
+
+class OBJECT_OT_pbd_cancel_background(Action, bpy.types.Operator):
+    """Cancel the bake in the background; nothing of it is kept"""
+
+    bl_idname = "object.pbd_cancel_background"
+    bl_label = "Cancel"
+    bl_options = NO_UNDO
+
+    @staticmethod
+    def has_job(_context: Context) -> checks.Why:
+        return "No bake is running in the background" if background_bake.job() is None else ""
+
+    needs = (has_job,)
+
+    def run(self, _context: Context) -> None:
+        background_bake.cancel()

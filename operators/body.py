@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
 
-from ..pbd_addon.blender import about, error_sentences, handlers
+from ..pbd_addon.blender import about, handlers
 from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
@@ -17,7 +17,7 @@ from ..pbd_addon.blender.settings import presets
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
 from ..pbd_addon.settings import PRESETS, Material
 from . import checks
-from .checks import rpt
+from .base import Action, rpt
 
 MATERIAL_FIELDS = tuple(field.name for field in dataclasses.fields(Material))
 
@@ -68,17 +68,14 @@ def lock_interface(scene: bpy.types.Scene) -> str:
 def forget_settings(obj: Object) -> None:
     """Put everything of `Object.pbd` back to its default: the object is not PBD any more."""
     for group in (obj.pbd, obj.pbd.field_weights):
-        for prop in group.bl_rna.properties:
-            if not prop.is_readonly:
-                group.property_unset(prop.identifier)
+        checks.unset(group)
 
 
-class OBJECT_OT_pbd_add(bpy.types.Operator):
+class OBJECT_OT_pbd_add(Action, bpy.types.Operator):
     """Simulate the active and the selected mesh objects as cloth or as balloons"""
 
     bl_idname = "object.pbd_add"
     bl_label = "Add PBD Cloth or Balloon"
-    bl_options = {"REGISTER", "UNDO"}
 
     type: bpy.props.EnumProperty(name="Type", description="What the objects become", items=TYPES, default="CLOTH")
 
@@ -89,14 +86,11 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             return tip("Simulate the active and the selected meshes as balloons that keep their volume")
         return tip("Simulate the active and the selected meshes as cloth")
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not checks.in_object_mode(cls, context):
-            return False
-        if not checks.meshes(context):
-            cls.poll_message_set("Select a mesh object")
-            return False
-        return True
+    @staticmethod
+    def has_mesh(context: Context) -> checks.Why:
+        return "" if checks.meshes(context) else "Select a mesh object"
+
+    needs = (checks.in_object_mode, has_mesh)
 
     def invoke(self, context: Context, event: Event) -> Result:
         """Ask first where a window would stand still for long; Esc leaves all as it was."""
@@ -113,9 +107,8 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
         """The objects that will be simulated."""
         return [obj for obj in checks.meshes(context) if not (checks.mesh_problem(obj) or obj.pbd.baked)]
 
-    def execute(self, context: Context) -> Result:
-        problems = []
-        done = 0
+    def run(self, context: Context) -> None:
+        problems, done = [], 0
         takes = cost_estimate.sentence(context.scene, self.fit(context))
         for obj in checks.meshes(context):
             problem = checks.mesh_problem(obj)
@@ -127,47 +120,37 @@ class OBJECT_OT_pbd_add(bpy.types.Operator):
             make_body(obj, self.type)
             done += 1
         note = lock_interface(context.scene) if done else ""
-        if problems and not done:
-            self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
-            return {"CANCELLED"}
-        if problems:
-            self.report({"WARNING"}, checks.left_out(problems))
+        checks.warn_of_left_out(self, problems, done)
         for sentence in filter(None, (takes, note)):
             self.report({"INFO"}, sentence)
-        return {"FINISHED"}
 
 
-class OBJECT_OT_pbd_remove(bpy.types.Operator):
+class OBJECT_OT_pbd_remove(Action, bpy.types.Operator):
     """Stop simulating these objects and forget their settings. Baked shape keys stay as ordinary animation"""
 
     bl_idname = "object.pbd_remove"
     bl_label = "Remove PBD"
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def description(cls, _context: Context, _chosen: Any) -> str:
         """With the version, because Blender shows no tooltip for a panel's name and this button stands beside it."""
         return f"{tip(cls.__doc__ or '')}.\nPBD Cloth & Balloons {about.version()}"
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not checks.in_object_mode(cls, context):
-            return False
-        if not checks.bodies(context):
-            name = f"'{context.object.name}' is not PBD" if context.object else "select a PBD cloth or balloon"
-            cls.poll_message_set(f"Nothing to remove: {name}")
-            return False
-        return True
+    @staticmethod
+    def has_body(context: Context) -> checks.Why:
+        name = f"'{context.object.name}' is not PBD" if context.object else "select a PBD cloth or balloon"
+        return "" if checks.bodies(context) else f"Nothing to remove: {name}"
 
-    def execute(self, context: Context) -> Result:
-        baked = []
-        for obj in checks.bodies(context):
+    needs = (checks.in_object_mode, has_body)
+
+    def run(self, context: Context) -> str | None:
+        objects = checks.bodies(context)
+        for obj in objects:
             if obj.library is not None:
-                self.report({"ERROR"}, error_sentences.in_users_language(linked.problem(obj)))
-                return {"CANCELLED"}
-        for obj in checks.bodies(context):
+                linked.check(obj)
+        baked = [obj for obj in objects if obj.pbd.baked]
+        for obj in objects:
             if obj.pbd.baked:
-                baked.append(obj)
                 shape_keys.give_up_all(obj)
                 output_modifier.remove(obj)
             else:
@@ -176,29 +159,25 @@ class OBJECT_OT_pbd_remove(bpy.types.Operator):
             pins.forget_offsets(obj.data)
             forget_settings(obj)
         handlers.arm_if_needed()
-        if baked:
-            said = rpt("The baked shape keys of {objects} stay as ordinary animation")
-            self.report({"INFO"}, said.format(objects=checks.describe(baked)))
-        return {"FINISHED"}
+        if not baked:
+            return None
+        said = rpt("The baked shape keys of {objects} stay as ordinary animation")
+        return said.format(objects=checks.describe(baked))
 
 
-class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
+class OBJECT_OT_pbd_copy_to_selected(Action, bpy.types.Operator):
     """Copy the material and pressure of the active object to the other selected meshes"""
 
     bl_idname = "object.pbd_copy_to_selected"
     bl_label = "Copy to Selected"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not checks.is_active_body(cls, context):
-            return False
-        if len(checks.meshes(context)) < 2:
-            cls.poll_message_set("Select other meshes too")
-            return False
-        return checks.in_object_mode(cls, context)
+    @staticmethod
+    def has_others(context: Context) -> checks.Why:
+        return "Select other meshes too" if len(checks.meshes(context)) < 2 else ""
 
-    def execute(self, context: Context) -> Result:
+    needs = (checks.is_active_body, has_others, checks.in_object_mode)
+
+    def run(self, context: Context) -> str:
         source, *targets = checks.meshes(context)
         problems, done = [], []
         for target in targets:
@@ -210,16 +189,6 @@ class OBJECT_OT_pbd_copy_to_selected(bpy.types.Operator):
             for name in (*MATERIAL_FIELDS, "preset", "preset_mark"):
                 setattr(target.pbd, name, getattr(source.pbd, name))
             done.append(target)
-        if not done:
-            self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
-            return {"CANCELLED"}
-        if problems:
-            self.report({"WARNING"}, checks.left_out(problems))
+        checks.warn_of_left_out(self, problems, len(done))
         said = rpt("Settings of '{name}' copied to {objects}")
-        self.report({"INFO"}, said.format(name=source.name, objects=checks.describe(done)))
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory(
-    (OBJECT_OT_pbd_add, OBJECT_OT_pbd_remove, OBJECT_OT_pbd_copy_to_selected)
-)
+        return said.format(name=source.name, objects=checks.describe(done))

@@ -5,56 +5,48 @@ from __future__ import annotations
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
 from ..pbd_addon.blender.timeline import disk_cache, session
-from .checks import rpt
+from . import checks
+from .base import NO_UNDO, Action, rpt
 
 
-def has_saved_file(cls: type[bpy.types.Operator]) -> bool:
-    """Poll: the file has a place on the disk, so that its cache has one too."""
-    if not bpy.data.filepath:
-        cls.poll_message_set("Save the file first: its cache lies beside it")
-        return False
-    return True
+def has_saved_file(_context: Context) -> checks.Why:
+    """The file has a place on the disk, so that its cache has one too."""
+    return "" if bpy.data.filepath else "Save the file first: its cache lies beside it"
 
 
-def load(operator: bpy.types.Operator, scene: Scene) -> Result:
-    """Take up the frames on disk; report how that went."""
+def load(scene: Scene) -> str:
+    """Take up the frames on disk; returns which there are, raises `PBDError`."""
+    scene.pbd.use_disk_cache = True
     why = session.load_from_disk(scene)
     if why:
-        operator.report({"ERROR"}, error_sentences.in_users_language(why))
-        return {"CANCELLED"}
+        raise PBDError(why)
     running = session.get(scene)
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-    said = rpt("Frames {first} to {last} loaded")
-    operator.report({"INFO"}, said.format(first=running.first_frame, last=running.last_frame))
-    return {"FINISHED"}
+    return rpt("Frames {first} to {last} loaded").format(first=running.first_frame, last=running.last_frame)
 
 
-class OBJECT_OT_pbd_disk_cache_load(bpy.types.Operator):
+class OBJECT_OT_pbd_disk_cache_load(Action, bpy.types.Operator):
     """Show the frames that are on disk, if the scene is as it was when they were simulated"""
 
     bl_idname = "object.pbd_disk_cache_load"
     bl_label = "Load Disk Cache"
-    bl_options = {"REGISTER"}
+    bl_options = NO_UNDO
+    needs = (has_saved_file,)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return has_saved_file(cls)
-
-    def execute(self, context: Context) -> Result:
-        context.scene.pbd.use_disk_cache = True
-        return load(self, context.scene)
+    def run(self, context: Context) -> str:
+        return load(context.scene)
 
 
-class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
+class OBJECT_OT_pbd_disk_cache_find(Action, bpy.types.Operator):
     """Copy a cache from another folder to its place beside this file, and show its frames"""
 
     bl_idname = "object.pbd_disk_cache_find"
     bl_label = "Find Disk Cache"
-    bl_options = {"REGISTER"}
+    bl_options = NO_UNDO
+    needs = (has_saved_file,)
 
     directory: bpy.props.StringProperty(
         name="Folder",
@@ -64,41 +56,31 @@ class OBJECT_OT_pbd_disk_cache_find(bpy.types.Operator):
     )
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return has_saved_file(cls)
-
     def invoke(self, context: Context, _event: Event) -> Result:
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> str:
         try:
             disk_cache.bring(context.scene, bpy.path.abspath(self.directory))
-        except PBDError as error:
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            return {"CANCELLED"}
         except OSError as error:
             said = rpt("The cache could not be copied: {reason}")
-            self.report({"ERROR"}, said.format(reason=error.strerror or error))
-            return {"CANCELLED"}
-        context.scene.pbd.use_disk_cache = True
-        return load(self, context.scene)
+            raise PBDError(said.format(reason=error.strerror or error)) from error
+        return load(context.scene)
 
 
-class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
+class OBJECT_OT_pbd_disk_cache_delete(Action, bpy.types.Operator):
     """Delete the frames on disk that belong to this scene of this file, and stop writing them. Frames in memory stay"""
 
     bl_idname = "object.pbd_disk_cache_delete"
     bl_label = "Delete Disk Cache"
-    bl_options = {"REGISTER"}
+    bl_options = NO_UNDO
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not disk_cache.is_on_disk(context.scene):
-            cls.poll_message_set("There is no cache on disk")
-            return False
-        return True
+    @staticmethod
+    def has_cache(context: Context) -> checks.Why:
+        return "" if disk_cache.is_on_disk(context.scene) else "There is no cache on disk"
+
+    needs = (has_cache,)
 
     def invoke(self, context: Context, event: Event) -> Result:
         return context.window_manager.invoke_confirm(
@@ -117,16 +99,9 @@ class OBJECT_OT_pbd_disk_cache_delete(bpy.types.Operator):
             return iface("They exist only there and will have to be simulated again")
         return iface("The frames in memory stay")
 
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> None:
         try:
             session.delete_from_disk(context.scene)
         except OSError as error:
             said = rpt("The cache could not be deleted: {reason}")
-            self.report({"ERROR"}, said.format(reason=error.strerror or error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory(
-    (OBJECT_OT_pbd_disk_cache_load, OBJECT_OT_pbd_disk_cache_find, OBJECT_OT_pbd_disk_cache_delete)
-)
+            raise PBDError(said.format(reason=error.strerror or error)) from error

@@ -11,8 +11,8 @@ from ..pbd_addon.blender.baking import recording
 from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
 from ..pbd_addon.blender.timeline import session, step
 from . import checks
-from .checks import rpt
-from .frame_by_frame import FrameByFrame, is_free
+from .base import NO_UNDO, rpt
+from .frame_by_frame import FrameByFrame
 
 PLAYBACK_KEYS = frozenset({"ESC", "SPACE"})
 """What stops playback, also while it waits for a frame."""
@@ -23,14 +23,11 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
 
     bl_idname = "object.pbd_catch_up"
     bl_label = "Catch Up"
-    bl_options = {"REGISTER"}
+    bl_options = NO_UNDO
+    needs = checks.FREE_AND_LIVE
 
     _verb = "catch-up"
     _played = False
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return is_free(cls, context) and checks.has_live_body(cls, context)
 
     def invoke(self, context: Context, event: Event) -> Result:
         self._played = context.screen.is_animation_playing
@@ -84,7 +81,6 @@ def begin() -> None:
 
 def register() -> None:
     """Listen to frame changes."""
-    bpy.utils.register_class(OBJECT_OT_pbd_catch_up)
     session.listeners.append(begin_where_late)
 
 
@@ -93,4 +89,3 @@ def unregister() -> None:
     session.listeners.remove(begin_where_late)
     if bpy.app.timers.is_registered(begin):
         bpy.app.timers.unregister(begin)
-    bpy.utils.unregister_class(OBJECT_OT_pbd_catch_up)

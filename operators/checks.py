@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import bpy
-from bpy.app.translations import pgettext_rpt
+from collections.abc import Collection
+from typing import Any
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read import mesh_io
-from ..pbd_addon.blender.scene import surfaces
+from ..pbd_addon.blender.scene import scene_objects, surfaces
 from ..pbd_addon.blender.timeline import session
+from .base import rpt
 
-EDIT_MODE = "Leave Edit Mode first"
-
-
-def rpt(text: str) -> str:
-    """A report in the user's language."""
-    return str(pgettext_rpt(text))  # Blender's stubs say that it returns nothing.
+Why = str
+"""Why an operator cannot be used, one sentence, or ""."""
 
 
-def meshes(context: Context) -> list[Object]:
-    """The mesh objects to act on: the active one, which the panels show, and the selected ones."""
-    active = context.object
-    found = [active] if active is not None and active.type == "MESH" else []
-    return found + [obj for obj in context.selected_objects if obj.type == "MESH" and obj != active]
+def meshes(context: Context, types: Collection[str] = ("MESH",)) -> list[Object]:
+    """The meshes, or objects of these types, to act on: the active one, which the panels show, and the selected."""
+    found = dict.fromkeys((context.object, *context.selected_objects))
+    return [obj for obj in found if obj is not None and obj.type in types]
 
 
 def bodies(context: Context) -> list[Object]:
@@ -41,43 +37,47 @@ def mesh_problem(obj: Object) -> str:
     return ""
 
 
-def in_object_mode(cls: type[bpy.types.Operator], context: Context) -> bool:
-    """Poll: nothing is being edited."""
-    if context.mode.startswith("EDIT"):
-        cls.poll_message_set(EDIT_MODE)
-        return False
-    return True
+def in_object_mode(context: Context) -> Why:
+    """Nothing is being edited."""
+    return "Leave Edit Mode first" if context.mode.startswith("EDIT") else ""
 
 
-def has_body(cls: type[bpy.types.Operator], context: Context) -> bool:
-    """Poll: the active object or a selected one is a PBD object."""
-    if not bodies(context):
-        cls.poll_message_set("Select a PBD cloth or balloon")
-        return False
-    return True
+def has_body(context: Context) -> Why:
+    """The active object or a selected one is a PBD object."""
+    return "" if bodies(context) else "Select a PBD cloth or balloon"
 
 
-def is_active_body(cls: type[bpy.types.Operator], context: Context) -> bool:
-    """Poll: the active object is a PBD object."""
+def is_active_body(context: Context) -> Why:
+    """The active object is a PBD object."""
     obj = context.object
-    if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
-        cls.poll_message_set("The active object is not PBD")
-        return False
-    return True
+    return "" if obj is not None and scene_objects.is_body(obj) else "The active object is not PBD"
 
 
-def has_live_body(cls: type[bpy.types.Operator], context: Context) -> bool:
-    """Poll: something of the scene is simulated live."""
-    if not in_object_mode(cls, context):
-        return False
+def is_edited_body(context: Context) -> Why:
+    """The active object is a PBD object in Edit Mode."""
+    return is_active_body(context) or ("" if context.object.mode == "EDIT" else "Select vertices in Edit Mode")
+
+
+def has_live_body(context: Context) -> Why:
+    """Something of the scene is simulated live, and nothing is being edited."""
     active = context.object  # Nearly always the answer, without a look at all objects of the scene.
-    if active is not None and surfaces.is_simulated(active):
-        return True
+    if context.mode.startswith("EDIT") or (active is not None and surfaces.is_simulated(active)):
+        return in_object_mode(context)
     found = session.bodies(context.scene)
-    if all(obj.pbd.baked for obj in found):
-        cls.poll_message_set("Baked: delete the bake first" if found else "Add a PBD cloth or balloon first")
-        return False
-    return True
+    if not all(obj.pbd.baked for obj in found):
+        return ""
+    return "Baked: delete the bake first" if found else "Add a PBD cloth or balloon first"
+
+
+def is_free(context: Context) -> Why:
+    """Nothing else goes through the frames of the scene."""
+    running = session.get(context.scene)
+    is_busy = running is not None and running.bake is not None
+    return "Frames are being simulated: wait, or press Esc" if is_busy else ""
+
+
+FREE_AND_LIVE = (is_free, has_live_body)
+"""What all operators need that simulate frames."""
 
 
 def describe(objects: list[Object]) -> str:
@@ -85,7 +85,31 @@ def describe(objects: list[Object]) -> str:
     return f"'{objects[0].name}'" if len(objects) == 1 else rpt("{count} objects").format(count=len(objects))
 
 
+def warn_of_left_out(operator: Any, problems: list[str], done: int) -> None:
+    """Say which objects an operator could not act on; raises a `PBDError` if it acted on none."""
+    if problems and not done:
+        raise PBDError(problems[0])
+    if problems:
+        operator.report({"WARNING"}, left_out(problems))
+
+
 def left_out(problems: list[str]) -> str:
     """How many objects an operator could not act on, and why the first of them."""
     said = rpt("{count} left out: {reason}")
     return said.format(count=len(problems), reason=error_sentences.in_users_language(problems[0]))
+
+
+def select_only(context: Context, objects: list[Object]) -> None:
+    """Select these objects alone; the first becomes the active one."""
+    for obj in context.selected_objects:
+        obj.select_set(False)
+    for obj in objects:
+        obj.select_set(True)
+    context.view_layer.objects.active = objects[0]
+
+
+def unset(group: Any) -> None:
+    """Put all settings of a group back to their defaults."""
+    for prop in group.bl_rna.properties:
+        if not prop.is_readonly:
+            group.property_unset(prop.identifier)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from ..pbd_addon.blender import error_sentences
-from ..pbd_addon.blender.kinds import Context, Object, Result
+from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.scene import surfaces
 from . import checks
-from .checks import rpt
+from .base import Action, rpt
 
 LISTED = {"HIDDEN", "SKIP_SAVE"}
 """Options of a name that a row of a list hands over."""
@@ -16,113 +16,86 @@ LISTED = {"HIDDEN", "SKIP_SAVE"}
 
 def solids(context: Context) -> list[Object]:
     """The objects with a surface to act on: the active one, which the panels show, and the selected ones."""
-    active = context.object
-    found = [active] if active is not None and active.type in surfaces.SURFACE_TYPES else []
-    return found + [obj for obj in context.selected_objects if obj.type in surfaces.SURFACE_TYPES and obj != active]
+    return checks.meshes(context, surfaces.SURFACE_TYPES)
 
 
 def problem(obj: Object) -> str:
     """Why this object cannot be a collider, or ""."""
     if obj.library is not None:
         return f"'{obj.name}' is linked: make a library override of it, or put it into the collider collection"
-    if surfaces.is_simulated(obj):
-        return f"'{obj.name}' is simulated, so that cloth meets it already"
-    return ""
+    return f"'{obj.name}' is simulated, so that cloth meets it already" if surfaces.is_simulated(obj) else ""
 
 
-class OBJECT_OT_pbd_collider_add(bpy.types.Operator):
+class OBJECT_OT_pbd_collider_add(Action, bpy.types.Operator):
     """Let PBD cloth and balloons collide with the active and the selected objects, which may move and deform"""
 
     bl_idname = "object.pbd_collider_add"
     bl_label = "Add Collider"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
+    @staticmethod
+    def has_solid(context: Context) -> checks.Why:
         if not solids(context):
-            cls.poll_message_set("Select a mesh object")
-            return False
+            return "Select a mesh object"
         if all(map(surfaces.is_simulated, solids(context))):
-            cls.poll_message_set("Cloth already collides with other cloth: select an object that is not simulated")
-            return False
-        return True
+            return "Cloth already collides with other cloth: select an object that is not simulated"
+        return ""
 
-    def execute(self, context: Context) -> Result:
+    needs = (has_solid,)
+
+    def run(self, context: Context) -> str | None:
         objects = solids(context)
-        problems = [sentence for sentence in map(problem, objects) if sentence]
+        problems = list(filter(None, map(problem, objects)))
         fit = [obj for obj in objects if not problem(obj)]
+        if not fit:
+            raise PBDError(problems[0])
         for obj in fit:
             obj.pbd_collider.enabled = True
-        if not fit:
-            self.report({"ERROR"}, error_sentences.in_users_language(problems[0]))
-            return {"CANCELLED"}
-        if problems:
-            self.report({"INFO"}, checks.left_out(problems))
-        return {"FINISHED"}
+        return checks.left_out(problems) if problems else None
 
 
-class OBJECT_OT_pbd_collider_remove(bpy.types.Operator):
+class OBJECT_OT_pbd_collider_remove(Action, bpy.types.Operator):
     """Let cloth pass through these objects again, and forget their collider settings"""
 
     bl_idname = "object.pbd_collider_remove"
     bl_label = "Remove Collider"
-    bl_options = {"REGISTER", "UNDO"}
 
     body: bpy.props.StringProperty(
         name="Object", description="Name of the collider; none: the active and the selected ones", options=LISTED
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not any(obj.pbd_collider.enabled for obj in context.scene.objects):
-            cls.poll_message_set("Select a collider")
-            return False
-        return True
+    @staticmethod
+    def has_collider(context: Context) -> checks.Why:
+        return "" if any(obj.pbd_collider.enabled for obj in context.scene.objects) else "Select a collider"
 
-    def execute(self, context: Context) -> Result:
+    needs = (has_collider,)
+
+    def run(self, context: Context) -> str | None:
         named = context.scene.objects.get(self.body)
         objects = [obj for obj in ([named] if named else solids(context)) if obj.pbd_collider.enabled]
         if not objects:
-            self.report({"ERROR"}, rpt("Select a collider"))
-            return {"CANCELLED"}
+            raise PBDError(rpt("Select a collider"))
         for obj in objects:
             obj.pbd_collider.enabled = False  # Tells the simulation, which `property_unset` does not.
-            for prop in obj.pbd_collider.bl_rna.properties:
-                if not prop.is_readonly:
-                    obj.pbd_collider.property_unset(prop.identifier)
+            checks.unset(obj.pbd_collider)
         collection = context.scene.pbd.collider_collection
         left = [obj for obj in objects if collection is not None and obj in collection.all_objects[:]]
-        if left:
-            said = rpt("{objects} still in the collider collection '{collection}'")
-            self.report({"INFO"}, said.format(objects=checks.describe(left), collection=collection.name))
-        return {"FINISHED"}
+        if not left:
+            return None
+        said = rpt("{objects} still in the collider collection '{collection}'")
+        return said.format(objects=checks.describe(left), collection=collection.name)
 
 
-class OBJECT_OT_pbd_collider_select(bpy.types.Operator):
+class OBJECT_OT_pbd_collider_select(Action, bpy.types.Operator):
     """Select this collider and show its settings"""
 
     bl_idname = "object.pbd_collider_select"
     bl_label = "Select Collider"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (checks.in_object_mode,)
 
     body: bpy.props.StringProperty(name="Object", description="Name of the collider", options=LISTED)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return checks.in_object_mode(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> None:
         obj = context.view_layer.objects.get(self.body)
         if obj is None:
-            self.report({"ERROR"}, rpt("There is no object '{name}' in this view layer").format(name=self.body))
-            return {"CANCELLED"}
-        for other in context.selected_objects:
-            other.select_set(False)
-        obj.select_set(True)
-        context.view_layer.objects.active = obj
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory(
-    (OBJECT_OT_pbd_collider_add, OBJECT_OT_pbd_collider_remove, OBJECT_OT_pbd_collider_select)
-)
+            raise PBDError(rpt("There is no object '{name}' in this view layer").format(name=self.body))
+        checks.select_only(context, [obj])

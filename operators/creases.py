@@ -9,23 +9,22 @@ import bmesh
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Result
+from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.read.mesh_io import CREASE_ANGLE, CREASE_STIFFNESS
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
 from ..pbd_addon.mesh import connected_components
-from .checks import rpt
-from .pins import edited_body
+from . import checks
+from .base import Action, rpt
 
 
-class OBJECT_OT_pbd_set_crease(bpy.types.Operator):
+class OBJECT_OT_pbd_set_crease(Action, bpy.types.Operator):
     """Fold the cloth at rest along the selected edges: pleats, ironed creases, folded paper"""
 
     bl_idname = "object.pbd_set_crease"
     bl_label = "Set Crease"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (checks.is_edited_body,)
 
     angle: bpy.props.FloatProperty(
         name="Angle",
@@ -49,19 +48,11 @@ class OBJECT_OT_pbd_set_crease(bpy.types.Operator):
         description="Fold every other row of selected edges the opposite way",
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return edited_body(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> str:
         obj = context.object
         geometry = bmesh.from_edit_mesh(obj.data)
-        try:
-            edges = selected_edges(obj, geometry)
-            sides = alternating(geometry, edges) if self.alternate else [1] * len(edges)
-        except PBDError as error:
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            return {"CANCELLED"}
+        edges = selected_edges(obj, geometry)
+        sides = alternating(geometry, edges) if self.alternate else [1] * len(edges)
         layers: Any = geometry.edges.layers.float
         for name in (CREASE_ANGLE, CREASE_STIFFNESS):
             if layers.get(name) is None:
@@ -72,43 +63,31 @@ class OBJECT_OT_pbd_set_crease(bpy.types.Operator):
             edge[angle], edge[stiffness] = side * self.angle, self.stiffness
         bmesh.update_edit_mesh(obj.data, loop_triangles=False, destructive=False)
         session.clear_cache(context.scene)
-        self.report({"INFO"}, rpt("{count} edges creased").format(count=len(edges)))
-        return {"FINISHED"}
+        return rpt("{count} edges creased").format(count=len(edges))
 
 
-class OBJECT_OT_pbd_clear_crease(bpy.types.Operator):
+class OBJECT_OT_pbd_clear_crease(Action, bpy.types.Operator):
     """Let the selected edges fold as the cloth around them"""
 
     bl_idname = "object.pbd_clear_crease"
     bl_label = "Clear Crease"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (checks.is_edited_body,)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return edited_body(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> None:
         obj = context.object
         geometry = bmesh.from_edit_mesh(obj.data)
-        try:
-            edges = selected_edges(obj, geometry)
-        except PBDError as error:
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            return {"CANCELLED"}
+        edges = selected_edges(obj, geometry)
         for name in (CREASE_ANGLE, CREASE_STIFFNESS):
             layer = geometry.edges.layers.float.get(name)
             for edge in edges if layer is not None else ():
                 edge[layer] = 0.0
         bmesh.update_edit_mesh(obj.data, loop_triangles=False, destructive=False)
         session.clear_cache(context.scene)
-        return {"FINISHED"}
 
 
 def selected_edges(obj: Any, geometry: Any) -> list[Any]:
     """The selected edges between two faces; raises `PBDError` if there are none."""
-    foreign = linked.problem(obj)
-    if foreign:
-        raise PBDError(foreign)
+    linked.check(obj)
     edges = [edge for edge in geometry.edges if edge.select and len(edge.link_faces) == 2]
     if not edges:
         raise PBDError("Select the edges to crease first, edges between two faces")
@@ -139,6 +118,3 @@ def alternating(geometry: Any, edges: list[Any]) -> list[int]:
     if (np.diff(pairs) == 1).any() or (group[:count] == group[count:]).any():
         raise PBDError("The selected rows of edges cannot alternate: three of them meet, or their number is odd")
     return np.where(group[:count] < group[count:], 1, -1)[row].tolist()
-
-
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_set_crease, OBJECT_OT_pbd_clear_crease))

@@ -1,18 +1,48 @@
-"""Look for what will go wrong before a run, and mend it."""
+"""Look for what will go wrong before a run, show it, and mend it."""
 
 from __future__ import annotations
 
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.doctor import doctor, fixes, mesh_findings, misplaced, touching
 from ..pbd_addon.blender.doctor.mesh_exam import MeshExam, count_in, examine
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Result
-from ..pbd_addon.blender.timeline import session
-from . import checks, tangles
-from .checks import rpt
+from ..pbd_addon.blender.kinds import Context, Object, Scene
+from ..pbd_addon.blender.read import mesh_io
+from ..pbd_addon.blender.read.bodies import read_body
+from ..pbd_addon.blender.timeline import intersections, session
+from . import checks
+from .base import NO_UNDO, Action, rpt
+
+
+def intersecting(scene: Scene, obj: Object) -> np.ndarray:
+    """Faces of a PBD object that something goes through where the simulation starts, (k,) int; raises `PBDError`."""
+    running = session.get(scene)
+    members = running.scene_sim.members if running is not None and running.scene_sim is not None else ()
+    uids = [member.uid for member in members]
+    if obj.session_uid in uids and mesh_io.counts(obj.data) == members[uids.index(obj.session_uid)].fingerprint[0]:
+        bodies = [member.body for member in members]
+    else:
+        others = [other for other in session.live_bodies(scene) if other != obj and not checks.mesh_problem(other)]
+        uids = [other.session_uid for other in (obj, *others)]
+        bodies = [read_body(other) for other in (obj, *others)]
+    found = intersections.intersecting_faces(bodies)[uids.index(obj.session_uid)]
+    return intersections.kept_faces(mesh_io.read_polygons(obj.data))[found]
+
+
+def select(context: Context, obj: Object, domain: str, ids: np.ndarray) -> None:
+    """Go into Edit Mode with only these vertices, edges or faces selected, (k,) int; the object is active."""
+    context.scene.tool_settings.mesh_select_mode = (domain == "VERT", domain == "EDGE", domain == "FACE")
+    # Deselected by the edit mode: Blender 5.0 crashes where edges that never were selected are written to.
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    items = {"VERT": obj.data.vertices, "EDGE": obj.data.edges, "FACE": obj.data.polygons}[domain]
+    chosen = np.zeros(len(items), bool)
+    chosen[ids] = True
+    items.foreach_set("select", chosen)
+    bpy.ops.object.mode_set(mode="EDIT")
 
 
 def show(context: Context, finding: str, exam: MeshExam) -> None:
@@ -20,81 +50,85 @@ def show(context: Context, finding: str, exam: MeshExam) -> None:
     obj = exam.obj
     context.view_layer.objects.active = obj
     if finding == "intersections":
-        tangles.select(context, obj, "FACE", tangles.intersecting(context.scene, obj))
+        domain, ids = "FACE", intersecting(context.scene, obj)
     elif finding == "wrong_side":
-        tangles.select(context, obj, "VERT", misplaced.find(obj, exam.beginning).ids)
+        domain, ids = "VERT", misplaced.find(obj, exam.beginning).ids
     elif finding == "on_a_surface":
-        tangles.select(context, obj, "VERT", touching.find(obj, exam.usual_edge, exam.beginning).ids)
+        domain, ids = "VERT", touching.find(obj, exam.usual_edge, exam.beginning).ids
     elif finding == "uneven_seams":
         sewn = np.concatenate([seam.pairs for seam in mesh_findings.find_uneven_seams(exam)])
-        tangles.select(context, obj, "VERT", np.unique(exam.body.seams[sewn]))
+        domain, ids = "VERT", np.unique(exam.body.seams[sewn])
     else:
-        tangles.select(context, obj, "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(exam) > 2))
+        domain, ids = "EDGE", np.flatnonzero(mesh_findings.faces_of_edges(exam) > 2)
+    select(context, obj, domain, ids)
 
 
-class OBJECT_OT_pbd_doctor_check(bpy.types.Operator):
+class OBJECT_OT_pbd_doctor_check(Action, bpy.types.Operator):
     """Check all cloth and balloons in the scene for what will go wrong when they are simulated"""
 
     bl_idname = "object.pbd_doctor_check"
     bl_label = "Check"
-    bl_options = {"REGISTER"}
+    bl_options = NO_UNDO
+    needs = (checks.has_live_body,)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return checks.has_live_body(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> str:
         count = len(doctor.check(context.scene))
-        said = count_in(count, rpt("1 finding"), rpt("{count} findings"))
-        self.report({"INFO"}, said or rpt("No problems found"))
-        return {"FINISHED"}
+        return count_in(count, rpt("1 finding"), rpt("{count} findings")) or rpt("No problems found")
 
 
-class OBJECT_OT_pbd_doctor_fix(bpy.types.Operator):
+class OBJECT_OT_pbd_doctor_fix(Action, bpy.types.Operator):
     """Fix this, or select it in Edit Mode where only you can; the simulation starts over"""
 
     bl_idname = "object.pbd_doctor_fix"
     bl_label = "Fix"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (checks.has_live_body,)
 
     check: bpy.props.StringProperty(name="Finding", options={"HIDDEN"})
     body: bpy.props.StringProperty(name="Object", options={"HIDDEN"})
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return checks.has_live_body(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> str | None:
         scene = context.scene
+        obj, said = scene.objects.get(self.body), None
         if self.check == doctor.UNLOCKED:
             scene.render.use_lock_interface = True
-            doctor.check(scene)
-            return {"FINISHED"}
-        obj = scene.objects.get(self.body)
-        if obj is None or obj not in session.live_bodies(scene) or self.check not in doctor.CHECKS:
-            said = rpt("There is no '{check}' of '{name}' to fix: press Check")
-            self.report({"ERROR"}, said.format(check=self.check, name=self.body))
-            return {"CANCELLED"}
-        find, action = doctor.CHECKS[self.check]
-        try:
+        elif obj is None or obj not in session.live_bodies(scene) or self.check not in doctor.CHECKS:
+            missing = rpt("There is no '{check}' of '{name}' to fix: press Check")
+            raise PBDError(missing.format(check=self.check, name=self.body))
+        else:
+            find, action = doctor.CHECKS[self.check]
             exam = examine(obj, misplaced.beginning(scene))
             sentence = find(exam)
             if not sentence:
-                self.report({"INFO"}, rpt("It is mended already"))
+                said = rpt("It is mended already")
             elif action == doctor.NONE:
                 raise PBDError(f"'{obj.name}': {sentence}")
             elif action == doctor.SHOW:
                 show(context, self.check, exam)
-                return {"FINISHED"}
+                return None
             else:
-                fixes.BY_NAME[self.check](obj)
+                getattr(fixes, self.check)(obj)
                 session.clear_cache(scene)
-        except PBDError as error:
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            return {"CANCELLED"}
-        context.view_layer.update()
+            context.view_layer.update()
         doctor.check(scene)
-        return {"FINISHED"}
+        return said
 
 
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_doctor_check, OBJECT_OT_pbd_doctor_fix))
+class OBJECT_OT_pbd_select_intersections(Action, bpy.types.Operator):
+    """Select the faces that go through others at the start, in Edit Mode: pull them apart there, then Reset"""
+
+    bl_idname = "object.pbd_select_intersections"
+    bl_label = "Select Intersections"
+    needs = (checks.is_active_body,)
+
+    def run(self, context: Context) -> str:
+        obj = context.object
+        if obj.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        found = intersecting(context.scene, obj)
+        select(context, obj, "FACE", found)
+        said = rpt(
+            "{count} faces of '{name}' go through others"
+            if len(found) != 1
+            else "1 face of '{name}' goes through others"
+        )
+        return said.format(count=len(found), name=obj.name)

@@ -8,15 +8,14 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_tip as tip
 
-from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.baking import export, key_plan
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.settings import properties
 from . import checks
-from .bake import can_bake, frames_to_bake, to_bake
-from .checks import rpt
-from .frame_by_frame import FrameByFrame, is_free
+from .bake import CAN_BAKE, frames_to_bake, to_bake
+from .base import NO_UNDO, Action, rpt
+from .frame_by_frame import FrameByFrame
 
 FORMATS = (
     ("ALEMBIC", "Alembic", "Every vertex of every frame: films, other 3D programs"),
@@ -30,14 +29,11 @@ class OBJECT_OT_pbd_count_keys(FrameByFrame, bpy.types.Operator):
 
     bl_idname = "object.pbd_count_keys"
     bl_label = "Count Keys"
-    bl_options = {"REGISTER"}
+    bl_options = NO_UNDO
+    needs = CAN_BAKE
 
     _verb = "count"
     _names: tuple[str, ...] = ()
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return can_bake(cls, context)
 
     def start(self, context: Context) -> Generator:
         objects = to_bake(context)
@@ -51,12 +47,13 @@ class OBJECT_OT_pbd_count_keys(FrameByFrame, bpy.types.Operator):
         return rpt("{count} reduced keys, off by {error:.2g} mm at most").format(count=total, error=1000.0 * error)
 
 
-class OBJECT_OT_pbd_export(bpy.types.Operator):
+class OBJECT_OT_pbd_export(Action, bpy.types.Operator):
     """Write the selected PBD objects, and what else is selected, for other programs; simulate what is missing"""
 
     bl_idname = "object.pbd_export"
     bl_label = "Export Animation"
-    bl_options = {"REGISTER"}
+    bl_options = NO_UNDO
+    needs = (checks.is_free, checks.in_object_mode, checks.has_body)
 
     format: bpy.props.EnumProperty(name="Format", items=FORMATS, default="ALEMBIC", options={"HIDDEN"})
     filepath: bpy.props.StringProperty(
@@ -74,16 +71,11 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
         sentence = tip("{about}. Writes what is selected; simulates what is missing")
         return sentence.format(about=tip(about[chosen.format]))
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return is_free(cls, context) and checks.in_object_mode(cls, context) and checks.has_body(cls, context)
-
     def invoke(self, context: Context, _event: Event) -> Result:
         try:
             export.check_exporter(self.format)
         except PBDError as error:  # before the user has chosen a file
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            return {"CANCELLED"}
+            return self.fail(context, error)
         if not self.filepath:
             stem = bpy.data.filepath.removesuffix(".blend") if bpy.data.filepath else ""
             self.filepath = export.with_extension(stem or bpy.path.clean_name(context.object.name), self.format)
@@ -97,25 +89,18 @@ class OBJECT_OT_pbd_export(bpy.types.Operator):
         changed, self.filepath = path != self.filepath, path
         return changed
 
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> str:
         objects = checks.bodies(context)
         others = [obj for obj in context.selected_objects if obj not in objects]
         manager = context.window_manager
+        if not self.filepath:
+            raise PBDError("Choose a file to export to")
+        first, last = frames_to_bake(context)
+        manager.progress_begin(first, last + 1)
         try:
-            if not self.filepath:
-                raise PBDError("Choose a file to export to")
-            first, last = frames_to_bake(context)
-            manager.progress_begin(first, last + 1)
             for progress in export.start(context, objects, others, self.format, self.filepath, first, last):
                 manager.progress_update(progress.frame)
-        except PBDError as error:
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            return {"CANCELLED"}
         finally:
             manager.progress_end()
         said = rpt("{count} frames of {objects} exported")
-        self.report({"INFO"}, said.format(count=last - first + 1, objects=checks.describe(objects)))
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_count_keys, OBJECT_OT_pbd_export))
+        return said.format(count=last - first + 1, objects=checks.describe(objects))

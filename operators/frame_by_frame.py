@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import Interruption, PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
-from ..pbd_addon.blender.timeline import cost_estimate, session
-from .checks import rpt
+from ..pbd_addon.blender.timeline import cost_estimate
+from .base import Action, rpt
 
 TICK_SECONDS = 0.05
 """Longest work between two redraws of the window; a longer single frame is not cut."""
@@ -63,19 +62,9 @@ def redraw(context: Context) -> None:
             region.tag_redraw()
 
 
-def is_free(cls: type[bpy.types.Operator], context: Context) -> bool:
-    """Poll: nothing else goes through the frames of the scene."""
-    running = session.get(context.scene)
-    if running is not None and running.bake is not None:
-        cls.poll_message_set("Frames are being simulated: wait, or press Esc")
-        return False
-    return True
-
-
-class FrameByFrame:
+class FrameByFrame(Action):
     """Base of operators whose work is a generator, of `BakeProgress` where `status` is not overridden."""
 
-    report: Callable[[set[str], str], None]
     _run: Generator | None = None
     _timer = None
     _verb = "bake"
@@ -89,10 +78,6 @@ class FrameByFrame:
     def done(self, context: bpy.types.Context) -> str:
         """Finish, and say what was done, one sentence, or "" where that is seen."""
         raise NotImplementedError
-
-    def give_up(self, _context: bpy.types.Context) -> set[str]:
-        """After an error or Esc: put back what closing the generator does not."""
-        return {"CANCELLED"}
 
     def status(self, progress: Any) -> str:
         """How far it is, for the status bar; `progress` is None before anything is done."""
@@ -115,13 +100,10 @@ class FrameByFrame:
         said = rpt("{work} cancelled; the frames simulated so far stay in the cache")
         return said.format(work=iface(self._verb).capitalize())
 
-    def execute(self, context: Context) -> Result:
-        try:
-            for _progress in self.start(context):
-                pass
-        except PBDError as error:
-            return self._fail(context, error)
-        return self._finish(context)
+    def run(self, context: Context) -> str:
+        for _progress in self.start(context):
+            pass
+        return self.done(context)
 
     def invoke(self, context: Context, _event: Event) -> Result:
         if bpy.app.background:
@@ -131,7 +113,7 @@ class FrameByFrame:
         try:
             self._run = self.start(context)
         except PBDError as error:
-            return self._fail(context, error)
+            return self.fail(context, error)
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
         manager.modal_handler_add(self)
@@ -161,12 +143,12 @@ class FrameByFrame:
                     break  # It is told before the scene is read, which is not cut.
         except StopIteration:
             self.cancel(context)
-            return self._finish(context)
+            return self.finish(self.done(context))
         except Interruption:
             return self._stop(context)
         except PBDError as error:
             self.cancel(context)
-            return self._fail(context, error)
+            return self.fail(context, error)
         if progress is not None:
             context.workspace.status_text_set(self.status(progress))
             redraw(context)
@@ -186,17 +168,5 @@ class FrameByFrame:
     def _stop(self, context: Context) -> Result:
         """End by Esc, or as a script changed the scene in the middle of a frame."""
         self.cancel(context)
-        said = self.stopped()
-        if said:
-            self.report({"INFO"}, said)
-        return self.give_up(context)
-
-    def _finish(self, context: Context) -> Result:
-        said = self.done(context)
-        if said:
-            self.report({"INFO"}, said)
-        return {"FINISHED"}
-
-    def _fail(self, context: Context, error: PBDError) -> Result:
-        self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
+        self.finish(self.stopped())
         return self.give_up(context)

@@ -13,8 +13,7 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline.grab import GrabSession
 from . import checks
-from .checks import rpt
-from .frame_by_frame import is_free
+from .base import Action, rpt
 
 RADIUS = 0.15
 """Radius of the grip at first, as a share of the size of the cloth."""
@@ -98,13 +97,13 @@ def held_places(hand: GrabSession) -> np.ndarray:
     return hand.simulation.positions(hit.member.body)[ids[weights > SEEN]].astype(np.float32)
 
 
-class OBJECT_OT_pbd_grab(bpy.types.Operator):
+class OBJECT_OT_pbd_grab(Action, bpy.types.Operator):
     """Drag cloth with the mouse, while it plays or stands still. Ctrl pins it where you let go, Esc undoes it all"""
 
     bl_idname = "object.pbd_grab"
     bl_label = "Grab"
+    needs = checks.FREE_AND_LIVE
     bl_translation_context = "PBD"  # Blender has a Grab of its own, which means another thing in some languages.
-    bl_options = {"REGISTER", "UNDO"}
 
     radius: bpy.props.FloatProperty(
         name="Radius",
@@ -123,13 +122,8 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
     _pinned = 0
     _left = 0
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return is_free(cls, context) and checks.has_live_body(cls, context)
-
-    def execute(self, _context: Context) -> Result:
-        self.report({"ERROR"}, rpt("Grab works with the mouse in a 3D View"))
-        return {"CANCELLED"}
+    def run(self, _context: Context) -> None:
+        raise PBDError(rpt("Grab works with the mouse in a 3D View"))
 
     def invoke(self, context: Context, event: Event) -> Result:
         if bpy.app.background or not any(area.type == "VIEW_3D" for area in context.screen.areas):
@@ -139,8 +133,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         try:
             self.hand = GrabSession(context.scene, context.evaluated_depsgraph_get())
         except PBDError as error:
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            return {"CANCELLED"}
+            return self.fail(context, error)
         if not self.radius:
             sizes = [float(np.ptp(member.body.vertices, axis=0).max()) for member in self.hand.record.scene_sim.members]
             self.radius = RADIUS * min(sizes)
@@ -160,9 +153,8 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
                 self.hand = self.hand.renewed(context.scene, context.evaluated_depsgraph_get())
             return self.answer(context, event)
         except PBDError as error:
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            self.hand.finish(context.scene)
-            return self.end(context, {"FINISHED"} if self.hand.changed else {"CANCELLED"})
+            self.fail(context, error)
+            return self.keep(context)
 
     def answer(self, context: Context, event: Event) -> Result:
         """Do what an event asks for."""
@@ -171,8 +163,7 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
             hand.put_back(scene, context.evaluated_depsgraph_get())
             return self.end(context, {"CANCELLED"})
         if event.type in {"RET", "NUMPAD_ENTER"} and event.value == "PRESS":
-            hand.finish(scene)
-            return self.end(context, {"FINISHED"} if hand.changed else {"CANCELLED"})
+            return self.keep(context)
         if event.type == "TIMER":
             self.tick(context)
             return {"PASS_THROUGH"}
@@ -192,12 +183,8 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
     def press(self, context: Context, event: Event) -> None:
         """Take hold of what is under the pointer."""
         view = view_at(context, event.mouse_x, event.mouse_y)
-        if view is not None:
-            region, region_data = view
-            origin, direction = ray(region, region_data, event.mouse_x, event.mouse_y)
-            if self.hand.take(context.scene, origin, direction, self.radius):
-                return
-        self.report({"INFO"}, error_sentences.in_users_language("No PBD cloth under the pointer"))
+        if view is None or not self.hand.take(context.scene, *ray(*view, event.mouse_x, event.mouse_y), self.radius):
+            self.report({"INFO"}, error_sentences.in_users_language("No PBD cloth under the pointer"))
 
     def look(self, context: Context, event: Event) -> None:
         """Follow the pointer with what is held and with the circle."""
@@ -221,6 +208,11 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
         if not context.screen.is_animation_playing and (self.hand.held is not None or self._left):
             self.hand.rest(context.scene, context.evaluated_depsgraph_get())
 
+    def keep(self, context: Context) -> Result:
+        """End, and keep what was done."""
+        self.hand.finish(context.scene)
+        return self.end(context, {"FINISHED"} if self.hand.changed else {"CANCELLED"})
+
     def end(self, context: Context, result: Result) -> Result:
         """Clean up and end with this result."""
         context.window_manager.event_timer_remove(self._timer)
@@ -237,6 +229,3 @@ class OBJECT_OT_pbd_grab(bpy.types.Operator):
     def cancel(self, context: Context) -> None:
         """Blender ends the tool: another file, or the window closes."""
         self.end(context, {"CANCELLED"})
-
-
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_grab,))

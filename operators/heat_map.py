@@ -6,9 +6,10 @@ from typing import Any
 
 import bpy
 
-from ..pbd_addon.blender.kinds import Context, Result
+from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.timeline import heat_map, session
 from . import checks
+from .base import Action
 
 KINDS = (
     ("OFF", "Off", "No colors; the settings they changed are restored"),
@@ -23,12 +24,12 @@ def views(context: Context) -> list[Any]:
     return [area.spaces.active for area in areas if area.type == "VIEW_3D"]
 
 
-class OBJECT_OT_pbd_heat_map(bpy.types.Operator):
+class OBJECT_OT_pbd_heat_map(Action, bpy.types.Operator):
     """Color all cloth and balloons from blue to red at Full Scale and let the 3D Views show it in Solid shading"""
 
     bl_idname = "object.pbd_heat_map"
     bl_label = "Heat Map"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (checks.in_object_mode,)
 
     kind: bpy.props.EnumProperty(
         name="Colors",
@@ -37,11 +38,7 @@ class OBJECT_OT_pbd_heat_map(bpy.types.Operator):
         default="STRAIN",
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return checks.in_object_mode(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> None:
         scene = context.scene
         before, scene.pbd.heat_map = scene.pbd.heat_map, self.kind
         for obj in scene.objects:
@@ -57,7 +54,3 @@ class OBJECT_OT_pbd_heat_map(bpy.types.Operator):
                 view.shading.color_type = "VERTEX"
             elif before != "OFF" and scene.pbd.shading_before:
                 view.shading.color_type = scene.pbd.shading_before
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_heat_map,))

@@ -7,22 +7,25 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.kinds import Context, Object, Result
+from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.settings import shown_units
 from . import checks
+from .base import Action
 
-# Neither operator is one to redo or to search for, as Blender's own for keys of fields are not.
+HIDDEN: Any = {"UNDO", "INTERNAL"}
+"""Neither operator is one to redo or to search for, as Blender's own for keys of fields are not."""
 
 FIELDS = "User Interface"
 """Blender's keymap of fields, whatever the editor."""
 
 
-class OBJECT_OT_pbd_key_setting(bpy.types.Operator):
+class OBJECT_OT_pbd_key_setting(Action, bpy.types.Operator):
     """Insert a key for this setting at this frame, or remove the one that is there"""
 
     bl_idname = "object.pbd_key_setting"
     bl_label = "Key Setting"
-    bl_options = {"UNDO", "INTERNAL"}
+    bl_options = HIDDEN
+    needs = (checks.is_active_body,)
 
     setting: bpy.props.EnumProperty(
         name="Setting",
@@ -30,25 +33,20 @@ class OBJECT_OT_pbd_key_setting(bpy.types.Operator):
         items=[("density", "Density", "Mass of one square meter"), ("bend", "Bending", "Resistance to folding")],
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return checks.is_active_body(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> None:
         obj, path = context.object, f"pbd.{self.setting}"
         if shown_units.key_icon(obj, self.setting, context.scene.frame_current) == shown_units.KEYED_HERE:
             obj.keyframe_delete(path)
         else:
             obj.keyframe_insert(path)
-        return {"FINISHED"}
 
 
-class OBJECT_OT_pbd_key_field(bpy.types.Operator):
+class OBJECT_OT_pbd_key_field(Action, bpy.types.Operator):
     """Insert a key for the setting under the mouse, or delete it: what I and Alt I do over other fields"""
 
     bl_idname = "object.pbd_key_field"
     bl_label = "Key Field"
-    bl_options = {"UNDO", "INTERNAL"}
+    bl_options = HIDDEN
 
     delete: bpy.props.BoolProperty(
         name="Delete", description="Delete the key at this frame instead", options={"SKIP_SAVE"}
@@ -58,11 +56,8 @@ class OBJECT_OT_pbd_key_field(bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         return field_under_mouse(context) is not None  # Else Blender's own operator has the key.
 
-    def execute(self, context: Context) -> Result:
-        found = field_under_mouse(context)
-        if found is None:
-            return {"CANCELLED"}
-        obj, name = found
+    def run(self, context: Context) -> None:
+        obj, name = field_under_mouse(context)
         if self.delete:
             if shown_units.key_icon(obj, name, context.scene.frame_current) == shown_units.KEYED_HERE:
                 obj.keyframe_delete(f"pbd.{name}")
@@ -70,7 +65,6 @@ class OBJECT_OT_pbd_key_field(bpy.types.Operator):
             obj.keyframe_insert(f"pbd.{name}")
         for area in context.screen.areas:
             area.tag_redraw()
-        return {"FINISHED"}
 
 
 def field_under_mouse(context: Context) -> tuple[Object, str] | None:
@@ -102,8 +96,6 @@ _keys: list[Any] = []
 
 def register() -> None:
     """Give fields in other units the keys that Blender gives to all others."""
-    bpy.utils.register_class(OBJECT_OT_pbd_key_setting)
-    bpy.utils.register_class(OBJECT_OT_pbd_key_field)
     bpy.types.UI_MT_button_context_menu.append(draw_context_menu)
     ours = bpy.context.window_manager.keyconfigs.addon
     if ours is None:  # Without a window there are no keys.
@@ -121,5 +113,3 @@ def unregister() -> None:
         fields.keymap_items.remove(item)
     _keys.clear()
     bpy.types.UI_MT_button_context_menu.remove(draw_context_menu)
-    bpy.utils.unregister_class(OBJECT_OT_pbd_key_field)
-    bpy.utils.unregister_class(OBJECT_OT_pbd_key_setting)

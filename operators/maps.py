@@ -6,12 +6,12 @@ from typing import Any
 
 import bpy
 
-from ..pbd_addon.blender.kinds import Context, Object, Result
+from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.settings import maps
 from . import checks
-from .checks import rpt
+from .base import Action, rpt
 
 PIN = "PIN"
 
@@ -41,40 +41,35 @@ def new_group(obj: Object, which: str) -> Any:
     return group
 
 
-class OBJECT_OT_pbd_paint_map(bpy.types.Operator):
+class OBJECT_OT_pbd_paint_map(Action, bpy.types.Operator):
     """Paint where a setting counts, in Weight Paint Mode: High times at weight 1, Low times at weight 0"""
 
     bl_idname = "object.pbd_paint_map"
     bl_label = "Paint Map"
-    bl_options = {"REGISTER", "UNDO"}
 
     map: bpy.props.EnumProperty(
         name="Map", description="What the painted weights are for", items=ITEMS, default="STRETCH"
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not checks.is_active_body(cls, context):
-            return False
+    @staticmethod
+    def is_local(context: Context) -> checks.Why:
         if linked.problem(context.object):
-            cls.poll_message_set("The active object is linked: make a local copy (Object > Relations > Make Local)")
-            return False
-        return checks.in_object_mode(cls, context)
+            return "The active object is linked: make a local copy (Object > Relations > Make Local)"
+        return ""
 
-    def execute(self, context: Context) -> Result:
+    needs = (checks.is_active_body, is_local, checks.in_object_mode)
+
+    def run(self, context: Context) -> str | None:
         obj = context.object
         group = group_of(obj, self.map)
+        said = None
         if obj.mode == "WEIGHT_PAINT" and group is not None and obj.vertex_groups.active == group:
             bpy.ops.object.mode_set(mode="OBJECT")
-            return {"FINISHED"}
+            return said
         if group is None:
             group = new_group(obj, self.map)
             if self.map != PIN:
                 said = rpt("'{name}' is 1 everywhere, which changes nothing: paint with less Weight")
-                self.report({"INFO"}, said.format(name=group.name))
         obj.vertex_groups.active_index = group.index
         bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_paint_map,))
+        return said and said.format(name=group.name)

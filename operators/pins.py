@@ -1,4 +1,4 @@
-"""Pin and unpin the vertices that are selected in Edit Mode."""
+"""What holds vertices: pin and unpin those that are selected in Edit Mode, attach them to another object."""
 
 from __future__ import annotations
 
@@ -7,34 +7,39 @@ from typing import Any
 import bmesh
 import bpy
 
-from ..pbd_addon.blender import error_sentences
-from ..pbd_addon.blender.kinds import Context, Object, Result
+from ..pbd_addon.blender.errors import PBDError
+from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read.pins import PIN_OFFSET, ensure_group
+from ..pbd_addon.blender.scene import surfaces
+from ..pbd_addon.blender.scene.temporary import changed
 from ..pbd_addon.blender.settings import field_properties
 from ..pbd_addon.blender.timeline import session
 from . import checks
-from .checks import rpt
+from .base import Action, rpt
+
+HOLDS = "1 holds firmly; less is a spring, 0.5 has the Pin Stiffness"
 
 
-def edited_body(cls: type[bpy.types.Operator], context: Context) -> bool:
-    """Poll: a PBD object is in Edit Mode."""
-    if not checks.is_active_body(cls, context):
-        return False
-    if context.object.mode != "EDIT":
-        cls.poll_message_set("Select vertices in Edit Mode")
-        return False
-    return True
+def hold_weight(description: str) -> Any:
+    """The property of a weight of vertices."""
+    return bpy.props.FloatProperty(
+        name="Weight", description=description, default=1.0, min=0.001, max=1.0, subtype="FACTOR"
+    )
+
+
+def selected(obj: Object, sentence: str) -> int:
+    """The number of vertices that are selected in Edit Mode; raises a `PBDError` with this sentence if none is."""
+    if not obj.data.total_vert_sel:
+        raise PBDError(sentence)
+    return obj.data.total_vert_sel
 
 
 def assign(context: Context, obj: Object, setting: str, weight: float) -> None:
     """Put the selected vertices into the group that a setting names, see `ensure_group`."""
     obj.vertex_groups.active_index = ensure_group(obj, setting).index
     # Blender's own operator assigns in one go, which a script in Edit Mode can only do vertex by vertex.
-    tools = context.scene.tool_settings
-    weight_of_user = tools.vertex_group_weight
-    tools.vertex_group_weight = weight
-    bpy.ops.object.vertex_group_assign()
-    tools.vertex_group_weight = weight_of_user
+    with changed((context.scene.tool_settings, "vertex_group_weight", weight)):
+        bpy.ops.object.vertex_group_assign()
 
 
 def forget_places(obj: Object) -> None:
@@ -48,66 +53,98 @@ def forget_places(obj: Object) -> None:
         bmesh.update_edit_mesh(obj.data)
 
 
-class OBJECT_OT_pbd_pin_selected(bpy.types.Operator):
+class OBJECT_OT_pbd_pin_selected(Action, bpy.types.Operator):
     """Pin the selected vertices: they follow the object and its animation. A weight below 1 holds them softly"""
 
     bl_idname = "object.pbd_pin_selected"
     bl_label = "Pin Selected"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (checks.is_edited_body,)
 
-    weight: bpy.props.FloatProperty(
-        name="Weight",
-        description="1 holds firmly; less is a spring, 0.5 has the Pin Stiffness",
-        default=1.0,
-        min=0.001,
-        max=1.0,
-        subtype="FACTOR",
-    )
+    weight: hold_weight(HOLDS)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return edited_body(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> str:
         obj = context.object
-        count = obj.data.total_vert_sel
-        if count == 0:
-            self.report({"ERROR"}, error_sentences.in_users_language("Select the vertices to pin first"))
-            return {"CANCELLED"}
+        count = selected(obj, "Select the vertices to pin first")
         assign(context, obj, "pin_group", self.weight)
         forget_places(obj)
         session.clear_cache(context.scene)
-        said = rpt("{count} vertices pinned in group '{group}'")
-        self.report({"INFO"}, said.format(count=count, group=obj.pbd.pin_group))
-        return {"FINISHED"}
+        return rpt("{count} vertices pinned in group '{group}'").format(count=count, group=obj.pbd.pin_group)
 
 
-class OBJECT_OT_pbd_unpin_selected(bpy.types.Operator):
+class OBJECT_OT_pbd_unpin_selected(Action, bpy.types.Operator):
     """Take the selected vertices out of the pin group"""
 
     bl_idname = "object.pbd_unpin_selected"
     bl_label = "Unpin Selected"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not edited_body(cls, context):
-            return False
-        if context.object.pbd.pin_group not in context.object.vertex_groups:
-            cls.poll_message_set("There is no pin group yet")
-            return False
-        return True
-
-    def execute(self, context: Context) -> Result:
+    @staticmethod
+    def has_pins(context: Context) -> checks.Why:
         obj = context.object
-        if obj.data.total_vert_sel == 0:
-            self.report({"ERROR"}, error_sentences.in_users_language("Select the vertices to unpin first"))
-            return {"CANCELLED"}
+        return "" if obj.pbd.pin_group in obj.vertex_groups else "There is no pin group yet"
+
+    needs = (checks.is_edited_body, has_pins)
+
+    def run(self, context: Context) -> None:
+        obj = context.object
+        selected(obj, "Select the vertices to unpin first")
         obj.vertex_groups.active_index = obj.vertex_groups[obj.pbd.pin_group].index
         bpy.ops.object.vertex_group_remove_from()
         forget_places(obj)
         session.clear_cache(context.scene)
-        return {"FINISHED"}
+
+
+def pair(context: Context) -> tuple[list[Object], list[Object]]:
+    """The cloths to attach and the objects that may be what to attach them to, of the active and the selected."""
+    objects = checks.meshes(context)
+    if context.mode == "EDIT_MESH":  # Several objects may be edited at once; the panel shows the active one.
+        cloths = [context.object] if context.object.pbd.enabled else []
+    else:
+        cloths = [obj for obj in objects if surfaces.is_simulated(obj)]
+    curves = [obj for obj in context.selected_objects if obj.type == "CURVE"]
+    return cloths, [obj for obj in (*objects, *curves) if not surfaces.is_simulated(obj)]
+
+
+class OBJECT_OT_pbd_attach_selected(Action, bpy.types.Operator):
+    """Let the selected vertices, or those of the attach or the pin group, follow the surface of the other object"""
+
+    bl_idname = "object.pbd_attach_selected"
+    bl_label = "Attach Selected"
+
+    weight: hold_weight(
+        "1 holds firmly; less is a spring, 0.5 has the Pin Stiffness. For vertices selected in Edit Mode"
+    )
+
+    @staticmethod
+    def has_pair(context: Context) -> checks.Why:
+        cloths, targets = pair(context)
+        if not cloths:
+            return "Select a PBD cloth or balloon and the object to attach it to"
+        return "" if len(targets) == 1 else "Select one mesh that is not simulated too, to attach the vertices to"
+
+    needs = (has_pair,)
+
+    def run(self, context: Context) -> str:
+        cloths, (target,) = pair(context)
+        if context.mode == "EDIT_MESH":
+            selected(cloths[0], "Select the vertices to attach first")
+            assign(context, cloths[0], "attach_group", self.weight)
+        else:
+            self.choose_groups(cloths)
+        for obj in cloths:
+            obj.pbd.attach_object = target
+        session.clear_cache(context.scene)
+        said = rpt("{objects} attached to '{other}'")
+        return said.format(objects=checks.describe(cloths), other=target.name)
+
+    @staticmethod
+    def choose_groups(cloths: list[Object]) -> None:
+        """Take the groups that there are; raises `PBDError`."""
+        groups = {obj: obj.pbd.attach_group or obj.pbd.pin_group for obj in cloths}
+        for obj, name in groups.items():
+            if name not in obj.vertex_groups:
+                raise PBDError(f"'{obj.name}' has no attach group and no pin group: select vertices in Edit Mode")
+        for obj, name in groups.items():
+            obj.pbd.attach_group = name
 
 
 def note_cleared() -> None:
@@ -126,14 +163,8 @@ def push_undo() -> None:
                 return
 
 
-register_classes, unregister_classes = bpy.utils.register_classes_factory(
-    (OBJECT_OT_pbd_pin_selected, OBJECT_OT_pbd_unpin_selected)
-)
-
-
 def register() -> None:
-    """Register the operators, and listen to cleared groups."""
-    register_classes()
+    """Listen to cleared groups."""
     field_properties.cleared_listeners.append(note_cleared)
 
 
@@ -142,4 +173,3 @@ def unregister() -> None:
     field_properties.cleared_listeners.remove(note_cleared)
     if bpy.app.timers.is_registered(push_undo):
         bpy.app.timers.unregister(push_undo)
-    unregister_classes()

@@ -9,20 +9,18 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.app.translations import pgettext_tip as tip
 
-from ..pbd_addon.blender.kinds import Context, Result
+from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.settings import presets
 from ..pbd_addon.presets import ABOUT
 from . import checks
+from .base import NO_UNDO, Action
 
 
-class AddMaterialPreset(AddPresetBase):
+class AddMaterialPreset(AddPresetBase, Action):
     """What the two preset operators share: the settings are those of the active object."""
 
     preset_defines = ["material = bpy.context.object.pbd"]
-
-    @classmethod
-    def poll(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-        return checks.is_active_body(cls, context)
+    needs = (checks.is_active_body,)
 
 
 class OBJECT_OT_pbd_cloth_preset_add(AddMaterialPreset, bpy.types.Operator):
@@ -45,12 +43,13 @@ class OBJECT_OT_pbd_balloon_preset_add(AddMaterialPreset, bpy.types.Operator):
     preset_values = [f"material.{name}" for name in presets.fields(presets.BALLOON)]
 
 
-class OBJECT_OT_pbd_preset(bpy.types.Operator):
+class OBJECT_OT_pbd_preset(Action, bpy.types.Operator):
     """Give the active object this material"""
 
     bl_idname = "object.pbd_preset"
     bl_label = "Apply Preset"
-    bl_options = {"REGISTER"}  # Blender's own operator makes the undo step, see panels/presets.py.
+    bl_options = NO_UNDO  # Blender's own operator makes the undo step, see panels/presets.py.
+    needs = (checks.is_active_body,)
 
     filepath: bpy.props.StringProperty(name="File", options={"HIDDEN", "SKIP_SAVE"})
     menu_idname: bpy.props.StringProperty(name="Menu", options={"HIDDEN", "SKIP_SAVE"})
@@ -61,15 +60,5 @@ class OBJECT_OT_pbd_preset(bpy.types.Operator):
         name = bpy.path.display_name(os.path.basename(properties.filepath), title_case=False)
         return tip(ABOUT.get(name, "A material of yours"))
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return checks.is_active_body(cls, context)
-
-    def execute(self, _context: Context) -> Result:
+    def run(self, _context: Context) -> None:
         bpy.ops.script.execute_preset(filepath=self.filepath, menu_idname=self.menu_idname)
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory(
-    (OBJECT_OT_pbd_cloth_preset_add, OBJECT_OT_pbd_balloon_preset_add, OBJECT_OT_pbd_preset)
-)

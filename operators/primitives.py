@@ -9,10 +9,11 @@ import bpy
 import numpy as np
 from bpy_extras.object_utils import AddObjectHelper, object_data_add
 
-from ..pbd_addon.blender.kinds import Context, Mesh, Object, Result
+from ..pbd_addon.blender.kinds import Context, Mesh, Object
 from ..pbd_addon.blender.read.pins import ensure_group
 from ..pbd_addon.blender.timeline import cost_estimate
 from . import body, checks
+from .base import Action
 
 PINS = (
     ("NONE", "None", "Nothing is pinned: the cloth falls"),
@@ -86,15 +87,14 @@ def length(name: str, description: str, default: float) -> Any:
     )
 
 
-class AddBody(AddObjectHelper):
+class AddBody(Action, AddObjectHelper):
     """What the two primitives share: where the object stands, and when it can be added."""
 
-    @classmethod
-    def poll(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-        if context.scene.library is not None:
-            cls.poll_message_set("The scene is linked from another file")
-            return False
-        return checks.in_object_mode(cls, context)
+    @staticmethod
+    def is_local(context: Context) -> checks.Why:
+        return "" if context.scene.library is None else "The scene is linked from another file"
+
+    needs = (is_local, checks.in_object_mode)
 
 
 def add_body(operator: bpy.types.Operator, context: Context, mesh: Mesh, kind: str) -> Object:
@@ -108,12 +108,11 @@ def add_body(operator: bpy.types.Operator, context: Context, mesh: Mesh, kind: s
     return obj
 
 
-class MESH_OT_primitive_pbd_cloth_add(bpy.types.Operator, AddBody):
+class MESH_OT_primitive_pbd_cloth_add(AddBody, bpy.types.Operator):
     """Add a grid of quads that is simulated as cloth"""
 
     bl_idname = "mesh.primitive_pbd_cloth_add"
     bl_label = "Add Cloth Grid"
-    bl_options = {"REGISTER", "UNDO"}
 
     rx: vertices("Vertices X", "X")
     ry: vertices("Y", "Y")
@@ -123,20 +122,18 @@ class MESH_OT_primitive_pbd_cloth_add(bpy.types.Operator, AddBody):
         name="Pin", description="Vertices that stay where they are", items=PINS, default="CORNERS"
     )
 
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> None:
         obj = add_body(self, context, grid_mesh("Cloth", self.rx, self.ry, self.width, self.height), "CLOTH")
         ids = pinned_ids(self.pin, self.rx, self.ry)
         if ids:
             ensure_group(obj, "pin_group").add(ids, 1.0, "REPLACE")
-        return {"FINISHED"}
 
 
-class MESH_OT_primitive_pbd_balloon_add(bpy.types.Operator, AddBody):
+class MESH_OT_primitive_pbd_balloon_add(AddBody, bpy.types.Operator):
     """Add a ball of triangles that is simulated as a balloon"""
 
     bl_idname = "mesh.primitive_pbd_balloon_add"
     bl_label = "Add Balloon"
-    bl_options = {"REGISTER", "UNDO"}
 
     subdivisions: bpy.props.IntProperty(
         name="Subdivisions",
@@ -148,9 +145,8 @@ class MESH_OT_primitive_pbd_balloon_add(bpy.types.Operator, AddBody):
     )
     radius: length("Radius", "Radius of the ball. A party balloon 0.15 m, a beach ball 0.2 m", 0.15)
 
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> None:
         add_body(self, context, icosphere_mesh("Balloon", self.subdivisions, self.radius), "BALLOON")
-        return {"FINISHED"}
 
 
 def draw_menu(self: bpy.types.Menu, _context: Context) -> None:
@@ -161,18 +157,11 @@ def draw_menu(self: bpy.types.Menu, _context: Context) -> None:
     layout.operator(MESH_OT_primitive_pbd_balloon_add.bl_idname, text="Balloon", icon="MESH_ICOSPHERE")
 
 
-register_classes, unregister_classes = bpy.utils.register_classes_factory(
-    (MESH_OT_primitive_pbd_cloth_add, MESH_OT_primitive_pbd_balloon_add)
-)
-
-
 def register() -> None:
-    """Register the operators and put them into Add > Mesh."""
-    register_classes()
+    """Put the operators into Add > Mesh."""
     bpy.types.VIEW3D_MT_mesh_add.append(draw_menu)
 
 
 def unregister() -> None:
     """Undo `register`."""
     bpy.types.VIEW3D_MT_mesh_add.remove(draw_menu)
-    unregister_classes()

@@ -1,4 +1,4 @@
-"""Add seams between two borders that are selected in Edit Mode."""
+"""Sew borders together, and split a mesh where it can tear."""
 
 from __future__ import annotations
 
@@ -8,44 +8,41 @@ import bmesh
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender import error_sentences
+from ..pbd_addon.blender.doctor.splitting import split
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Result
+from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
 from ..pbd_addon.seam_pairs import pair_up
-from .checks import rpt
-from .pins import edited_body
+from . import checks
+from .base import Action, rpt
+
+EDGES = (
+    ("EVERYWHERE", "Everywhere", "Each face can tear off"),
+    ("SELECTED", "Selected Edges", "Along the edges that are selected in Edit Mode"),
+    ("SEAM", "Marked Seams", "Along the edges with Mark Seam"),
+    ("SHARP", "Sharp Edges", "Along the edges with Mark Sharp"),
+    ("GROUP", "Vertex Group", "Along the edges inside of the active vertex group"),
+)
 
 
-class OBJECT_OT_pbd_add_seam(bpy.types.Operator):
+class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
     """Connect two selected borders of the mesh with loose edges, which Sewing draws together"""
 
     bl_idname = "object.pbd_add_seam"
     bl_label = "Add Seam"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (checks.is_edited_body,)
 
     mirror: bpy.props.BoolProperty(
         name="Mirrored",
         description="Pair the borders in the other direction, so that the cloth between them is turned over",
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return edited_body(cls, context)
-
-    def execute(self, context: Context) -> Result:
+    def run(self, context: Context) -> str:
         obj = context.object
+        linked.check(obj)
         geometry = bmesh.from_edit_mesh(obj.data)
-        try:
-            foreign = linked.problem(obj)
-            if foreign:
-                raise PBDError(foreign)
-            borders = selected_borders(geometry)
-        except PBDError as error:
-            self.report({"ERROR"}, error_sentences.in_users_language(str(error)))
-            return {"CANCELLED"}
-        (one, closed), (other, _) = borders
+        (one, closed), (other, _) = selected_borders(geometry)
         world = np.array(obj.matrix_world)
         here, there = (np.array([vertex.co for vertex in border]) @ world[:3, :3].T for border in (one, other))
         pairs = [(one[i], other[j]) for i, j in pair_up(here, there, closed, self.mirror).tolist()]
@@ -59,8 +56,7 @@ class OBJECT_OT_pbd_add_seam(bpy.types.Operator):
         said = rpt(
             "{count} seams added; {left} vertices of the longer border stay free" if left else "{count} seams added"
         )
-        self.report({"INFO"}, said.format(count=len(pairs), left=left))
-        return {"FINISHED"}
+        return said.format(count=len(pairs), left=left)
 
 
 def selected_borders(geometry: Any) -> list[tuple[list[Any], bool]]:
@@ -96,4 +92,18 @@ def selected_borders(geometry: Any) -> list[tuple[list[Any], bool]]:
     return borders
 
 
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_add_seam,))
+class OBJECT_OT_pbd_split(Action, bpy.types.Operator):
+    """Split the mesh along edges where it can tear; until its Tear Strength is exceeded, it holds together as before"""
+
+    bl_idname = "object.pbd_split"
+    bl_label = "Split for Tearing"
+    needs = (checks.is_active_body,)
+
+    where: bpy.props.EnumProperty(name="Where", description="Which edges can tear", items=EDGES, default="EVERYWHERE")
+
+    def run(self, context: Context) -> str:
+        obj = context.object
+        before = len(obj.data.vertices)
+        after = split(obj, self.where)
+        session.clear_cache(context.scene)
+        return rpt("{before} vertices are {after} now").format(before=f"{before:,}", after=f"{after:,}")

@@ -13,8 +13,8 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Result, Scene
 from ..pbd_addon.blender.timeline import follow, session, step
 from . import checks
-from .checks import rpt
-from .frame_by_frame import FrameByFrame, is_free
+from .base import rpt
+from .frame_by_frame import FrameByFrame
 
 
 def settling(running: session.Record, scene: Scene, frames: int) -> Generator[int, None, None]:
@@ -29,7 +29,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
 
     bl_idname = "object.pbd_settle"
     bl_label = "Settle"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = checks.FREE_AND_LIVE
 
     frames: bpy.props.IntProperty(
         name="Frames",
@@ -41,10 +41,6 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
 
     _running: session.Record | None = None
     _before: tuple[int, int, float, session.Record | None] = (0, 1, 0.0, None)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return is_free(cls, context) and checks.has_live_body(cls, context)
 
     def start(self, context: Context) -> Generator[int, None, None]:
         """Begin anew at the first frame, unsettled; raises `PBDError`."""
@@ -95,11 +91,8 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         if session.of(context.scene) is not self._running:
             self.cancel(context)
             self._forget_earlier()
-            return self._fail(context, PBDError("The simulation was reset while it settled"))
+            return self.fail(context, PBDError("The simulation was reset while it settled"))
         result = super().tick(context)
         if result == {"RUNNING_MODAL"}:
             follow.show_again(self._running, context.scene, context.evaluated_depsgraph_get())
         return result
-
-
-register, unregister = bpy.utils.register_classes_factory((OBJECT_OT_pbd_settle,))

@@ -66,6 +66,8 @@ def texts_in(node):
         return [node.value] if isinstance(node.value, str) else []
     if isinstance(node, ast.IfExp):
         return [*texts_in(node.body), *texts_in(node.orelse)]
+    if isinstance(node, ast.BoolOp):
+        return [text for value in node.values for text in texts_in(value)]
     if isinstance(node, ast.Dict):
         return [text for value in node.values for text in texts_in(value)]
     return []
@@ -87,6 +89,11 @@ def meant_by(node, function, tree):
     return texts_in(node)
 
 
+def returned(function):
+    """What a function returns."""
+    return [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+
+
 def drawn_texts(source):
     """The texts that the functions of a file show themselves."""
     tree = ast.parse(source)
@@ -94,6 +101,8 @@ def drawn_texts(source):
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef):
             continue
+        if function.returns is not None and ast.unparse(function.returns).endswith("Why"):
+            yield from (text for value in returned(function) for text in meant_by(value, function, tree))
         for call in ast.walk(function):
             if not isinstance(call, ast.Call):
                 continue
@@ -279,6 +288,10 @@ def test_reports_are_translated(extension):
             if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "report" and len(call.args) == 2:
                 seen += 1
                 assert not isinstance(call.args[1], (ast.Constant, ast.JoinedStr)), f"{name}:{call.lineno}"
+            if isinstance(call, ast.FunctionDef) and call.name in {"run", "done", "stopped"}:  # `Action` reports these.
+                for said in returned(call):
+                    seen += 1
+                    assert not isinstance(said, ast.JoinedStr) and not any(texts_in(said)), f"{name}:{said.lineno}"
     assert seen > 30
 
 

@@ -27,9 +27,8 @@ def base_shape(obj: Object) -> np.ndarray:
 
 def check_editable(obj: Object) -> None:
     """Raise a `PBDError` if the object's shape keys cannot be written."""
-    mesh, foreign = obj.data, linked.problem(obj)
-    if foreign:
-        raise PBDError(foreign)
+    mesh = obj.data
+    linked.check(obj)
     if obj.mode == "EDIT":
         raise PBDError(f"'{obj.name}' is in Edit Mode: leave it first")
     sharers = mesh.users - mesh.use_fake_user

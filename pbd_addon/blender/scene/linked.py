@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ..errors import PBDError
 from ..kinds import Object
 
 
@@ -22,6 +23,13 @@ def problem(obj: Object) -> str:
     if mesh.override_library is not None:
         return f"The mesh of '{obj.name}' is a library override: {local}"
     return ""
+
+
+def check(obj: Object) -> None:
+    """Raise a `PBDError` if the simulation of a mesh object could not be saved in this file."""
+    sentence = problem(obj)
+    if sentence:
+        raise PBDError(sentence)
 
 
 def before_save() -> None:
