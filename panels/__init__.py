@@ -5,6 +5,10 @@ Panels draw properties and buttons and compute nothing.
 
 from __future__ import annotations
 
+from types import ModuleType
+
+import bpy
+
 from . import (
     advanced,
     cache,
@@ -13,6 +17,7 @@ from . import (
     doctor,
     entry,
     export,
+    last_frame,
     main,
     maps,
     menus,
@@ -24,42 +29,42 @@ from . import (
     shape,
     status,
     timeline,
-    times,
     wind,
 )
+from .places import BodyPanel, in_both_places
 
 MODULES = (
-    presets,
-    main,
-    status,
-    physical,
-    shape,
-    pressure,
-    wind,
-    modifiers,
-    collisions,
-    maps,
-    cache,
-    export,
-    doctor,
-    advanced,
-    times,
-    collider,
-    entry,
-    menus,
-    overlay,
-    timeline,
+    *(presets, main, status, physical, shape, pressure, wind, modifiers, collisions, maps, cache, export, doctor),
+    *(advanced, last_frame, collider, entry, menus, overlay, timeline),
 )
 """In the order in which their panels stand; a parent before its sub-panels."""
+
+HOOKED = (wind, entry, menus, overlay, timeline)
+"""Those that also join Blender's own menus and panels, or draw into views."""
+
+
+def classes_of(module: ModuleType) -> tuple[type, ...]:
+    """The panels and menus of a module."""
+    own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+    ready = [one for one in own if issubclass(one, bpy.types.Panel | bpy.types.Menu)]
+    return (*ready, *in_both_places(*(one for one in own if issubclass(one, BodyPanel))))
+
+
+CLASSES = tuple(one for module in MODULES for one in classes_of(module))
+"""All panels and menus."""
+
+register_classes, unregister_classes = bpy.utils.register_classes_factory(CLASSES)
 
 
 def register() -> None:
     """Register the panels and their places in Blender's own panels."""
-    for module in MODULES:
+    register_classes()
+    for module in HOOKED:
         module.register()
 
 
 def unregister() -> None:
-    """Undo `register` in reverse order."""
-    for module in reversed(MODULES):
+    """Undo `register`, in reverse order."""
+    for module in reversed(HOOKED):
         module.unregister()
+    unregister_classes()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import about
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import backends, session
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import columns, draw_rows, draw_sentence, row_of_buttons
 
 KERNEL_NAMES = {"numpy": "NumPy", "numba": "Numba"}
@@ -17,10 +16,7 @@ KERNEL_NAMES = {"numpy": "NumPy", "numba": "Numba"}
 class Advanced(BodyPanel):
     """Method, iterations, and what computes them"""
 
-    name = "advanced"
     parent = "main"
-    bl_label = "Advanced"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.scene.pbd
@@ -41,6 +37,3 @@ class Advanced(BodyPanel):
         row = row_of_buttons(layout, context, "What's New", "Report a Bug", icon=True)
         row.operator("object.pbd_whats_new", icon="URL")
         row.operator("object.pbd_report_bug", icon="URL")
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Advanced))

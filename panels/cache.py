@@ -9,7 +9,7 @@ from ..pbd_addon.blender.baking import background_bake
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from .export import draw_reduction
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import draw_rows, draw_sentence, file_size, row_of_buttons
 
 BYTES_PER_VERTEX = 12
@@ -19,11 +19,8 @@ BYTES_PER_VERTEX = 12
 class Cache(BodyPanel):
     """Frame range, where frames are kept, how they are baked, apply the shape"""
 
-    name = "cache"
     parent = "main"
     bl_label = "Cache and Bake"
-
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -121,6 +118,3 @@ def draw_apply(context: Context, layout: Layout) -> None:
     sub.operator("object.pbd_apply", text="Base").result = "BASE"
     sub.operator("object.pbd_apply", text="Shape Key").result = "SHAPE_KEY"
     row.operator("object.pbd_apply", text="New Mesh").result = "MESH"
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Cache))

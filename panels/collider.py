@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import bpy
-
 from ..pbd_addon.blender.kinds import Context
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import columns, draw_rows, draw_sentence
 
 
 class Collider(BodyPanel):
     """How cloth meets the active object"""
 
-    name = "collider"
+    is_open = True
     bl_label = "PBD Collider"
 
     @classmethod
@@ -33,6 +31,3 @@ class Collider(BodyPanel):
             draw_sentence(layout, context, "Simulated: cloth meets it as cloth, and as a collider when baked", "INFO")
         draw_rows(columns(layout), settings, "thickness", "friction", "static_friction", "restitution")
         layout.prop(settings, "inside")
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Collider))

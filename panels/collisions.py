@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.doctor import setup_findings
@@ -10,7 +9,7 @@ from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 from .maps import draw_map
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import columns, draw_rows, draw_sentence
 
 MOST_LISTED = 8
@@ -20,10 +19,7 @@ MOST_LISTED = 8
 class ObjectCollisions(BodyPanel):
     """Obstacles that the body lands on and slides along"""
 
-    name = "object_collisions"
     parent = "main"
-    bl_label = "Object Collisions"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         draw_rows(columns(layout), context.object.pbd, "thickness", "friction")
@@ -54,9 +50,8 @@ def draw_colliders(context: Context, layout: Layout) -> None:
 class Floor(BodyPanel):
     """A level plane that all PBD objects of the scene land on"""
 
-    name = "floor"
+    is_open = True
     parent = "object_collisions"
-    bl_label = "Floor"
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.scene.pbd, "use_floor", text="")
@@ -71,10 +66,7 @@ class Floor(BodyPanel):
 class SelfCollisions(BodyPanel):
     """Layers of the body stay apart where it folds onto itself"""
 
-    name = "self_collisions"
     parent = "main"
-    bl_label = "Self Collisions"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "self_collision", text="")
@@ -96,6 +88,3 @@ class SelfCollisions(BodyPanel):
             line = "{count} faces intersect at the start" if count > 1 else "1 face intersects at the start"
             draw_sentence(col, context, iface(line).format(count=count), "ERROR")
             col.operator("object.pbd_select_intersections", icon="RESTRICT_SELECT_OFF")
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(ObjectCollisions, Floor, SelfCollisions))

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import bpy
-
 from ..pbd_addon.blender.doctor import doctor
 from ..pbd_addon.blender.kinds import Context, Layout
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import draw_rows, draw_sentence
 
 
 class Doctor(BodyPanel):
     """What will go wrong when the scene is simulated, and a map of what goes on while it plays"""
 
-    name = "doctor"
     parent = "main"
-    bl_label = "Doctor"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -31,10 +26,7 @@ class Doctor(BodyPanel):
 class HeatMap(BodyPanel):
     """Colors of the vertices that show strain or contact while frames play"""
 
-    name = "heat_map"
     parent = "doctor"
-    bl_label = "Heat Map"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -59,6 +51,3 @@ def draw_finding(context: Context, layout: Layout, finding: doctor.Finding) -> N
         icon = "RESTRICT_SELECT_OFF" if shows else "CHECKMARK"
         button = box.operator("object.pbd_doctor_fix", text="Show" if shows else "Fix", icon=icon)
         button.check, button.body = finding.check, finding.body
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Doctor, HeatMap))

@@ -61,16 +61,11 @@ def draw_physics_buttons(self: Any, context: Context) -> None:
         row.operator("object.pbd_collider_add", text="PBD Collider", icon="MOD_PHYSICS")
 
 
-register_classes, unregister_classes = bpy.utils.register_classes_factory((VIEW3D_PT_pbd_add,))
-
-
 def register() -> None:
-    """Register the panel and join Blender's button list."""
-    register_classes()
+    """Join Blender's button list."""
     PHYSICS_PT_add.append(draw_physics_buttons)
 
 
 def unregister() -> None:
     """Undo `register`."""
     PHYSICS_PT_add.remove(draw_physics_buttons)
-    unregister_classes()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.baking import key_plan
 from ..pbd_addon.blender.kinds import Context, Layout
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import draw_sentence, file_size
 
 BYTES_PER_VERTEX = 12
@@ -17,10 +16,7 @@ BYTES_PER_VERTEX = 12
 class Export(BodyPanel):
     """Files for other programs and for games"""
 
-    name = "export"
     parent = "cache"
-    bl_label = "Export"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -55,6 +51,3 @@ def draw_reduction(context: Context, layout: Layout) -> None:
         keys=plan.total, size=size, error=1000.0 * plan.error
     )
     draw_sentence(col, context, line, "KEYFRAME")
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Export))

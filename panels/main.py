@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import bpy
-
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from . import status
-from .places import BodyPanel, in_both_places, is_live
+from .places import BodyPanel, is_live
 from .presets import draw_chosen, draw_header_icon
 from .rows import columns, draw_rows, fit_side_by_side, row_of_buttons
 
@@ -15,7 +13,7 @@ from .rows import columns, draw_rows, fit_side_by_side, row_of_buttons
 class Main(BodyPanel):
     """Cloth or balloon of the active object"""
 
-    name = "main"
+    is_open = True
     bl_label = ""
 
     def draw_header(self, context: Context) -> None:
@@ -67,6 +65,3 @@ def draw_playback(context: Context, layout: Layout) -> None:
         row.operator("object.pbd_bake", icon="KEY_HLT").mode = settings.bake_mode
         row.operator("object.pbd_delete_bake", icon="TRASH").with_files = settings.delete_file
     col.operator("object.pbd_grab", icon="VIEW_PAN")
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Main))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import bpy
-
 from ..pbd_addon.blender.kinds import Context, Layout, Object
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 
 
 class Maps(BodyPanel):
     """Vertex groups that make parts of the body stiffer, heavier, shorter or rougher"""
 
-    name = "maps"
     parent = "main"
     bl_label = "Property Weights"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         draw_map(context, layout, "stretch")
@@ -48,6 +44,3 @@ def draw_group(
         group = obj.vertex_groups.active
         painted = obj.mode == "WEIGHT_PAINT" and group is not None and group.name == getattr(obj.pbd, name)
         row.operator("object.pbd_paint_map", text="", icon="BRUSH_DATA", depress=painted).map = which
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Maps))

@@ -91,12 +91,9 @@ def draw_mesh_menu(self: bpy.types.Menu, _context: Context) -> None:
 PLACES = ((bpy.types.VIEW3D_MT_object, draw_object_menu), (bpy.types.VIEW3D_MT_edit_mesh, draw_mesh_menu))
 """Blender's menus, and what is added to them."""
 
-register_classes, unregister_classes = bpy.utils.register_classes_factory((OBJECT_MT_pbd, MESH_MT_pbd))
-
 
 def register() -> None:
-    """Register the menus and put them into Blender's."""
-    register_classes()
+    """Put the menus into Blender's."""
     for menu, draw in PLACES:
         menu.append(draw)
 
@@ -105,4 +102,3 @@ def unregister() -> None:
     """Undo `register`."""
     for menu, draw in PLACES:
         menu.remove(draw)
-    unregister_classes()

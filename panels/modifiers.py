@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import bpy
-
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.output import output_choice
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import draw_rows, draw_sentence
 
 
 class Modifiers(BodyPanel):
     """Which modifiers pose the cloth before it is simulated, and which act on it after"""
 
-    name = "modifiers"
     parent = "main"
-    bl_label = "Modifiers"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
@@ -26,6 +21,3 @@ class Modifiers(BodyPanel):
         if obj.pbd.bake_switched_off:
             sentence = "The bake has switched off modifiers up to 'PBD Output'; Delete Bake switches them on"
             draw_sentence(layout, context, sentence, "MODIFIER_OFF")
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Modifiers))

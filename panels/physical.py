@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import bpy
-
 from ..pbd_addon.blender.kinds import Context, Layout
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import columns, draw_rows
 
 
 class Physical(BodyPanel):
     """Weight and air"""
 
-    name = "physical"
+    is_open = True
     parent = "main"
     bl_label = "Physical Properties"
 
@@ -24,9 +22,8 @@ class Physical(BodyPanel):
 class Stiffness(BodyPanel):
     """How much it resists: physical units with XPBD, pure numbers with PBD"""
 
-    name = "stiffness"
+    is_open = True
     parent = "physical"
-    bl_label = "Stiffness"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
@@ -42,10 +39,7 @@ class Stiffness(BodyPanel):
 class Plasticity(BodyPanel):
     """Yield points: what is bent or stretched beyond them stays so. Foil, paper, metal sheets"""
 
-    name = "plasticity"
     parent = "physical"
-    bl_label = "Plasticity"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
@@ -60,10 +54,7 @@ class Plasticity(BodyPanel):
 class Damping(BodyPanel):
     """How motion dies out"""
 
-    name = "damping"
     parent = "physical"
-    bl_label = "Damping"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
@@ -76,14 +67,7 @@ class Damping(BodyPanel):
 class InitialVelocity(BodyPanel):
     """How it moves when simulation begins: thrown, spinning. Firmly pinned vertices stay"""
 
-    name = "initial_velocity"
     parent = "physical"
-    bl_label = "Initial Velocity"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         draw_rows(layout, context.object.pbd, "velocity", "angular_velocity", labels={"angular_velocity": "Angular"})
-
-
-PANELS = in_both_places(Physical, Stiffness, Plasticity, Damping, InitialVelocity)
-register, unregister = bpy.utils.register_classes_factory(PANELS)

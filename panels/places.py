@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from typing import Any
 
@@ -40,14 +41,18 @@ PLACES = (Sidebar, PhysicsTab)
 class BodyPanel:
     """Base of the drawings: shown while the active object is a PBD object, greyed when it is baked.
 
-    A drawing gives `name`, `bl_label`, `draw_settings`, and `parent` (the name of another drawing) unless it is
-    the root. `bl_options` as in Blender.
+    A drawing is called as its class, closed unless `is_open`, and gives `draw_settings` and `parent` (the class of
+    another drawing, in lower case) unless it is the root.
     """
 
-    name = ""
     parent = ""
-    bl_options: frozenset[str] = frozenset()
+    is_open = False
+    bl_label = ""
     layout: bpy.types.UILayout
+
+    def __init_subclass__(cls) -> None:
+        """Derive the label, unless there is one."""
+        cls.bl_label = cls.__dict__.get("bl_label", words(cls).title())
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -70,6 +75,11 @@ def is_live(obj: Object) -> bool:
     return obj.pbd.active and not obj.pbd.baked
 
 
+def words(drawing: type) -> str:
+    """The words of the name of a class, "self collisions"."""
+    return re.sub(r"(?<!^)(?=[A-Z])", " ", drawing.__name__).lower()
+
+
 def in_both_places(*drawings: Any) -> tuple[type, ...]:
     """Panel classes, ready to be registered: every drawing in the sidebar and in Properties > Physics."""
     return tuple(panel_class(drawing, place) for place in PLACES for drawing in drawings)
@@ -80,15 +90,13 @@ def panel_class(drawing: Any, place: Any) -> type:
     contents = {
         "__doc__": drawing.__doc__,
         "__module__": drawing.__module__,
-        "bl_options": set(drawing.bl_options),
+        "bl_label": drawing.bl_label,
+        "bl_options": set() if drawing.is_open else {"DEFAULT_CLOSED"},
     }
     if drawing.parent:
-        contents["bl_parent_id"] = panel_id(drawing.parent, place)
+        contents["bl_parent_id"] = f"{place.prefix}_{drawing.parent}"
     return types.new_class(
-        panel_id(drawing.name, place), (drawing, place, bpy.types.Panel), exec_body=lambda body: body.update(contents)
+        f"{place.prefix}_{words(drawing).replace(' ', '_')}",
+        (drawing, place, bpy.types.Panel),
+        exec_body=lambda body: body.update(contents),
     )
-
-
-def panel_id(name: str, place: type[Place]) -> str:
-    """The name under which Blender knows a drawing in a place."""
-    return f"{place.prefix}_{name}"

@@ -86,13 +86,3 @@ def draw_chosen(layout: Layout, obj: Object) -> None:
         text = iface("{name}, changed").format(name=text)
     menu = OBJECT_MT_pbd_balloon_materials if obj.pbd.type == "BALLOON" else OBJECT_MT_pbd_cloth_materials
     layout.menu(menu.__name__, text=text, icon="PRESET", translate=False)
-
-
-register, unregister = bpy.utils.register_classes_factory(
-    (
-        OBJECT_PT_pbd_cloth_presets,
-        OBJECT_PT_pbd_balloon_presets,
-        OBJECT_MT_pbd_cloth_materials,
-        OBJECT_MT_pbd_balloon_materials,
-    )
-)

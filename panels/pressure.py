@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import columns, draw_rows, draw_sentence
 
 
 class Pressure(BodyPanel):
     """Volume, overpressure or an amount of gas inside of the mesh"""
 
-    name = "pressure"
     parent = "main"
-    bl_label = "Pressure"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
@@ -50,4 +46,18 @@ def draw_measured(context: Context, layout: Layout) -> None:
     draw_sentence(layout, context, line, "FORCE_FORCE")
 
 
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Pressure))
+class Gas(BodyPanel):
+    """What is inside of the skin"""
+
+    parent = "pressure"
+
+    def draw_settings(self, context: Context, layout: Layout) -> None:
+        settings = context.object.pbd
+        layout.active = layout.active and settings.pressure_mode != "OFF"
+        layout.prop(settings, "gas")
+        flow = columns(layout)
+        draw_rows(flow, settings, "gas_density")
+        pump = flow.column()
+        pump.active = layout.active and settings.pressure_mode == "GAS"
+        draw_rows(pump, settings, "pump")
+        draw_rows(flow, settings, "burst_pressure", "burst_strain")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import bpy
-
 from ..pbd_addon.blender.kinds import Context, Layout
 from .maps import draw_group, draw_map
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import columns, draw_rows, draw_sentence, row_of_buttons
 
 
 class Shape(BodyPanel):
     """What holds it: pinned vertices follow the object, attached ones another one. Its rest shape, seams and tears"""
 
-    name = "shape"
+    is_open = True
     parent = "main"
-    bl_label = "Shape"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
@@ -62,10 +59,7 @@ class Shape(BodyPanel):
 class Sewing(BodyPanel):
     """Seams: loose edges between faces draw their ends together. Add Seam stands under Shape in Edit Mode"""
 
-    name = "sewing"
     parent = "shape"
-    bl_label = "Sewing"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "sewing", text="")
@@ -81,10 +75,7 @@ class Sewing(BodyPanel):
 class Tearing(BodyPanel):
     """Cloth comes apart where it is pulled too hard, along edges at which its mesh was split before"""
 
-    name = "tearing"
     parent = "shape"
-    bl_label = "Tearing"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         layout.operator_menu_enum("object.pbd_split", "where", icon="MOD_EDGESPLIT")
@@ -94,10 +85,7 @@ class Tearing(BodyPanel):
 class InternalSprings(BodyPanel):
     """Springs through the inside of the mesh: foam, or the threads and straps of a quilt or mattress"""
 
-    name = "internal_springs"
     parent = "shape"
-    bl_label = "Internal Springs"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "internal_springs", text="")
@@ -120,6 +108,3 @@ class InternalSprings(BodyPanel):
             },
         )
         draw_map(context, layout, "internal")
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Shape, Sewing, Tearing, InternalSprings))

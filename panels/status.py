@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
@@ -10,9 +9,8 @@ from ..pbd_addon.blender.doctor import setup_findings
 from ..pbd_addon.blender.kinds import Context, Layout, Scene
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
-from .convergence import draw_convergence
-from .costs import draw_costs, in_contact, is_mainly_contact
-from .places import BodyPanel, in_both_places
+from .last_frame import draw_convergence, draw_costs, in_contact, is_mainly_contact
+from .places import BodyPanel
 from .rows import ICON, draw_sentence, file_size, row_width, text_width
 
 DISTURBED = {
@@ -26,10 +24,7 @@ DISTURBED = {
 class Details(BodyPanel):
     """What the line above leaves out: contacts, memory, frames that do not hold, and why"""
 
-    name = "details"
     parent = "main"
-    bl_label = "Details"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw(self, context: Context) -> None:
         running = session.get(context.scene)
@@ -198,6 +193,3 @@ def draw_frames(context: Context, layout: Layout, running: session.Record) -> No
     if disturbed is not None:
         said = iface(DISTURBED[by]).format(frame=disturbed)
         draw_sentence(layout, context, said, "INFO")
-
-
-register, unregister = bpy.utils.register_classes_factory(in_both_places(Details))

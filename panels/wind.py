@@ -8,7 +8,7 @@ from ..pbd_addon.blender import gpu_drawing, wind_arrow
 from ..pbd_addon.blender.doctor import field_findings
 from ..pbd_addon.blender.kinds import Context, Layout
 from . import overlay
-from .places import BodyPanel, in_both_places
+from .places import BodyPanel
 from .rows import columns, draw_rows, draw_sentence
 
 ARROW = (0.5, 0.85, 1.0, 0.9)
@@ -18,10 +18,7 @@ ARROW = (0.5, 0.85, 1.0, 0.9)
 class Wind(BodyPanel):
     """Air that moves"""
 
-    name = "wind"
     parent = "main"
-    bl_label = "Wind"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         scene = context.scene.pbd
@@ -40,10 +37,7 @@ class Wind(BodyPanel):
 class Air(BodyPanel):
     """How air acts on the surface"""
 
-    name = "air"
     parent = "wind"
-    bl_label = "Air"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         flow = columns(layout)
@@ -54,10 +48,7 @@ class Air(BodyPanel):
 class FieldWeights(BodyPanel):
     """How much of Blender's force fields, and of gravity, the body feels"""
 
-    name = "field_weights"
     parent = "main"
-    bl_label = "Field Weights"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         weights = context.object.pbd.field_weights
@@ -74,26 +65,6 @@ class FieldWeights(BodyPanel):
             draw_sentence(layout, context, sentence, "INFO")
 
 
-class Gas(BodyPanel):
-    """What is inside of the skin"""
-
-    name = "gas"
-    parent = "pressure"
-    bl_label = "Gas"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
-
-    def draw_settings(self, context: Context, layout: Layout) -> None:
-        settings = context.object.pbd
-        layout.active = layout.active and settings.pressure_mode != "OFF"
-        layout.prop(settings, "gas")
-        flow = columns(layout)
-        draw_rows(flow, settings, "gas_density")
-        pump = flow.column()
-        pump.active = layout.active and settings.pressure_mode == "GAS"
-        draw_rows(pump, settings, "pump")
-        draw_rows(flow, settings, "burst_pressure", "burst_strain")
-
-
 def draw() -> None:
     """Draw the arrow into the view that is being drawn."""
     context = bpy.context
@@ -102,12 +73,10 @@ def draw() -> None:
 
 
 _handles: list[object] = []
-_register, _unregister = bpy.utils.register_classes_factory(in_both_places(Wind, Air, FieldWeights, Gas))
 
 
 def register() -> None:
-    """Register the panels; draw from now on, where there is a window."""
-    _register()
+    """Draw from now on, where there is a window."""
     if overlay.HANGS:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
 
@@ -116,4 +85,3 @@ def unregister() -> None:
     """Undo `register`."""
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    _unregister()

@@ -132,7 +132,7 @@ def test_a_new_object_beside_a_running_simulation_has_a_line_of_its_own(extensio
 
 def test_what_a_slow_frame_is_spent_on(extension, line):
     """From a second on the line tells of contact, if that is most of it; the details have the rest, and what helps."""
-    costs = functools.partial(extension.module("panels.costs").costs, bpy.context.scene)
+    costs = functools.partial(extension.module("panels.last_frame").costs, bpy.context.scene)
     obj = scenes.add_grid()
     go(1)
     go(2)
