@@ -15,7 +15,7 @@ from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.settings import presets
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
-from ..pbd_addon.settings import PRESETS, Material
+from ..pbd_addon.settings import Material
 from . import checks
 from .base import Action, rpt
 
@@ -27,15 +27,8 @@ TYPES = (
 )
 
 
-FIRST_PRESETS = {"CLOTH": (presets.CLOTH, "Cotton"), "BALLOON": (presets.BALLOON, "Party Balloon")}
+FIRST_PRESETS = {"CLOTH": "Cotton", "BALLOON": "Party Balloon"}
 """What a new cloth and a new balloon are made of."""
-
-
-def write_preset(obj: Object, kind: str, name: str) -> None:
-    """Give an object every field of a shipped preset."""
-    for field in presets.fields(kind):
-        setattr(obj.pbd, field, getattr(PRESETS[name], field))
-    presets.note(obj.pbd, kind, name)
 
 
 def make_body(obj: Object, kind: str) -> None:
@@ -49,7 +42,7 @@ def make_body(obj: Object, kind: str) -> None:
     if settings.enabled and settings.type == kind:
         return
     if not settings.enabled:
-        write_preset(obj, *FIRST_PRESETS[kind])
+        presets.apply(settings, FIRST_PRESETS[kind])
     settings.pressure_mode = "OFF" if kind == "CLOTH" else "VOLUME"
     settings.type = kind
     settings.enabled = True

@@ -1,7 +1,7 @@
-"""The folder of the material presets, and the settings that a preset file contains.
+"""The folder of the material presets, and the settings that presets contain.
 
-The files are written from ``pbd_addon.presets`` by ``tools/write_presets.py``. Blender finds them beside this module,
-in ``presets/``, and the user's in the preset folder of the user's profile.
+Blender finds the files of shipped ones beside this module, in ``presets/``, one for each of ``pbd_addon.presets``,
+which it names; and the user's, which hold values, in the preset folder of the user's profile.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import zlib
 from typing import Any
 
-from ...settings import Material
+from ...settings import PRESETS, Material
 
 CLOTH = "pbd_cloth"
 BALLOON = "pbd_balloon"
@@ -46,6 +46,16 @@ def fields(kind: str) -> tuple[str, ...]:
     of_mesh = SEWING_FIELDS + TEAR_FIELDS + INSIDE_FIELDS + CONTACT_FIELDS
     left_out = PIN_FIELDS + of_mesh + (() if kind == BALLOON else PRESSURE_FIELDS)
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
+
+
+def apply(pbd: Any, name: str) -> None:
+    """Give an ``Object.pbd`` the settings of a shipped preset; another name does nothing."""
+    if name in PRESETS:
+        material = PRESETS[name]
+        kind = CLOTH if material.pressure_mode == "OFF" else BALLOON
+        for field in fields(kind):
+            setattr(pbd, field, getattr(material, field))
+        note(pbd, kind, name)
 
 
 def note(pbd: Any, kind: str, name: str) -> None:

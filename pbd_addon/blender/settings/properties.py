@@ -12,7 +12,7 @@ from bpy.props import FloatVectorProperty, IntProperty, PointerProperty, StringP
 
 from ...settings import Material, SolverSettings
 from ..kinds import Object
-from . import borrowed, gases, maps, shown_units, wind
+from . import borrowed, gases, maps, presets, shown_units, wind
 from .field_properties import (
     OVERRIDABLE,
     Choice,
@@ -221,6 +221,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     )
 
     # What the add-on needs to remove what it has added. These are not settings: scripts should leave them alone.
+    material: StringProperty(name="Material", options={"HIDDEN"}, get=lambda pbd: pbd.preset, set=presets.apply)
     preset: Text(name="Preset", options={"HIDDEN"})
     preset_mark: Text(name="Material of the Preset", options={"HIDDEN"})
     live_key: Text(name="Live Shape Key", options={"HIDDEN"})

@@ -1,33 +1,3 @@
 import bpy
 
-material = bpy.context.object.pbd
-material.density = 0.5
-material.stretch = 6000.0
-material.compression = 6000.0
-material.shear = 2000.0
-material.bend = 0.00011
-material.bend_model = "AUTO"
-material.stretch_damping = 0.0
-material.bend_damping = 0.0
-material.stretch_yield = 0.0
-material.bend_yield = 0.0
-material.plastic_rate = 100.0
-material.damping = 2.0
-material.drag = 0.0
-material.air_normal = 0.6
-material.air_tangent = 0.02
-material.tethers = True
-material.pressure_mode = "GAS"
-material.pressure = 1.0
-material.overpressure = 3000.0
-material.gas_density = 0.0
-material.pump = 0.0
-material.burst_pressure = 0.0
-material.burst_strain = 0.0
-material.thickness = 0.001
-material.friction = 0.5
-material.k_stretch = 0.9
-material.k_compression = 0.9
-material.k_shear = 0.5
-material.k_bend = 0.1
-material.k_volume = 1.0
+bpy.context.object.pbd.material = "Air Mattress"
