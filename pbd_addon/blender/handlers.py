@@ -10,6 +10,7 @@ from bpy.app.handlers import persistent
 
 from .doctor import doctor, leftovers
 from .kinds import Depsgraph, Scene
+from .scene.arrays import values
 from .scene.scene_objects import is_body
 from .settings import properties
 from .timeline import session
@@ -95,9 +96,7 @@ def on_maybe_import(*_: Any) -> None:
     """After an edit or before a frame change, in a Blender without import handlers: look for new objects."""
     if on_frame_change in bpy.app.handlers.frame_change_post:
         return
-    uids = np.zeros(len(bpy.data.objects), np.int32)
-    bpy.data.objects.foreach_get("session_uid", uids)
-    newest = int(uids.max(initial=0))
+    newest = int(values(bpy.data.objects, "session_uid", np.int32).max(initial=0))
     if newest > _newest[0]:
         _newest[0] = newest
         if is_needed():

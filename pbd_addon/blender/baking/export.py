@@ -19,6 +19,7 @@ from ..output import output_modifier, shape_keys
 from ..read import mesh_io
 from ..scene import user_keys
 from ..scene.simulated_range import timeline_frames
+from ..scene.temporary import changed
 from ..timeline.session import BakeProgress
 from . import atomic_files, bake, baked_keys, mesh_cache, recording
 
@@ -111,14 +112,24 @@ def _run(
     frames, shown = range(frame_start, frame_end + 1), timeline_frames(scene, frame_start, frame_end)
     with contextlib.ExitStack() as undo:
         undo.enter_context(_selected(layer, objects))
-        undo.enter_context(_range(scene, shown))
-        undo.enter_context(_split(objects))
+        # The frame range, which USD and glTF export; and apart what can tear, because files hold as many vertices in
+        # every frame.
+        undo.enter_context(
+            changed(
+                (scene, "use_preview_range", False), (scene, "frame_start", shown[0]), (scene, "frame_end", shown[1])
+            )
+        )
+        welds = [weld for obj in objects if (weld := obj.modifiers.get(output_modifier.TEAR_WELD)) is not None]
+        undo.enter_context(output_modifier.off(welds))
         if file_format == "GLTF":
             undo.enter_context(_asleep(scene))
             for obj in objects:
                 if obj.session_uid in kept:
                     reduction = bake.reduce(obj, kept[obj.session_uid])
-                    undo.enter_context(_unskinned(obj))
+                    # Armatures before the simulation: glTF exports a skin even if the modifier is off.
+                    earlier = output_modifier.before(obj) if output_modifier.find(obj) is not None else []
+                    rigs = [modifier for modifier in earlier if modifier.type == "ARMATURE"]
+                    undo.enter_context(changed(*((modifier, "object", None) for modifier in rigs)))
                     undo.enter_context(_proxy_mesh(obj, frames, reduction))
         else:
             undo.enter_context(recording.at_the_users_frame(scene))
@@ -193,32 +204,6 @@ def _selected(layer: Any, objects: list[Object]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _range(scene: Scene, shown: tuple[int, int]) -> Iterator[None]:
-    """Temporarily set the frame range of the scene, which USD and glTF export."""
-    before = scene.frame_start, scene.frame_end, scene.use_preview_range
-    try:
-        scene.use_preview_range = False
-        scene.frame_start, scene.frame_end = shown
-        yield
-    finally:
-        scene.frame_start, scene.frame_end, scene.use_preview_range = before
-
-
-@contextlib.contextmanager
-def _split(objects: list[Object]) -> Iterator[None]:
-    """Temporarily keep apart what can tear, because files hold as many vertices in every frame."""
-    welds = [weld for obj in objects if (weld := obj.modifiers.get(output_modifier.TEAR_WELD)) is not None]
-    before = [(weld, weld.show_viewport, weld.show_render) for weld in welds]
-    try:
-        for weld in welds:
-            weld.show_viewport = weld.show_render = False
-        yield
-    finally:
-        for weld, shown, rendered in before:
-            weld.show_viewport, weld.show_render = shown, rendered
-
-
-@contextlib.contextmanager
 def _asleep(scene: Scene) -> Iterator[None]:
     """Temporarily simulate nothing; the scene returns to its frame before that ends."""
     frame, subframe = scene.frame_current, scene.frame_subframe
@@ -227,20 +212,6 @@ def _asleep(scene: Scene) -> Iterator[None]:
             yield
         finally:
             scene.frame_set(frame, subframe=subframe)
-
-
-@contextlib.contextmanager
-def _unskinned(obj: Object) -> Iterator[None]:
-    """Temporarily disconnect armatures before the simulation: glTF exports a skin even if the modifier is off."""
-    earlier = output_modifier.before(obj) if output_modifier.find(obj) is not None else []
-    rigs = [(modifier, modifier.object) for modifier in earlier if modifier.type == "ARMATURE"]
-    try:
-        for modifier, _rig in rigs:
-            modifier.object = None
-        yield
-    finally:
-        for modifier, rig in rigs:
-            modifier.object = rig
 
 
 @contextlib.contextmanager

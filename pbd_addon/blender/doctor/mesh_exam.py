@@ -6,10 +6,11 @@ import numpy as np
 
 from ... import Body
 from ..errors import PBDError
-from ..kinds import Mesh, Object
+from ..kinds import Object
 from ..read import bodies, mesh_io
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses
+from ..scene.arrays import edge_vertices
 
 
 class MeshExam(NamedTuple):
@@ -41,17 +42,11 @@ def median_edge(places: np.ndarray, edges: np.ndarray) -> float:
 
 def usual_edge(obj: Object) -> float:
     """Median edge length of an object in Object Mode, in world space [m]; 0 without edges."""
-    return median_edge(_world(obj), _edges(obj.data))
+    return median_edge(_world(obj), edge_vertices(obj.data))
 
 
 def _world(obj: Object) -> np.ndarray:
     return poses.to_world(mesh_io.base_shape(obj), poses.read_last_pose(obj).matrix)
-
-
-def _edges(mesh: Mesh) -> np.ndarray:
-    edges = np.empty((len(mesh.edges), 2), np.int32)
-    mesh.edges.foreach_get("vertices", edges.ravel())
-    return edges
 
 
 def examine(obj: Object, beginning: SceneSnapshot | None = None) -> MeshExam:
@@ -60,7 +55,7 @@ def examine(obj: Object, beginning: SceneSnapshot | None = None) -> MeshExam:
         body = bodies.read_body(obj)
     except PBDError:
         body = None
-    return MeshExam(obj, _world(obj), _edges(obj.data), mesh_io.read_polygons(obj.data), body, beginning)
+    return MeshExam(obj, _world(obj), edge_vertices(obj.data), mesh_io.read_polygons(obj.data), body, beginning)
 
 
 def count_in(count: int, one: str, many: str) -> str:

@@ -7,6 +7,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ...joints import coincident
 from ...seam_pairs import Sides, measure_sides
 from ...struts import Recipe, struts_of
+from ..scene.arrays import values
 from ..timeline.intersections import intersecting_faces
 from .mesh_exam import MeshExam, count_in
 
@@ -119,9 +120,7 @@ def loose_vertices(exam: MeshExam) -> str:
 
 def faces_of_edges(exam: MeshExam) -> np.ndarray:
     """Number of faces at each edge, (e,) int."""
-    rows = np.empty(len(exam.obj.data.loops), np.int32)
-    exam.obj.data.loops.foreach_get("edge_index", rows)
-    return np.bincount(rows, minlength=len(exam.edges))
+    return np.bincount(values(exam.obj.data.loops, "edge_index", np.int32), minlength=len(exam.edges))
 
 
 def crowded_edges(exam: MeshExam) -> str:

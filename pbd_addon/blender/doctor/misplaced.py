@@ -15,7 +15,6 @@ from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import last_shown
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
-from ..settings.raw_settings import as_collider
 from ..timeline import session
 
 ON = 1e-6
@@ -52,7 +51,7 @@ def find(obj: Object, snapshot: SceneSnapshot) -> Misplaced | None:
     found = []
     for uid in snapshot.collider_uids:
         surface = snapshot.surfaces[uid]
-        is_container = raw_settings.collider_from(snapshot.settings[as_collider(uid)])["inside"]
+        is_container = raw_settings.collider_from(snapshot.settings["collider", uid])["inside"]
         rows = np.flatnonzero(free)
         found.append(Misplaced(surface.name, is_container, rows[_misplaced(x[rows], surface, is_container)]))
     worst = max(found, key=lambda one: len(one.ids))

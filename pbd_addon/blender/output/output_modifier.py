@@ -5,6 +5,7 @@ It is a Geometry Nodes group. Modifiers before it make the input: the group stor
 (n, 3) float32 in object space [m]. Modifiers after it, such as Subdivision, act on the cloth.
 """
 
+import contextlib
 from typing import Any
 
 import bpy
@@ -13,6 +14,8 @@ import numpy as np
 from ..errors import PBDError
 from ..kinds import Modifier, Object
 from ..scene import animation
+from ..scene.arrays import values
+from ..scene.temporary import changed
 
 NAME = "PBD Output"
 MARK = "pbd_output"
@@ -153,11 +156,7 @@ def write(obj: Object, shape: np.ndarray) -> None:
 def read(obj: Object) -> np.ndarray | None:
     """The shown shape (n, 3) float32, object space [m], or None."""
     attribute = obj.data.attributes.get(POSITION)
-    if attribute is None or find(obj) is None:
-        return None
-    shape = np.empty((len(obj.data.vertices), 3), np.float32)
-    attribute.data.foreach_get("vector", shape.ravel())
-    return shape
+    return None if attribute is None or find(obj) is None else values(attribute.data, "vector", size=3)
 
 
 def show_input(obj: Object) -> None:
@@ -180,6 +179,11 @@ def check_switches(obj: Object) -> None:
     drivers = obj.animation_data.drivers if obj.animation_data else ()
     if any(curve.data_path.startswith(paths) for curve in (*(animation.curves(obj) or ()), *drivers)):
         raise PBDError(f"Modifiers of '{obj.name}' are switched by animation: remove that to bake their result")
+
+
+def off(modifiers: list[Modifier]) -> contextlib.AbstractContextManager[None]:
+    """A context in which modifiers are off."""
+    return changed(*((modifier, show, False) for modifier in modifiers for show in ("show_viewport", "show_render")))
 
 
 def switch_off(obj: Object) -> None:

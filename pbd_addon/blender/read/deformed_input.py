@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import PBDError
 from ..kinds import Depsgraph, Object
 from ..output import output, output_choice, output_modifier
+from ..scene.arrays import values
 from ..scene.user_keys import read_vertices
 from . import mesh_io
 
@@ -80,11 +81,9 @@ def peek(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
     kept, index = (mesh.attributes.get(name) for name in (output_modifier.INPUT, output_modifier.INDEX))
     if kept is None or index is None:
         return None
-    ids, shape = np.empty(len(mesh.vertices), np.int32), np.empty((len(mesh.vertices), 3), np.float32)
-    index.data.foreach_get("value", ids)
-    if not np.array_equal(ids[:count], np.arange(count)):
+    if not np.array_equal(values(index.data, "value", np.int32)[:count], np.arange(count)):
         return None
-    kept.data.foreach_get("vector", shape.ravel())
+    shape = values(kept.data, "vector", size=3)
     return shape[:count].copy() if len(shape) > count else shape
 
 
@@ -102,16 +101,11 @@ def _evaluated_mesh(obj: Object, depsgraph: Depsgraph) -> Any:
 @contextlib.contextmanager
 def _switched_off(obj: Object, depsgraph: Depsgraph) -> Iterator[None]:
     """Switch our modifier and those after it off temporarily."""
-    modifiers = list(obj.modifiers)[output_modifier.place(obj) :]
-    switches = [(modifier, modifier.show_viewport, modifier.show_render) for modifier in modifiers]
     try:
-        for modifier in modifiers:
-            modifier.show_viewport = modifier.show_render = False
-        _tag(obj, depsgraph)
-        yield
+        with output_modifier.off(list(obj.modifiers)[output_modifier.place(obj) :]):
+            _tag(obj, depsgraph)
+            yield
     finally:
-        for modifier, viewport, render in switches:
-            modifier.show_viewport, modifier.show_render = viewport, render
         _tag(obj, depsgraph)
 
 

@@ -12,6 +12,7 @@ from ..errors import PBDError
 from ..kinds import Object
 from ..output import output
 from ..scene import linked, user_keys
+from ..scene.arrays import edge_vertices, values
 
 MOST_FACTOR = 1e6
 """Largest factor of a crease: stiffer than any, and far from overflow."""
@@ -52,21 +53,13 @@ def check_mesh(obj: Object) -> None:
 
 def read_polygons(mesh: Any) -> Polygons:
     """The faces of a mesh in Object Mode."""
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
-    starts = np.empty(len(mesh.polygons) + 1, np.int32)
-    mesh.polygons.foreach_get("loop_start", starts[:-1])
-    starts[-1] = len(corners)
-    return Polygons(corners, starts)
+    starts = values(mesh.polygons, "loop_start", np.int32)
+    return Polygons(values(mesh.loops, "vertex_index", np.int32), np.append(starts, np.int32(len(mesh.loops))))
 
 
 def read_loose_edges(mesh: Any) -> np.ndarray:
     """Vertices (e, 2) int32 of the loose edges, which are simulated as strings or seams."""
-    edges = np.empty((len(mesh.edges), 2), np.int32)
-    mesh.edges.foreach_get("vertices", edges.ravel())
-    loose = np.empty(len(edges), bool)
-    mesh.edges.foreach_get("is_loose", loose)
-    return edges[loose]
+    return edge_vertices(mesh)[values(mesh.edges, "is_loose", bool)]
 
 
 def loose_check(mesh: Any) -> int:
@@ -92,10 +85,10 @@ def read_creases(obj: Object) -> Creases:
             f"Edge {wrong[0]} of '{obj.name}' has a crease of {np.degrees(angles[wrong[0]]):g}° with stiffness "
             f"{factors[wrong[0]]:g}: set or clear it again"
         )
-    edges = np.empty((len(mesh.edges), 2), np.int32)
-    mesh.edges.foreach_get("vertices", edges.ravel())
     found = np.flatnonzero(factors)
-    return Creases(edges[found], angles[found].astype(float).clip(-np.pi, np.pi), factors[found].astype(float))
+    return Creases(
+        edge_vertices(mesh)[found], angles[found].astype(float).clip(-np.pi, np.pi), factors[found].astype(float)
+    )
 
 
 def _edge_values(obj: Object, name: str) -> np.ndarray:
@@ -103,9 +96,7 @@ def _edge_values(obj: Object, name: str) -> np.ndarray:
     attribute = obj.data.attributes[name]
     if attribute.domain != "EDGE" or attribute.data_type != "FLOAT":
         raise PBDError(f"Attribute '{name}' of '{obj.name}' must hold a float for each edge: remove or rename it")
-    values = np.empty(len(attribute.data), np.float32)
-    attribute.data.foreach_get("value", values)
-    return values
+    return values(attribute.data, "value")
 
 
 def crease_check(obj: Object) -> int:

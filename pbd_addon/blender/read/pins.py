@@ -8,6 +8,7 @@ import numpy as np
 
 from ..kinds import Object
 from ..scene import poses, user_keys
+from ..scene.arrays import values
 from ..scene.poses import Pose
 
 PIN_OFFSET = "pbd_pin_offset"
@@ -50,11 +51,10 @@ def restore(obj: Object, name: str, weights: np.ndarray, offsets: np.ndarray) ->
 
 def read_offsets(mesh: Any) -> np.ndarray:
     """Offsets (n, 3) float32 of pins from their positions in the mesh, object space [m]."""
-    offsets = np.zeros((len(mesh.vertices), 3), np.float32)
     attribute = mesh.attributes.get(PIN_OFFSET)
     if attribute is not None and (attribute.data_type, attribute.domain) == ("FLOAT_VECTOR", "POINT"):
-        attribute.data.foreach_get("vector", offsets.ravel())
-    return offsets
+        return values(attribute.data, "vector", size=3)
+    return np.zeros((len(mesh.vertices), 3), np.float32)
 
 
 def write_offsets(mesh: Any, offsets: np.ndarray) -> None:

@@ -14,7 +14,7 @@ from ..scene.fields import FieldPlace
 from ..scene.scene_objects import find
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
-from ..settings.raw_settings import Key, as_absorber, as_collider, as_field
+from ..settings.raw_settings import Key
 from . import deformed_input, mesh_io
 from .user_state import FirstFrameInputs, UserState, collider_settings
 
@@ -33,12 +33,12 @@ class SceneSnapshot(NamedTuple):
     @property
     def collider_uids(self) -> set[int]:
         """Uids of the colliders."""
-        return {uid for uid in self.surfaces if as_collider(uid) in self.settings}
+        return {uid for uid in self.surfaces if ("collider", uid) in self.settings}
 
     @property
     def absorber_uids(self) -> set[int]:
         """Uids of what takes a share of the force fields; none if no field is absorbed."""
-        return {uid for uid in self.surfaces if as_absorber(uid) in self.settings}
+        return {uid for uid in self.surfaces if ("absorber", uid) in self.settings}
 
     def blend(self, other: SceneSnapshot, fraction: float) -> SceneSnapshot:
         """The linear interpolation to `other`, with the settings of `other`."""
@@ -105,7 +105,7 @@ def read_snapshot(
             one.session_uid: raw_settings.raw_material(animation.animated(one, depsgraph).pbd) for one in objects
         }
         settings[scene.session_uid] = raw_settings.raw_scene(animation.animated(scene, depsgraph))
-        settings.update((as_collider(one.session_uid), collider_settings(one, depsgraph)) for one in colliders)
+        settings.update((("collider", one.session_uid), collider_settings(one, depsgraph)) for one in colliders)
     return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
 
 
@@ -136,7 +136,7 @@ def read_surroundings(
         if surface is None:
             continue
         if surface.has_faces:
-            found[uid], settings[as_collider(uid)] = surface, collider_settings(obj, depsgraph)
+            found[uid], settings["collider", uid] = surface, collider_settings(obj, depsgraph)
         elif obj.pbd_collider.enabled:
             raise PBDError(f"'{obj.name}' has no faces to collide with: add faces, or remove the collider")
     for obj in objects:
@@ -160,15 +160,15 @@ def _with_fields(
     """A snapshot with these force fields, their settings, and the surfaces that absorb them, if any does."""
     settings, found = dict(snapshot.settings), dict(snapshot.surfaces)
     for obj in blowing:
-        settings[as_field(obj.session_uid)] = raw_settings.raw_field(animation.animated(obj, depsgraph).field)
-    if any(settings[as_field(obj.session_uid)].use_absorption for obj in blowing):
+        settings["field", obj.session_uid] = raw_settings.raw_field(animation.animated(obj, depsgraph).field)
+    if any(settings["field", obj.session_uid].use_absorption for obj in blowing):
         for obj in fields.absorbers(scene):
             uid = obj.session_uid
             if uid not in found and surfaces.takes_part(obj, depsgraph):
                 surface = _read(obj, depsgraph, known)
                 found |= {} if surface is None else {uid: surface}
             if uid in found:
-                settings[as_absorber(uid)] = raw_settings.raw_absorber(animation.animated(obj, depsgraph))
+                settings["absorber", uid] = raw_settings.raw_absorber(animation.animated(obj, depsgraph))
     places = {obj.session_uid: fields.read_place(obj, depsgraph) for obj in blowing}
     return snapshot._replace(settings=settings, surfaces=found, fields=places)
 

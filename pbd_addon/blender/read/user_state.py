@@ -18,7 +18,7 @@ from ..scene.scene_objects import bodies, find, is_body, layer_of, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Key, as_absorber, as_collider, as_field
+from ..settings.raw_settings import Key
 from . import mesh_io, rest_shape
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -115,7 +115,7 @@ def read(
     absorbing = [obj for obj in objects_of(scene, dependencies.absorbers) if _absorbs(obj, dependencies)]
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
     owners[scene.session_uid] = scene
-    owners.update((as_collider(obj.session_uid), obj) for obj in colliders)
+    owners.update((("collider", obj.session_uid), obj) for obj in colliders)
     settings = {
         key: collider_settings(obj) if isinstance(key, tuple) else raw_settings.raw_material(obj.pbd)
         for key, obj in owners.items()
@@ -124,11 +124,11 @@ def read(
     settings[scene.session_uid] = raw_settings.raw_scene(scene)
     names = {obj.session_uid: obj.name for obj in (*members, *colliders, *blowing, *absorbing)}
     for obj in blowing:
-        owners[as_field(obj.session_uid)] = obj
-        settings[as_field(obj.session_uid)] = raw_settings.raw_field(obj.field)
+        owners["field", obj.session_uid] = obj
+        settings["field", obj.session_uid] = raw_settings.raw_field(obj.field)
     for obj in absorbing:
-        owners[as_absorber(obj.session_uid)] = obj
-        settings[as_absorber(obj.session_uid)] = raw_settings.raw_absorber(obj)
+        owners["absorber", obj.session_uid] = obj
+        settings["absorber", obj.session_uid] = raw_settings.raw_absorber(obj)
     vane = [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
     animated = {key: animation.animated_paths(owner) for key, owner in owners.items()}
     paths = animated[scene.session_uid]

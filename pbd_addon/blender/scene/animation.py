@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ..kinds import ID, Depsgraph, Object, Scene
+from .arrays import values
 
 LAYERED = bpy.app.version >= (4, 4, 0)
 
@@ -88,11 +89,7 @@ def keyframes(curve: Any) -> bytes:
     """The data of an F-curve without modifiers, as bytes: while it is equal, so are the values."""
     points = curve.keyframe_points
     parts = [repr((curve.mute, curve.extrapolation)).encode()]
-    for name, kind, size in KEYFRAME:
-        values = np.empty(size * len(points), kind)
-        points.foreach_get(name, values)
-        parts.append(values.tobytes())
-    return b"".join(parts)
+    return b"".join([*parts, *(values(points, name, kind, size).tobytes() for name, kind, size in KEYFRAME)])
 
 
 # ------------------------------------------------------------------------------------------ sampling

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..kinds import Depsgraph, Object, Scene
 from . import poses, surfaces, user_keys
+from .arrays import values
 
 ON_MESH = ("SURFACE", "POINTS")
 """Shapes of fields that are the object's mesh."""
@@ -79,10 +80,7 @@ def _read_mesh(evaluated: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     try:
         if mesh is None:
             return _NO_MESH
-        count = len(mesh.vertices)
-        normals, corners = np.empty(3 * count, np.float32), np.empty(3 * len(mesh.loop_triangles), np.int32)
-        mesh.vertex_normals.foreach_get("vector", normals)
-        mesh.loop_triangles.foreach_get("vertices", corners)
-        return user_keys.read_vertices(mesh), normals.reshape(-1, 3), corners.reshape(-1, 3)
+        normals = values(mesh.vertex_normals, "vector", size=3)
+        return user_keys.read_vertices(mesh), normals, values(mesh.loop_triangles, "vertices", np.int32, 3)
     finally:
         evaluated.to_mesh_clear()

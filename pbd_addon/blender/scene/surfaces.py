@@ -15,6 +15,7 @@ from ... import Polygons
 from ..errors import PBDError
 from ..kinds import Depsgraph, Mesh, Object, Scene
 from . import linked, poses, user_keys
+from .arrays import edge_vertices, values
 from .scene_objects import is_body
 
 SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
@@ -129,9 +130,9 @@ def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
 
     Only corners are compared: reading where faces start takes fifty times as long.
     """
-    corners = np.empty(0 if mesh is None else len(mesh.loops), np.int32)
-    if len(corners):
-        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
+    corners = np.empty(0, np.int32)
+    if mesh is not None and len(mesh.loops):
+        corners = values(mesh.attributes[".corner_vert"].data, "value", np.int32)
     count = 0 if mesh is None else len(mesh.polygons)
     if mesh is not None and not count and len(mesh.edges):
         return _edges(mesh, known)
@@ -145,8 +146,7 @@ def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
 
 
 def _edges(mesh: Mesh, known: Surface | None) -> Polygons:
-    corners = np.empty(2 * len(mesh.edges), np.int32)
-    mesh.edges.foreach_get("vertices", corners)
+    corners = edge_vertices(mesh).ravel()
     edges = Polygons(corners, np.arange(0, len(corners) + 1, 2, np.int32))
     return known.faces if known is not None and all(map(np.array_equal, known.faces, edges)) else edges
 

@@ -7,21 +7,19 @@ import numpy as np
 
 from ..kinds import Depsgraph, KeyBlock, Mesh, Object
 from . import animation, marks
+from .arrays import values
 
 
 def read_points(key_block: KeyBlock) -> np.ndarray:
     """The shape (n, 3) float32 of one shape key."""
-    shape = np.empty((len(key_block.points), 3), np.float32)
-    key_block.points.foreach_get("co", shape.ravel())
-    return shape
+    return values(key_block.points, "co", size=3)
 
 
 def read_vertices(mesh: Mesh) -> np.ndarray:
     """The vertices (n, 3) float32 of a mesh in Object Mode, without its keys, or of an evaluated mesh."""
-    shape = np.empty((len(mesh.vertices), 3), np.float32)
-    if len(shape):
-        mesh.attributes["position"].data.foreach_get("vector", shape.ravel())
-    return shape
+    if not len(mesh.vertices):
+        return np.zeros((0, 3), np.float32)
+    return values(mesh.attributes["position"].data, "vector", size=3)
 
 
 def read_weights(obj: Object, group_name: str) -> np.ndarray:

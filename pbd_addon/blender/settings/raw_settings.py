@@ -16,22 +16,8 @@ from .field_properties import shown_fields
 from .properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 
 Key = int | tuple[str, int]
-"""The owner of settings: the uid of a simulated object or of the scene, or `as_collider` of a collider's uid."""
-
-
-def as_collider(uid: int) -> Key:
-    """The key of an object's settings as a collider; a PBD object also has its own."""
-    return ("collider", uid)
-
-
-def as_field(uid: int) -> Key:
-    """The key of an object's settings as a force field."""
-    return ("field", uid)
-
-
-def as_absorber(uid: int) -> Key:
-    """The key of an object's settings as one that force fields with *Absorption* do not act through."""
-    return ("absorber", uid)
+"""Whose settings, and as what: the uid of a simulated object or of the scene, ("collider", uid), ("field", uid) or
+("absorber", uid), which force fields with *Absorption* do not act through."""
 
 
 MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
@@ -88,6 +74,10 @@ RECORDS: dict[Any, Any] = {
     FieldSettings: (OF_FIELD, bpy.types.FieldSettings),
     AbsorberSettings: (OF_ABSORBER, bpy.types.CollisionSettings),
 }
+
+
+BY_KIND = {"collider": ColliderSettings, "field": FieldSettings, "absorber": AbsorberSettings}
+"""The records by the first part of their `Key`."""
 
 
 class Floor(NamedTuple):

@@ -18,7 +18,7 @@ from ..read import fields
 from ..read.snapshot import SceneSnapshot
 from ..settings import raw_settings
 from ..settings.field_weights import BLENDERS_NAME, NAMES
-from ..settings.raw_settings import as_absorber, as_field, clean
+from ..settings.raw_settings import clean
 from .scene_simulation import SceneSimulation
 from .simulated_object import SimulatedObject
 
@@ -99,12 +99,12 @@ def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now
 def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Any:
     """The fields at both ends of the frame; those that are new stand still in it."""
     for uid, place in now.fields.items():
-        end = fields.field_from(uid, now.settings[as_field(uid)], place)
+        end = fields.field_from(uid, now.settings["field", uid], place)
         if end is None:
             continue
         begin = None
-        if uid in before.fields and as_field(uid) in before.settings:
-            begin = fields.field_from(uid, before.settings[as_field(uid)], before.fields[uid])
+        if uid in before.fields and ("field", uid) in before.settings:
+            begin = fields.field_from(uid, before.settings["field", uid], before.fields[uid])
         begin = begin if begin is not None and begin.like == end.like else end
         if fields.acts(begin) or fields.acts(end):
             yield begin, end
@@ -181,13 +181,13 @@ def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray
     As in Blender, rays go from the particles to the nearest point of the field. Its trees take one at a time; this is
     asked once a frame.
     """
-    if not now.settings[as_field(field.uid)].use_absorption:
+    if not now.settings["field", field.uid].use_absorption:
         return 1.0
     seen, ways = np.ones(len(x)), fields.nearest_of(field, x) - x
     lengths = np.linalg.norm(ways, axis=1)
     rays = list(zip(map(Vector, x.tolist()), map(Vector, ways.tolist()), lengths.tolist(), strict=True))
     for uid in now.absorber_uids - {field.uid}:
-        absorption, surface = now.settings[as_absorber(uid)].absorption, now.surfaces[uid]
+        absorption, surface = now.settings["absorber", uid].absorption, now.surfaces[uid]
         if absorption:
             tree: Any = BVHTree.FromPolygons(surface.world().tolist(), _polygons(surface))
             hit = np.array([length > 0.0 and tree.ray_cast(p, way, length)[0] is not None for p, way, length in rays])

@@ -6,12 +6,13 @@ unless the user has switched it on, and frames of another run are never overwrit
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,10 @@ ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
 HELD = "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
 
-LAYOUT = zlib.crc32(
-    repr([[one.name for one in dataclasses.fields(State)], *(kind._fields for kind in (Pace, *RECORDS))]).encode()
-)
+ARRAYS = tuple(one.name for one in dataclasses.fields(State) if one.name not in ("x", "colliders", "rails"))
+"""What of a `State` is written as it is; positions have files of their own, the others are surfaces of the snapshot."""
+
+LAYOUT = zlib.crc32(repr([ARRAYS, *(kind._fields for kind in (Pace, *RECORDS))]).encode())
 """What the files hold of each frame and of all settings: those of a version with others cannot be read."""
 
 PAST = ("first_guess", "first_disturbed", "disturbed_by", "settled", "shaped")
@@ -60,6 +62,15 @@ def shown_path(folder: str) -> str:
     return bpy.path.relpath(folder).replace("\\", "/")
 
 
+@contextlib.contextmanager
+def whole(frame: int) -> Iterator[None]:
+    """A context that reads a frame; raises `DamagedFrame`."""
+    try:
+        yield
+    except DamagedError as error:
+        raise DamagedFrame(frame, f"The cache on disk is damaged: {error}") from error
+
+
 class DiskCache:
     """The frames of a record in a folder: the `store` of the simulation's frame cache."""
 
@@ -77,17 +88,13 @@ class DiskCache:
 
     def positions(self, frame: int) -> np.ndarray:
         """Positions at a frame, (3, n) float32 [m]; raises `DamagedFrame`."""
-        try:
+        with whole(frame):
             return np.concatenate(self.files.positions(frame)).T
-        except DamagedError as error:
-            raise DamagedFrame(frame, f"The cache on disk is damaged: {error}") from error
 
     def state(self, frame: int) -> State:
         """The `State` of a frame; raises `DamagedFrame`."""
-        try:
+        with whole(frame):
             rest = self.files.rest(frame)
-        except DamagedError as error:
-            raise DamagedFrame(frame, f"The cache on disk is damaged: {error}") from error
         known = self.record.snapshots[frame].surfaces
         places = [
             known[uid].world().T if uid in known else one.collider.vertices.T
@@ -98,36 +105,17 @@ class DiskCache:
             known[one.attachment.uid].world().T if one.attachment.uid in known else one.body.rail.vertices.T
             for one in members
         ]
-        penetrated = rest["penetrated"]
-        if penetrated.shape != (len(rest["strain"]), len(places)):  # colliders were others then
-            penetrated = np.zeros((len(rest["strain"]), len(places)), bool)
-        return State(
-            x=self.positions(frame), v=rest["v"], pin_targets=rest["pin_targets"],
-            planes=list(map(tuple, rest["planes"])), colliders=places, strain=rest["strain"],
-            prediction_error=rest["straying"], pushed=rest["pushed"], skin=rest["skin"], penetrated=penetrated,
-            pace=Pace(*rest["pace"].tolist()), air=rest["air"], inside=rest["inside"], seams=rest["seams"],
-            rest=rest["rest"], plastic=rest["plastic"], joined=rest["joined"], rails=rails,
-        )  # fmt: skip
+        kept: dict[str, Any] = {name: rest[name] for name in ARRAYS}
+        if kept["penetrated"].shape != (len(kept["strain"]), len(places)):  # colliders were others then
+            kept["penetrated"] = np.zeros((len(kept["strain"]), len(places)), bool)
+        kept |= {"planes": list(map(tuple, kept["planes"])), "pace": Pace(*kept["pace"].tolist())}
+        return State(x=self.positions(frame), colliders=places, rails=rails, **kept)
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
         """Append a frame; raises `OSError`."""
-        arrays = {
-            "v": state.v.astype(np.float32),
-            "pin_targets": state.pin_targets,
-            "planes": np.array(state.planes).reshape(-1, 2, 3),
-            "strain": state.strain,
-            "straying": state.prediction_error,
-            "pushed": state.pushed,
-            "skin": state.skin.astype(np.float32),
-            "penetrated": state.penetrated,
-            "pace": np.array(state.pace),
-            "air": state.air,
-            "inside": state.inside,
-            "seams": state.seams,
-            "rest": state.rest,
-            "plastic": state.plastic,
-            "joined": state.joined,
-        }
+        arrays = {name: np.asarray(getattr(state, name)) for name in ARRAYS}
+        arrays |= {name: arrays[name].astype(np.float32) for name in ("v", "skin")}
+        arrays["planes"] = arrays["planes"].reshape(-1, 2, 3)
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()
         }

@@ -20,18 +20,7 @@ from ..scene.fields import FieldPlace
 from ..scene.poses import Pose
 from ..scene.scene_objects import find, live_bodies
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import (
-    AbsorberSettings,
-    ColliderSettings,
-    FieldSettings,
-    Floor,
-    Key,
-    ObjectSettings,
-    SceneSettings,
-    as_absorber,
-    as_collider,
-    as_field,
-)
+from ..settings.raw_settings import BY_KIND, Floor, Key, ObjectSettings, SceneSettings
 from ..settings.wind import WindSettings
 from . import changes, checksums, step
 from .disk_cache import LAYOUT, PAST, DiskCache, claim, folder_of, shown_path
@@ -54,18 +43,17 @@ def adopt(record: Record, scene: Scene) -> None:
     try:
         _take_up(record, scene, FrameFiles.open(folder))
         claim(folder)
+        return
     except OtherVersionError:
-        step.clear(record, None)
-        record.storage.note = OTHER_VERSION
+        note = OTHER_VERSION
     except DamagedError as error:
-        step.clear(record, None)
-        record.storage.note = f"The cache on disk is damaged: {error}"
+        note = f"The cache on disk is damaged: {error}"
     except PBDError as error:
-        step.clear(record, None)
-        record.storage.note = f"The cache on disk does not fit: {error}"
+        note = f"The cache on disk does not fit: {error}"
     except OSError as error:
-        step.clear(record, None)
-        record.storage.note = f"The cache on disk cannot be read: {error.strerror or error}"
+        note = f"The cache on disk cannot be read: {error.strerror or error}"
+    step.clear(record, None)
+    record.storage.note = note
 
 
 def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
@@ -220,19 +208,14 @@ def _field_place(saved: list[Any]) -> FieldPlace:
 
 def _settings(named: dict[str, Any], uids: list[int | None], scene: Scene) -> dict[Key, Any]:
     """Raw settings by key, from the names used in the files."""
-    found = {}
+    found: dict[Any, Any] = {}
     for name, raw in named.items():
         kind, _, number = name.rpartition(" ")
         uid, values = uids[int(number)], _tuples(raw)
-        if kind == "absorber":
-            found[as_absorber(uid)] = AbsorberSettings._make(values)
-        elif kind == "field":
-            found[as_field(uid)] = FieldSettings._make(values)
-        elif kind:
-            found[as_collider(uid)] = ColliderSettings._make(values)
+        if kind:
+            found[kind, uid] = BY_KIND[kind]._make(values)
         elif uid == scene.session_uid:
-            found[uid] = SceneSettings._make(values)
-            raw = found[uid]
+            raw = SceneSettings._make(values)
             found[uid] = raw._replace(floor=Floor._make(raw.floor), wind=WindSettings._make(raw.wind))
         else:
             found[uid] = ObjectSettings._make(values)

@@ -17,7 +17,7 @@ from ..scene.scene_objects import find, is_body, live_bodies
 from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Floor, Key, as_collider
+from ..settings.raw_settings import Floor, Key
 from . import intersections
 from .simulated_object import SimulatedObject, check_faces, check_surface, other_output, read_member
 
@@ -155,12 +155,12 @@ class SceneSimulation:
                     self._set_maps(member, raw)
                 self.applied[member.uid] = raw
         for uid, one in self.colliders.items():
-            raw = settings.get(as_collider(uid))
-            if raw is not None and raw != self.applied.get(as_collider(uid)):
+            raw = settings.get(("collider", uid))
+            if raw is not None and raw != self.applied.get(("collider", uid)):
                 values = raw_settings.collider_from(raw)
                 for name in ("thickness", "friction", "static_friction", "restitution"):
                     setattr(one.collider, name, values[name])
-                self.applied[as_collider(uid)] = raw
+                self.applied["collider", uid] = raw
         raw = settings[scene.session_uid]
         if raw != self.applied.get(scene.session_uid):
             self.floor.friction = floor_plane(raw.floor, scene.name).friction
@@ -289,7 +289,7 @@ def floor_plane(floor: Floor, name: str) -> Plane:
 
 def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
     """The collider of that uid in a snapshot; raises `PBDError`."""
-    surface, values = snapshot.surfaces[uid], raw_settings.collider_from(snapshot.settings[as_collider(uid)])
+    surface, values = snapshot.surfaces[uid], raw_settings.collider_from(snapshot.settings["collider", uid])
     try:
         # A mirroring transform flips the normals: flip the faces so that they look outward in the world.
         faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
@@ -301,5 +301,5 @@ def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
 
 def still_fits(one: ColliderBinding, snapshot: SceneSnapshot, uid: int) -> bool:
     """Whether moving its vertices turns a collider into what it is in a snapshot."""
-    inside = raw_settings.collider_from(snapshot.settings[as_collider(uid)])["inside"]
+    inside = raw_settings.collider_from(snapshot.settings["collider", uid])["inside"]
     return one.inside == inside and one.surface.fits(snapshot.surfaces[uid])

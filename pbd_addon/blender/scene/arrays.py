@@ -1,0 +1,18 @@
+"""Blender's collections as arrays."""
+
+from typing import Any
+
+import numpy as np
+
+
+def values(items: Any, name: str, kind: type = np.float32, size: int = 1) -> np.ndarray:
+    """An attribute of all items of a collection: (n,), or (n, size) where each has several numbers."""
+    found: np.ndarray = np.empty(size * len(items), kind)
+    if len(found):
+        items.foreach_get(name, found)
+    return found if size == 1 else found.reshape(-1, size)
+
+
+def edge_vertices(mesh: Any) -> np.ndarray:
+    """The vertices (e, 2) int32 of the edges of a mesh."""
+    return values(mesh.edges, "vertices", np.int32, 2)
