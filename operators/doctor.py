@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender.doctor import doctor, fixes, mesh_findings, misplaced, touching
+from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, touching
 from ..pbd_addon.blender.doctor.mesh_exam import MeshExam, count_in, examine
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object, Scene
@@ -100,14 +100,14 @@ class OBJECT_OT_pbd_doctor_fix(Action, bpy.types.Operator):
             sentence = find(exam)
             if not sentence:
                 said = rpt("It is mended already")
-            elif action == doctor.NONE:
-                raise PBDError(f"'{obj.name}': {sentence}")
+            elif callable(action):
+                action(obj)
+                session.clear_cache(scene)
             elif action == doctor.SHOW:
                 show(context, self.check, exam)
                 return None
             else:
-                getattr(fixes, self.check)(obj)
-                session.clear_cache(scene)
+                raise PBDError(f"'{obj.name}': {sentence}")
             context.view_layer.update()
         doctor.check(scene)
         return said

@@ -1,14 +1,14 @@
-"""The doctor: finds problems before a run. `fixes` repairs them."""
+"""The doctor: finds problems before a run, and knows what repairs them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 from bpy.app.translations import pgettext_iface as iface
 
-from ..kinds import Scene
+from ..kinds import Object, Scene
 from ..scene import linked
 from ..scene.scene_objects import live_bodies
-from . import mesh_findings, misplaced, setup_findings
+from . import fixes, mesh_findings, misplaced, setup_findings
 from .mesh_exam import MeshExam, examine
 
 
@@ -23,39 +23,39 @@ class Finding(NamedTuple):
 
 FIX, SHOW, NONE = "Fix", "Show", ""
 
-CHECKS: dict[str, tuple[Callable[[MeshExam], str], str]] = {
+CHECKS: dict[str, tuple[Callable[[MeshExam], str], Callable[[Object], None] | str]] = {
     check.__name__: (check, action)
     for check, action in (
-        (mesh_findings.shared, FIX),
-        (mesh_findings.absolute_keys, FIX),
+        (mesh_findings.shared, fixes.shared),
+        (mesh_findings.absolute_keys, fixes.absolute_keys),
         (mesh_findings.no_faces, NONE),
-        (setup_findings.too_coarse, FIX),
-        (setup_findings.no_scale, FIX),
+        (setup_findings.too_coarse, fixes.too_coarse),
+        (setup_findings.no_scale, fixes.no_scale),
         (setup_findings.unusual_size, NONE),
-        (setup_findings.uneven_scale, FIX),
-        (mesh_findings.doubles, FIX),
-        (mesh_findings.not_split, FIX),
-        (mesh_findings.no_area, FIX),
-        (mesh_findings.loose_vertices, FIX),
+        (setup_findings.uneven_scale, fixes.uneven_scale),
+        (mesh_findings.doubles, fixes.doubles),
+        (mesh_findings.not_split, fixes.not_split),
+        (mesh_findings.no_area, fixes.no_area),
+        (mesh_findings.loose_vertices, fixes.loose_vertices),
         (mesh_findings.crowded_edges, SHOW),
-        (mesh_findings.opposed_normals, FIX),
-        (mesh_findings.open_chambers, FIX),
+        (mesh_findings.opposed_normals, fixes.opposed_normals),
+        (mesh_findings.open_chambers, fixes.open_chambers),
         (mesh_findings.no_springs, NONE),
         (mesh_findings.intersections, SHOW),
         (mesh_findings.uneven_seams, SHOW),
         (setup_findings.wrong_side, SHOW),
         (setup_findings.on_a_surface, SHOW),
-        (setup_findings.wide_distance, FIX),
-        (setup_findings.wide_self_distance, FIX),
-        (setup_findings.lost_pins, FIX),
-        (setup_findings.lost_attached, FIX),
-        (setup_findings.lost_maps, FIX),
-        (setup_findings.all_held, FIX),
-        (setup_findings.second_simulation, FIX),
-        (setup_findings.added_geometry, FIX),
+        (setup_findings.wide_distance, fixes.wide_distance),
+        (setup_findings.wide_self_distance, fixes.wide_self_distance),
+        (setup_findings.lost_pins, fixes.lost_pins),
+        (setup_findings.lost_attached, fixes.lost_attached),
+        (setup_findings.lost_maps, fixes.lost_maps),
+        (setup_findings.all_held, fixes.all_held),
+        (setup_findings.second_simulation, fixes.second_simulation),
+        (setup_findings.added_geometry, fixes.added_geometry),
     )
 }
-"""The checks of an object, which return a sentence or "", and what the button beside it does."""
+"""The checks of an object, which return a sentence or "", and what the button beside it does: a fix, `SHOW`, `NONE`."""
 
 UNLOCKED = "unlocked"
 """Name of the only finding of a scene."""
@@ -71,8 +71,10 @@ def check(scene: Scene) -> list[Finding]:
         if obj.mode == "EDIT" or linked.problem(obj):
             continue
         exam = examine(obj, beginning)
-        sentences = ((name, function(exam), action) for name, (function, action) in CHECKS.items())
-        found += [Finding(name, obj.name, sentence, action) for name, sentence, action in sentences if sentence]
+        for name, (function, action) in CHECKS.items():
+            sentence = function(exam)
+            if sentence:
+                found.append(Finding(name, obj.name, sentence, FIX if callable(action) else action))
     if live_bodies(scene) and not scene.render.use_lock_interface:
         sentence = iface("Lock Interface is off: rendering while cloth is simulated can crash Blender")
         found.append(Finding(UNLOCKED, "", sentence, FIX))

@@ -1,4 +1,4 @@
-"""Fixes of findings: one function per check that can be fixed, with the same name."""
+"""Fixes of findings, one function per check that can be fixed; all take the object."""
 
 from collections.abc import Callable
 
@@ -186,30 +186,3 @@ def added_geometry(obj: Object) -> None:
         raise PBDError(f"Modifiers before '{found.name}' come first: apply those you want to keep, or remove it")
     with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
         bpy.ops.object.modifier_apply(modifier=found.name)
-
-
-BY_NAME = {
-    fix.__name__: fix
-    for fix in (
-        shared,
-        too_coarse,
-        absolute_keys,
-        no_scale,
-        uneven_scale,
-        doubles,
-        not_split,
-        no_area,
-        loose_vertices,
-        opposed_normals,
-        wide_distance,
-        wide_self_distance,
-        lost_pins,
-        lost_attached,
-        open_chambers,
-        lost_maps,
-        all_held,
-        second_simulation,
-        added_geometry,
-    )
-}
-"""The fixes by name of the check; all take the object."""
