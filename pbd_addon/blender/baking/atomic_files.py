@@ -28,13 +28,7 @@ CORNER_BYTES = 12
 
 
 def check_room(path: str, objects: list[Object], frames: int) -> None:
-    """Raise a `PBDError` if the disk is too full for the meshes of these frames.
-
-    Args:
-        path: The file.
-        objects: Objects to write; only evaluated meshes count.
-        frames: Number of frames.
-    """
+    """Raise a `PBDError` if the disk is too full for the evaluated meshes of objects in so many frames of a file."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     meshes = [obj.evaluated_get(depsgraph).data for obj in objects if obj.type == "MESH"]
     size = frames * CORNER_BYTES * sum(len(mesh.vertices) + len(mesh.loops) for mesh in meshes)
@@ -47,11 +41,7 @@ def check_room(path: str, objects: list[Object], frames: int) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[str]:
-    """Yield a temporary path to write to; if the file is complete afterwards, it replaces `path`.
-
-    Raises:
-        OSError: The file is missing or incomplete.
-    """
+    """Yield a temporary path; what is complete there afterwards replaces `path`, or else an `OSError` is raised."""
     stem, extension = os.path.splitext(path)
     if extension.lower() in PARTS:
         with _replacing_parts(path) as unfinished:

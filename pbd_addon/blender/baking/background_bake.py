@@ -121,17 +121,9 @@ def message() -> str:
 
 
 def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int) -> None:
-    """Start a bake in a second Blender.
+    """Start a bake of PBD objects of a scene, in one of `properties.BAKE_MODES`, in a second Blender.
 
-    Args:
-        scene: The scene.
-        objects: PBD objects of the scene.
-        mode: One of `properties.BAKE_MODES`.
-        frame_start: First frame to bake.
-        frame_end: Last frame to bake.
-
-    Raises:
-        PBDError: An object cannot be baked, or Blender cannot be started.
+    Raises a `PBDError` if an object cannot be baked, or Blender cannot be started.
     """
     bake.check(scene, objects, mode, frame_start, frame_end)
     running = session.get(scene)

@@ -22,22 +22,10 @@ SAME = 1e-5
 def start(
     scene: Scene, objects: list[Object], mode: str, frame_start: int, frame_end: int
 ) -> Generator[BakeProgress, None, None]:
-    """Check, then return the generator that bakes, a frame at a time.
+    """Check, then return the generator that bakes, a frame at a time, and yields the progress.
 
-    Closing the generator early leaves the objects as they are; the frames so far stay in the cache.
-
-    Args:
-        scene: The scene; at the end it returns to its current frame.
-        objects: PBD objects of the scene.
-        mode: One of `properties.BAKE_MODES`.
-        frame_start: First frame to bake.
-        frame_end: Last frame to bake.
-
-    Returns:
-        A generator of the progress.
-
-    Raises:
-        PBDError: An object cannot be baked; the generator raises it too if a step fails.
+    The mode is one of `properties.BAKE_MODES`. Closing the generator early leaves the objects as they are; the frames
+    so far stay in the cache. Both raise a `PBDError` if an object cannot be baked; the scene returns to its frame.
     """
     check(scene, objects, mode, frame_start, frame_end)
     names = {obj.session_uid: obj.name for obj in objects}
@@ -80,17 +68,9 @@ def holds_user_keys(mode: str) -> bool:
 
 
 def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordings: dict[int, Recording]) -> None:
-    """Write the recordings of all objects; if one fails, delete the bakes of the others.
+    """Write the recordings of all objects; if one fails, delete the bakes of the others. Raises `PBDError`.
 
-    Args:
-        scene: The scene.
-        names: Names of the objects by uid.
-        mode: One of `properties.BAKE_MODES`.
-        frames: Consecutive frame numbers.
-        recordings: Recordings of these frames by uid, with the user's keys if `holds_user_keys`.
-
-    Raises:
-        PBDError: Not all could be written.
+    `names` and `recordings`, with the user's keys if `holds_user_keys`, are by uid; `frames` are consecutive.
     """
     objects = recording.find_objects(scene, names)
     paths = mesh_cache.choose_paths(scene, objects) if mode == "MESH_CACHE" else {}
@@ -116,12 +96,7 @@ def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordi
 def reduce(obj: Object, kept: Recording) -> Reduction:
     """The reduced keys by the object's settings; their error is in world space [m].
 
-    Args:
-        obj: The object; if it plays reduced keys already, those are found again.
-        kept: The recording.
-
-    Raises:
-        PBDError: No number of keys is exact enough.
+    Those that the object plays already are found again. Raises a `PBDError` if no number of keys is exact enough.
     """
     settings, shapes = obj.pbd, np.asarray(kept.shapes)
     try:
@@ -137,12 +112,9 @@ def reduce(obj: Object, kept: Recording) -> Reduction:
 
 
 def delete(scene: Scene, objects: list[Object], with_files: bool = False) -> None:
-    """Delete the bakes of these objects; they are simulated live again, from the cache if it still exists.
+    """Delete the bakes of PBD objects, which are live again, from the cache if it still exists.
 
-    Args:
-        scene: The scene.
-        objects: PBD objects; those that are not baked stay as they are.
-        with_files: Whether to delete PC2 files too, unless another object plays them.
+    Files are deleted too if `with_files`, unless another object plays them.
     """
     for obj in objects:
         mesh_io.check_editable(obj)

@@ -47,15 +47,9 @@ def check_absolute(obj: Object) -> None:
 
 
 def bake_absolute(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
-    """Bake to absolute keys.
+    """Bake consecutive frames to absolute keys, of shapes (n, 3) float32 in object space [m]; drops the live key.
 
-    Args:
-        obj: The object; its live key is removed.
-        frames: Consecutive frame numbers, k of them.
-        shapes: k shapes (n, 3) float32, object space [m].
-
-    Raises:
-        PBDError: The user has shape keys or key animation on the mesh.
+    Raises a `PBDError` if the user has shape keys or key animation on the mesh.
     """
     check_absolute(obj)
     keys = _begin(obj, frames)
@@ -71,13 +65,7 @@ def bake_absolute(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
 
 
 def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
-    """Bake to relative keys; the user's keys still play, so the shapes must not include them.
-
-    Args:
-        obj: The object; its live key is removed.
-        frames: Consecutive frame numbers, k of them.
-        shapes: k shapes (n, 3) float32, object space [m].
-    """
+    """Bake to relative keys; the user's keys still play, so the shapes must not include them."""
     _begin(obj, frames)
     names = [_add_key(obj, key_name(frame), shape) for frame, shape in zip(frames, shapes, strict=True)]
     _finish(obj, names)
@@ -89,13 +77,7 @@ def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
 
 
 def bake_reduced(obj: Object, frames: range, reduction: Reduction) -> None:
-    """Bake to a few relative keys; the user's keys still play, so the shapes must not include them.
-
-    Args:
-        obj: The object; its live key is removed.
-        frames: Consecutive frame numbers, f of them.
-        reduction: The reduction of f shapes (n, 3), object space [m].
-    """
+    """Bake to a few relative keys; the user's keys still play, so the shapes must not include them."""
     _begin(obj, frames)
     names = add_reduced_keys(obj, reduction)
     _finish(obj, names)
@@ -226,13 +208,9 @@ def ensure_curves(owner: ID, name: str) -> Any:
 
 
 def add_linear_curve(collection: Any, data_path: str, frames: ArrayLike, values: ArrayLike) -> None:
-    """Add an F-curve with linear interpolation, constant outside.
+    """Add an F-curve with linear interpolation, constant outside, to a collection of `ensure_curves`.
 
-    Args:
-        collection: From `ensure_curves`.
-        data_path: What the curve animates.
-        frames: (k,) frame numbers, ascending.
-        values: (k,) values at those frames.
+    It has `values` (k,) at `frames` (k,), which ascend.
     """
     curve = collection.new(data_path)
     points = curve.keyframe_points

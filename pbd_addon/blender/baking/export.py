@@ -46,19 +46,10 @@ def start(
     frame_start: int,
     frame_end: int,
 ) -> Generator[BakeProgress, None, None]:
-    """Check, then return the generator that simulates missing frames and writes the file.
+    """Check, then return the generator that simulates missing frames and writes the file; both raise `PBDError`.
 
-    Args:
-        context: Its scene and view layer are exported.
-        objects: PBD objects, live or baked.
-        others: Other objects for the same file.
-        file_format: One of `EXTENSIONS`.
-        path: The file, absolute or relative to the .blend.
-        frame_start: First frame.
-        frame_end: Last frame.
-
-    Raises:
-        PBDError: An object cannot be exported; the generator raises it too.
+    The file, absolute or relative to the .blend, in one of the formats of `EXTENSIONS`, gets PBD objects, live or
+    baked, and others of the context's scene and view layer.
     """
     if not objects:
         raise PBDError("There is no PBD cloth or balloon to export")

@@ -27,11 +27,7 @@ _plans: dict[int, KeyPlan] = {}
 
 
 def start(scene: Scene, objects: list[Object], frame_start: int, frame_end: int) -> Generator[BakeProgress, None, None]:
-    """Check, then return the generator that records the objects and counts their keys.
-
-    Raises:
-        PBDError: An object cannot be baked; the generator raises it too if a step fails.
-    """
+    """Check, then return the generator that records the objects and counts their keys; both raise `PBDError`."""
     bake.check(scene, objects, "REDUCED", frame_start, frame_end)
     return _run(scene, {obj.session_uid: obj.name for obj in objects}, frame_start, frame_end)
 

@@ -16,8 +16,7 @@ from . import baked_keys
 def choose_paths(scene: Scene, objects: list[Object]) -> dict[int, str]:
     """A file path for each object, by uid, relative to the .blend if the folder is.
 
-    Raises:
-        PBDError: The folder is relative, but the .blend was never saved.
+    Raises a `PBDError` if the folder is relative, but the .blend was never saved.
     """
     folder = scene.pbd.bake_folder or "//"
     if folder.startswith("//") and not bpy.data.filepath:
@@ -48,16 +47,10 @@ def files_of(obj: Object) -> list[str]:
 
 
 def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> None:
-    """Write the file and add a modifier that plays it; removes the live key.
+    """Write the shapes of consecutive frames, with the user's keys, and add a modifier that plays them.
 
-    Args:
-        obj: The object; the modifier is added at our output modifier, if there is one, else before all others.
-        frames: Consecutive frame numbers, f of them.
-        shapes: f shapes (n, 3) float32, object space [m], including the user's shape keys.
-        path: A path of `choose_paths`.
-
-    Raises:
-        PBDError: The file could not be written; the object is unchanged.
+    It comes in the place of our output modifier, if there is one, or before all others; the live key is removed. Raises
+    a `PBDError` if the file, a path of `choose_paths`, cannot be written; then the object is unchanged.
     """
     try:
         os.makedirs(os.path.dirname(absolute(path)), exist_ok=True)
@@ -92,8 +85,7 @@ def find_modifier(obj: Object) -> Modifier | None:
 def delete_bake(obj: Object, with_file: bool) -> None:
     """Remove the modifier, and if `with_file` also the file, unless another object plays it.
 
-    Raises:
-        PBDError: The file could not be removed; the bake is gone anyway.
+    Raises a `PBDError` if the file could not be removed; the bake is gone anyway.
     """
     modifier = find_modifier(obj)
     path = obj.pbd.bake_file if modifier is None else modifier.filepath
@@ -119,8 +111,7 @@ def _remove_file(path: str) -> None:
 def baked_shape(obj: Object, frame: int) -> np.ndarray:
     """The shape (n, 3) float32 in the file at a frame, or at the nearest one it has.
 
-    Raises:
-        PBDError: The file is missing or belongs to another mesh.
+    Raises a `PBDError` if the file is missing or belongs to another mesh.
     """
     modifier = find_modifier(obj)
     path = absolute(obj.pbd.bake_file if modifier is None else modifier.filepath)

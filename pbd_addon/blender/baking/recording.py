@@ -52,23 +52,10 @@ def at_the_users_frame(scene: Scene) -> Iterator[None]:
 def record(
     scene_uid: int, names: dict[int, str], frame_start: int, frame_end: int, with_user_keys: bool
 ) -> Generator[BakeProgress, None, dict[int, Recording]]:
-    """Simulate missing frames and record the shapes; no reference to Blender's data is kept across a yield.
+    """Simulate missing frames and record the shapes of objects, by uid, with the user's shape keys or without.
 
-    Args:
-        scene_uid: The scene; its current frame will be `frame_end`.
-        names: Names of the objects by uid; baked objects are read from their bakes.
-        frame_start: First frame to record.
-        frame_end: Last frame to record.
-        with_user_keys: Whether the shapes include the effect of the user's shape keys.
-
-    Yields:
-        The progress.
-
-    Returns:
-        The recordings by uid.
-
-    Raises:
-        PBDError: A step failed, or an object or the scene is gone.
+    No reference to Blender's data is kept across a yield, of the progress. Baked objects are read from their bakes.
+    The scene stays at `frame_end`. Raises a `PBDError` if a step fails, or an object or the scene is gone.
     """
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
@@ -100,11 +87,7 @@ def record(
 
 
 def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
-    """Settle, and simulate missing frames up to the shown one; yields the progress.
-
-    Raises:
-        PBDError: A frame cannot be simulated.
-    """
+    """Settle, and simulate missing frames up to the shown one; yields the progress, raises `PBDError`."""
     uid, wanted = scene.session_uid, session.last_shown(scene)
     last = min(wanted, session.last_live_frame(scene))
     with at_the_users_frame(scene):
@@ -166,11 +149,7 @@ def find_objects(scene: Scene, names: dict[int, str], work: str = "bake") -> lis
 
 
 def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeProgress, None, int]:
-    """Keep the cache if it is valid, else restart and settle; yields the progress, raises `PBDError`.
-
-    Returns:
-        The frame at which recording has to begin.
-    """
+    """Keep the cache if it is valid, else restart and settle; returns the frame at which recording has to begin."""
     handlers.arm()
     scene = find_scene(scene_uid)
     running = session.of(scene)

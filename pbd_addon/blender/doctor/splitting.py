@@ -22,10 +22,8 @@ WELDED = 1e-3
 def split(obj: Object, where: str) -> int:
     """Split the mesh of a cloth along the edges that `where` means, see `edges_of`; the number of its vertices then.
 
-    It gets a strength if it has none, and a modifier that shades what holds together as one surface.
-
-    Raises:
-        PBDError: It cannot be changed, or there is no such edge.
+    It gets a strength if it has none, and a modifier that shades what holds together as one surface. Raises a
+    `PBDError` if it cannot be changed, or there is no such edge.
     """
     after, edge = _split_mesh(obj, where)
     if not obj.pbd.tear_strength:

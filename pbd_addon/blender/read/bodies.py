@@ -21,14 +21,11 @@ def read_body(
     deformed: np.ndarray | None = None,
     target: Surface | None = None,
 ) -> Body:
-    """A `Body` in world space, made from the user's shape under a pose, by default the last one.
+    """A `Body` in world space, made from the user's shape under a pose, by default the last one; raises `PBDError`.
 
     It begins in the shape `deformed`, (n, 3) float32 in object space, if modifiers made one. The faces of a mirrored
     object are flipped, so that they look outward in the world as well. Attached vertices that slide do so along
     `target`; without it they are free.
-
-    Raises:
-        PBDError: The mesh cannot be simulated; the sentence says why and what to do.
     """
     mesh_io.check_mesh(obj)
     pose = pose or poses.read_last_pose(obj)

@@ -31,13 +31,8 @@ def follows(obj: Object) -> bool:
 def read(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
     """The shape (n, 3) float32 of the input, object space [m], or None in a render that leaves the object out.
 
-    Args:
-        obj: Original object whose pins follow its modifiers.
-        depsgraph: May be updated, which invalidates evaluated data read before.
-
-    Raises:
-        PBDError: The mesh is being edited, the modifiers do not keep the vertices, a vertex has invalid coordinates,
-            or nothing is evaluated.
+    The depsgraph may be updated, which invalidates evaluated data read before. Raises a `PBDError` if the mesh is being
+    edited, its modifiers do not keep the vertices, a vertex has invalid coordinates, or nothing is evaluated.
     """
     mesh_io.check_editable(obj)
     output.check(obj)

@@ -111,8 +111,7 @@ def crease_check(obj: Object) -> int:
 def read_pins(obj: Object) -> dict[int, float]:
     """Weights in (0, 1] of pinned and attached vertices, by vertex id; the attach weight wins. Not of sliding ones.
 
-    Raises:
-        PBDError: A group is missing, or all vertices have weight 1.
+    Raises a `PBDError` if a group is missing, or all vertices have weight 1.
     """
     weights = np.zeros(len(obj.data.vertices), np.float32)
     name = obj.pbd.pin_group
@@ -144,11 +143,7 @@ def attached_to(obj: Object) -> tuple[int, str, bool] | None:
 
 
 def read_attached(obj: Object) -> np.ndarray:
-    """Weights (n,) float32 of the attached vertices, zero for the others.
-
-    Raises:
-        PBDError: The group is missing.
-    """
+    """Weights (n,) float32 of the attached vertices, zero for the others; raises `PBDError` without the group."""
     if attached_to(obj) is None:
         return np.zeros(len(obj.data.vertices), np.float32)
     name = obj.pbd.attach_group

@@ -56,11 +56,7 @@ class QuickLook(NamedTuple):
 def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: Curves) -> QuickLook | None:
     """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone or was renamed.
 
-    Args:
-        scene: The scene, not evaluated for a render.
-        depsgraph: What evaluates it.
-        dependencies: The objects to read.
-        known: The animation as last read; it is compared only without a window, where Blender may not report edits.
+    The animation as last read, `known`, is compared only without a window, where Blender may not report edits.
     """
     objects: dict[int, Object] = {}
     members, _pinned, *others = dependencies

@@ -15,14 +15,8 @@ from . import mesh_io
 def read(obj: Object, shape: np.ndarray, start: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """The rest shape (n, 3) [m] of an object with the transform `matrix`; where it lies has no meaning.
 
-    Args:
-        obj: The object.
-        shape: The mesh with the user's shape keys, (n, 3) float32, object space.
-        start: The vertices of the first frame, (n, 3), world space [m].
-        matrix: (4, 4), object to world.
-
-    Raises:
-        PBDError: The shape key or object is missing, or is another mesh.
+    `shape` is the mesh with the user's shape keys, (n, 3) float32 in object space, `start` the first frame, in world
+    space. Raises a `PBDError` if the shape key or object is missing, or is another mesh.
     """
     choice = obj.pbd.rest_shape
     if choice in ("DEFORMED", "DYNAMIC"):

@@ -114,17 +114,8 @@ def read_surroundings(
 ) -> SceneSnapshot:
     """Add to a snapshot the surfaces and settings of all colliders, and the shapes and surfaces that pins follow.
 
-    The viewport decides which objects take part: a render that leaves one out uses the surface read last.
-
-    Args:
-        scene: The scene with the colliders.
-        depsgraph: What evaluates them.
-        snapshot: A snapshot without surfaces.
-        objects: The simulated objects.
-        known: Surfaces read before, by object uid.
-
-    Raises:
-        PBDError: An object cannot be used as a collider or attachment target.
+    The viewport decides which objects take part: a render that leaves one out uses the surface read last. Surfaces
+    `known` before, by uid, are shared. Raises a `PBDError` if an object cannot be used as a collider or target.
     """
     simulated = {obj.session_uid for obj in objects}
     settings, found = dict(snapshot.settings), {}

@@ -100,15 +100,9 @@ def takes_part(obj: Object, depsgraph: Depsgraph) -> bool:
 
 
 def read(obj: Object, depsgraph: Depsgraph, known: Surface | None = None) -> Surface:
-    """The evaluated surface of an object.
+    """The evaluated surface of an object of a type in `SURFACE_TYPES`; equal arrays are shared with a `known` one.
 
-    Args:
-        obj: Original object of a type in `SURFACE_TYPES`.
-        depsgraph: What evaluates it.
-        known: An earlier surface of the object; equal arrays are shared with it.
-
-    Raises:
-        PBDError: A vertex has invalid coordinates.
+    Raises a `PBDError` if a vertex has invalid coordinates.
     """
     evaluated = obj.evaluated_get(depsgraph)
     mesh = evaluated.to_mesh()

@@ -127,11 +127,7 @@ def groups(settings: dict[str, WeightMap]) -> dict[str, str]:
 
 
 def read(obj: Object, names: dict[str, str]) -> dict[str, np.ndarray]:
-    """Weights (n,) float32 of the vertex groups of these names, by map.
-
-    Raises:
-        PBDError: A group is missing.
-    """
+    """Weights (n,) float32 of the groups of these names, by map; raises a `PBDError` if one is missing."""
     for kind, name in names.items():
         if name not in obj.vertex_groups:
             raise PBDError(

@@ -167,11 +167,7 @@ def clean(value: Any) -> Any:
 
 
 def material_from(raw: Record, name: str) -> Material:
-    """The material of a record from `raw_material`.
-
-    Raises:
-        PBDError: A value is out of range; the sentence names the object and the setting.
-    """
+    """The material of a record from `raw_material`; a `PBDError` names a value that is out of range."""
     try:
         return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=False)))
     except ValueError as error:
@@ -192,11 +188,7 @@ def collider_from(raw: Record) -> dict[str, Any]:
 
 
 def settings_from(raw: Record, name: str) -> SolverSettings:
-    """The solver settings, with gravity [m/s²], of a record from `raw_scene`.
-
-    Raises:
-        PBDError: A value is out of range; the sentence names the scene and the setting.
-    """
+    """The solver settings, with gravity [m/s²], of a record from `raw_scene`; a `PBDError` names a wrong value."""
     values = dict(zip(SOLVER_FIELDS, map(clean, raw), strict=False))
     try:
         return SolverSettings(gravity=tuple(map(clean, raw.gravity)), **values)

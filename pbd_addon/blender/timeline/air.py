@@ -27,11 +27,7 @@ Part = tuple[slice, Callable[[np.ndarray, np.ndarray, float], np.ndarray]]
 
 
 def surround(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> None:
-    """Let wind and fields act in the next frame, at whose ends the scene stands as in these snapshots.
-
-    Raises:
-        PBDError: The wind has a value that it cannot have.
-    """
+    """Let wind and fields act in the next frame, at whose ends the scene stands as in these snapshots; `PBDError`."""
     raw = now.settings[scene.session_uid]
     wind, forces = wind_of(raw, scene.name), _forces(scene_sim, scene, before, now)
     if wind is not None or forces or scene_sim.is_blown:

@@ -180,12 +180,8 @@ def watch() -> float | None:
 def make_folder() -> Path:
     """Create the folder for kernels of this version of the add-on, Numba and Python, and delete those of others.
 
-    Numba itself checks the source and processor that a kernel was compiled for.
-
-    Raises:
-        ImportError: Numba has no version.
-        OSError: The folder cannot be created.
-        ValueError: The add-on is not installed as an extension, so it has no user folder.
+    Numba itself checks the source and processor that a kernel was compiled for. Raises an `OSError` if the folder
+    cannot be created, an `ImportError` without Numba, and a `ValueError` if the add-on has no user folder.
     """
     package = __package__.removesuffix(".pbd_addon.blender.timeline")
     manifest = tomllib.loads((root() / "blender_manifest.toml").read_text(encoding="utf-8"))

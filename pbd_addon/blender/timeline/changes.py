@@ -44,11 +44,8 @@ class Change(NamedTuple):
 def changes(record: Record, now: SceneSnapshot) -> list[Change]:
     """All changes since frames of a record were made, sorted by the first frame that each invalidates.
 
-    Changes that affect only frames to come are included: they allow another try after a failure, or change colliders.
-
-    Args:
-        record: The record.
-        now: A snapshot with the user's settings; without poses where nothing was evaluated.
+    `now` has the user's settings; and poses if it was evaluated. Changes that affect only frames to come are included:
+    they allow another try after a failure, or change colliders.
     """
     user, known = now.user, record.known
     if user is None or record.scene_sim is None:

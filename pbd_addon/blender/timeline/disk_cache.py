@@ -313,11 +313,9 @@ def discard(scene: Scene) -> None:
 
 
 def bring(scene: Scene, source: Any) -> None:
-    """Copy a cache from another folder to this scene's.
+    """Copy a cache from another folder to this scene's; raises an `OSError` if that fails.
 
-    Raises:
-        PBDError: There is none in that folder, or this scene has one already.
-        OSError: It could not be copied.
+    Raises a `PBDError` if there is none in that folder, or this scene has one already.
     """
     folder = folder_of(scene)
     if folder is None:

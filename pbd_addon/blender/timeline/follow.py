@@ -146,9 +146,7 @@ def _is_as_loaded(record: Record, scene: Scene, frame: float) -> bool:
 def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, restart: bool) -> None:
     """Step missing frames up to the frame of a snapshot, rounded down; `restart` begins at the first frame.
 
-    Raises:
-        PBDError: A frame cannot be stepped.
-        LateError: It takes too long for a window; the frames stepped so far stay.
+    Raises a `PBDError` where a frame cannot be stepped, a `LateError` if it takes too long; what was stepped stays.
     """
     user, whole = now.user, math.floor(now.user.frame)
     first = min(user.first, record.bake.start) if record.bake else user.first
@@ -256,11 +254,7 @@ def visit(scene: Scene, frame: int) -> Depsgraph:
 
 
 def stepping(record: Record, scene: Scene) -> Generator[float, None, None]:
-    """Step the next frame in slices, with the scene at its current frame in between; yields the fraction done.
-
-    Raises:
-        PBDError: The frame cannot be stepped.
-    """
+    """Step the next frame in slices, with the scene at its current frame in between; yields the fraction done."""
     frame, objects = record.last_frame + 1, [obj for _, obj in record.scene_sim.objects(scene)]
     with visiting(record, scene):
         there = layer_of(scene).depsgraph if frame == shown_frame(scene) else visit(scene, frame)
