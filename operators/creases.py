@@ -97,8 +97,7 @@ def selected_edges(obj: Any, geometry: Any) -> list[Any]:
 def alternating(geometry: Any, edges: list[Any]) -> list[int]:
     """For each edge 1 or -1, the same along a row of connected edges and different in neighboring rows.
 
-    Raises:
-        PBDError: More than two rows surround a part of the mesh, or an odd number of them goes around.
+    Raises a `PBDError` if more than two rows surround a part of the mesh, or an odd number of them goes around.
     """
     geometry.verts.index_update()
     geometry.faces.index_update()

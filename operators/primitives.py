@@ -25,15 +25,7 @@ PINS = (
 def grid_mesh(name: str, rx: int, ry: int, width: float, height: float) -> Mesh:
     """A flat grid of quads around the origin, in the XY plane, with smooth faces and UVs.
 
-    Args:
-        name: Of the new mesh.
-        rx: Vertices along X.
-        ry: Vertices along Y.
-        width: Extent along X [m].
-        height: Extent along Y [m].
-
-    Returns:
-        A mesh of rx * ry vertices, row after row from the corner (-X, -Y).
+    It has rx * ry vertices, row after row from the corner (-X, -Y); width and height are extents along X and Y [m].
     """
     u, v = np.meshgrid(np.linspace(0.0, 1.0, rx), np.linspace(0.0, 1.0, ry))
     positions = np.stack(((u - 0.5) * width, (v - 0.5) * height, np.zeros_like(u)), axis=-1).astype(np.float32)

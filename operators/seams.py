@@ -62,8 +62,7 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
 def selected_borders(geometry: Any) -> list[tuple[list[Any], bool]]:
     """The vertices of the two selected borders in order, and whether they are loops.
 
-    Raises:
-        PBDError: There are not two, one forks, or only one is a loop.
+    Raises a `PBDError` if there are not two, one forks, or only one is a loop.
     """
     neighbors: dict[Any, list[Any]] = {}
     for edge in geometry.edges:

@@ -33,14 +33,7 @@ class Hit(NamedTuple):
 def first_hit(
     origin: np.ndarray, direction: np.ndarray, positions: np.ndarray, triangles: np.ndarray
 ) -> tuple[float, int] | None:
-    """Distance along a ray to the nearest triangle, from either side, and its number; None if it hits none.
-
-    Args:
-        origin: Start of the ray, (3,).
-        direction: Unit vector (3,).
-        positions: (n, 3) float.
-        triangles: (t, 3) int.
-    """
+    """Distance along a ray to the nearest triangle (t, 3), from either side, and its number; None if there is none."""
     tree: Any = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
     _place, _normal, number, distance = tree.ray_cast(origin, direction)
     return None if number is None else (distance, number)
@@ -94,11 +87,7 @@ class GrabSession:
         return self.record.scene_sim is not None and self.record.scene_sim.simulation is self.simulation
 
     def renewed(self, scene: Scene, depsgraph: Depsgraph) -> GrabSession:
-        """This one, or a new one if the simulation was rebuilt before anything was grabbed.
-
-        Raises:
-            PBDError: Grabbed changes were lost, or the current frame is not simulated.
-        """
+        """This one, or a new one if the simulation was rebuilt before anything was grabbed; else raises `PBDError`."""
         if self.is_valid and session.get(scene) is self.record:
             return self
         if self.changed:

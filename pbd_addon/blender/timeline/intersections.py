@@ -11,11 +11,7 @@ from ...contact import crossing_faces
 
 
 def intersecting_faces(bodies: Sequence[Body]) -> list[np.ndarray]:
-    """The faces of each body that an edge of any body intersects at the start.
-
-    Returns:
-        For each body an ascending array (k,) int of face numbers as in `TriMesh.triangle_faces`.
-    """
+    """The faces of each body that an edge of any body intersects at the start, ascending (k,) int."""
     offsets = np.cumsum([0, *(len(body.vertices) for body in bodies)])
     x = np.concatenate([body.vertices for body in bodies])
     meshes = [body.whole.mesh for body in bodies]

@@ -55,11 +55,7 @@ class SceneSimulation:
     """
 
     def __init__(self, scene: Scene, objects: list[Object], snapshot: SceneSnapshot) -> None:
-        """Read the shapes of the objects in `snapshot`; `prepare` has to come before anything else.
-
-        Raises:
-            PBDError: An object cannot be simulated.
-        """
+        """Read the shapes of objects in a snapshot, raises `PBDError`; `prepare` has to come before anything else."""
         self.members = [read_member(obj, snapshot) for obj in objects]
         raw = snapshot.settings[scene.session_uid]
         settings = raw_settings.settings_from(raw, scene.name)
@@ -99,11 +95,7 @@ class SceneSimulation:
     def update_colliders(self, snapshot: SceneSnapshot) -> Any:
         """Use the colliders of a snapshot from the next step on, where objects or faces differ; keeps state and cache.
 
-        Returns:
-            Whether anything changed.
-
-        Raises:
-            PBDError: A collider is invalid.
+        Returns whether anything changed; raises a `PBDError` if a collider is invalid.
         """
         kept = {
             uid: one
@@ -141,11 +133,7 @@ class SceneSimulation:
         return snapshot._replace(deformed=shapes)
 
     def apply(self, scene: Scene, settings: dict[Key, Any]) -> None:
-        """Apply changed settings from the next step on.
-
-        Raises:
-            PBDError: A value is out of range.
-        """
+        """Apply changed settings from the next step on; raises a `PBDError` if a value is out of range."""
         for member in self.members:
             raw = settings.get(member.uid)
             if raw is not None and raw != self.applied.get(member.uid):
@@ -219,11 +207,7 @@ class SceneSimulation:
         return (iface(note).format(count=count),)
 
     def inputs(self, scene: Scene, snapshot: SceneSnapshot) -> FrameInputs:
-        """Pin targets, rails, rest shapes, floor and colliders of a snapshot, in world space.
-
-        Raises:
-            PBDError: The faces of an attachment's target changed, or the floor is invalid.
-        """
+        """Pin targets, rails, rest shapes, floor and colliders of a snapshot, in world space; raises `PBDError`."""
         shapes = self.with_pins_only(snapshot).deformed
         targets, rests, rails = {}, {}, {}
         for member, obj in self.objects(scene):

@@ -53,11 +53,7 @@ class SimulatedObject(NamedTuple):
 
 
 def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
-    """An object of a snapshot, ready to be simulated.
-
-    Raises:
-        PBDError: It cannot be simulated.
-    """
+    """An object of a snapshot, ready to be simulated; raises `PBDError`."""
     masks = user_keys.read_masks(obj)
     pose, deformed = snapshot.poses[obj.session_uid], snapshot.deformed.get(obj.session_uid)
     tied = mesh_io.attached_to(obj)
@@ -83,11 +79,7 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
 
 
 def attachment(obj: Object, body: Body, snapshot: SceneSnapshot) -> Attachment | None:
-    """The binding of an object's vertices to another object of a snapshot, or None.
-
-    Raises:
-        PBDError: That object has no surface.
-    """
+    """The binding of an object's vertices to another object of a snapshot, or None; raises `PBDError`."""
     if body.rail is not None:
         uid = obj.pbd.attach_object.session_uid
         return Attachment(uid, np.zeros(0, int), None, snapshot.surfaces[uid])

@@ -39,8 +39,7 @@ UNDOABLE = 16
 def truncate(record: Record, frame: int, why: str) -> None:
     """Forget all frames after `frame`, except the first; `why` is the end of a sentence.
 
-    Raises:
-        DamagedFrame: No readable frame is left to continue from; the record is reset.
+    Raises `DamagedFrame` if no readable frame is left to continue from; then the record is reset.
     """
     record.blocked, record.displayed = "", {}
     frame = max(frame, record.first_frame)
@@ -167,11 +166,7 @@ def clear(record: Record, snapshot: SceneSnapshot) -> None:
 
 
 def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False) -> None:
-    """Step to the next frame, whose inputs are in a snapshot.
-
-    Raises:
-        PBDError: The frame cannot be stepped.
-    """
+    """Step to the next frame, whose inputs are in a snapshot; raises `PBDError`."""
     for _share in advancing(record, scene, frame, snapshot, guessed):
         pass
 
@@ -279,9 +274,7 @@ def set_message(record: Record, message: str, is_late: bool = False) -> None:
 def settle(record: Record, scene: Scene, patience: float) -> None:
     """Settle a first frame that was just built, if the scene's settings ask for it.
 
-    Raises:
-        PBDError: It cannot be settled.
-        LateError: It takes longer than `patience` seconds.
+    Raises a `PBDError` if that fails, a `LateError` if it takes longer than `patience` seconds.
     """
     deadline = time.monotonic() + patience
     frames = frames_to_settle(record, scene)
