@@ -1,7 +1,5 @@
 """What a user can do: each operator checks its input, calls the bridge and reports."""
 
-from __future__ import annotations
-
 import bpy
 
 from . import (

@@ -1,7 +1,5 @@
 """Keep the shape that the simulation shows now: as the mesh itself, as a shape key, as a new object."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

@@ -1,7 +1,5 @@
 """Bake the simulation into what plays without the add-on, here or in a second Blender, and take the bake away again."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator
 

@@ -1,7 +1,5 @@
 """What all our operators share: when they can be used, and how they say what they did or why they could not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Make an object a PBD cloth or balloon, take that away again, copy its settings."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The cache on disk: take it up, copy it from elsewhere, delete its files."""
 
-from __future__ import annotations
-
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 

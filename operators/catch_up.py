@@ -1,7 +1,5 @@
 """Simulate what is missing up to the frame on show, with progress and Esc, where that takes long."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

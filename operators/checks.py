@@ -1,7 +1,5 @@
 """What operators ask before they touch an object; every refusal is one sentence that says what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

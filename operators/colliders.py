@@ -1,7 +1,5 @@
 """Make objects colliders, which cloth meets, and take that away again."""
 
-from __future__ import annotations
-
 import bpy
 
 from ..pbd_addon.blender.errors import PBDError

@@ -1,7 +1,5 @@
 """Set and clear creases along the edges that are selected in Edit Mode."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Look for what will go wrong before a run, show it, and mend it."""
 
-from __future__ import annotations
-
 import bpy
 import numpy as np
 

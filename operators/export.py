@@ -1,7 +1,5 @@
 """Export the simulation for other programs, and count the keys that games will get."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Work that goes through the frames: in pieces between redraws of the window, with progress and Esc."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Generator
 from typing import Any

@@ -1,7 +1,5 @@
 """Color cloth by strain or by contact while it plays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

@@ -1,7 +1,5 @@
 """Key a setting that the panel shows in another unit: Blender's own dot, key and menu know the shown one only."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

@@ -1,7 +1,5 @@
 """What is new in a version, and how to report a bug."""
 
-from __future__ import annotations
-
 import bpy
 
 from ..pbd_addon.blender import about

@@ -1,7 +1,5 @@
 """Paint the vertex groups that say where settings count more or less."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

@@ -1,7 +1,5 @@
 """What holds vertices: pin and unpin those that are selected in Edit Mode, attach them to another object."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bmesh

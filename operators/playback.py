@@ -1,7 +1,5 @@
 """Step one frame, go back to the start, throw the cache away."""
 
-from __future__ import annotations
-
 import bpy
 
 from ..pbd_addon.blender.errors import PBDError

@@ -1,7 +1,5 @@
 """Save and remove material presets through Blender's own preset system."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Add > Mesh > Cloth Grid and Balloon: new meshes that are simulated already."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bmesh

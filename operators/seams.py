@@ -1,7 +1,5 @@
 """Sew borders together, and split a mesh where it can tear."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bmesh

@@ -1,7 +1,5 @@
 """Let cloth hang for some frames before the first one."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

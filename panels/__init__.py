@@ -3,8 +3,6 @@
 Panels draw properties and buttons and compute nothing.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import bpy

@@ -1,7 +1,5 @@
 """The solver's own settings."""
 
-from __future__ import annotations
-
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import about

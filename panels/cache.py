@@ -1,7 +1,5 @@
 """The frames: their range, how they are kept and baked, and what to do with the present shape."""
 
-from __future__ import annotations
-
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 

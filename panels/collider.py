@@ -1,7 +1,5 @@
 """An obstacle: the settings of an object that is marked as collider."""
 
-from __future__ import annotations
-
 from ..pbd_addon.blender.kinds import Context
 from .places import BodyPanel
 from .rows import columns, draw_rows, draw_sentence

@@ -1,7 +1,5 @@
 """What the body meets: obstacles, the floor, and itself."""
 
-from __future__ import annotations
-
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.doctor import setup_findings

@@ -1,7 +1,5 @@
 """The doctor: what will go wrong, with a button beside each finding that helps."""
 
-from __future__ import annotations
-
 from ..pbd_addon.blender.doctor import doctor
 from ..pbd_addon.blender.kinds import Context, Layout
 from .places import BodyPanel

@@ -1,7 +1,5 @@
 """The ways in: the sidebar of an object that is not PBD yet, and the button list of Properties > Physics."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

@@ -1,7 +1,5 @@
 """What other programs get: which format, and for games how many keys."""
 
-from __future__ import annotations
-
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.baking import key_plan

@@ -1,7 +1,5 @@
 """What the solver says of its last frame: where its time went, why it took so many steps, what is still short."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bpy.app.translations import pgettext_iface as iface

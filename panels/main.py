@@ -1,7 +1,5 @@
 """The root panel: type, material, quality, playback, bake, and one line that says how it goes."""
 
-from __future__ import annotations
-
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from . import status

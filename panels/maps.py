@@ -1,7 +1,5 @@
 """Weight maps: where on the mesh settings count more or less."""
 
-from __future__ import annotations
-
 from ..pbd_addon.blender.kinds import Context, Layout, Object
 from .places import BodyPanel
 

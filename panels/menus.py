@@ -1,7 +1,5 @@
 """Object > PBD and, in Edit Mode, Mesh > PBD: every operator, so that Blender's search finds it."""
 
-from __future__ import annotations
-
 import bpy
 
 from ..pbd_addon.blender.kinds import Context

@@ -1,7 +1,5 @@
 """How the simulation stands among the modifiers of the mesh."""
 
-from __future__ import annotations
-
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.output import output_choice
 from .places import BodyPanel

@@ -1,7 +1,5 @@
 """The floor, pins and attached vertices, drawn into the 3D View among its overlays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

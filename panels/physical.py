@@ -1,7 +1,5 @@
 """What the body is made of: density, stiffness, damping."""
 
-from __future__ import annotations
-
 from ..pbd_addon.blender.kinds import Context, Layout
 from .places import BodyPanel
 from .rows import columns, draw_rows

@@ -1,7 +1,5 @@
 """The two places of every panel, and the factory that puts one drawing into both."""
 
-from __future__ import annotations
-
 import re
 import types
 from typing import Any

@@ -1,7 +1,5 @@
 """The lists of materials: a menu in the row that names the chosen one, Blender's presets behind the header's icon."""
 
-from __future__ import annotations
-
 import os
 from types import MappingProxyType
 from typing import Any

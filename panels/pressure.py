@@ -1,7 +1,5 @@
 """What inflates the body."""
 
-from __future__ import annotations
-
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.kinds import Context, Layout

@@ -1,7 +1,5 @@
 """What panels are made of: rows of settings, sentences that break, sizes."""
 
-from __future__ import annotations
-
 import textwrap
 import unicodedata
 from typing import Any

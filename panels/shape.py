@@ -1,7 +1,5 @@
 """What holds the body, and its rest shape."""
 
-from __future__ import annotations
-
 from ..pbd_addon.blender.kinds import Context, Layout
 from .maps import draw_group, draw_map
 from .places import BodyPanel

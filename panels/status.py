@@ -1,7 +1,5 @@
 """What the simulation says: one line of fixed height, what keeps it from running with what helps, and the details."""
 
-from __future__ import annotations
-
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences

@@ -1,7 +1,5 @@
 """The simulated frames as a strip along the foot of the timeline, as Blender draws its own caches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

@@ -1,7 +1,5 @@
 """The wind of the scene and how its air acts on the body, and which of Blender's force fields do."""
 
-from __future__ import annotations
-
 import bpy
 
 from ..pbd_addon.blender import gpu_drawing, wind_arrow

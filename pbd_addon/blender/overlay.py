@@ -3,8 +3,6 @@
 Places are in world space [m], float32, as the GPU takes them. Nothing here draws.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

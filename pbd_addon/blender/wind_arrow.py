@@ -1,7 +1,5 @@
 """The wind of a scene as an arrow for a 3D View. Nothing here draws."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .kinds import Scene

@@ -1,7 +1,5 @@
 """Splitting a mesh where it can tear."""
 
-from __future__ import annotations
-
 import bmesh
 import numpy as np
 

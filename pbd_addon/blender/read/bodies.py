@@ -1,7 +1,5 @@
 """From Blender's objects to the solver's bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ... import Body, Rail

@@ -4,8 +4,6 @@ Our modifier stores it as an attribute, so one evaluation gives both this and th
 the attribute, the object is evaluated again with our modifier and all after it temporarily switched off.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

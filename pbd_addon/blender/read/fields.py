@@ -1,7 +1,5 @@
 """Force fields of Blender as those of the physics: what is read of them, and what they ask of Blender."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

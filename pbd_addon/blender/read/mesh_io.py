@@ -1,7 +1,5 @@
 """What is read from Blender's meshes: shapes, faces, pins, fingerprints."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pins as stored in a mesh: vertex groups, and the offsets of vertices that were pinned by grabbing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

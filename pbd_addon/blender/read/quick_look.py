@@ -3,8 +3,6 @@
 It covers more than the simulation reads. A changed digest may mean nothing; an unchanged one means no change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import operator
 from typing import Any, NamedTuple

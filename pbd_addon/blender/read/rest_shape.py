@@ -1,7 +1,5 @@
 """The shape in which a body is not strained: its mesh, its first or each frame, a shape key, or another object."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the user has set and edited while a frame is shown; `changes` compares it with the record."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Actions hold F-curves in Blender 4.2, and slots and layers since 4.4. F-curves a
 strips cannot be evaluated at another frame, so they are kept as text: while it is the same, so is their effect.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import bpy

@@ -4,8 +4,6 @@ Blender finds the files of shipped ones beside this module, in ``presets/``, one
 which it names; and the user's, which hold values, in the preset folder of the user's profile.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import zlib

@@ -1,7 +1,5 @@
 """The air of a scene: its wind, its density, and how Blender's force fields are read."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import bpy

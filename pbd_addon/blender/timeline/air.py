@@ -1,7 +1,5 @@
 """What wind and force fields do to a simulation in a frame, handed to it as functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

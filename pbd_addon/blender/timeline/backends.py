@@ -5,8 +5,6 @@ of Blender's own Python compiles the kernels into the extension's user folder, o
 this processor. Blender loads them afterwards. It never compiles itself, which would block its window for many seconds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.metadata
 import importlib.util

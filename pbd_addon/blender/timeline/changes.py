@@ -5,8 +5,6 @@ if it restores earlier values, as undo does, the frames made with these stay too
 first frame whose value changes. A change of the inputs of the first frame invalidates all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple

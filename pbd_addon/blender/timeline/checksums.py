@@ -1,7 +1,5 @@
 """Checksums of what a simulation was made from: frames on disk belong to a scene only if all of them match."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

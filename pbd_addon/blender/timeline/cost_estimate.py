@@ -1,7 +1,5 @@
 """Estimated time and memory of a simulation, shown before it blocks the window."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from bpy.app.translations import pgettext_iface as iface

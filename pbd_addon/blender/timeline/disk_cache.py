@@ -4,8 +4,6 @@ It is in ``//cache_pbd/FILE/SCENE/``, so it moves with the file. Positions are i
 unless the user has switched it on, and frames of another run are never overwritten unasked.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Loading the frames on disk after a file is opened: only if they match the scene, else a sentence says why not."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

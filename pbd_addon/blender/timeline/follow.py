@@ -1,7 +1,5 @@
 """From the frame that Blender shows to the shapes in it: read, apply changes, step, write."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import operator

@@ -3,8 +3,6 @@
 The colors are a mesh attribute; Blender's viewport shows it if its Shading has Color set to Attribute.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ... import Body

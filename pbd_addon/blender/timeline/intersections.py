@@ -1,7 +1,5 @@
 """Faces that intersect at the start of a simulation: contact cannot separate those."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

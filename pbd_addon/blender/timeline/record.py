@@ -1,7 +1,5 @@
 """The record: what was simulated of one scene. Only `step` changes it; everything else reads it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

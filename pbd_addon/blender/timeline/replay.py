@@ -1,7 +1,5 @@
 """The shortcut for a cached frame that was shown before: if nothing has changed since, it is just written again."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..kinds import Depsgraph, Scene

@@ -1,7 +1,5 @@
 """One `Simulation` of all PBD objects of a scene: built from their meshes and given their inputs for each frame."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable
 from typing import Any, NamedTuple
 

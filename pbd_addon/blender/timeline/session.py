@@ -3,8 +3,6 @@
 They live outside Blender's data: they are neither saved nor undone, and are dropped with their file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 
 import bpy

@@ -1,7 +1,5 @@
 """The members of a simulation: what each object was when it was built, and whether it still matches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

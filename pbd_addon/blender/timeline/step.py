@@ -1,7 +1,5 @@
 """The only writer of the record: truncates it, steps one frame at a time, and restores frames on undo."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Generator, Iterable

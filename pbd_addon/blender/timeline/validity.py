@@ -1,7 +1,5 @@
 """Which frames of a record are valid, without evaluating the scene: asked by panels, bakes and saving."""
 
-from __future__ import annotations
-
 from ..errors import PBDError
 from ..kinds import Scene
 from ..read import snapshot, user_state
