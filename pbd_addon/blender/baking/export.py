@@ -14,7 +14,7 @@ import bpy
 from ...io.key_reduction import Reduction
 from .. import handlers
 from ..errors import PBDError
-from ..kinds import Object, Scene
+from ..kinds import Context, Object, Scene
 from ..output import output_modifier, shape_keys
 from ..read import mesh_io
 from ..scene import user_keys
@@ -38,13 +38,7 @@ def with_extension(path: str, file_format: str) -> str:
 
 
 def start(
-    context: bpy.types.Context,
-    objects: list[Object],
-    others: list[Object],
-    file_format: str,
-    path: str,
-    frame_start: int,
-    frame_end: int,
+    context: Context, objects: list[Object], others: list[Object], file_format: str, path: str, first: int, last: int
 ) -> Generator[BakeProgress, None, None]:
     """Check, then return the generator that simulates missing frames and writes the file; both raise `PBDError`.
 
@@ -64,12 +58,12 @@ def start(
             mesh_io.check_editable(obj)
     live = [obj for obj in objects if not obj.pbd.baked]
     if live:
-        bake.check(context.scene, live, "REDUCED", frame_start, frame_end)
+        bake.check(context.scene, live, "REDUCED", first, last)
     recorded = objects if file_format == "GLTF" else live
     names = {obj.session_uid: obj.name for obj in recorded}
     chosen = {obj.session_uid: obj.name for obj in (*objects, *others)}
     path = mesh_cache.absolute(with_extension(path, file_format))
-    return _run(context.scene, names, chosen, file_format, path, frame_start, frame_end)
+    return _run(context.scene, names, chosen, file_format, path, first, last)
 
 
 def check_exporter(file_format: str) -> None:
@@ -82,13 +76,7 @@ def check_exporter(file_format: str) -> None:
 
 
 def _run(
-    scene: Scene,
-    names: dict[int, str],
-    chosen: dict[int, str],
-    file_format: str,
-    path: str,
-    frame_start: int,
-    frame_end: int,
+    scene: Scene, names: dict[int, str], chosen: dict[int, str], file_format: str, path: str, first: int, last: int
 ) -> Generator[BakeProgress, None, None]:
     """Record, then write; no reference to Blender's data is kept across a yield."""
     uid = scene.session_uid
@@ -96,11 +84,11 @@ def _run(
         del scene
         kept = {}
         if names:
-            kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=True)
+            kept = yield from recording.record(uid, names, first, last, with_user_keys=True)
     scene = recording.find_scene(uid)
     layer = bpy.context.view_layer
     objects = recording.find_objects(scene, chosen, "export")
-    frames, shown = range(frame_start, frame_end + 1), timeline_frames(scene, frame_start, frame_end)
+    frames, shown = range(first, last + 1), timeline_frames(scene, first, last)
     with contextlib.ExitStack() as undo:
         undo.enter_context(_selected(layer, objects))
         # The frame range, which USD and glTF export; and apart what can tear, because files hold as many vertices in

@@ -9,14 +9,13 @@ import numpy as np
 
 from ..errors import PBDError
 from ..kinds import Depsgraph, Object, Scene
-from ..scene import animation, fields, poses, surfaces
+from ..scene import fields, poses, surfaces
 from ..scene.fields import FieldPlace
 from ..scene.scene_objects import find
 from ..scene.surfaces import Surface
-from ..settings import raw_settings
 from ..settings.raw_settings import Key
 from . import deformed_input, mesh_io
-from .user_state import FirstFrameInputs, UserState, collider_settings
+from .user_state import FirstFrameInputs, UserState, settings_of
 
 
 class SceneSnapshot(NamedTuple):
@@ -101,11 +100,9 @@ def read_snapshot(
     if user is not None and depsgraph.mode != "RENDER":
         settings = user.settings
     else:
-        settings = {
-            one.session_uid: raw_settings.raw_material(animation.animated(one, depsgraph).pbd) for one in objects
-        }
-        settings[scene.session_uid] = raw_settings.raw_scene(animation.animated(scene, depsgraph))
-        settings.update((("collider", one.session_uid), collider_settings(one, depsgraph)) for one in colliders)
+        owners: dict[Key, Any] = {one.session_uid: one for one in (*objects, scene)}
+        owners |= {("collider", one.session_uid): one for one in colliders}
+        settings = {key: settings_of(key, one, depsgraph) for key, one in owners.items()}
     return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)
 
 
@@ -127,7 +124,7 @@ def read_surroundings(
         if surface is None:
             continue
         if surface.has_faces:
-            found[uid], settings["collider", uid] = surface, collider_settings(obj, depsgraph)
+            found[uid], settings["collider", uid] = surface, settings_of(("collider", uid), obj, depsgraph)
         elif obj.pbd_collider.enabled:
             raise PBDError(f"'{obj.name}' has no faces to collide with: add faces, or remove the collider")
     for obj in objects:
@@ -151,7 +148,8 @@ def _with_fields(
     """A snapshot with these force fields, their settings, and the surfaces that absorb them, if any does."""
     settings, found = dict(snapshot.settings), dict(snapshot.surfaces)
     for obj in blowing:
-        settings["field", obj.session_uid] = raw_settings.raw_field(animation.animated(obj, depsgraph).field)
+        key = ("field", obj.session_uid)
+        settings[key] = settings_of(key, obj, depsgraph)
     if any(settings["field", obj.session_uid].use_absorption for obj in blowing):
         for obj in fields.absorbers(scene):
             uid = obj.session_uid
@@ -159,7 +157,7 @@ def _with_fields(
                 surface = _read(obj, depsgraph, known)
                 found |= {} if surface is None else {uid: surface}
             if uid in found:
-                settings["absorber", uid] = raw_settings.raw_absorber(animation.animated(obj, depsgraph))
+                settings["absorber", uid] = settings_of(("absorber", uid), obj, depsgraph)
     places = {obj.session_uid: fields.read_place(obj, depsgraph) for obj in blowing}
     return snapshot._replace(settings=settings, surfaces=found, fields=places)
 

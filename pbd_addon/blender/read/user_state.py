@@ -1,6 +1,7 @@
 """What the user has set and edited while a frame is shown; `changes` compares it with the record."""
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import bpy
@@ -112,21 +113,10 @@ def read(
     blowing = [obj for obj in objects_of(scene, dependencies.fields) if _blows(obj, scene)]
     absorbing = [obj for obj in objects_of(scene, dependencies.absorbers) if _absorbs(obj, dependencies)]
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
-    owners[scene.session_uid] = scene
-    owners.update((("collider", obj.session_uid), obj) for obj in colliders)
-    settings = {
-        key: collider_settings(obj) if isinstance(key, tuple) else raw_settings.raw_material(obj.pbd)
-        for key, obj in owners.items()
-        if obj != scene
-    }
-    settings[scene.session_uid] = raw_settings.raw_scene(scene)
+    owners |= {("collider", obj.session_uid): obj for obj in colliders} | {scene.session_uid: scene}
+    owners |= {("field", obj.session_uid): obj for obj in blowing}
+    owners |= {("absorber", obj.session_uid): obj for obj in absorbing}
     names = {obj.session_uid: obj.name for obj in (*members, *colliders, *blowing, *absorbing)}
-    for obj in blowing:
-        owners["field", obj.session_uid] = obj
-        settings["field", obj.session_uid] = raw_settings.raw_field(obj.field)
-    for obj in absorbing:
-        owners["absorber", obj.session_uid] = obj
-        settings["absorber", obj.session_uid] = raw_settings.raw_absorber(obj)
     vane = [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
     animated = {key: animation.animated_paths(owner) for key, owner in owners.items()}
     paths = animated[scene.session_uid]
@@ -135,7 +125,7 @@ def read(
     return UserState(
         frame=frame,
         first=first,
-        settings=settings,
+        settings={key: settings_of(key, owner) for key, owner in owners.items()},
         animated=animated,
         names={**names, scene.session_uid: ""},
         colliders={obj.session_uid: place(obj) for obj in colliders},
@@ -246,11 +236,23 @@ def read_first_inputs(
     return FirstFrameInputs(shape, followed(obj), maps.read(obj, painted), pins)
 
 
-def collider_settings(obj: Object, depsgraph: Depsgraph | None = None) -> Any:
-    """The raw settings of an object as a collider: its own if it is marked as one, else the defaults."""
-    if not obj.pbd_collider.enabled:
+def settings_of(key: Key, owner: Any, depsgraph: Depsgraph | None = None) -> Any:
+    """The raw settings of the owner of a key, in a render as animated there; by default those of a collider."""
+    if isinstance(owner, bpy.types.Scene):
+        return raw_settings.raw_scene(animation.animated(owner, depsgraph))
+    kind = key[0] if isinstance(key, tuple) else ""
+    if kind == "collider" and not owner.pbd_collider.enabled:
         return raw_settings.default_collider()
-    return raw_settings.raw_collider(animation.animated(obj, depsgraph).pbd_collider)
+    return READERS[kind](animation.animated(owner, depsgraph))
+
+
+READERS: dict[str, Callable[[Object], Any]] = {
+    "": lambda obj: raw_settings.raw_material(obj.pbd),
+    "collider": lambda obj: raw_settings.raw_collider(obj.pbd_collider),
+    "field": lambda obj: raw_settings.raw_field(obj.field),
+    "absorber": raw_settings.raw_absorber,
+}
+"""What reads settings, by the first part of their `Key`."""
 
 
 def _is_of_fields(obj: Object) -> bool:
