@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced, touching
+from ..pbd_addon.blender.doctor import doctor, mesh_findings, misplaced
 from ..pbd_addon.blender.doctor.mesh_exam import MeshExam, count_in, examine
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object, Scene
@@ -50,9 +50,9 @@ def show(context: Context, finding: str, exam: MeshExam) -> None:
     if finding == "intersections":
         domain, ids = "FACE", intersecting(context.scene, obj)
     elif finding == "wrong_side":
-        domain, ids = "VERT", misplaced.find(obj, exam.beginning).ids
+        domain, ids = "VERT", misplaced.on_wrong_side(obj, exam.beginning).ids
     elif finding == "on_a_surface":
-        domain, ids = "VERT", touching.find(obj, exam.usual_edge, exam.beginning).ids
+        domain, ids = "VERT", misplaced.on_a_surface(obj, exam.usual_edge, exam.beginning).ids
     elif finding == "uneven_seams":
         sewn = np.concatenate([seam.pairs for seam in mesh_findings.find_uneven_seams(exam)])
         domain, ids = "VERT", np.unique(exam.body.seams[sewn])

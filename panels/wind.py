@@ -2,9 +2,10 @@
 
 import bpy
 
-from ..pbd_addon.blender import gpu_drawing, wind_arrow
+from ..pbd_addon.blender import gpu_drawing
 from ..pbd_addon.blender.doctor import field_findings
 from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.overlay import wind_lines
 from . import overlay
 from .places import BodyPanel
 from .rows import columns, draw_rows, draw_sentence
@@ -67,7 +68,7 @@ def draw() -> None:
     """Draw the arrow into the view that is being drawn."""
     context = bpy.context
     if context.scene.pbd.wind_speed and overlay.is_on(context):
-        gpu_drawing.draw_lines(wind_arrow.lines(context.scene), ARROW)
+        gpu_drawing.draw_lines(wind_lines(context.scene), ARROW)
 
 
 _handles: list[object] = []

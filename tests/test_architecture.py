@@ -27,7 +27,7 @@ FORBIDDEN_MODULES = {"threading", "queue", "pip", "ensurepip", "pickle", "socket
 
 BRIDGE = (
     *("errors", "error_sentences", "kinds", "scene", "settings", "output", "read"),
-    *("timeline", "about", "overlay", "wind_arrow", "gpu_drawing", "doctor", "handlers", "baking", "translations"),
+    *("timeline", "about", "overlay", "gpu_drawing", "doctor", "handlers", "baking", "translations"),
 )
 """The parts of the bridge: each imports only from itself and from those before it."""
 
@@ -51,7 +51,7 @@ PANELS_MAY_IMPORT = (
     *("pbd_addon.blender.output.output_choice", "pbd_addon.blender.doctor.doctor"),
     *("pbd_addon.blender.about", "pbd_addon.blender.overlay", "pbd_addon.blender.gpu_drawing"),
     *("pbd_addon.blender.error_sentences", "pbd_addon.blender.doctor.setup_findings"),
-    *("pbd_addon.blender.wind_arrow", "pbd_addon.blender.doctor.field_findings"),
+    "pbd_addon.blender.doctor.field_findings",
     *("pbd_addon.blender.settings.shown_units", "pbd_addon.blender.scene.surfaces"),
     *(
         "pbd_addon.blender.timeline.backends",

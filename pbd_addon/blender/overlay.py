@@ -1,4 +1,4 @@
-"""What one cannot see of a simulation, as points and lines for a 3D View: the floor, pins, attached vertices.
+"""What one cannot see of a simulation, as points and lines for a 3D View: floor, wind, pinned and attached vertices.
 
 Places are in world space [m], float32, as the GPU takes them. Nothing here draws.
 """
@@ -16,6 +16,7 @@ from .output import output_modifier, shape_keys
 from .read import mesh_io
 from .scene import poses, user_keys
 from .scene.scene_objects import bodies, live_bodies
+from .settings import wind
 from .timeline import session
 
 CELLS = 10
@@ -27,6 +28,12 @@ LEAST_CELL = 0.1
 WIDER = 2.0**0.5
 """The least width of the grid in widths of what lies on it. Then no width of 1, 2 or 4 m, which is usual and which the
 motion of the cloth changes a little in each frame, is near one at which the cells double."""
+
+WAY = 0.1
+"""The arrow is as long as the way of the air in this time: 1 m at 10 m/s."""
+
+BARBS = 0.2
+"""Length of its barbs, as a share of its own."""
 
 
 class Held(NamedTuple):
@@ -110,6 +117,28 @@ def floor_lines(scene: Scene) -> np.ndarray:
     along = np.stack([np.repeat(at, 2), np.tile([-end, end], len(at))], axis=1)
     lines = np.concatenate([along, along[:, ::-1]]) + middle
     return np.column_stack([lines, np.full(len(lines), scene.pbd.floor_height)]).astype(np.float32)
+
+
+def wind_lines(scene: Scene) -> np.ndarray:
+    """The wind as an arrow, (2 k, 3), two ends after another; none without wind.
+
+    It stands above the middle of what is simulated, or above the origin.
+    """
+    along = np.array(wind.direction(scene.pbd))
+    length, speed = float(np.linalg.norm(along)), scene.pbd.wind_speed
+    if not (0.0 < length < np.inf and 0.0 < speed < np.inf):
+        return np.zeros((0, 3), np.float32)
+    boxes = [poses.to_world(np.array(obj.bound_box), np.array(obj.matrix_world)) for obj in live_bodies(scene)]
+    corners = np.concatenate(boxes if boxes else [np.zeros((1, 3))])
+    way = WAY * speed * along / length
+    middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    middle[2] = corners[:, 2].max() + 0.1
+    tail, tip = middle - 0.5 * way, middle + 0.5 * way
+    aside = np.cross(way, np.eye(3)[np.argmin(np.abs(way))])
+    aside *= BARBS * np.linalg.norm(way) / np.linalg.norm(aside)
+    up = np.cross(aside, way) / np.linalg.norm(way)
+    barbs = [tip - BARBS * way + 0.5 * side for side in (aside, -aside, up, -up)]
+    return np.array([tail, tip, *(end for barb in barbs for end in (tip, barb))], np.float32)
 
 
 def notice(scene: Scene) -> None:

@@ -387,7 +387,7 @@ def test_gases_by_name(extension):
 
 
 def test_the_arrow_of_the_wind(extension):
-    lines = extension.bridge("wind_arrow").lines
+    lines = extension.bridge("overlay").wind_lines
     scene = bpy.context.scene
     assert len(lines(scene)) == 0
     scene.pbd.wind_speed, scene.pbd.wind_direction = 10.0, (0.0, 2.0, 0.0)

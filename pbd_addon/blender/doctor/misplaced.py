@@ -1,8 +1,14 @@
-"""Cloth that begins on the wrong side of a collider: inside a closed one, or outside one that keeps it inside."""
+"""Cloth that begins where contact cannot help it.
 
-from typing import NamedTuple
+That is on the wrong side of a collider, inside a closed one or outside one that keeps it inside; or on the surface of
+a collider or of other cloth, where the sides cannot be told apart.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+from mathutils.bvhtree import BVHTree
 
 from ... import Polygons
 from ...contact import inside
@@ -21,12 +27,16 @@ ON = 1e-6
 """Points closer to a surface than this fraction of its size are on it."""
 
 
-class Misplaced(NamedTuple):
-    """Vertices on the wrong side of a collider."""
+TOUCH = 1e-4
+"""Points closer to a surface than this fraction of the median edge length are on it."""
 
-    collider: str  # name of the object
-    is_container: bool
+
+class Misplaced(NamedTuple):
+    """Vertices on the wrong side or on the surface of another object."""
+
+    other: str  # its name
     ids: np.ndarray  # (k,) int
+    is_container: bool = False  # whether it is a collider that keeps cloth inside
 
 
 def beginning(scene: Scene) -> SceneSnapshot:
@@ -43,19 +53,44 @@ def beginning(scene: Scene) -> SceneSnapshot:
         return snapshot
 
 
-def find(obj: Object, snapshot: SceneSnapshot) -> Misplaced | None:
+def on_wrong_side(obj: Object, snapshot: SceneSnapshot) -> Misplaced | None:
     """Free vertices of an object on the wrong side of a collider, of the one with the most of them, or None."""
-    if not snapshot.collider_uids:
-        return None
-    x, free = start_shape(obj, snapshot), free_vertices(obj)
+    x, rows = start_shape(obj, snapshot), np.flatnonzero(free_vertices(obj))
     found = []
     for uid in snapshot.collider_uids:
         surface = snapshot.surfaces[uid]
         is_container = raw_settings.collider_from(snapshot.settings["collider", uid])["inside"]
-        rows = np.flatnonzero(free)
-        found.append(Misplaced(surface.name, is_container, rows[_misplaced(x[rows], surface, is_container)]))
-    worst = max(found, key=lambda one: len(one.ids))
-    return worst if len(worst.ids) else None
+        found.append(Misplaced(surface.name, rows[_misplaced(x[rows], surface, is_container)], is_container))
+    return _worst(found)
+
+
+def on_a_surface(obj: Object, usual_edge: float, snapshot: SceneSnapshot) -> Misplaced | None:
+    """Free vertices of an object on a surface, of the one with the most of them, or None."""
+    rows = np.flatnonzero(free_vertices(obj))
+    points = start_shape(obj, snapshot)[rows]
+    found = []
+    for name, places, faces in _others(obj, snapshot):
+        low, high = places.min(axis=0) - TOUCH * usual_edge, places.max(axis=0) + TOUCH * usual_edge
+        near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+        tree: Any = BVHTree.FromPolygons(places.tolist(), surfaces.fans(faces).tolist(), all_triangles=True)
+        on = [tree.find_nearest(point, TOUCH * usual_edge)[0] is not None for point in points[near].tolist()]
+        found.append(Misplaced(name, rows[near[np.array(on, bool)]]))
+    return _worst(found)
+
+
+def _worst(found: list[Misplaced]) -> Misplaced | None:
+    worst = max(found, key=lambda one: len(one.ids), default=None)
+    return worst if worst is not None and len(worst.ids) else None
+
+
+def _others(obj: Object, snapshot: SceneSnapshot) -> Iterator[tuple[str, np.ndarray, Polygons]]:
+    """Name, world positions (n, 3) [m] and faces of the colliders and of all other cloth."""
+    for uid in snapshot.collider_uids:
+        surface = snapshot.surfaces[uid]
+        yield surface.name, surface.world(), surface.faces
+    for other in live_bodies(obj.users_scene[0]):
+        if other != obj and other.mode != "EDIT" and other.data.polygons:
+            yield other.name, start_shape(other, snapshot), mesh_io.read_polygons(other.data)
 
 
 def start_shape(obj: Object, snapshot: SceneSnapshot) -> np.ndarray:

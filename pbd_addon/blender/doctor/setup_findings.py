@@ -10,7 +10,7 @@ from ..kinds import Modifier, Object
 from ..output.output_modifier import GROWERS
 from ..scene import user_keys
 from ..settings import maps
-from . import misplaced, touching
+from . import misplaced
 from .mesh_exam import MeshExam, usual_edge
 
 SMALL, LARGE = 0.01, 50.0
@@ -144,7 +144,7 @@ def all_held(exam: MeshExam) -> str:
 
 def wrong_side(exam: MeshExam) -> str:
     """Cloth that begins inside a solid collider is pushed out, often through other cloth."""
-    found = misplaced.find(exam.obj, exam.beginning) if exam.beginning else None
+    found = misplaced.on_wrong_side(exam.obj, exam.beginning) if exam.beginning else None
     if found is None:
         return ""
     if found.is_container:
@@ -153,12 +153,12 @@ def wrong_side(exam: MeshExam) -> str:
     else:
         one = iface("{count} vertex begins inside of '{name}' and will be pushed out")
         many = iface("{count} vertices begin inside of '{name}' and will be pushed out")
-    return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.collider)
+    return (one if len(found.ids) == 1 else many).format(count=len(found.ids), name=found.other)
 
 
 def on_a_surface(exam: MeshExam) -> str:
     """For cloth that begins on a surface, contact does not know which side to keep it on."""
-    found = touching.find(exam.obj, exam.usual_edge, exam.beginning) if exam.beginning else None
+    found = misplaced.on_a_surface(exam.obj, exam.usual_edge, exam.beginning) if exam.beginning else None
     if found is None:
         return ""
     one = iface("{count} vertex begins on '{name}', on neither of its sides: move one of them")
