@@ -33,7 +33,7 @@ class OBJECT_OT_pbd_key_setting(Action, bpy.types.Operator):
 
     def run(self, context: Context) -> None:
         obj, path = context.object, f"pbd.{self.setting}"
-        if shown_units.key_icon(obj, self.setting, context.scene.frame_current) == shown_units.KEYED_HERE:
+        if shown_units.is_keyed(obj, self.setting, context.scene.frame_current):
             obj.keyframe_delete(path)
         else:
             obj.keyframe_insert(path)
@@ -56,11 +56,10 @@ class OBJECT_OT_pbd_key_field(Action, bpy.types.Operator):
 
     def run(self, context: Context) -> None:
         obj, name = field_under_mouse(context)
-        if self.delete:
-            if shown_units.key_icon(obj, name, context.scene.frame_current) == shown_units.KEYED_HERE:
-                obj.keyframe_delete(f"pbd.{name}")
-        else:
+        if not self.delete:
             obj.keyframe_insert(f"pbd.{name}")
+        elif shown_units.is_keyed(obj, name, context.scene.frame_current):
+            obj.keyframe_delete(f"pbd.{name}")
         for area in context.screen.areas:
             area.tag_redraw()
 
@@ -82,7 +81,7 @@ def draw_context_menu(self: Any, context: Context) -> None:
     if name is None or context.object is None:
         return
     self.layout.separator()
-    keyed = shown_units.key_icon(context.object, name, context.scene.frame_current) == shown_units.KEYED_HERE
+    keyed = shown_units.is_keyed(context.object, name, context.scene.frame_current)
     text = iface("Delete Keyframe", "Operator") if keyed else iface("Insert Keyframe", "Operator")
     entry = self.layout.operator("object.pbd_key_setting", text=text, icon="KEY_HLT", translate=False)
     entry.setting = name

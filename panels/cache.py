@@ -6,12 +6,9 @@ from bpy.app.translations import pgettext_iface as iface
 from ..pbd_addon.blender.baking import background_bake
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
-from .export import draw_reduction
+from .export import BYTES_PER_VERTEX, draw_reduction
 from .places import BodyPanel
 from .rows import draw_rows, draw_sentence, file_size, row_of_buttons
-
-BYTES_PER_VERTEX = 12
-"""Of one frame: three 32-bit numbers."""
 
 
 class Cache(BodyPanel):

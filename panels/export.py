@@ -8,7 +8,7 @@ from .places import BodyPanel
 from .rows import draw_sentence, file_size
 
 BYTES_PER_VERTEX = 12
-"""Of one morph target: three 32-bit numbers."""
+"""Of one frame or morph target: three 32-bit numbers."""
 
 
 class Export(BodyPanel):

@@ -1,5 +1,8 @@
 """The errors that the bridge shows to users."""
 
+import contextlib
+from collections.abc import Iterator
+
 
 class PBDError(Exception):
     """An error that the user can fix: one sentence that names the object and says what to do."""
@@ -23,3 +26,12 @@ class DamagedFrame(PBDError):
     def __init__(self, frame: int, sentence: str) -> None:
         super().__init__(sentence)
         self.frame = frame
+
+
+@contextlib.contextmanager
+def refused(before: str = "") -> Iterator[None]:
+    """A context in which what the engine refuses becomes a `PBDError`, with these words before it."""
+    try:
+        yield
+    except ValueError as error:
+        raise PBDError(f"{before}{error}") from error

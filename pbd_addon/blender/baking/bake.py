@@ -7,7 +7,7 @@ import numpy as np
 from ...io import key_reduction
 from ...io.key_reduction import Reduction
 from .. import handlers
-from ..errors import PBDError
+from ..errors import PBDError, refused
 from ..kinds import Object, Scene
 from ..output import output_modifier
 from ..read import mesh_io
@@ -99,15 +99,13 @@ def reduce(obj: Object, kept: Recording) -> Reduction:
     Those that the object plays already are found again. Raises a `PBDError` if no number of keys is exact enough.
     """
     settings, shapes = obj.pbd, np.asarray(kept.shapes)
-    try:
+    with refused(f"'{obj.name}': "):
         if settings.baked_as == "REDUCED":
             found = key_reduction.within(shapes, SAME / kept.stretch)
         elif settings.reduce_by == "COUNT":
             found = key_reduction.by_count(shapes, settings.reduce_count)
         else:
             found = key_reduction.within(shapes, settings.reduce_error / kept.stretch)
-    except ValueError as error:
-        raise PBDError(f"'{obj.name}': {error}") from error
     return found._replace(error=found.error * kept.stretch)
 
 

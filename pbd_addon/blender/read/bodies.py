@@ -3,7 +3,7 @@
 import numpy as np
 
 from ... import Body, Rail
-from ..errors import PBDError
+from ..errors import PBDError, refused
 from ..kinds import Object
 from ..scene import poses, surfaces, user_keys
 from ..scene.poses import Pose
@@ -38,7 +38,7 @@ def read_body(
         faces = surfaces.turned_around(faces)
     slides = {} if target is None else mesh_io.read_slides(obj)
     vertices = poses.to_world(shape if deformed is None else deformed, pose.matrix)
-    try:
+    with refused():
         return Body(
             vertices,
             faces,
@@ -54,8 +54,6 @@ def read_body(
             rail=_rail(obj, target) if slides else None,
             slides=slides,
         )
-    except ValueError as error:
-        raise PBDError(str(error)) from error
 
 
 def _rail(obj: Object, target: Surface) -> Rail:

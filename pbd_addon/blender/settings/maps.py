@@ -3,7 +3,7 @@
 Weight w of a group multiplies the setting by low + w (high - low).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,46 +71,22 @@ def properties() -> dict[str, object]:
     """Blender properties by name: for each map a vertex group, and the factors at weights 0 and 1."""
     found: dict[str, object] = {}
     for kind in MAPS:
+        limits: dict[str, Any] = {"min": 0.0, "max": 1.0}
         if kind in CHOOSES:
-            found |= _choosing(kind)
-            continue
-        target, low, typical = ABOUT[kind]
-        least = LEAST if kind in ABOVE_ZERO else 0.0
-        found[f"{kind}_group"] = Text(
-            name=LABELS[kind],
-            description=f"Vertex group that multiplies {target}: by Low at weight 0, by High at weight 1. "
-            "None: the same everywhere",
-            update=on_group(f"{kind}_group"),
-        )
+            group, low = CHOOSES[kind], AT_ZERO.get(kind, 0.0)
+            factor = f"Factor where the weight is {{weight}}: {ABOUT_ENDS.get(kind, LEFT_OUT)}"
+        else:
+            target, low, typical = ABOUT[kind]
+            group = f"Vertex group that multiplies {target}: by Low at weight 0, by High at weight 1. "
+            group += "None: the same everywhere"
+            factor = f"Factor on {target} where the weight is {{weight}}. {typical}"
+            least = LEAST if kind in ABOVE_ZERO else 0.0
+            limits = {"min": least, "soft_max": 10.0, "precision": 3, "step": 0.5}
+        found[f"{kind}_group"] = Text(name=LABELS[kind], description=group, update=on_group(f"{kind}_group"))
         for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):
-            found[f"{kind}_{part}"] = Real(
-                name=f"{LABELS[kind]} {part.capitalize()}",
-                description=f"Factor on {target} where the weight is {weight}. {typical}",
-                default=default,
-                precision=3,
-                step=0.5,  # type: ignore[arg-type]  # Blender takes fractions; its stubs know whole numbers only.
-                min=least,
-                soft_max=10.0,
-            )
+            name, description = f"{LABELS[kind]} {part.capitalize()}", factor.format(weight=weight)
+            found[f"{kind}_{part}"] = Real(name=name, description=description, default=default, **limits)
     return found
-
-
-def _choosing(kind: str) -> dict[str, object]:
-    """The properties of a map that chooses."""
-    ends = {
-        f"{kind}_{part}": Real(
-            name=f"{LABELS[kind]} {part.capitalize()}",
-            description=f"Factor where the weight is {weight}: {ABOUT_ENDS.get(kind, LEFT_OUT)}",
-            default=default,
-            min=0.0,
-            max=1.0,
-        )
-        for part, weight, default in (("low", 0, AT_ZERO.get(kind, 0.0)), ("high", 1, 1.0))
-    }
-    return {
-        f"{kind}_group": Text(name=LABELS[kind], description=CHOOSES[kind], update=on_group(f"{kind}_group")),
-        **ends,
-    }
 
 
 class WeightMap(NamedTuple):

@@ -37,16 +37,14 @@ collider_listeners: list[Callable[[], None]] = []
 """Functions to call, without arguments, when an object may have become a collider or stopped being one."""
 
 
-def on_enabled(_group: Any, _context: bpy.types.Context) -> None:
-    """Update callback, because scripts may set `enabled` too, not only operators."""
-    for listener in enabled_listeners:
-        listener()
+def telling(listeners: list[Callable[[], None]]) -> Callable[[Any, Any], None]:
+    """Update callback that calls these functions, because scripts may set a property too, not only operators."""
 
+    def update(_group: Any, _context: Any) -> None:
+        for listener in listeners:
+            listener()
 
-def on_collider(_group: Any, _context: bpy.types.Context) -> None:
-    """Update callback: the set of colliders may have changed."""
-    for listener in collider_listeners:
-        listener()
+    return update
 
 
 def is_other_mesh(group: Any, obj: Object) -> bool:
@@ -83,7 +81,7 @@ def coulomb(name: str, description: str) -> Any:
 class PBD_PG_object(bpy.types.PropertyGroup):
     """The material of a cloth or balloon, its pins, and the notes that undo its bake."""
 
-    enabled: Switch(name="PBD", description="This object is a PBD cloth or balloon", update=on_enabled)
+    enabled: Switch(name="PBD", description="This object is a PBD cloth or balloon", update=telling(enabled_listeners))
     active: Switch(name="Simulate", description="Simulate this object while frames play", default=True)
     type: Choice(
         name="Type",
@@ -249,7 +247,7 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
     enabled: Switch(
         name="Collider",
         description="PBD cloth and balloons collide with this object, as its modifiers leave it",
-        update=on_collider,
+        update=telling(collider_listeners),
     )
     thickness: Real(
         name="Distance",
@@ -300,7 +298,7 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         description="Every object of this collection that is not simulated is a collider too, "
         "with settings of its own if it is marked as one",
         type=bpy.types.Collection,
-        update=on_collider,
+        update=telling(collider_listeners),
     )
     kernels: Choice(
         name="Kernels",

@@ -8,7 +8,7 @@ import bpy
 
 from ...maps import MAPS
 from ...settings import Material, SolverSettings
-from ..errors import PBDError
+from ..errors import refused
 from ..kinds import Scene
 from ..scene import fields
 from . import field_weights, maps, wind
@@ -168,10 +168,8 @@ def clean(value: Any) -> Any:
 
 def material_from(raw: Record, name: str) -> Material:
     """The material of a record from `raw_material`; a `PBDError` names a value that is out of range."""
-    try:
+    with refused(f"{name}: "):
         return Material(**dict(zip(MATERIAL_FIELDS, map(clean, raw), strict=False)))
-    except ValueError as error:
-        raise PBDError(f"{name}: {error}") from error
 
 
 def maps_from(raw: Record) -> dict[str, maps.WeightMap]:
@@ -190,7 +188,5 @@ def collider_from(raw: Record) -> dict[str, Any]:
 def settings_from(raw: Record, name: str) -> SolverSettings:
     """The solver settings, with gravity [m/s²], of a record from `raw_scene`; a `PBDError` names a wrong value."""
     values = dict(zip(SOLVER_FIELDS, map(clean, raw), strict=False))
-    try:
+    with refused(f"{name}: "):
         return SolverSettings(gravity=tuple(map(clean, raw.gravity)), **values)
-    except ValueError as error:
-        raise PBDError(f"{name}: {error}") from error

@@ -64,6 +64,11 @@ def key_icon(obj: Object, name: str, frame: int) -> str:
     return KEYED_HERE if any(point.co[0] == frame for point in curve.keyframe_points) else "DECORATE_ANIMATE"
 
 
+def is_keyed(obj: Object, name: str, frame: int) -> bool:
+    """Whether a setting has a keyframe at a frame."""
+    return key_icon(obj, name, frame) == KEYED_HERE
+
+
 def _twin(field: Any, name: str, shown: Shown) -> Any:
     """A property that reads and writes the setting `name` of its group."""
     about, factor = field.metadata, shown.factor

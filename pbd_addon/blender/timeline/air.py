@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from ... import AirVelocity, Wind
 from ...field import Field
 from ...force_fields import FieldForces, as_blenders_cloth
-from ..errors import PBDError
+from ..errors import PBDError, refused
 from ..kinds import Scene
 from ..read import fields
 from ..read.snapshot import SceneSnapshot
@@ -46,10 +46,8 @@ def wind_of(raw: Any, name: str) -> Wind | None:
         raise PBDError(f"{name}: the wind has no direction: set Direction, or choose another object to blow along")
     velocity = tuple((clean(said.speed) * along / length).tolist())
     loop = said.loop * raw.frame_seconds
-    try:
+    with refused(f"{name}: "):
         return Wind(velocity, clean(said.turbulence) / 100.0, clean(said.eddy), said.seed, loop)
-    except ValueError as error:
-        raise PBDError(f"{name}: {error}") from error
 
 
 def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> list[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import Collider, FrameInputs, Plane, Simulation
-from ..errors import PBDError
+from ..errors import PBDError, refused
 from ..kinds import Object, Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses, surfaces, user_keys
@@ -272,12 +272,10 @@ def floor_plane(floor: Floor, name: str) -> Plane:
 def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
     """The collider of that uid in a snapshot; raises `PBDError`."""
     surface, values = snapshot.surfaces[uid], raw_settings.collider_from(snapshot.settings["collider", uid])
-    try:
-        # A mirroring transform flips the normals: flip the faces so that they look outward in the world.
-        faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
+    # A mirroring transform flips the normals: flip the faces so that they look outward in the world.
+    faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
+    with refused():
         collider = Collider(surface.world(), faces, name=surface.name, **values)
-    except ValueError as error:
-        raise PBDError(str(error)) from error
     return ColliderBinding(collider, surface, values["inside"])
 
 

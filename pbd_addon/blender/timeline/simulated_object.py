@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import Body
 from ...surface_points import SurfacePoints
-from ..errors import PBDError
+from ..errors import PBDError, refused
 from ..kinds import Object
 from ..output import output_choice
 from ..read import bodies, mesh_io, pins, user_state
@@ -90,10 +90,8 @@ def attachment(obj: Object, body: Body, snapshot: SceneSnapshot) -> Attachment |
     if surface is None or not surface.has_faces:
         raise PBDError(f"'{target.name}' has no faces to attach '{obj.name}' to: add faces, or choose another object")
     points = body.vertices[body.pin_ids[rows]]
-    try:
+    with refused(f"'{obj.name}' cannot be attached to '{target.name}': "):
         bound = SurfacePoints(points, surface.world(), surfaces.fans(surface.faces))
-    except ValueError as error:
-        raise PBDError(f"'{obj.name}' cannot be attached to '{target.name}': {error}") from error
     return Attachment(target.session_uid, rows, bound, surface)
 
 
