@@ -5,7 +5,9 @@ from .baking import background_bake, command_line
 from .settings import presets, properties
 from .timeline import backends
 
-PARTS = (translations, properties, presets, backends, handlers, command_line, background_bake)
+PARTS = (translations, properties, presets, handlers, command_line)
+PROCESSES = (backends, background_bake)
+"""What may have begun a process."""
 
 
 def register() -> None:
@@ -16,5 +18,5 @@ def register() -> None:
 
 def unregister() -> None:
     """Undo `register`, in reverse order."""
-    for part in reversed(PARTS):
+    for part in (*PROCESSES, *reversed(PARTS)):
         part.unregister()

@@ -217,10 +217,6 @@ def apply_result(finished: Job) -> None:
         bpy.ops.ed.undo_push(message="Bake in Background")
 
 
-def register() -> None:
-    """Nothing to do until the user starts a bake."""
-
-
 def unregister() -> None:
     """Cancel the running job."""
     cancel()

@@ -13,7 +13,6 @@ import numpy as np
 from ..kinds import Depsgraph, Object, Scene
 from ..scene import animation, fields
 from ..scene.animation import Curves
-from ..scene.arrays import values
 from ..settings import field_weights, raw_settings
 from ..settings.properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 from .user_state import Dependencies
@@ -114,5 +113,8 @@ def _keys(keys: Any) -> list:
     """Everything of the shape keys of a mesh that frames may depend on."""
     blocks = keys.key_blocks
     state = keys.session_uid, keys.use_relative, keys.animation_data is None, blocks.keys()
-    kinds = {"value": np.float32, "slider_max": np.float32, "mute": bool}
-    return [*state, *(values(blocks, name, kind).tobytes() for name, kind in kinds.items())]
+    values, mutes = np.empty((2, len(blocks)), np.float32), np.empty(len(blocks), bool)
+    blocks.foreach_get("value", values[0])
+    blocks.foreach_get("slider_max", values[1])
+    blocks.foreach_get("mute", mutes)
+    return [*state, values.tobytes(), mutes.tobytes()]

@@ -10,7 +10,6 @@ import bpy
 import numpy as np
 
 from ..kinds import ID, Depsgraph, Object, Scene
-from .arrays import values
 
 LAYERED = bpy.app.version >= (4, 4, 0)
 
@@ -87,7 +86,11 @@ def keyframes(curve: Any) -> bytes:
     """The data of an F-curve without modifiers, as bytes: while it is equal, so are the values."""
     points = curve.keyframe_points
     parts = [repr((curve.mute, curve.extrapolation)).encode()]
-    return b"".join([*parts, *(values(points, name, kind, size).tobytes() for name, kind, size in KEYFRAME)])
+    for name, kind, size in KEYFRAME:
+        values = np.empty(size * len(points), kind)
+        points.foreach_get(name, values)
+        parts.append(values.tobytes())
+    return b"".join(parts)
 
 
 # ------------------------------------------------------------------------------------------ sampling

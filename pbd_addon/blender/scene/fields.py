@@ -62,13 +62,12 @@ def acting(scene: Scene, depsgraph: Depsgraph) -> list[Object]:
     return [obj for obj in found if surfaces.takes_part(obj, depsgraph) and not obj.hide_get(view_layer=layer)]
 
 
-def read_place(obj: Object, depsgraph: Depsgraph, known: FieldPlace | None = None) -> FieldPlace:
-    """Where a field stands as evaluated; what has not changed since it was `known` is shared."""
+def read_place(obj: Object, depsgraph: Depsgraph) -> FieldPlace:
+    """Where a field stands as evaluated."""
     evaluated = obj.evaluated_get(depsgraph)
-    found = FieldPlace(obj.name, np.array(evaluated.matrix_world, float), *_NO_MESH)
-    if obj.field.shape in ON_MESH and obj.type in surfaces.SURFACE_TYPES:
-        found = FieldPlace(found.name, found.matrix, *_read_mesh(evaluated))
-    return known if known is not None and known.name == found.name and known.is_like(found) else found
+    has_mesh = obj.field.shape in ON_MESH and obj.type in surfaces.SURFACE_TYPES
+    mesh = _read_mesh(evaluated) if has_mesh else _NO_MESH
+    return FieldPlace(obj.name, np.array(evaluated.matrix_world, float), *mesh)
 
 
 _NO_MESH = np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)

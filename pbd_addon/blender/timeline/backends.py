@@ -219,10 +219,6 @@ def last_line(path: Path) -> str:
     return next((line for line in reversed(lines) if line), "")
 
 
-def register() -> None:
-    """Nothing to do until a frame is simulated."""
-
-
 def unregister() -> None:
     """Stop the process and the timer."""
     if bpy.app.timers.is_registered(watch):
