@@ -47,12 +47,6 @@ def is_transforming(window: bpy.types.Window, event: Event) -> bool:
     return begins or any(operator.bl_idname.startswith("TRANSFORM_OT_") for operator in window.modal_operators)
 
 
-def clock(seconds: float) -> str:
-    """A duration as minutes and seconds: "0:07"."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
-
-
 def redraw(context: Context) -> None:
     """Draw all panels again, so that they show the progress; a scene is not drawn in vain, which may take long."""
     for window in context.window_manager.windows:
@@ -90,8 +84,7 @@ class FrameByFrame(Action):
             line = iface("PBD settles: {done} of {frames} frames, Esc cancels")
             return line.format(done=progress.settled, frames=progress.to_settle)
         line = iface("PBD {work}: frame {frame} of {last}, {time} left, Esc cancels")
-        left = clock(progress.eta_seconds)
-        return line.format(work=work, frame=progress.frame, last=progress.end, time=left)
+        return line.format(work=work, frame=progress.frame, last=progress.end, time=progress.left)
 
     def stopped(self) -> str:
         """What Esc leaves behind, one sentence, or "" where that is seen."""

@@ -17,6 +17,7 @@ OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 Switch = functools.partial(BoolProperty, override=OVERRIDABLE)
 Whole = functools.partial(IntProperty, override=OVERRIDABLE)
 Real = functools.partial(FloatProperty, override=OVERRIDABLE)
+Length = functools.partial(FloatProperty, override=OVERRIDABLE, subtype="DISTANCE", precision=4)
 Choice = functools.partial(EnumProperty, override=OVERRIDABLE)
 Text = functools.partial(StringProperty, override=OVERRIDABLE)
 Link = functools.partial(PointerProperty, override=OVERRIDABLE)
@@ -59,7 +60,7 @@ def property_from(field: dataclasses.Field) -> Any:
     if isinstance(field.default, int):
         return Whole(**options)
     if about["unit"] == "m":
-        return Real(subtype="DISTANCE", precision=4, **options)
+        return Length(**options)
     if about["unit"] == "rad":
         return Real(subtype="ANGLE", **options)
     # Dragging by a pixel, or a click on an arrow, changes the value by a hundredth of the default.

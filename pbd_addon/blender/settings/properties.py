@@ -16,6 +16,7 @@ from . import borrowed, gases, maps, presets, shown_units, wind
 from .field_properties import (
     OVERRIDABLE,
     Choice,
+    Length,
     Link,
     Real,
     Switch,
@@ -190,15 +191,13 @@ class PBD_PG_object(bpy.types.PropertyGroup):
             ("COUNT", "Number of Keys", "This many keys, as exact as they can be"),
         ),
     )
-    reduce_error: Real(
+    reduce_error: Length(
         name="Largest Error",
         description="How far any vertex may be from where it was simulated, in any frame. "
         "Close to the camera 0.001 m, cloth in a game 0.005 m to 0.02 m",
         default=0.005,
         min=1e-5,
         soft_max=0.02,
-        subtype="DISTANCE",
-        precision=4,
     )
     reduce_count: Whole(
         name="Keys",
@@ -249,15 +248,13 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
         description="PBD cloth and balloons collide with this object, as its modifiers leave it",
         update=telling(collider_listeners),
     )
-    thickness: Real(
+    thickness: Length(
         name="Distance",
         description="How far cloth stays away from this surface, in addition to its own Distance. "
         "Skin 0.002 m, rough ground 0.01 m",
         default=0.002,
         min=0.0,
         soft_max=0.02,
-        subtype="DISTANCE",
-        precision=4,
     )
     friction: coulomb(
         "Friction",
@@ -271,7 +268,6 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
     restitution: Real(
         name="Bounce",
         description="Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7",
-        default=0.0,
         min=0.0,
         max=1.0,
         subtype="FACTOR",
@@ -336,7 +332,6 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
         name="Settle",
         description="Frames that cloth hangs before the first one, hidden from the timeline, while all else stands "
         "still. A curtain takes 50, a garment 100; with 0 nothing settles",
-        default=0,
         min=0,
         soft_max=250,
     )
@@ -367,11 +362,9 @@ class PBD_PG_scene(bpy.types.PropertyGroup):
     )
     shading_before: StringProperty(name="Color of Solid Shading Before the Heat Map", options={"HIDDEN"})
     use_floor: Switch(name="Floor", description="An infinite horizontal floor")
-    floor_height: Real(
+    floor_height: Length(
         name="Height",
         description="Height of the floor. The ground of most scenes is at 0 m",
-        subtype="DISTANCE",
-        precision=4,
     )
     floor_friction: coulomb("Friction", "Coulomb coefficient of the floor. Ice 0.05, wood 0.4, rubber 1")
 

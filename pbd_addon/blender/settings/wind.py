@@ -26,7 +26,6 @@ def properties() -> dict[str, Any]:
         "wind_speed": Real(
             name="Wind",
             description="Speed of the air. A breeze 3 m/s, a flag streams at 8 m/s, storm 25 m/s",
-            default=0.0,
             min=0.0,
             max=1000.0,
             soft_max=40.0,
@@ -65,13 +64,10 @@ def properties() -> dict[str, Any]:
             soft_max=20.0,
             subtype="DISTANCE",
         ),
-        "wind_seed": Whole(
-            name="Seed", description="Which gusts blow. 1, 2, 3: others of the same strength", default=0, min=0
-        ),
+        "wind_seed": Whole(name="Seed", description="Which gusts blow. 1, 2, 3: others of the same strength", min=0),
         "wind_loop": Whole(
             name="Loop",
             description="Number of frames after which steady wind repeats itself. With 0 it never does",
-            default=0,
             min=0,
             soft_max=500,
         ),
@@ -79,7 +75,6 @@ def properties() -> dict[str, Any]:
             name="Shelter",
             description="Colliders, other cloth and balloons keep the wind off what is behind them. "
             "Usually off: it takes one ray per triangle and frame",
-            default=False,
         ),
         "field_reading": Choice(
             name="Force Fields",

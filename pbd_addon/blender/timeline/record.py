@@ -34,16 +34,20 @@ class BakeProgress(NamedTuple):
             return self.settled / self.to_settle
         return max(self.frame - self.start, 0) / max(self.end - self.start, 1)
 
+    @property
+    def left(self) -> str:
+        """The time left as minutes and seconds: "0:07"."""
+        minutes, rest = divmod(round(self.eta_seconds), 60)
+        return f"{minutes}:{rest:02d}"
+
     def describe(self) -> str:
         """Progress in a few words."""
         if self.to_prepare:
             return iface("Prepares {count} vertices").format(count=f"{self.to_prepare:,}")
-        minutes, seconds = divmod(round(self.eta_seconds), 60)
-        left = f"{minutes}:{seconds:02d}"
         if self.to_settle:
             line = iface("Settles: {done} of {frames}, {time} left")
-            return line.format(done=self.settled, frames=self.to_settle, time=left)
-        return iface("Frame {frame} of {last}, {time} left").format(frame=self.frame, last=self.end, time=left)
+            return line.format(done=self.settled, frames=self.to_settle, time=self.left)
+        return iface("Frame {frame} of {last}, {time} left").format(frame=self.frame, last=self.end, time=self.left)
 
 
 class InvalidRange(NamedTuple):
