@@ -11,19 +11,13 @@ from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
-from ..pbd_addon.blender.settings import presets
+from ..pbd_addon.blender.settings import presets, properties
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
 from ..pbd_addon.settings import Material
 from . import checks
 from .base import Action, rpt
 
 MATERIAL_FIELDS = tuple(field.name for field in dataclasses.fields(Material))
-
-TYPES = (
-    ("CLOTH", "Cloth", "A sheet: fabric, paper, leather", "MOD_CLOTH", 0),
-    ("BALLOON", "Balloon", "A skin around a volume: a balloon, a ball, a cushion", "MESH_UVSPHERE", 1),
-)
-
 
 FIRST_PRESETS = {"CLOTH": "Cotton", "BALLOON": "Party Balloon"}
 """What a new cloth and a new balloon are made of."""
@@ -68,7 +62,9 @@ class OBJECT_OT_pbd_add(Action, bpy.types.Operator):
     bl_idname = "object.pbd_add"
     bl_label = "Add PBD Cloth or Balloon"
 
-    type: bpy.props.EnumProperty(name="Type", description="What the objects become", items=TYPES, default="CLOTH")
+    type: bpy.props.EnumProperty(
+        name="Type", description="What the objects become", items=properties.TYPES, default="CLOTH"
+    )
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:

@@ -58,6 +58,12 @@ def is_other_support(group: Any, obj: Object) -> bool:
     return obj.type in ("MESH", "CURVE") and obj != group.id_data
 
 
+TYPES = (
+    ("CLOTH", "Cloth", "A sheet: fabric, paper, leather", "MOD_CLOTH", 0),
+    ("BALLOON", "Balloon", "A skin around a volume: a balloon, a ball, a cushion", "MESH_UVSPHERE", 1),
+)
+"""What an object can be, as items of an enumeration."""
+
 BAKE_MODES = (
     ("ABSOLUTE", "Absolute Keys", "One animated value, Evaluation Time, plays the keys in order: small and smooth"),
     ("RELATIVE", "Relative Keys", "Every frame is a key with its own animated value"),
@@ -87,10 +93,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     type: Choice(
         name="Type",
         description="What the object is: this decides which settings are shown",
-        items=(
-            ("CLOTH", "Cloth", "A sheet: fabric, paper, leather"),
-            ("BALLOON", "Balloon", "A skin around a volume: a balloon, a ball, a cushion"),
-        ),
+        items=TYPES,
     )
     pin_group: Text(
         name="Pin Group",

@@ -255,8 +255,9 @@ class Noted(TypedDict, total=False):
     shaped: bool
 
 
-def note(record: Record, **noted: Unpack[Noted]) -> None:
+def note(record: Record, **noted: "Unpack[Noted]") -> None:
     """Set attributes of a record."""
+    # The type is quoted: evaluated, it makes Blender 4.2 as a Python module crash at its end.
     for name, value in noted.items():
         setattr(record, name, value)
 
