@@ -237,7 +237,7 @@ def read_first_inputs(
 
 
 def settings_of(key: Key, owner: Any, depsgraph: Depsgraph | None = None) -> Any:
-    """The raw settings of the owner of a key, in a render as animated there; by default those of a collider."""
+    """The raw settings of the owner of a key, in a render as animated there; defaults for an unmarked collider."""
     if isinstance(owner, bpy.types.Scene):
         return raw_settings.raw_scene(animation.animated(owner, depsgraph))
     kind = key[0] if isinstance(key, tuple) else ""
