@@ -10,6 +10,7 @@ takes back a part of that way, from which velocities (13) are made.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Generator
 
 import numpy as np
@@ -191,14 +192,8 @@ class Stepper:
         for constraints in model.constraints:
             constraints.begin_substep(h, fraction)
             watch.lap(constraints.name)
-        meetings = (*model.plane_constraints, model.contact)
         for _ in range(self.settings.iterations):  #                                 (9)
-            for constraints in model.sequence:
-                before = x if constraints in meetings else start
-                constraints.project(kernels, p, before)  #                           (10), of contact (8)
-                if constraints is model.volume:
-                    model.skin.end_pass(kernels, p, x)
-                watch.lap(constraints.name)
+            self._project(p, x, start)
         if together and model.contact.active:
             can_tear = len(state.joined) > 0
             project_together(kernels, model.contact, model.springs, model.seams, p, x, can_tear)  # (10), of both
@@ -210,6 +205,23 @@ class Stepper:
         v, self._sound = kernels.velocities(p, start, h, RUNAWAY_SPEED)  #           (13)
         model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
+
+    def _project(self, p: np.ndarray, x: np.ndarray, start: np.ndarray) -> None:
+        """Project all constraints once, p (3, n) in place; x, start (3, n): see `_predict`."""
+        model, kernels = self.model, self.kernels
+        meetings = (*model.plane_constraints, model.contact)
+        for _, kinds in itertools.groupby(model.sequence, lambda kind: id(kind.inverse_masses)):
+            first, *others = kinds
+            w = first.inverse_masses
+            q = p if w is None else kernels.pack(p, w)
+            for constraints in (first, *others):
+                before = x if constraints in meetings else start
+                constraints.project(kernels, q, before)  #                           (10), of contact (8)
+                if constraints is model.volume:
+                    model.skin.end_pass(kernels, p, x)
+                self.watch.lap(constraints.name)
+            if w is not None:
+                kernels.unpack(q, p)
 
     def _slow_down(
         self, x: np.ndarray, v: np.ndarray, fraction: float, duration: float, slowed: float
@@ -266,6 +278,8 @@ class Stepper:
         """
         model, state, targets = self.model, self.state, self.targets
         self.dt = dt
+        for kind in model.kinds:
+            kind.lay_out(self.kernels)
         self._rest = dynamic_mesh.begin(model, state, targets)
         sewing.begin(model, state, dt)
         plasticity.begin(model, state)

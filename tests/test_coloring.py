@@ -8,7 +8,8 @@ import pytest
 from meshes import grid, icosphere
 from pbd_addon import Body
 from pbd_addon.coloring import color
-from pbd_addon.constraints.base import sort_rows
+from pbd_addon.constraints.base import laid_out, sort_rows
+from pbd_addon.kernels import load
 
 
 def rows_of(scene: str) -> tuple[np.ndarray, int]:
@@ -67,7 +68,7 @@ def test_layouts_lead_to_the_particles_of_each_wide_color():
     """Following them from color to color, the rows' particles come first, and at the end everyone is known again."""
     random = np.random.default_rng(1)
     rows = np.stack([random.permutation(60)[:2] for _ in range(150)])
-    ordered = sort_rows(rows, np.zeros(150, int), np.ones(60))
+    ordered = laid_out(sort_rows(rows, np.zeros(150, int), np.ones(60)), load("numpy"))
     wide = len(ordered.layouts) - 1
     assert 1 < wide < len(ordered.starts) - 1
     present = np.arange(60)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ pytest.importorskip("numba", reason="Numba is not installed in this Python")
 from batches import find
 from meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.constraints.base import sort_rows
+from pbd_addon.constraints.base import laid_out, sort_rows
 from pbd_addon.constraints.chains import find_families, lay_out
 from pbd_addon.contact.bvh import median_split_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, Kernels, load
@@ -35,17 +36,30 @@ NAMES = [
 DT = 1 / 24
 
 
-def compare(name: str, *arguments: object) -> None:
+class Rows(NamedTuple):
+    """Particles of rows, (k, m), that kernels take in their own layout."""
+
+    indices: np.ndarray
+
+
+def compare(name: str, *arguments: object, w: np.ndarray | None = None) -> None:
     """Call both kernels on copies, and compare what they return and what they write into their arguments.
 
     Every array must agree to 1e-12 of its largest entry: thousands of times the rounding of a number, and far below
     what a wrong formula gives.
+
+    w: inverse masses for which the first argument is packed.
     """
     results, given = [], []
     for module in (NUMPY, NUMBA):
         own = [np.array(a, order="K") if isinstance(a, np.ndarray) else a for a in arguments]
+        taken = [np.array(a.indices, module.INDEX, order=module.ORDER) if isinstance(a, Rows) else a for a in own]
+        if w is not None:
+            taken[0] = module.pack(own[0], w)
         with np.errstate(all="ignore"):
-            results.append(getattr(module, name)(*own))
+            results.append(getattr(module, name)(*taken))
+        if w is not None:
+            module.unpack(taken[0], own[0])
         given.append(own)
     returned = [result if isinstance(result, tuple) else (result,) for result in results]
     pairs = [*zip(*given), *zip(*returned)]
@@ -75,7 +89,7 @@ class Case:
 
     def rows(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Indices (k, m) sorted by color, where the colors begin, and layouts of the wide ones."""
-        rows = sort_rows(indices, np.zeros(len(indices), int), self.w)
+        rows = laid_out(sort_rows(indices, np.zeros(len(indices), int), self.w), NUMPY)
         return rows.indices, rows.starts, rows.layouts
 
     def some(self, *shape: int, low: float = 0.1, high: float = 1.0) -> np.ndarray:
@@ -98,13 +112,13 @@ def test_distance(damped, sides):
     assert len(layouts) == len(starts), "every color of a sheet's edges is wide"
     m = indices.shape[1]
     lengths = np.linalg.norm(case.p[:, indices[0]] - case.p[:, indices[1]], axis=0) * case.some(m, low=0.8, high=1.2)
-    compare("strains", case.p, indices, lengths)
+    compare("strains", case.p, Rows(indices), lengths)
     multipliers = case.some(m, low=-1e-5, high=1e-5)
     for kept in (multipliers, multipliers[:0]):
         compare(
-            "project_distance", case.p, case.x, indices, starts, layouts, case.w[indices], lengths,
+            "project_distance", case.p, case.x, Rows(indices), starts, layouts, case.w[indices], lengths,
             case.some(sides, m, low=0.0, high=300.0), -case.some(sides, m, low=1e-3, high=1e-2),
-            case.some(m if damped else 0), kept, 1 + sides,
+            case.some(m if damped else 0), kept, 1 + sides, w=case.w,
         )  # fmt: skip
 
 
@@ -135,11 +149,18 @@ def test_chains(damped, sides, closed, passes):
         joints = np.setdiff1d(np.arange(q), family.links)
         rest_lengths = case.some(q)
         rest_lengths[family.links] = lengths[family.rows]
-        compare(
-            "project_chains", case.p, case.x, family.vertices, family.levels, family.rings, joints,
-            np.zeros(0, int), case.w[family.vertices], rest_lengths, case.some(sides, q, low=1.0, high=300.0),
-            case.some(q if damped else 0), case.some(q, low=-1e-5, high=1e-5), passes,
-        )  # fmt: skip
+        for fresh in (False, True):
+            compare(
+                "project_chains", case.p, case.x, Rows(family.vertices), family.levels, family.rings, joints,
+                np.zeros(0, int), case.w[family.vertices], rest_lengths, case.some(sides, q, low=1.0, high=300.0),
+                case.some(q if damped else 0), case.some(q, low=-1e-5, high=1e-5), passes, fresh, w=case.w,
+            )  # fmt: skip
+
+
+def test_put():
+    case = Case()
+    rows, places = (case.random.permutation(20)[:10] for _ in range(2))
+    compare("put", case.some(20), Rows(places), case.some(20), Rows(rows))
 
 
 @pytest.mark.parametrize("compression", [None, 20.0])
@@ -161,11 +182,14 @@ def test_chains_side_by_side(round_off, compression):
     p = x + 0.001 * random.standard_normal(x.shape)
     found = []
     for kernels in (NUMPY, NUMBA):
+        stretch.lay_out(kernels)
         stretch.begin_substep(DT / 20, 1.0)
-        q = p.copy()
+        moved = p.copy()
+        q = kernels.pack(moved, stretch.inverse_masses)
         for _ in range(2):
             stretch.project(kernels, q, x)
-        found.append((q, stretch.multipliers.copy()))
+        kernels.unpack(q, moved)
+        found.append((moved, stretch.multipliers.copy()))
     orders = [lay_out(chained.family, NUMBA.LANES) for chained in stretch.chains]
     assert all(len(order.groups) > 1 for order in orders)
     assert round_off == all(len(np.unique(order.vertices)) < len(order.vertices) for order in orders)
@@ -179,8 +203,8 @@ def test_dihedral(damped):
     indices, starts, layouts = case.rows(case.mesh.hinges)
     m = indices.shape[1]
     compare(
-        "project_dihedral", case.p, case.x, indices, starts, layouts, case.w[indices], case.some(m, low=-3.0, high=3.0),
-        case.some(m, low=0.0, high=1e4), case.some(m if damped else 0), case.some(m),
+        "project_dihedral", case.p, case.x, Rows(indices), starts, layouts, case.w[indices],
+        case.some(m, low=-3.0, high=3.0), case.some(m, low=0.0, high=1e4), case.some(m if damped else 0), case.some(m),
         case.some(m, low=-1e-6, high=1e-6),
     )  # fmt: skip
 
@@ -195,12 +219,11 @@ def test_isometric(damped, fresh):
     stencils = case.some(4, m, low=-30.0, high=30.0)
     stencils -= stencils.mean(axis=0)
     multipliers = case.some(3, m, low=-1e-6, high=1e-6)
-    in_rows = [np.asfortranarray(each) for each in (indices, stencils, case.w[indices] * stencils)]
     for kept in (multipliers, multipliers[:, :0]) if fresh else (multipliers,):
         compare(
-            "project_isometric", case.p, case.x, in_rows[0], starts, layouts, *in_rows[1:],
+            "project_isometric", case.p, case.x, Rows(indices), starts, layouts, stencils, case.w[indices] * stencils,
             case.some(m, low=0.0, high=1e6), -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
-            kept, fresh,
+            kept, fresh, w=case.w,
         )  # fmt: skip
 
 
@@ -225,14 +248,14 @@ def test_inflation(sides):
     gradients, w = p * random.uniform(0.01, 0.02, p.shape), random.uniform(50.0, 500.0, 3 * count)
     multipliers = random.uniform(-1e-5, 1e-5, m)
     arguments = (
-        p, gradients, indices, random.uniform(0.05, 0.2, m), random.uniform(1.0, 300.0, (sides, m)), multipliers,
+        p, gradients, Rows(indices), random.uniform(0.05, 0.2, m), random.uniform(1.0, 300.0, (sides, m)), multipliers,
         w, pieces, row_pieces, np.array([True, False, True]),
     )  # fmt: skip
     compare("tension_pattern", *arguments)
-    pattern, _, sums = NUMPY.tension_pattern(*arguments)
+    pattern, _, sums = NUMPY.tension_pattern(p, gradients, indices, *arguments[3:])
     assert (pattern > 0.0).any()
     assert (sums[:, 0] != 0.0).all()
-    compare("edge_forces", p, indices, multipliers)
+    compare("edge_forces", p, Rows(indices), multipliers)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -299,8 +322,8 @@ def test_tether():
     body = case.random.integers(3, size=len(particles))
     for slack in (np.array([[0.1, 0.02, np.inf], [0.0, 0.04, 0.1]]), np.array([[0.1], [0.05]])):
         compare(
-            "project_tether", case.p, particles, ends, np.array([0, len(free), 2 * len(free)]), case.w[particles],
-            lengths, body % slack.shape[1], slack, 0.01, case.some(len(particles)),
+            "project_tether", case.p, Rows(particles), Rows(ends), np.array([0, len(free), 2 * len(free)]),
+            case.w[particles], lengths, Rows(body % slack.shape[1]), slack, 0.01, case.some(len(particles)), w=case.w,
         )  # fmt: skip
 
 
@@ -542,7 +565,19 @@ def test_nothing_to_do_is_no_trouble():
     NUMBA.project_contacts(p, ids, none, none[:3], none, np.zeros(0), 1.0, np.zeros(0))
     NUMBA.apply_contact_friction(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, none[:3].copy())
     NUMBA.project_chains(
-        p, p, np.arange(1), 0, ids[:2], ids[0], ids[0], np.zeros(1), np.zeros(0), none[:2], *[np.zeros(0)] * 2, 1
+        NUMBA.pack(p, np.ones(5)),
+        p,
+        np.arange(1, dtype=np.int32),
+        0,
+        ids[:2],
+        ids[0],
+        ids[0],
+        np.zeros(1),
+        np.zeros(0),
+        none[:2],
+        *[np.zeros(0)] * 2,
+        1,
+        False,
     )
     np.testing.assert_array_equal(p, 1.0)
     assert (

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..coloring import color
-from ..kernels import Kernels
+from ..kernels import Kernels, numpy as numpy_kernels
 from ..settings import Material, SolverSettings
 
 NO_STIFFNESS = 1e30
@@ -59,11 +59,12 @@ class Rows(NamedTuple):
     """Constraints of one kind sorted by color, without those whose particles are all pinned.
 
     Attributes:
-        indices: Particles of each row, (k, m) int64.
+        indices: Particles of each row, (k, m) int64, or as `laid_out` has them.
         starts: Where each color begins, (colors + 1,) int.
         body: Body index of each row, (m,) int.
         order: Index of each row in the unsorted input, (m,) int.
-        layouts: Orders of particles in which NumPy's kernels process wide colors, (colors + 1, u) int64 or (0, 0).
+        layouts: Orders of particles in which NumPy's kernels process wide colors, (colors + 1, u) int64; (0, 0) if
+            there are none, or before `laid_out`.
     """
 
     indices: np.ndarray
@@ -79,7 +80,14 @@ def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
     order, starts = color(indices[moving], len(w))
     order = moving[order]
     sorted_indices = np.ascontiguousarray(indices[order].T, dtype=np.int64)
-    return Rows(sorted_indices, starts, body[order], order, find_layouts(sorted_indices, starts))
+    return Rows(sorted_indices, starts, body[order], order, np.zeros((0, 0), np.int64))
+
+
+def laid_out(rows: Rows, kernels: Kernels) -> Rows:
+    """The rows as a backend's kernels take them, see `kernels.protocol.packing`."""
+    indices = np.asarray(rows.indices, kernels.INDEX, order=kernels.ORDER)
+    layouts = np.zeros((0, 0), np.int64) if kernels.PACKED else find_layouts(indices, rows.starts)
+    return rows._replace(indices=indices, layouts=layouts)
 
 
 def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -125,6 +133,8 @@ class Constraints:
         tolerance: `Residual.error` that does not show.
         order: Power of the substep's length with which that error grows; 0 if only `Residual.short` grows with it.
         once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame.
+        inverse_masses: Of all particles, (n,) [1/kg], if `project` takes packed positions; else None.
+        kernels: Those that rows are laid out for, once they are.
     """
 
     name: str
@@ -134,6 +144,9 @@ class Constraints:
     tolerance: float = np.inf
     order: float = 0.0
     once: bool = False
+    inverse_masses: np.ndarray | None = None
+    kernels: Kernels = numpy_kernels
+    is_laid_out: bool = False
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """Set the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
@@ -145,6 +158,15 @@ class Constraints:
         """Set the stiffnesses from the bodies' materials, and inverse masses w (n,); the topology does not change."""
         raise NotImplementedError
 
+    def lay_out(self, kernels: Kernels) -> None:
+        """Get ready for the kernels of a backend; kinds with many rows lay them out in memory."""
+        if not self.is_laid_out or self.kernels is not kernels:
+            self.kernels, self.is_laid_out = kernels, True
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Get ready for `kernels`."""
+
     def begin_substep(self, h: float, fraction: float) -> None:
         """Reset the multipliers and scale the compliances to the substep h [s].
 
@@ -155,7 +177,10 @@ class Constraints:
         raise NotImplementedError
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        """Move the predicted positions p (3, n) towards C = 0; x (3, n) are those before the substep."""
+        """Move the predicted positions p towards C = 0; x (3, n) are those before the substep.
+
+        p is (3, n), or packed for `inverse_masses`, see `kernels.protocol.packing`.
+        """
         raise NotImplementedError
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from .base import (
     Constraints,
     Residual,
     compliances,
+    laid_out,
     percentile,
     relaxation,
     residual_of,
@@ -95,6 +95,9 @@ class _HingeConstraints(Constraints):
     def _share(self, materials: Sequence[Material]) -> np.ndarray:
         """Factor on `bend` for each body, (bodies,)."""
         return np.ones(len(materials)) if self.plates is None else 1.0 - self.plates.stiff
+
+    def _lay_out(self) -> None:
+        self.rows = laid_out(self.rows, self.kernels)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
@@ -199,6 +202,7 @@ class IsometricConstraints(_HingeConstraints):
     """
 
     name = "isometric bend"
+    inverse_masses: np.ndarray
 
     def __init__(
         self, hinges: np.ndarray, stencils: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints
@@ -211,32 +215,30 @@ class IsometricConstraints(_HingeConstraints):
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._set_bend(materials, settings, np.ones(1))
         self.multipliers[:] = 0.0
-        self.leverage = w[self.rows.indices] * self.stencils
-        self.order_in_memory = ""
+        self.inverse_masses = w
+
+    def _lay_out(self) -> None:
+        super()._lay_out()
+        self.stencils = np.asarray(self.stencils, order=self.kernels.ORDER)
+        self.h = 0.0
 
     def begin_substep(self, h: float, fraction: float) -> None:
         if h != self.h:
             self._scale(h)
-            stiffness = (self.leverage * self.stencils).sum(axis=0)
+            leverage = self.inverse_masses[self.rows.indices] * self.stencils
+            stiffness = (leverage * self.stencils).sum(axis=0)
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
             self.scale = -self.k / (stiffness * brake + self.alpha)
+            self.leverage = leverage[:, :0] if self.kernels.PACKED else leverage
         self.fresh, self.kept = True, not self.once or fraction >= 1.0
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        if self.order_in_memory != kernels.ORDER:
-            self._lay_out(kernels.ORDER)
         multipliers = self.multipliers if self.kept else self.multipliers[:, :0]
         kernels.project_isometric(
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
             self.alpha, self.scale, self.gamma, multipliers, self.fresh,
         )  # fmt: skip
         self.fresh = False
-
-    def _lay_out(self, order: Literal["C", "F"]) -> None:
-        """Lay out in memory what hinges have, see `ORDER` in `kernels.protocol.projections`."""
-        self.order_in_memory = order
-        self.rows = self.rows._replace(indices=np.asarray(self.rows.indices, order=order))
-        self.stencils, self.leverage = (np.asarray(each, order=order) for each in (self.stencils, self.leverage))
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:

@@ -16,7 +16,7 @@ from .base import (
     Constraints,
     Residual,
     compliances,
-    find_layouts,
+    laid_out,
     percentile,
     relaxation,
     residual_of,
@@ -64,16 +64,20 @@ class Chained(NamedTuple):
         row_of_step: Row of each step along them, (q,) int; arbitrary for steps that are not edges.
         real: Which steps are edges, (q,) bool; the others have `NO_STIFFNESS`.
         links: Which steps are edges, (e,) int.
+        rows: Row of each of these, (e,) int.
         layout: Arguments of `project_chains` from `vertices` to `groups`.
         values: Those from `weights` to `gamma`.
+        multipliers: Those of the steps while chains are solved, (q,).
     """
 
     family: Family
     row_of_step: np.ndarray
     real: np.ndarray
     links: np.ndarray
+    rows: np.ndarray
     layout: tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray]
     values: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    multipliers: np.ndarray
 
 
 class DistanceConstraints(Constraints):
@@ -98,12 +102,13 @@ class DistanceConstraints(Constraints):
         numbers: Index of each row among all edges and then all diagonals of all bodies, (m,) int; set by the builder.
         yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
-        lanes: Chains that lie side by side in `chains`, see `kernels.LANES`.
         sweeps: How often an iteration sweeps over edges, set for each frame, see `AGAIN`.
         near_pins: Rows that are swept several times after the chains, see `NEAR`, (k,) int.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
             for edges in no chain; if not, the families are solved back and forth instead.
     """
+
+    inverse_masses: np.ndarray
 
     def __init__(
         self,
@@ -136,7 +141,7 @@ class DistanceConstraints(Constraints):
         self.families: list[Family] = []
         self.in_chains = np.zeros(0, bool)
         self.chain_rows = np.zeros(len(order), bool)
-        self.lanes = 0
+        self.fresh = True
         self.pushed = np.zeros(0, bool)
         self.near_pins = np.zeros(0, int)
         self.sweeps = 1
@@ -179,7 +184,7 @@ class DistanceConstraints(Constraints):
             self.around_pins[4][:] = self.rest_lengths[self.near_pins]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self.weights = w[self.rows.indices]
+        self.inverse_masses = w
         self.compliance = np.stack([self._compliance(materials, field) for field in self.fields])
         damping_times = np.array([m.stretch_damping for m in materials])[self.rows.body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
@@ -246,10 +251,20 @@ class DistanceConstraints(Constraints):
 
     def use_weights(self, w: np.ndarray) -> None:
         """Use these inverse masses from the next substep on, (n,) [1/kg]."""
-        self.weights = w[self.rows.indices]
+        self.inverse_masses = w
         self.h = 0.0
 
+    def _lay_out(self) -> None:
+        self.rows = laid_out(self.rows, self.kernels)
+        self.h = 0.0
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Inverse masses of the particles of all rows, (2, m) [1/kg]."""
+        return self.inverse_masses.take(self.rows.indices)
+
     def begin_substep(self, h: float, fraction: float) -> None:
+        self.fresh = True
         self.kept = not self.once or fraction >= 1.0
         if self.kept:
             self.multipliers[:] = 0.0
@@ -317,42 +332,35 @@ class DistanceConstraints(Constraints):
         return self.alpha[:, some], self.scale[:, some], gamma
 
     def _part(self, some: slice | np.ndarray) -> Sweep:
-        starts, layouts = self.rows.starts, self.rows.layouts
+        rows = self.rows
         if not isinstance(some, slice):
-            starts = np.searchsorted(some, starts)
-            layouts = find_layouts(self.rows.indices[:, some], starts)
-        layout = self.rows.indices[:, some], starts, layouts
-        return (*layout, self.weights[:, some], self.rest_lengths[some], *self._scales(some))
+            rows = rows._replace(indices=rows.indices[:, some], starts=np.searchsorted(some, rows.starts))
+            rows = laid_out(rows, self.kernels)
+        weights = self.inverse_masses.take(rows.indices[:, :0] if self.kernels.PACKED else rows.indices)
+        return (rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths[some], *self._scales(some))
 
     def _chained(self, family: Family) -> Chained:
-        rows, links = family.rows, family.links
-        order = lay_out(family, 0 if len(self.gamma) else self.lanes)
-        weights = np.empty(len(family.vertices))
-        weights[links] = self._weight_at(family.vertices[links], rows)
-        weights[links + 1] = self._weight_at(family.vertices[links + 1], rows)
-        row_of_step = np.zeros(len(family.vertices), int)
-        row_of_step[links] = rows
+        order = lay_out(family, 0 if len(self.gamma) else self.kernels.LANES)
+        row_of_step = np.zeros(len(family.vertices), self.kernels.INDEX)
+        row_of_step[family.links] = family.rows
         row_of_step = row_of_step[order.steps]
-        values = weights[order.vertices], self.rest_lengths[row_of_step], *self._scaled(row_of_step, order.real)
-        place = np.zeros(len(family.vertices), int)
-        place[order.steps[order.real]] = np.flatnonzero(order.real)
-        layout = family.vertices[order.vertices], family.levels, order.rings, order.joints, order.groups
-        return Chained(family, row_of_step, order.real, place[links], layout, values)
-
-    def _weight_at(self, particles: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return np.where(self.rows.indices[0, rows] == particles, self.weights[0, rows], self.weights[1, rows])
+        vertices = family.vertices[order.vertices]
+        weights = self.inverse_masses[vertices[:0] if self.kernels.PACKED else vertices]
+        values = weights, self.rest_lengths[row_of_step], *self._scaled(row_of_step, order.real)
+        links = np.flatnonzero(order.real).astype(self.kernels.INDEX)
+        layout = vertices.astype(self.kernels.INDEX), family.levels, order.rings, order.joints, order.groups
+        multipliers = np.zeros(len(row_of_step))
+        return Chained(family, row_of_step, order.real, links, row_of_step[links], layout, values, multipliers)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        if self.lanes != kernels.LANES:
-            self.lanes = kernels.LANES
-            self._lay_out_chains()
-            self._divide()
         there = [(number, 1) for number in range(len(self.chains))]
         if self.swept is None and self.sizes is None:
             # At the turning point the last family is solved twice in a row.
             there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
-        self._go_along(kernels, p, x, self.chains, there)
-        self._go_along(kernels, p, x, self.way_back, [(number, 1) for number in range(len(self.way_back))][::-1])
+        self._go_along(kernels, p, x, self.chains, there, self.fresh)
+        back = [(number, 1) for number in range(len(self.way_back))][::-1]
+        self._go_along(kernels, p, x, self.way_back, back, False)
+        self.fresh = False
         if self.swept is not None:
             multipliers = self.multipliers[self.swept] if self.kept else self.multipliers[:0]
             kernels.project_distance(p, x, *self.sweep, multipliers, self.sweeps)
@@ -365,30 +373,48 @@ class DistanceConstraints(Constraints):
 
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
         """Project all rows once more, continuing their multipliers, with inverse masses times `share` (n,)."""
+        w = self.inverse_masses * share
+        packed = kernels.pack(p, w)
         for chained in self.chains:
-            weights, lengths, alpha, gamma = chained.values
-            weights = weights * share.take(chained.layout[0])
+            weights = chained.values[0] if self.kernels.PACKED else w.take(chained.layout[0])
             multipliers = self.multipliers.take(chained.row_of_step)
-            kernels.project_chains(p, x, *chained.layout, weights, lengths, alpha, gamma, multipliers, 1)
-            self.multipliers[chained.family.rows] = multipliers[chained.links]
+            kernels.project_chains(packed, x, *chained.layout, weights, *chained.values[1:], multipliers, 1, False)
+            kernels.put(multipliers, chained.links, self.multipliers, chained.rows)
         rows = self.rows
-        weights = self.weights * share.take(rows.indices)
+        weights = w.take(rows.indices)
         brake = 1.0 + self.gamma if len(self.gamma) else 1.0
         scale = -self.k[: self.sides] / (weights.sum(axis=0) * brake + self.alpha)
         kernels.project_distance(
-            p, x, rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths, self.alpha, scale, self.gamma,
-            self.multipliers, 1,
+            packed, x, rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths, self.alpha, scale,
+            self.gamma, self.multipliers, 1,
         )  # fmt: skip
+        kernels.unpack(packed, p)
 
     def _go_along(
-        self, kernels: Kernels, p: np.ndarray, x: np.ndarray, chains: list[Chained], order: list[tuple[int, int]]
+        self,
+        kernels: Kernels,
+        p: np.ndarray,
+        x: np.ndarray,
+        chains: list[Chained],
+        order: list[tuple[int, int]],
+        fresh: bool,
     ) -> None:
-        """Solve these families; order: their indices, and how often each is solved in a row."""
-        multipliers = [self.multipliers.take(chained.row_of_step) for chained in chains]
+        """Solve these families.
+
+        order: their indices, and how often each is solved in a row.
+        fresh: whether multipliers are 0 so far.
+        """
+        if not fresh:
+            for chained in chains:
+                chained.multipliers[:] = self.multipliers.take(chained.row_of_step)
+        begun = set()
         for number, passes in order:
-            kernels.project_chains(p, x, *chains[number].layout, *chains[number].values, multipliers[number], passes)
-        for chained, solved in zip(chains, multipliers):
-            self.multipliers[chained.family.rows] = solved[chained.links]
+            one = chains[number]
+            is_first = fresh and number not in begun
+            kernels.project_chains(p, x, *one.layout, *one.values, one.multipliers, passes, is_first)
+            begun.add(number)
+        for chained in chains:
+            kernels.put(chained.multipliers, chained.links, self.multipliers, chained.rows)
 
     def values(self, x: np.ndarray) -> np.ndarray:
         i, j = self.rows.indices

@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..mesh import connected_components
 from ..settings import Material, SolverSettings
-from .base import Constraints, compliances, sort_rows
+from .base import Constraints, compliances, laid_out, sort_rows
 from .distance import DistanceConstraints
 
 SEAM_STIFFNESS = 30.0
@@ -59,7 +59,7 @@ class SeamConstraints(Constraints):
         self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self.weights = w[self.rows.indices]
+        self.w = w
         sewn = np.array([m.sewing for m in materials])[self.rows.body]
         limit = np.array([m.sewing_force for m in materials])[self.rows.body]
         self.limit = np.where(limit > 0.0, limit, np.inf)
@@ -74,17 +74,20 @@ class SeamConstraints(Constraints):
             self.h = h
             self.alpha = self.compliance[None] / h**2
 
+    def _lay_out(self) -> None:
+        self.rows = laid_out(self.rows, self.kernels)
+
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        self._pull(kernels, p, x, self.weights)
+        self._pull(kernels, p, x, self.w)
 
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
         """Project all rows once more, continuing their multipliers, with inverse masses times `share` (n,)."""
         if self.active:
-            weights = self.weights * share.take(self.rows.indices)
-            self._pull(kernels, p, x, weights)
+            self._pull(kernels, p, x, self.w * share)
 
-    def _pull(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, weights: np.ndarray) -> None:
-        rows, (one, other), both = self.rows, self.rows.indices, weights.sum(axis=0)
+    def _pull(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> None:
+        rows, (one, other), weights = self.rows, self.rows.indices, w.take(self.rows.indices)
+        both = weights.sum(axis=0)
         scale = -1.0 / (both + self.alpha)
         d = p.take(one, axis=1)
         d -= p.take(other, axis=1)
@@ -92,10 +95,12 @@ class SeamConstraints(Constraints):
         most = -(self.h**2) * self.limit / scale[0] + both * self.multipliers
         reach = np.where(gap < self.usual_edges[rows.order], np.inf, CATCH_UP * self.h)
         self.lengths = np.clip(self.lengths, gap - np.minimum(most, reach), gap)
+        packed = kernels.pack(p, w)
         kernels.project_distance(
-            p, x, rows.indices, rows.starts, rows.layouts, weights, self.lengths, self.alpha, scale, np.zeros(0),
+            packed, x, rows.indices, rows.starts, rows.layouts, weights, self.lengths, self.alpha, scale, np.zeros(0),
             self.multipliers, 1,
         )  # fmt: skip
+        kernels.unpack(packed, p)
 
     def values(self, x: np.ndarray) -> np.ndarray:
         one, other = self.rows.indices

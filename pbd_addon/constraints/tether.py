@@ -116,7 +116,7 @@ class TetherConstraints(Constraints):
         self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self.weights = w[self.particles]
+        self.weights, self.inverse_masses = w[self.particles], w
         used = np.array(
             [m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield for m in materials]
         )
@@ -137,6 +137,11 @@ class TetherConstraints(Constraints):
         self.active = bool(used[self.body].any())
         self.gravity = float(np.linalg.norm(settings.gravity))
         self.h = 0.0
+
+    def _lay_out(self) -> None:
+        self.particles, self.anchors, self.body = (
+            each.astype(self.kernels.INDEX, copy=False) for each in (self.particles, self.anchors, self.body)
+        )
 
     def follow(self, before: np.ndarray, stretch: DistanceConstraints, duration: float) -> np.ndarray:
         """Elastic strain of each body to remember, (bodies,): that of the last substep, or `before` as it has decayed.

@@ -17,7 +17,10 @@ What is laid out otherwise, each in one place, because it is what takes the time
 - Numba solves chains of edges side by side, `LANES` in the lanes of vector registers: `numba.chains`, laid out by
   `constraints.chains.lay_out`. So it does hinges with angles, in `numba.projections`, and triangles in air, in blocks
   of `numba.air`.
-- What a flat hinge has lies in one row for Numba, and in columns for NumPy: `ORDER`, by `constraints.bend`.
+- Numba's distances, flat hinges, tethers and chains take packed particles, x, y, z and inverse mass in one vector, of
+  which they read and write a few per row: `packing` and `numba.vectors`. Consecutive kinds share them: `solver`.
+- What a row has lies in one place for Numba, with indices of 4 bytes, and in columns for NumPy: `ORDER` and `INDEX` in
+  `protocol.packing`, by `constraints.base.laid_out`.
 - Where one pass a substep is made, no multipliers are kept but for the last substep of a frame: `Constraints.once`.
 - Prediction and velocities read and write each array once: `steps`.
 

@@ -111,7 +111,6 @@ def _push(q: np.ndarray, n: np.ndarray, change: np.ndarray, weights: np.ndarray,
 def _project_lanes(
     p: np.ndarray,
     vertices: np.ndarray,
-    weights: np.ndarray,
     rest_lengths: np.ndarray,
     pull: np.ndarray,
     push: np.ndarray,
@@ -120,16 +119,16 @@ def _project_lanes(
 ) -> None:
     """Solve chains side by side: row e of `vertices`, (m + 1, LANES), has the particles number e of all of them.
 
-    `weights` has the same shape, the arrays behind it (m, LANES). `pull` and `push` are compliances in tension and in
-    compression. LLVM vectorizes the loops over lanes because the arrays made here have constant strides and are apart
-    from all others.
+    The arrays behind it have the shape (m, LANES). `pull` and `push` are compliances in tension and in compression.
+    LLVM vectorizes the loops over lanes because the arrays made here have constant strides and are apart from all
+    others.
     """
     count = len(rest_lengths)
-    q, kept, last = np.empty((count + 1, 3, LANES)), np.empty((count, 5, LANES)), np.empty((5, LANES))
+    q, kept, last = np.empty((count + 1, 4, LANES)), np.empty((count, 5, LANES)), np.empty((5, LANES))
     for e in range(count + 1):
         for lane in range(LANES):
             i = np.uint64(vertices[e, lane])
-            q[e, 0, lane], q[e, 1, lane], q[e, 2, lane] = p[0, i], p[1, i], p[2, i]
+            q[e, 0, lane], q[e, 1, lane], q[e, 2, lane], q[e, 3, lane] = p[i, 0], p[i, 1], p[i, 2], p[i, 3]
     for _ in range(passes):
         last[:] = 0.0
         for e in range(count):
@@ -145,10 +144,10 @@ def _project_lanes(
                 scale = is_edge / length
                 nx, ny, nz = dx * scale, dy * scale, dz * scale
                 right = -(error + softness * multipliers[e, lane])
-                w = weights[e, lane]
+                w = q[e, 3, lane]
                 coupling = -w * (last[0, lane] * nx + last[1, lane] * ny + last[2, lane] * nz)
                 factor = coupling * last[3, lane]
-                inverse = 1.0 / (w + weights[e + 1, lane] + softness - factor * coupling)
+                inverse = 1.0 / (w + q[e + 1, 3, lane] + softness - factor * coupling)
                 solution = (right - coupling * last[4, lane]) * inverse
                 kept[e, 0, lane], kept[e, 1, lane], kept[e, 2, lane] = nx, ny, nz
                 kept[e, 3, lane], kept[e, 4, lane] = factor, solution
@@ -160,14 +159,14 @@ def _project_lanes(
                 step = kept[e, 4, lane] - last[3, lane] * last[4, lane]
                 multipliers[e, lane] += step
                 sx, sy, sz = kept[e, 0, lane] * step, kept[e, 1, lane] * step, kept[e, 2, lane] * step
-                w = weights[e + 1, lane]
+                w = q[e + 1, 3, lane]
                 q[e + 1, 0, lane] += w * (sx - last[0, lane])
                 q[e + 1, 1, lane] += w * (sy - last[1, lane])
                 q[e + 1, 2, lane] += w * (sz - last[2, lane])
                 last[0, lane], last[1, lane], last[2, lane] = sx, sy, sz
                 last[3, lane], last[4, lane] = kept[e, 3, lane], step
         for lane in range(LANES):
-            w = weights[0, lane]
+            w = q[0, 3, lane]
             q[0, 0, lane] -= w * last[0, lane]
             q[0, 1, lane] -= w * last[1, lane]
             q[0, 2, lane] -= w * last[2, lane]
@@ -175,12 +174,12 @@ def _project_lanes(
     for e in range(count, -1, -1):
         for lane in range(LANES):
             i = np.uint64(vertices[e, lane])
-            p[0, i], p[1, i], p[2, i] = q[e, 0, lane], q[e, 1, lane], q[e, 2, lane]
+            p[i, 0], p[i, 1], p[i, 2] = q[e, 0, lane], q[e, 1, lane], q[e, 2, lane]
 
 
 @kernel(
-    "void(f8[:,::1], f8[:,::1], i8[::1], i8, i8[:,:], i8[::1], i8[::1], "
-    "f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], i8)"
+    "void(f8[:,::1], f8[:,::1], i4[::1], i8, i8[:,:], i8[::1], i8[::1], "
+    "f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], i8, b1)"
 )
 def project_chains(
     p: np.ndarray,
@@ -196,18 +195,21 @@ def project_chains(
     gamma: np.ndarray,
     multipliers: np.ndarray,
     passes: int,
+    fresh: bool,
 ) -> None:
+    if fresh:
+        multipliers[:] = 0.0
     size, start = len(rest_lengths), 0
     for steps in groups:
         inner, outer = start + LANES * steps, start + LANES * (steps + 1)
         _project_lanes(
-            p, vertices[start:outer].reshape(-1, LANES), weights[start:outer].reshape(-1, LANES),
-            rest_lengths[start:inner].reshape(-1, LANES), alpha[0, start:inner].reshape(-1, LANES),
-            alpha[-1, start:inner].reshape(-1, LANES), multipliers[start:inner].reshape(-1, LANES), passes,
+            p, vertices[start:outer].reshape(-1, LANES), rest_lengths[start:inner].reshape(-1, LANES),
+            alpha[0, start:inner].reshape(-1, LANES), alpha[-1, start:inner].reshape(-1, LANES),
+            multipliers[start:inner].reshape(-1, LANES), passes,
         )  # fmt: skip
         start = outer
     most = min(size, BLOCK + 2**levels)
-    qx, qy, qz = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
+    qx, qy, qz, inverse_masses = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
     nx, ny, nz = np.empty(most), np.empty(most), np.empty(most)
     lengths, give, solution = np.empty(most), np.empty(most), np.empty(most)
     diagonals, couplings = np.empty(most), np.empty(most)
@@ -223,12 +225,12 @@ def project_chains(
             joint += 1
             stop = joints[joint] if joint < len(joints) else size
         count = stop - start
-        w, rest, own = weights[start : stop + 1], rest_lengths[start:stop], multipliers[start:stop]
+        w, rest, own = inverse_masses[: count + 1], rest_lengths[start:stop], multipliers[start:stop]
         pull, push, next_w = alpha[0, start:stop], alpha[-1, start:stop], w[1:]
         diagonal, coupling, right = diagonals[:count], couplings[:count], solution[:count]
         for e in range(count + 1):
             i = np.uint64(vertices[np.uint64(start + e)])
-            qx[e], qy[e], qz[e] = p[0, i], p[1, i], p[2, i]
+            qx[e], qy[e], qz[e], w[e] = p[i, 0], p[i, 1], p[i, 2], p[i, 3]
         for _ in range(passes):
             for e in range(count):
                 dx, dy, dz = next_x[e] - qx[e], next_y[e] - qy[e], next_z[e] - qz[e]
@@ -262,5 +264,11 @@ def project_chains(
             _push(qz, nz, right, w, closed)
         for e in range(count + 1):
             i = np.uint64(vertices[np.uint64(start + e)])
-            p[0, i], p[1, i], p[2, i] = qx[e], qy[e], qz[e]
+            p[i, 0], p[i, 1], p[i, 2] = qx[e], qy[e], qz[e]
         start, joint = stop + 1, joint + 1
+
+
+@kernel("void(f8[:], i4[:], f8[:], i4[:])")
+def put(values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
+    for k in range(len(rows)):
+        into[np.uint64(rows[k])] = values[np.uint64(places[k])]

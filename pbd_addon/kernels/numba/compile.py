@@ -49,16 +49,16 @@ def _nameless(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_long_integers(function: F) -> F:
-    """Wrap a function so that it gets arrays of 32-bit integers as 64-bit ones."""
+    """Wrap a kernel so that it gets arrays of 32-bit integers as 64-bit ones where it takes these."""
+    (types_of, *_) = cast(Any, function).nopython_signatures
+    are_long = [isinstance(kind, numba.types.Array) and kind.dtype == numba.types.int64 for kind in types_of.args]
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
-        return function(*(_long(argument) for argument in arguments))
+        return function(*(_long(argument) if is_long else argument for argument, is_long in zip(arguments, are_long)))
 
     return cast(F, call)
 
 
-def _long(argument: Any) -> Any:
-    if isinstance(argument, np.ndarray) and argument.dtype == np.int32:
-        return argument.astype(np.int64)
-    return argument
+def _long(argument: np.ndarray) -> np.ndarray:
+    return argument.astype(np.int64) if argument.dtype == np.int32 else argument

@@ -18,7 +18,7 @@ def _pull(force: np.ndarray, a: int, b: int, by: tuple[float, float, float]) -> 
 
 @kernel(
     "Tuple((f8[::1], f8[:,::1], f8[:,::1]))"
-    "(f8[:,::1], f8[:,:], i8[:,:], f8[:], f8[:,:], f8[:], f8[:], i8[:], i8[:], b1[:])"
+    "(f8[:,::1], f8[:,:], i4[:,:], f8[:], f8[:,:], f8[:], f8[:], i8[:], i8[:], b1[:])"
 )
 def tension_pattern(
     p: np.ndarray,
@@ -71,7 +71,7 @@ def tension_pattern(
     return pattern, force, sums
 
 
-@kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:])")
+@kernel("f8[:,::1](f8[:,::1], i4[:,:], f8[:])")
 def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
     force = np.zeros_like(p)
     for r in range(len(multipliers)):

@@ -9,11 +9,11 @@ Particle indices are made unsigned, or Numba would check each for being negative
 from __future__ import annotations
 
 from math import atan2, sqrt
-from typing import Literal
 
 import numpy as np
 
 from .compile import kernel
+from .vectors import axes, dot, load, store, vector_of, way, weight
 
 LANES = 16
 """Number of hinges of a color that are computed together, in the lanes of vector registers, as in `chains`."""
@@ -22,13 +22,11 @@ SMALL = 0.1
 """Largest tangent of a quarter of an angle up to which 8 terms of the arc tangent's series are exact: the next one is
 0.1^16 / 17 = 6e-18 of the first. Up to 0.4 rad, then, no angle needs `atan2`, which takes half of the time."""
 
-ORDER: Literal["C", "F"] = "F"
-
 TINY = 1e-12
 TURN = 2.0 * np.pi
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:,:], f8[:,:], f8[:], f8[:], i8)")
+@kernel("void(f8[:,::1], f8[:,::1], i4[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:,:], f8[:,:], f8[:], f8[:], i8)")
 def project_distance(
     p: np.ndarray,
     x: np.ndarray,
@@ -47,29 +45,25 @@ def project_distance(
     for _ in range(passes):
         for r in range(indices.shape[1]):
             i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
-            dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
-            length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
+            one, other = load(p, i), load(p, j)
+            d = way(one - other)
+            length = sqrt(dot(d, d)) + TINY
             error = length - rest_lengths[r]
             side = np.uint64(pushed if error < 0.0 else 0)
             residual = error + alpha[side, r] * multipliers[r] if kept else error
             inverse = 1.0 / length
             if damped:
-                before = dx * (x[0, i] - x[0, j]) + dy * (x[1, i] - x[1, j]) + dz * (x[2, i] - x[2, j])
-                residual += gamma[r] * (length - before * inverse)
+                before = vector_of(x[0, i] - x[0, j], x[1, i] - x[1, j], x[2, i] - x[2, j])
+                residual += gamma[r] * (length - dot(d, before) * inverse)
             step = residual * scale[side, r]
             if kept:
                 multipliers[r] += step
             step *= inverse
-            wi, wj = weights[0, r] * step, weights[1, r] * step
-            p[0, i] += wi * dx
-            p[1, i] += wi * dy
-            p[2, i] += wi * dz
-            p[0, j] -= wj * dx
-            p[1, j] -= wj * dy
-            p[2, j] -= wj * dz
+            store(p, i, one + (weight(one) * step) * d)
+            store(p, j, other - (weight(other) * step) * d)
 
 
-@kernel("f8[::1](f8[:,::1], i8[:,:], f8[:])")
+@kernel("f8[::1](f8[:,::1], i4[:,:], f8[:])")
 def strains(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.ndarray:
     found = np.empty(len(rest_lengths))
     for r in range(len(rest_lengths)):
@@ -79,7 +73,7 @@ def strains(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.
     return found
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
+@kernel("void(f8[:,::1], f8[:,::1], i4[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
 def project_dihedral(
     p: np.ndarray,
     x: np.ndarray,
@@ -184,11 +178,7 @@ def project_dihedral(
 
 
 @kernel(
-    "void(f8[:,::1], f8[:,::1], i8[::1,:], i8[:], i8[:,:], f8[::1,:], f8[::1,:], "
-    "f8[::1], f8[::1], f8[::1], f8[:,::1], b1)",
-    # A single hinge is in both orders, and NumPy's wins.
-    "void(f8[:,::1], f8[:,::1], i8[:,::1], i8[:], i8[:,:], f8[:,::1], f8[:,::1], "
-    "f8[::1], f8[::1], f8[::1], f8[:,::1], b1)",
+    "void(f8[:,::1], f8[:,::1], i4[:,:], i8[:], i8[:,:], f8[:,:], f8[:,:], f8[::1], f8[::1], f8[::1], f8[:,::1], b1)"
 )
 def project_isometric(
     p: np.ndarray,
@@ -209,36 +199,26 @@ def project_isometric(
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         m, n = np.uint64(indices[2, r]), np.uint64(indices[3, r])
         a, b, c, d = stencils[0, r], stencils[1, r], stencils[2, r], stencils[3, r]
-        rx = a * p[0, i] + b * p[0, j] + c * p[0, m] + d * p[0, n]
-        ry = a * p[1, i] + b * p[1, j] + c * p[1, m] + d * p[1, n]
-        rz = a * p[2, i] + b * p[2, j] + c * p[2, m] + d * p[2, n]
+        start, end, left, right = load(p, i), load(p, j), load(p, m), load(p, n)
+        bent = a * start + b * end + c * left + d * right
         if damped:
-            cx = rx - (a * x[0, i] + b * x[0, j] + c * x[0, m] + d * x[0, n])
-            cy = ry - (a * x[1, i] + b * x[1, j] + c * x[1, m] + d * x[1, n])
-            cz = rz - (a * x[2, i] + b * x[2, j] + c * x[2, m] + d * x[2, n])
-            square = max(rx * rx + ry * ry + rz * rz, TINY * TINY)
-            more = 1.0 + gamma[r] * (rx * cx + ry * cy + rz * cz) / square
-            rx, ry, rz = rx * more, ry * more, rz * more
-        lx, ly, lz = 0.0, 0.0, 0.0
+            before = (
+                (a * vector_of(x[0, i], x[1, i], x[2, i]) + b * vector_of(x[0, j], x[1, j], x[2, j]))
+                + c * vector_of(x[0, m], x[1, m], x[2, m])
+            ) + d * vector_of(x[0, n], x[1, n], x[2, n])
+            square = max(dot(bent, bent), TINY * TINY)
+            bent = (1.0 + gamma[r] * dot(bent, bent - before) / square) * bent
+        total = vector_of(0.0, 0.0, 0.0)
         if not fresh:
-            lx, ly, lz = multipliers[0, r], multipliers[1, r], multipliers[2, r]
-            rx, ry, rz = rx + alpha[r] * lx, ry + alpha[r] * ly, rz + alpha[r] * lz
-        sx, sy, sz = rx * scale[r], ry * scale[r], rz * scale[r]
+            total = vector_of(multipliers[0, r], multipliers[1, r], multipliers[2, r])
+            bent = bent + alpha[r] * total
+        step = scale[r] * way(bent)
         if kept:
-            multipliers[0, r], multipliers[1, r], multipliers[2, r] = lx + sx, ly + sy, lz + sz
-        wa, wb, wc, wd = leverage[0, r], leverage[1, r], leverage[2, r], leverage[3, r]
-        p[0, i] += wa * sx
-        p[1, i] += wa * sy
-        p[2, i] += wa * sz
-        p[0, j] += wb * sx
-        p[1, j] += wb * sy
-        p[2, j] += wb * sz
-        p[0, m] += wc * sx
-        p[1, m] += wc * sy
-        p[2, m] += wc * sz
-        p[0, n] += wd * sx
-        p[1, n] += wd * sy
-        p[2, n] += wd * sz
+            multipliers[0, r], multipliers[1, r], multipliers[2, r] = axes(total + step)
+        store(p, i, start + (weight(start) * a) * step)
+        store(p, j, end + (weight(end) * b) * step)
+        store(p, m, left + (weight(left) * c) * step)
+        store(p, n, right + (weight(right) * d) * step)
 
 
 @kernel("Tuple((f8[::1], f8[:,::1]))(f8[:,::1], i8[:,:], i8[:], i8)")
@@ -284,7 +264,7 @@ def project_attachment(
             p[axis, i] += weights[r] * step
 
 
-@kernel("void(f8[:,::1], i8[::1], i8[::1], i8[:], f8[::1], f8[::1], i8[::1], f8[:,::1], f8, f8[::1])")
+@kernel("void(f8[:,::1], i4[::1], i4[::1], i8[:], f8[::1], f8[::1], i4[::1], f8[:,::1], f8, f8[::1])")
 def project_tether(
     p: np.ndarray,
     indices: np.ndarray,
@@ -298,19 +278,17 @@ def project_tether(
     multipliers: np.ndarray,
 ) -> None:
     for r in range(len(indices)):
-        i, j = np.uint64(indices[r]), np.uint64(anchors[r])
-        dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
-        square = dx * dx + dy * dy + dz * dz
+        i = np.uint64(indices[r])
+        free = load(p, i)
+        d = way(free - load(p, np.uint64(anchors[r])))
+        square = dot(d, d)
         own, k = lengths[r], np.uint64(body[r])
         reach = own + max(slack[0, k] * own, slack[1, k] * own + fallen)
         if square > reach * reach:
             length = sqrt(square) + TINY
             excess = length - reach
-            multipliers[r] += excess / max(weights[r], TINY)
-            share = excess / length
-            p[0, i] -= dx * share
-            p[1, i] -= dy * share
-            p[2, i] -= dz * share
+            multipliers[r] += excess / max(weight(free), TINY)
+            store(p, i, free - (excess / length) * d)
 
 
 @kernel("void(f8[:,::1], i8[:], f8[:], f8[:], f8[:], f8[:], f8[:])")

@@ -11,6 +11,7 @@ from .contact import *
 from .inflation import *
 from .levels import *
 from .motion import *
+from .packing import *
 from .projections import *
 from .steps import *
 

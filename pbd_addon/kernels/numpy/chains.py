@@ -25,7 +25,10 @@ def project_chains(
     gamma: np.ndarray,
     multipliers: np.ndarray,
     passes: int,
+    fresh: bool,
 ) -> None:
+    if fresh:
+        multipliers[:] = 0.0
     q = p.take(vertices, axis=1)
     before = np.diff(x.take(vertices, axis=1)) if len(gamma) else None
     first, last = rings
@@ -66,6 +69,10 @@ def project_chains(
         change *= weights
         q += change
     _scatter(p, vertices, q)
+
+
+def put(values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
+    into[rows] = values[places]
 
 
 def _solve_with_corners(

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from .layout import by_color as _by_color, scatter as _scatter
-
-ORDER: Literal["C", "F"] = "C"
 
 TINY = 1e-12
 

@@ -13,12 +13,14 @@ from .contact import Contacts
 from .inflation import Inflation
 from .levels import Levels
 from .motion import Motion
+from .packing import Packing
 from .projections import Projections
 from .steps import Steps
 
 
 class Kernels(
-    Air, Blocks, Hierarchies, Chains, Cones, Contacts, Inflation, Levels, Motion, Projections, Steps, Protocol
+    Air, Blocks, Hierarchies, Chains, Cones, Contacts, Inflation, Levels, Motion, Packing, Projections, Steps,
+    Protocol,
 ):  # fmt: skip
     """All kernels of a backend, which is a module."""
 

@@ -31,15 +31,16 @@ class Chains(Protocol):
         gamma: np.ndarray,
         multipliers: np.ndarray,
         passes: int,
+        fresh: bool,
     ) -> None:
         """The distance constraints of whole chains of edges: (J W J^T + alpha) d_lambda = -C - alpha lambda.
 
         Edges of a chain share vertices only with their neighbors in it, hence the matrix is tridiagonal.
 
         Args:
-            p: As in `projections`.
+            p: Packed positions, as in `projections`.
             x: As in `projections`.
-            vertices: Particles along the concatenated chains, (q + 1,) int.
+            vertices: Particles along the concatenated chains, (q + 1,) in `INDEX`.
             levels: Halvings of the longest chain by cyclic reduction; not used by Numba.
             rings: First and last step of closed chains, (2, r) int; their matrix also has entries in its corners.
             joints: Which of the q steps are not edges but lead to the next chain, (j,) int.
@@ -47,10 +48,14 @@ class Chains(Protocol):
                 in all arrays. Step e of the chain in lane c is at LANES e + c from where its group begins, and leads to
                 the next vertex of the lane, at LANES (e + 1) + c. Shorter chains repeat their last vertex, with steps
                 of `NO_STIFFNESS`. Only for gamma (0,); neither rings nor joints are in groups.
-            weights: Inverse masses along the chains, (q + 1,).
+            weights: Inverse masses along the chains, (q + 1,); (0,) if `PACKED`.
             rest_lengths: Of every step, arbitrary at joints, (q,) [m]; likewise all arrays that follow.
             alpha: In tension and in compression, (2, q), or (1, q) for both.
             gamma: (q,) or (0,).
             multipliers: (q,).
             passes: Number of passes, each at the positions that the last one reached.
+            fresh: Whether multipliers count as 0, whatever they hold.
         """
+
+    def put(self, values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
+        """into[rows] = values[places]; rows and places (m,) in `INDEX`, none twice."""

@@ -1,14 +1,17 @@
 """Projections row by row, and their geometry. Common arguments:
 
-p: Predicted positions, (3, n) float64 [m]; changed in place.
+p: Predicted positions, (3, n) float64 [m]; changed in place. Packed, see `packing`, of distances, isometric hinges,
+    tethers and chains.
 x: Positions at the beginning of the substep, (3, n) float64 [m]; read for damping and friction.
 layouts: Orders of the particles of wide colors, see `numpy.layout`; not used by Numba.
-weights: Inverse masses of every row's particles, (k, m) float64 [1/kg].
+weights: Inverse masses of every row's particles, (k, m) float64 [1/kg]. Packed particles have their own, so that Numba
+    does not read those of distances and tethers, nor the leverage of hinges.
 alpha: Compliance over squared substep, in the constraint's own units over kg, (m,) float64.
 gamma: Damping time over substep, (m,) float64 [1], or (0,) for none (Macklin et al. 2016, eq. 26).
 k: Relaxation of each row: 1 for XPBD, k' of Müller et al. 2007 for PBD, (m,) float64.
 scale: Factor from a residual to a step, if it does not depend on positions: -k / ((1 + gamma) g W g + alpha) with the
     gradient g, (m,) float64.
+indices: Particles of every row, (k, m) in `INDEX` and `ORDER`, where nothing else is said.
 multipliers: Lagrange multipliers of this substep; accumulated in place.
 
 Where only one pass a substep is made, and nothing asks for its multipliers, distances and isometric hinges may have
@@ -17,21 +20,13 @@ none, (0,) or (3, 0): they count as 0 and are not written.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 
 class Projections(Protocol):
-    """Springs, hinges, volumes, pins, tethers and planes.
-
-    Attributes:
-        ORDER: Order in memory of what isometric hinges have in (4, m): "C" for NumPy, which reads the first particles
-            of all rows, then the second ones; "F" for Numba, which reads row by row: it has that from beyond the
-            second cache, in half the time where it lies in one place.
-    """
-
-    ORDER: Literal["C", "F"]
+    """Springs, hinges, volumes, pins, tethers and planes."""
 
     def project_distance(
         self,
@@ -93,7 +88,7 @@ class Projections(Protocol):
     ) -> None:
         """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
 
-        indices (4, m); stencils K and leverage W K (4, m), all three in `ORDER`; multipliers (3, m), which count as 0
+        indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m), which count as 0
         if `fresh`, whatever they hold: the first pass of a substep writes without reading. The gradient is the constant
         K, so this kernel needs no square root, arc cosine or division.
         """

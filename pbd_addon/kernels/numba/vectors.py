@@ -1,0 +1,152 @@
+"""Vectors of four numbers in one register, for kernels: position and inverse mass of a particle.
+
+LLVM makes vectors of loops over many rows, but not of what is done with x, y and z of a single row. Rows of a color lie
+all over the mesh, so that vectors over them would have to be gathered number by number. Here a particle is read and
+written as a whole, see `packing`. The type exists within compiled functions only.
+
+`a + b`, `a - b` and `number * a` are by component.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.datamodel import models
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, register_model
+
+WIDTH = 4
+ALIGNMENT = 8
+"""Of arrays [bytes]: NumPy does not align to whole vectors."""
+
+REGISTER, PLACE = ir.VectorType(ir.DoubleType(), WIDTH), ir.IntType(32)
+WEIGHT = ir.Constant(PLACE, WIDTH - 1)
+
+
+class _Vector(types.Type):
+    """The type in Numba."""
+
+    def __init__(self) -> None:
+        super().__init__("Vector")
+
+
+vector = _Vector()
+
+
+@register_model(_Vector)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, REGISTER)
+
+
+def _define(symbol: Callable[..., Any], build: str, *operands: types.Type) -> None:
+    """Let an operator of these operands be an instruction of LLVM, which takes numbers as vectors of equal ones."""
+
+    @infer_global(symbol)
+    class _Typing(ConcreteTemplate):
+        cases: ClassVar = [signature(vector, *operands)]
+
+    @lower_builtin(symbol, *operands)
+    def _generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        whole = [arg if arg.type == REGISTER else _repeated(builder, arg) for arg in args]
+        return getattr(builder, build)(*whole)
+
+
+def _repeated(builder: Any, number: Any) -> Any:
+    nothing = ir.Constant(REGISTER, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.Constant(PLACE, 0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(PLACE, WIDTH), [0] * WIDTH))
+
+
+_define(operator.add, "fadd", vector, vector)
+_define(operator.sub, "fsub", vector, vector)
+_define(operator.mul, "fmul", types.float64, vector)
+
+
+def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    data = context.make_array(sig.args[0])(context, builder, args[0]).data
+    place = builder.mul(args[1], ir.Constant(args[1].type, WIDTH))
+    return builder.bitcast(builder.gep(data, [place], inbounds=True), REGISTER.as_pointer())
+
+
+@intrinsic
+def load(typing: Any, q: Any, i: Any) -> Any:
+    """Row i of an array, (n, 4) C-contiguous float64."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        found = builder.load(_address(context, builder, sig, args))
+        found.align = ALIGNMENT
+        return found
+
+    return vector(q, i), generate
+
+
+@intrinsic
+def store(typing: Any, q: Any, i: Any, a: Any) -> Any:
+    """Set row i of an array, as `load`."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store(args[2], _address(context, builder, sig, args)).align = ALIGNMENT
+        return context.get_dummy_value()
+
+    return types.void(q, i, vector), generate
+
+
+@intrinsic
+def dot(typing: Any, a: Any, b: Any) -> Any:
+    """Product of the first three numbers of two vectors."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        products = builder.fmul(*args)
+        x, y, z = (builder.extract_element(products, ir.Constant(PLACE, axis)) for axis in range(3))
+        return builder.fadd(builder.fadd(x, y), z)
+
+    return types.float64(vector, vector), generate
+
+
+@intrinsic
+def weight(typing: Any, a: Any) -> Any:
+    """The fourth number."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.extract_element(args[0], WEIGHT)
+
+    return types.float64(vector), generate
+
+
+@intrinsic
+def way(typing: Any, a: Any) -> Any:
+    """The vector with 0 as its fourth number, so that it leaves the weight of what it is added to."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.insert_element(args[0], ir.Constant(ir.DoubleType(), 0.0), WEIGHT)
+
+    return vector(vector), generate
+
+
+@intrinsic
+def vector_of(typing: Any, x: Any, y: Any, z: Any) -> Any:
+    """A vector of three numbers and 0."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        found = ir.Constant(REGISTER, [0.0] * WIDTH)
+        for axis, number in enumerate(args):
+            found = builder.insert_element(found, number, ir.Constant(PLACE, axis))
+        return found
+
+    return vector(types.float64, types.float64, types.float64), generate
+
+
+@intrinsic
+def axes(typing: Any, a: Any) -> Any:
+    """The first three numbers, as a tuple."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        numbers = [builder.extract_element(args[0], ir.Constant(PLACE, axis)) for axis in range(3)]
+        return context.make_tuple(builder, sig.return_type, numbers)
+
+    return types.UniTuple(types.float64, 3)(vector), generate

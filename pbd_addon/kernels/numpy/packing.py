@@ -1,0 +1,19 @@
+"""NumPy takes positions as they are, axis by axis."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+ORDER: Literal["C", "F"] = "C"
+INDEX = np.int64
+PACKED = False
+
+
+def pack(p: np.ndarray, w: np.ndarray) -> np.ndarray:
+    return p
+
+
+def unpack(q: np.ndarray, p: np.ndarray) -> None:
+    pass
