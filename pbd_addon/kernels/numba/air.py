@@ -7,7 +7,9 @@ from math import factorial, floor, pi, sqrt
 import numpy as np
 
 from .compile import helper, kernel
+from .vectors import axes, load, store, vector_of
 
+ONE, TWO = np.uint64(1), np.uint64(2)
 TURN = 2.0 * pi
 THIRD = 1.0 / 3.0
 SERIES = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(9, -1, -1))
@@ -40,12 +42,13 @@ def push_by_air(
     h: float,
 ) -> None:
     step, shaded = 1 if air.shape[1] > 1 else 0, len(open_to) > 1 or open_to[0] != 1.0
-    met, impulses = np.empty((v.shape[1], 6)), np.zeros((v.shape[1], 3))
+    # Of each particle its position, and a third of the flow that it meets.
+    met, impulses = np.empty((2 * v.shape[1], 4)), np.zeros((v.shape[1], 4))
     for p in range(len(shares)):
         for axis in range(3):
             blown = 0.0 if shaded else air[axis, p * step]
-            met[p, axis] = x[axis, p]
-            met[p, 3 + axis] = (blown - moving[axis, p]) * THIRD
+            met[2 * p, axis] = x[axis, p]
+            met[2 * p + 1, axis] = (blown - moving[axis, p]) * THIRD
     edges, flow, push = np.empty((6, BLOCK)), np.empty((3, BLOCK)), np.empty((3, BLOCK))
     fx, fy, fz, gx, gy, gz = edges
     ux, uy, uz = flow
@@ -56,12 +59,10 @@ def push_by_air(
         for e in range(size):
             t = np.uint64(start + e)
             i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
-            ax, ay, az = met[i, 0], met[i, 1], met[i, 2]
-            fx[e], fy[e], fz[e] = met[j, 0] - ax, met[j, 1] - ay, met[j, 2] - az
-            gx[e], gy[e], gz[e] = met[k, 0] - ax, met[k, 1] - ay, met[k, 2] - az
-            ux[e] = met[i, 3] + met[j, 3] + met[k, 3]
-            uy[e] = met[i, 4] + met[j, 4] + met[k, 4]
-            uz[e] = met[i, 5] + met[j, 5] + met[k, 5]
+            corner = load(met, TWO * i)
+            fx[e], fy[e], fz[e] = axes(load(met, TWO * j) - corner)
+            gx[e], gy[e], gz[e] = axes(load(met, TWO * k) - corner)
+            ux[e], uy[e], uz[e] = axes(load(met, TWO * i + ONE) + load(met, TWO * j + ONE) + load(met, TWO * k + ONE))
             if shaded:
                 i, j, k, share = i * np.uint64(step), j * np.uint64(step), k * np.uint64(step), open_to[t] * THIRD
                 ux[e] += share * (air[0, i] + air[0, j] + air[0, k])
@@ -80,11 +81,10 @@ def push_by_air(
             py[e] = along * wy + through * ny
             pz[e] = along * wz + through * nz
         for e in range(size):
+            push_of_corner = vector_of(px[e], py[e], pz[e])
             for m in range(3):
-                corner = np.uint64(triangles[m, np.uint64(start + e)])
-                impulses[corner, 0] += px[e]
-                impulses[corner, 1] += py[e]
-                impulses[corner, 2] += pz[e]
+                i = np.uint64(triangles[m, np.uint64(start + e)])
+                store(impulses, i, load(impulses, i) + push_of_corner)
     for p in range(len(shares)):
         for axis in range(3):
             v[axis, p] += shares[p] * impulses[p, axis]

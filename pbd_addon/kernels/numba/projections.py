@@ -9,11 +9,12 @@ Particle indices are made unsigned, or Numba would check each for being negative
 from __future__ import annotations
 
 from math import atan2, sqrt
+from typing import Any
 
 import numpy as np
 
-from .compile import kernel
-from .vectors import axes, dot, load, store, vector_of, way, weight
+from .compile import helper, kernel
+from .vectors import axes, by_sign, dot, four, load, numbers, root, store, vector_of, way, weight
 
 LANES = 16
 """Number of hinges of a color that are computed together, in the lanes of vector registers, as in `chains`."""
@@ -24,6 +25,34 @@ SMALL = 0.1
 
 TINY = 1e-12
 TURN = 2.0 * np.pi
+
+
+@helper
+def _ends(p: np.ndarray, indices: np.ndarray, row: np.uint64) -> tuple[Any, ...]:
+    """Both particles of a distance, their packed positions, and the way from the second to the first."""
+    i, j = np.uint64(indices[0, row]), np.uint64(indices[1, row])
+    one, other = load(p, i), load(p, j)
+    return i, j, one, other, way(one - other)
+
+
+@helper
+def _pull(p: np.ndarray, ends: tuple[Any, ...], step: float) -> None:
+    i, j, one, other, d = ends
+    store(p, i, one + (weight(one) * step) * d)
+    store(p, j, other - (weight(other) * step) * d)
+
+
+@helper
+def _before(x: np.ndarray, ends: tuple[Any, ...]) -> float:
+    """Product of the way between two particles, now and at x."""
+    i, j, _, _, d = ends
+    return dot(d, vector_of(x[0, i] - x[0, j], x[1, i] - x[1, j], x[2, i] - x[2, j]))
+
+
+@helper
+def _of(values: np.ndarray, rows: tuple[np.uint64, ...]) -> Any:
+    a, b, c, d = rows
+    return four(values[a], values[b], values[c], values[d])
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:,:], f8[:,:], f8[:], f8[:], i8)")
@@ -41,26 +70,38 @@ def project_distance(
     multipliers: np.ndarray,
     passes: int,
 ) -> None:
+    # Four rows of a color at a time: roots and divisions take most of the time, and four of them as long as one. Behind
+    # the last row of a color it is computed again, and nothing comes of it.
     damped, kept, pushed = len(gamma) > 0, len(multipliers) > 0, len(alpha) - 1
     for _ in range(passes):
-        for r in range(indices.shape[1]):
-            i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
-            one, other = load(p, i), load(p, j)
-            d = way(one - other)
-            length = sqrt(dot(d, d)) + TINY
-            error = length - rest_lengths[r]
-            side = np.uint64(pushed if error < 0.0 else 0)
-            residual = error + alpha[side, r] * multipliers[r] if kept else error
-            inverse = 1.0 / length
-            if damped:
-                before = vector_of(x[0, i] - x[0, j], x[1, i] - x[1, j], x[2, i] - x[2, j])
-                residual += gamma[r] * (length - dot(d, before) * inverse)
-            step = residual * scale[side, r]
-            if kept:
-                multipliers[r] += step
-            step *= inverse
-            store(p, i, one + (weight(one) * step) * d)
-            store(p, j, other - (weight(other) * step) * d)
+        for color in range(len(starts) - 1):
+            last = starts[color + 1] - 1
+            for r in range(starts[color], last + 1, 4):
+                rows = np.uint64(r), np.uint64(min(r + 1, last)), np.uint64(min(r + 2, last)), np.uint64(min(r + 3, last))
+                a, b = _ends(p, indices, rows[0]), _ends(p, indices, rows[1])
+                c, d = _ends(p, indices, rows[2]), _ends(p, indices, rows[3])
+                length = root(four(dot(a[4], a[4]), dot(b[4], b[4]), dot(c[4], c[4]), dot(d[4], d[4]))) + TINY
+                error = length - _of(rest_lengths, rows)
+                residual = error
+                if kept:
+                    give = by_sign(error, _of(alpha[0], rows), _of(alpha[pushed], rows))
+                    residual = error + give * _of(multipliers, rows)
+                if damped:
+                    before = four(_before(x, a), _before(x, b), _before(x, c), _before(x, d))
+                    residual = residual + _of(gamma, rows) * (length - before / length)
+                step = residual * by_sign(error, _of(scale[0], rows), _of(scale[pushed], rows))
+                pulls = numbers(step / length)
+                _pull(p, a, pulls[0])
+                if r < last:
+                    _pull(p, b, pulls[1])
+                if r + 1 < last:
+                    _pull(p, c, pulls[2])
+                if r + 2 < last:
+                    _pull(p, d, pulls[3])
+                if kept:
+                    total = numbers(_of(multipliers, rows) + step)
+                    for k in range(min(4, last + 1 - r)):
+                        multipliers[r + k] = total[k]
 
 
 @kernel("f8[::1](f8[:,::1], i4[:,:], f8[:])")

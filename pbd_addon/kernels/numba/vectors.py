@@ -4,7 +4,7 @@ LLVM makes vectors of loops over many rows, but not of what is done with x, y an
 all over the mesh, so that vectors over them would have to be gathered number by number. Here a particle is read and
 written as a whole, see `packing`. The type exists within compiled functions only.
 
-`a + b`, `a - b` and `number * a` are by component.
+Operators act by component, also on a vector and a number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, register_model
@@ -63,8 +63,11 @@ def _repeated(builder: Any, number: Any) -> Any:
 
 
 _define(operator.add, "fadd", vector, vector)
+_define(operator.add, "fadd", vector, types.float64)
 _define(operator.sub, "fsub", vector, vector)
+_define(operator.mul, "fmul", vector, vector)
 _define(operator.mul, "fmul", types.float64, vector)
+_define(operator.truediv, "fdiv", vector, vector)
 
 
 def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -102,7 +105,7 @@ def dot(typing: Any, a: Any, b: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         products = builder.fmul(*args)
-        x, y, z = (builder.extract_element(products, ir.Constant(PLACE, axis)) for axis in range(3))
+        x, y, z = _extracted(builder, products, 3)
         return builder.fadd(builder.fadd(x, y), z)
 
     return types.float64(vector, vector), generate
@@ -133,12 +136,26 @@ def vector_of(typing: Any, x: Any, y: Any, z: Any) -> Any:
     """A vector of three numbers and 0."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        found = ir.Constant(REGISTER, [0.0] * WIDTH)
-        for axis, number in enumerate(args):
-            found = builder.insert_element(found, number, ir.Constant(PLACE, axis))
-        return found
+        return _inserted(builder, args)
 
-    return vector(types.float64, types.float64, types.float64), generate
+    return vector(*[types.float64] * 3), generate
+
+
+@intrinsic
+def four(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """A vector of four numbers, of as many rows."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _inserted(builder, args)
+
+    return vector(*[types.float64] * 4), generate
+
+
+def _inserted(builder: Any, numbers: Any) -> Any:
+    found = ir.Constant(REGISTER, [0.0] * WIDTH)
+    for place, number in enumerate(numbers):
+        found = builder.insert_element(found, number, ir.Constant(PLACE, place))
+    return found
 
 
 @intrinsic
@@ -146,7 +163,43 @@ def axes(typing: Any, a: Any) -> Any:
     """The first three numbers, as a tuple."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        numbers = [builder.extract_element(args[0], ir.Constant(PLACE, axis)) for axis in range(3)]
-        return context.make_tuple(builder, sig.return_type, numbers)
+        return context.make_tuple(builder, sig.return_type, _extracted(builder, args[0], 3))
 
     return types.UniTuple(types.float64, 3)(vector), generate
+
+
+@intrinsic
+def numbers(typing: Any, a: Any) -> Any:
+    """All four numbers, as a tuple."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_tuple(builder, sig.return_type, _extracted(builder, args[0], 4))
+
+    return types.UniTuple(types.float64, 4)(vector), generate
+
+
+def _extracted(builder: Any, a: Any, count: int) -> list[Any]:
+    return [builder.extract_element(a, ir.Constant(PLACE, place)) for place in range(count)]
+
+
+@intrinsic
+def root(typing: Any, a: Any) -> Any:
+    """Square roots."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(REGISTER, [REGISTER])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.sqrt.v4f64"), args)
+
+    return vector(vector), generate
+
+
+@intrinsic
+def by_sign(typing: Any, a: Any, positive: Any, negative: Any) -> Any:
+    """Numbers of `negative` where those of a are below 0, else those of `positive`."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        a, positive, negative = args
+        is_negative = builder.fcmp_ordered("<", a, ir.Constant(REGISTER, [0.0] * WIDTH))
+        return builder.select(is_negative, negative, positive)
+
+    return vector(vector, vector, vector), generate
