@@ -18,7 +18,7 @@ def decay(model: Model, h: float, second_order: bool) -> tuple[np.ndarray | None
     a fall at exactly g / drag: all of the force, limited as that of the air, see `air`.
     """
     taken = -np.expm1(-h * model.damping)
-    if not model.drag.any():
+    if not model.drags:
         return None, taken
     rate = h * model.drag * model.gravity_fraction
     return np.where(rate < 0.5, 1.0 - rate, 0.25 / np.maximum(rate, 0.5)) if second_order else np.exp(-rate), taken

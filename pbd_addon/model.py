@@ -7,6 +7,7 @@ All bodies of a scene form one set of n particles, body by body. Arrays of vecto
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -227,6 +228,11 @@ class Model(Layout):
         springs = (*far, self.shear, self.stretch, self.welds, self.seams)
         last = (*self.plane_constraints, self.contact)
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
+
+    @functools.cached_property
+    def drags(self) -> bool:
+        """Whether there is drag."""
+        return bool(self.drag.any())
 
     @property
     def springs(self) -> tuple[DistanceConstraints, ...]:

@@ -247,7 +247,8 @@ class IsometricConstraints(_HingeConstraints):
         bent = np.einsum("ijk,jk->ik", p[:, self.rows.indices[:, some]], self.stencils[:, some])
         left = bent + self.alpha[some] * self.multipliers[:, some]
         held = self.compliance[some] < NO_STIFFNESS
-        return residual_of(np.linalg.norm(left, axis=0)[held], np.linalg.norm(bent, axis=0)[held])
+        left, bent = (np.sqrt(np.einsum("ik,ik->k", q, q)) for q in (left, bent))
+        return residual_of(left[held], bent[held])
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
         some = slice(None, None, max(self.stencils.shape[1] // SAMPLE, 1))

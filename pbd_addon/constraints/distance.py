@@ -457,8 +457,7 @@ class DistanceConstraints(Constraints):
         d = p.take(start, axis=1)
         d -= p.take(end, axis=1)
         change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths[some]
-        side = np.where(change < 0.0, self.sides - 1, 0)
-        alpha = np.take_along_axis(self.alpha[:, some], side[None], axis=0)[0]
+        alpha = np.where(change < 0.0, self.alpha[-1, some], self.alpha[0, some])
         held = alpha < NO_STIFFNESS
         left = np.abs(change + alpha * self.multipliers[some])
         return residual_of(left[held], np.abs(change[held]), 1.0 / self.rest_lengths[some][held])

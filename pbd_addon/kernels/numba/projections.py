@@ -77,7 +77,12 @@ def project_distance(
         for color in range(len(starts) - 1):
             last = starts[color + 1] - 1
             for r in range(starts[color], last + 1, 4):
-                rows = np.uint64(r), np.uint64(min(r + 1, last)), np.uint64(min(r + 2, last)), np.uint64(min(r + 3, last))
+                rows = (
+                    np.uint64(r),
+                    np.uint64(min(r + 1, last)),
+                    np.uint64(min(r + 2, last)),
+                    np.uint64(min(r + 3, last)),
+                )
                 a, b = _ends(p, indices, rows[0]), _ends(p, indices, rows[1])
                 c, d = _ends(p, indices, rows[2]), _ends(p, indices, rows[3])
                 length = root(four(dot(a[4], a[4]), dot(b[4], b[4]), dot(c[4], c[4]), dot(d[4], d[4]))) + TINY
