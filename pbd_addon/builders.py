@@ -107,7 +107,7 @@ def stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
         "stretch", edges[usable], lengths[usable], geometry[usable], body[usable], w,
         ("stretch", "compression"), own[usable], rest, is_rope=area[usable] == 0.0,
     )  # fmt: skip
-    built.numbers = np.flatnonzero(np.concatenate(kept))[usable][built.rows.order]
+    built.numbers = np.flatnonzero(np.concatenate(kept))[usable][built.rows.order].astype(np.int32)
     return built
 
 
@@ -196,7 +196,7 @@ def bends(
         ),
     )  # fmt: skip
     follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")
-    return bends, Folds(hinges.T, body, angles, angles.copy(), follows, spans)
+    return bends, Folds(hinges.T, body.astype(np.int32), angles, angles.copy(), follows, spans)
 
 
 def seam_folds(layout: Layout, w: np.ndarray, welds: WeldConstraints) -> SeamFoldConstraints:

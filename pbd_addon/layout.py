@@ -66,7 +66,8 @@ class Layout:
     @property
     def rest_vertices(self) -> np.ndarray:
         """Rest positions of all particles, (n, 3) [m]."""
-        return np.concatenate([body.rest_vertices for body in self.bodies])
+        rest = [body.rest_vertices for body in self.bodies]
+        return rest[0] if len(rest) == 1 else np.concatenate(rest)
 
     def rope_edges(self) -> list[np.ndarray]:
         """Which edges of each body are ropes, (e,) bool: those without a face, unless they are seams."""
@@ -85,8 +86,10 @@ class Layout:
 
     def stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""
-        shifted = [ids + part.start for ids, part in zip(rows, self.slices)]
-        return np.concatenate(shifted), np.repeat(np.arange(len(rows)), [len(ids) for ids in rows])
+        shifted = [ids + part.start if part.start else ids for ids, part in zip(rows, self.slices)]
+        return shifted[0] if len(rows) == 1 else np.concatenate(shifted), np.repeat(
+            np.arange(len(rows)), [len(ids) for ids in rows]
+        )
 
     def maps_of_particles(self, maps: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
         """The maps that any body has, (n,) each."""

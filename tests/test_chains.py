@@ -56,7 +56,7 @@ def test_a_chain_takes_one_newton_step_together(count, damping):
     dense = jacobian(stretch, p.T).reshape(count - 1, -1)
     w = np.repeat(simulation._model.w, 3)
     values = stretch.values(p.T)
-    alpha = np.where(values < 0.0, stretch.compliance[1], stretch.compliance[0]) / h**2
+    alpha = np.where(values < 0.0, stretch.compliance[-1], stretch.compliance[0]) / h**2
     gamma = damping / h
     matrix = (dense * w) @ dense.T * (1.0 + gamma) + np.diag(alpha)
     right = -values - gamma * dense @ (p.T - x).ravel()

@@ -231,7 +231,7 @@ def test_volume():
     vertices, triangles = icosphere(2, 0.5)
     vertices = np.concatenate([vertices, 0.3 * vertices + np.array([2.0, 0.0, 0.0])])
     faces = np.concatenate([triangles, triangles + len(vertices) // 2]).T.astype(np.int64)
-    compare("volume_gradients", vertices.T.copy(), faces, np.repeat([0, 1], len(triangles)), 2)
+    compare("volume_gradients", vertices.T.copy(), Rows(faces), Rows(np.repeat([0, 1], len(triangles))), 2)
 
 
 @pytest.mark.parametrize("sides", [1, 2])

@@ -61,8 +61,8 @@ class Rows(NamedTuple):
     Attributes:
         indices: Particles of each row, (k, m) int64, or as `laid_out` has them.
         starts: Where each color begins, (colors + 1,) int.
-        body: Body index of each row, (m,) int.
-        order: Index of each row in the unsorted input, (m,) int.
+        body: Body index of each row, (m,) int32.
+        order: Index of each row in the unsorted input, (m,) int32.
         layouts: Orders of particles in which NumPy's kernels process wide colors, (colors + 1, u) int64; (0, 0) if
             there are none, or before `laid_out`.
     """
@@ -80,7 +80,8 @@ def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
     order, starts = color(indices[moving], len(w))
     order = moving[order]
     sorted_indices = np.ascontiguousarray(indices[order].T, dtype=np.int64)
-    return Rows(sorted_indices, starts, body[order], order, np.zeros((0, 0), np.int64))
+    small = body[order].astype(np.int32), order.astype(np.int32)
+    return Rows(sorted_indices, starts, *small, np.zeros((0, 0), np.int64))
 
 
 def laid_out(rows: Rows, kernels: Kernels) -> Rows:

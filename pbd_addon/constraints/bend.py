@@ -106,7 +106,6 @@ class _HingeConstraints(Constraints):
 
     def _scale(self, h: float) -> None:
         self.h = h
-        self.alpha = self.compliance / h**2
         self.gamma = self.damping_times / h
 
 
@@ -147,6 +146,10 @@ class DihedralConstraints(_HingeConstraints):
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._set_bend(materials, settings, self.geometry)
         self.weights = w[self.rows.indices]
+
+    def _scale(self, h: float) -> None:
+        super()._scale(h)
+        self.alpha = self.compliance / h**2
 
     def fold(self, angles: np.ndarray) -> None:
         """Use these rest angles of all `Folds` from now on, (h,) [rad]."""
@@ -216,6 +219,8 @@ class IsometricConstraints(_HingeConstraints):
         self._set_bend(materials, settings, np.ones(1))
         self.multipliers[:] = 0.0
         self.inverse_masses = w
+        if not self.relaxed:
+            self.k = np.ones(1)
 
     def _lay_out(self) -> None:
         super()._lay_out()
@@ -228,15 +233,19 @@ class IsometricConstraints(_HingeConstraints):
             leverage = self.inverse_masses[self.rows.indices] * self.stencils
             stiffness = (leverage * self.stencils).sum(axis=0)
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
-            self.scale = -self.k / (stiffness * brake + self.alpha)
-            self.leverage = leverage[:, :0] if self.kernels.PACKED else leverage
+            self.scale = -self.k / (stiffness * brake + self._alpha(slice(None)))
+            self.leverage = np.zeros((4, 0)) if self.kernels.PACKED else leverage
         self.fresh, self.kept = True, not self.once or fraction >= 1.0
+
+    def _alpha(self, some: slice) -> np.ndarray:
+        """Compliances of some rows for substeps of h, which few ask for, (k,)."""
+        return np.asarray(self.compliance[some] / self.h**2)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         multipliers = self.multipliers if self.kept else self.multipliers[:, :0]
         kernels.project_isometric(
             p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
-            self.alpha, self.scale, self.gamma, multipliers, self.fresh,
+            np.zeros(0) if self.fresh else self._alpha(slice(None)), self.scale, self.gamma, multipliers, self.fresh,
         )  # fmt: skip
         self.fresh = False
 
@@ -245,7 +254,7 @@ class IsometricConstraints(_HingeConstraints):
             return Residual()
         some = slice(None, None, max(self.stencils.shape[1] // SAMPLE, 1))
         bent = np.einsum("ijk,jk->ik", p[:, self.rows.indices[:, some]], self.stencils[:, some])
-        left = bent + self.alpha[some] * self.multipliers[:, some]
+        left = bent + self._alpha(some) * self.multipliers[:, some]
         held = self.compliance[some] < NO_STIFFNESS
         left, bent = (np.sqrt(np.einsum("ik,ik->k", q, q)) for q in (left, bent))
         return residual_of(left[held], bent[held])

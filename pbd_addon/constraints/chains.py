@@ -159,9 +159,9 @@ def _join(chains: list[tuple[list[int], list[int]]]) -> Family:
     is_link[ends - 1] = False
     closed = np.array([vertices[0] == vertices[-1] for vertices, _ in chains])
     return Family(
-        np.concatenate([vertices for vertices, _ in chains]).astype(np.int64),
-        np.flatnonzero(is_link),
-        np.concatenate([rows for _, rows in chains]).astype(np.int64),
+        np.concatenate([vertices for vertices, _ in chains]).astype(np.int32),
+        np.flatnonzero(is_link).astype(np.int32),
+        np.concatenate([rows for _, rows in chains]).astype(np.int32),
         int(sizes.max()) - 1,
         np.stack([(ends - sizes)[closed], ends[closed] - 2]),
     )

@@ -131,10 +131,12 @@ class DistanceConstraints(Constraints):
         order = self.rows.order
         self.unmapped = np.asarray(rest_lengths, float)[order], np.asarray(geometry, float)[order]
         self.rest_lengths, self.geometry = self.unmapped
-        self.numbers, self.yielded, self._lengthening = order, False, np.ones(len(order))
-        self._measured, self._shrink = self.rest_lengths, np.ones(len(order))
+        self.numbers, self.yielded, self._lengthening = order, False, np.broadcast_to(1.0, len(order))
+        self._measured, self._shrink = self.rest_lengths, np.ones(())
         self.fields, self.is_rope = fields, np.zeros(len(order), bool) if is_rope is None else is_rope[order]
-        self.own_compliance = np.full(len(order), np.nan) if compliance is None else compliance[order]
+        self.own_compliance = np.broadcast_to(np.nan, len(order))
+        if compliance is not None and not np.isnan(compliance).all():
+            self.own_compliance = compliance[order]
         self.multipliers = np.zeros(len(order))
         self.chains_through, self.sizes = chains_through, sizes
         self.chained: tuple[bool, ...] = ()
@@ -145,16 +147,22 @@ class DistanceConstraints(Constraints):
         self.pushed = np.zeros(0, bool)
         self.near_pins = np.zeros(0, int)
         self.sweeps = 1
+        self._strain_of_one: np.ndarray | None = None
+        self.sweep: Sweep
+        self.around_pins: Sweep | None = None
         self.relaxed, self.kept = False, True
         self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self._shrink = np.asarray(of_rows(maps.get("shrink"), self.rows.indices))
         self._combine()
-        self.geometry = self.unmapped[1] * of_rows(maps.get("stretch"), self.rows.indices)
+        self.geometry = self.unmapped[1]
+        if "stretch" in maps:
+            self.geometry = self.geometry * of_rows(maps["stretch"], self.rows.indices)
 
     def _combine(self) -> None:
-        self.rest_lengths = self._measured * self._shrink * self._lengthening
+        factors = self._shrink * self._lengthening
+        self.rest_lengths = self._measured if (factors == 1.0).all() else self._measured * factors
         self.h = 0.0
 
     def lengthen(self, factors: np.ndarray) -> None:
@@ -174,14 +182,14 @@ class DistanceConstraints(Constraints):
 
     def _relength(self) -> None:
         """Take over other rest lengths into what is prepared for substeps of h."""
-        self.strain_of_one = -self.alpha[0] / self.rest_lengths
+        self._strain_of_one = None
         self.shortest = float(self.rest_lengths.min(initial=np.inf))
         for chained in (*self.chains, *self.way_back):
             chained.values[1][:] = self.rest_lengths[chained.row_of_step]
         if self.swept is not None:
-            self.sweep[4][:] = self.rest_lengths[self.swept]
+            self.sweep = (*self.sweep[:4], self.rest_lengths[self.swept], *self.sweep[5:])
         if self.around_pins is not None:
-            self.around_pins[4][:] = self.rest_lengths[self.near_pins]
+            self.around_pins = (*self.around_pins[:4], self.rest_lengths[self.near_pins], *self.around_pins[5:])
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.inverse_masses = w
@@ -199,6 +207,7 @@ class DistanceConstraints(Constraints):
         # If all rows have equal stiffness in tension and compression, one array serves both.
         same = np.array_equal(self.compliance[0], self.compliance[1]) and np.array_equal(self.k[0], self.k[-1])
         self.sides = 1 if same else 2
+        self.compliance = self.compliance[: self.sides].copy()
         self.active = bool((self.compliance < NO_STIFFNESS).any())
         self._find_chains(materials, settings)
         self.near_pins = self._find_near_pins(len(w))
@@ -270,10 +279,10 @@ class DistanceConstraints(Constraints):
             self.multipliers[:] = 0.0
         if h != self.h:
             is_new, self.h = not self.h, h
-            self.alpha = self.compliance[: self.sides] / h**2
+            self.alpha = self.compliance / h**2
             self.gamma = self.damping_times / h
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
-            self.strain_of_one = -self.alpha[0] / self.rest_lengths
+            self._strain_of_one = None
             self.shortest = float(self.rest_lengths.min(initial=np.inf))
             self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
             if is_new:
@@ -443,11 +452,15 @@ class DistanceConstraints(Constraints):
         d = p.take(start, axis=1)
         d -= p.take(end, axis=1)
         change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths
-        return change / np.maximum(np.where(change < 0.0, self.compliance[1], self.compliance[0]), 1e-12)
+        return change / np.maximum(np.where(change < 0.0, self.compliance[-1], self.compliance[0]), 1e-12)
 
     def elastic_strain(self) -> np.ndarray:
         """Strain by the multipliers of the last substep, (m,); negative in compression."""
-        return self.strain_of_one * self.multipliers if self.h else np.zeros_like(self.multipliers)
+        if not self.h:
+            return np.zeros_like(self.multipliers)
+        if self._strain_of_one is None:
+            self._strain_of_one = -self.alpha[0] / self.rest_lengths
+        return self._strain_of_one * self.multipliers
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:

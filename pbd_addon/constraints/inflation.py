@@ -38,11 +38,12 @@ class InflationConstraints(Constraints):
     def __init__(self, volume: VolumeConstraints, skin: DistanceConstraints, pressurized: PressurizedSkin) -> None:
         self.volume, self.skin, self.pressurized = volume, skin, pressurized
         self.multipliers = volume.multipliers
-        self.piece_of_row = volume.piece_of_particle[skin.rows.indices[0]]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         inflated = any(materials[piece.body].pressure_mode != "OFF" for piece in self.volume.pieces)
-        self.active = settings.method == "XPBD" and inflated and len(self.piece_of_row) > 0
+        self.active = settings.method == "XPBD" and inflated and len(self.skin.rest_lengths) > 0
+        if self.active:
+            self.piece_of_row = self.volume.piece_of_particle[self.skin.rows.indices[0]]
 
     def begin_substep(self, h: float, fraction: float) -> None:
         """Nothing to reset: the multipliers are those of the volume and the skin."""

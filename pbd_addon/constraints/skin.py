@@ -138,8 +138,7 @@ class PressurizedSkin:
         """Set stiffnesses, inverse masses w (n,) and inertia (n,) [kg]; to be called after the kinds of constraints."""
         volume, count = self.volume, len(self.volume.pieces)
         self.springs = [*self.skin, self.struts]
-        self.pieces = [volume.piece_of_particle[rows.rows.indices[0]] for rows in self.springs]
-        self.active = settings.method == "XPBD" and volume.active and len(self.pieces[0]) > 0
+        self.active = settings.method == "XPBD" and volume.active and len(self.springs[0].rest_lengths) > 0
         self.w = self.heavy = w
         self.masses, self.island_masses = masses, np.bincount(self.islands, masses)
         self.h, self.grade = 0.0, np.zeros(0)
@@ -147,6 +146,7 @@ class PressurizedSkin:
         self.hangs = False
         if not self.active:
             return
+        self.pieces = [volume.piece_of_particle[rows.rows.indices[0]] for rows in self.springs]
         works = volume.working
         inside = np.zeros(len(w), bool)  # Ropes belong to no piece.
         inside[volume.triangles[volume.triangles < len(w)]] = True

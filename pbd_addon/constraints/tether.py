@@ -84,6 +84,7 @@ class TetherConstraints(Constraints):
     """
 
     name = "tether"
+    inverse_masses: np.ndarray
 
     def __init__(
         self, particles: np.ndarray, anchors: np.ndarray, lengths: np.ndarray, body: np.ndarray, sizes: np.ndarray
@@ -112,11 +113,13 @@ class TetherConstraints(Constraints):
     def grow(self, factors: np.ndarray) -> None:
         """Let the rest shape of each body be so many times as long, (bodies,) [1]."""
         self.grown = factors
-        self.lengths = self.unmapped * (self._longer * factors)[self.body]
+        longer = self._longer * factors
+        self.lengths = self.unmapped if (longer == 1.0).all() else self.unmapped * longer[self.body]
         self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self.weights, self.inverse_masses = w[self.particles], w
+        self.inverse_masses = w
+        self._weigh()
         used = np.array(
             [m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield for m in materials]
         )
@@ -142,6 +145,10 @@ class TetherConstraints(Constraints):
         self.particles, self.anchors, self.body = (
             each.astype(self.kernels.INDEX, copy=False) for each in (self.particles, self.anchors, self.body)
         )
+        self._weigh()
+
+    def _weigh(self) -> None:
+        self.weights = np.zeros(0) if self.kernels.PACKED else self.inverse_masses[self.particles]
 
     def follow(self, before: np.ndarray, stretch: DistanceConstraints, duration: float) -> np.ndarray:
         """Elastic strain of each body to remember, (bodies,): that of the last substep, or `before` as it has decayed.

@@ -93,6 +93,9 @@ class VolumeConstraints(Constraints):
         self.factors: np.ndarray | None = None
         self.pushed_away = np.zeros(len(self.pieces))
 
+    def _lay_out(self) -> None:
+        self.triangles, self.owners = (each.astype(self.kernels.INDEX) for each in (self.triangles, self.owners))
+
     @property
     def burst(self) -> np.ndarray:
         return np.asarray(self.opened == BURST)
@@ -178,6 +181,7 @@ class VolumeConstraints(Constraints):
 
     def measure(self, kernels: Kernels, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Volumes (pieces,) [m³], positive even if normals point inward, and gradients (3, n) [m²] at p (3, n)."""
+        self.lay_out(kernels)
         # Relative to a vertex, because products of large coordinates lose digits.
         q = p - p[:, :1]
         if len(self.rims):

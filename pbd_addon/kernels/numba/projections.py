@@ -267,7 +267,7 @@ def project_isometric(
         store(p, n, right + (weight(right) * d) * step)
 
 
-@kernel("Tuple((f8[::1], f8[:,::1]))(f8[:,::1], i8[:,:], i8[:], i8)")
+@kernel("Tuple((f8[::1], f8[:,::1]))(f8[:,::1], i4[:,:], i4[:], i8)")
 def volume_gradients(
     q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -89,7 +89,8 @@ class Projections(Protocol):
         """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
 
         indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m), which count as 0
-        if `fresh`, whatever they hold: the first pass of a substep writes without reading. The gradient is the constant
+        if `fresh`, whatever they hold: the first pass of a substep writes without reading, and
+        alpha may be (0,). The gradient is the constant
         K, so this kernel needs no square root, arc cosine or division.
         """
 
@@ -100,8 +101,8 @@ class Projections(Protocol):
 
         Args:
             q: Positions, (3, n) [m], for accuracy near the origin.
-            triangles: (3, t) int, outward.
-            pieces: Piece of each triangle, (t,) int.
+            triangles: (3, t) in `INDEX`, outward.
+            pieces: Piece of each triangle, (t,) in `INDEX`.
             piece_count: Number of pieces.
 
         Returns:
