@@ -146,7 +146,7 @@ def test_projection_is_the_step_of_the_paper(kind, seed, h):
     for _ in range(2):
         before = p.T.copy()
         values, dense = constraints.values(before), jacobian(constraints, before)
-        alpha = np.where(values < 0.0, compliance[1], compliance[0]) if compliance.ndim == 2 else compliance
+        alpha = np.where(values < 0.0, compliance[-1], compliance[0]) if compliance.ndim == 2 else compliance
         alpha = (np.zeros_like(total) if one_sided else alpha) / h**2
         step = (-values - alpha * total) / (np.einsum("rij,rij,i->r", dense, dense, w) + alpha)
         if one_sided:

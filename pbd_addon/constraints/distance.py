@@ -102,6 +102,7 @@ class DistanceConstraints(Constraints):
         numbers: Index of each row among all edges and then all diagonals of all bodies, (m,) int; set by the builder.
         yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
+        fresh: Whether multipliers are 0 so far in this substep; who adds to them sets this to false.
         sweeps: How often an iteration sweeps over edges, set for each frame, see `AGAIN`.
         near_pins: Rows that are swept several times after the chains, see `NEAR`, (k,) int.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does

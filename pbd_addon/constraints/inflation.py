@@ -88,6 +88,7 @@ class InflationConstraints(Constraints):
         kernels.inflate(
             p, blown, w, pieces, self.piece_of_row, pattern, force, size, push, skin.multipliers
         )  # fmt: skip
+        skin.fresh = False
         if moved is not None:
             p += moved
 

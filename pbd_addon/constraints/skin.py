@@ -300,6 +300,7 @@ class PressurizedSkin:
         for rows, carried in zip(self.springs, self.carried):
             if rows.active and len(carried):
                 rows.multipliers += carried
+                rows.fresh = False
                 force += kernels.edge_forces(p, rows.rows.indices, carried)
         self.carried = []
         return force

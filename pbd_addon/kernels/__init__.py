@@ -11,14 +11,14 @@ factor from a residual to a step, are computed by the constraints.
 
 Each file has the same name in three packages: `protocol` documents its functions, `numpy` and `numba` implement them.
 
-What is laid out otherwise, each in one place, because it is what takes the time of a frame:
+What is laid out otherwise, each in one place, because it is what takes the time of a frame (docs/kernels.md explains it):
 
 - NumPy does not write a color back before it reads the next: `numpy.layout`, prepared by `constraints.base`.
 - Numba solves chains of edges side by side, `LANES` in the lanes of vector registers: `numba.chains`, laid out by
   `constraints.chains.lay_out`. So it does hinges with angles, in `numba.projections`, and triangles in air, in blocks
   of `numba.air`.
-- Numba's distances, flat hinges, tethers and chains take packed particles, x, y, z and inverse mass in one vector, of
-  which they read and write a few per row: `packing` and `numba.vectors`. Consecutive kinds share them: `solver`.
+- Numba's distances, flat hinges, tethers and chains take packed particles: `packing` and `numba.vectors`. Consecutive
+  kinds share them: `solver`.
 - What a row has lies in one place for Numba, with indices of 4 bytes, and in columns for NumPy: `ORDER` and `INDEX` in
   `protocol.packing`, by `constraints.base.laid_out`.
 - Where one pass a substep is made, no multipliers are kept but for the last substep of a frame: `Constraints.once`.
