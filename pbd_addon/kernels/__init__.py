@@ -11,7 +11,7 @@ factor from a residual to a step, are computed by the constraints.
 
 Each file has the same name in three packages: `protocol` documents its functions, `numpy` and `numba` implement them.
 
-What is laid out otherwise, each in one place, because it is what takes the time of a frame (docs/kernels.md explains it):
+What is laid out otherwise, each in one place, because it is what takes the time of a frame (see docs/kernels.md):
 
 - NumPy does not write a color back before it reads the next: `numpy.layout`, prepared by `constraints.base`.
 - Numba solves chains of edges side by side, `LANES` in the lanes of vector registers: `numba.chains`, laid out by
