@@ -20,7 +20,12 @@ class ObjectCollisions(BodyPanel):
     parent = "main"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
-        draw_rows(columns(layout), context.object.pbd, "thickness", "friction")
+        draw_rows(columns(layout), context.object.pbd, "thickness", "friction", "layer")
+        running = session.get(context.scene)
+        count = running.scene_sim.simulation.crossing_layers if running is not None and running.scene_sim else 0
+        if count and context.object.pbd.layer:
+            line = "Layers stay tangled: {count} edges go through other cloth. Move the meshes apart there"
+            draw_sentence(layout, context, iface(line).format(count=count), "ERROR")
         draw_map(context, layout, "collision", "Vertex Group")
         layout.prop(context.scene.pbd, "collider_collection")
         draw_colliders(context, layout)

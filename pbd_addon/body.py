@@ -46,6 +46,8 @@ class Body:
         dynamic_mesh: Whether `Simulation.set_rest_shape` may change its rest shape.
         rail: What `slides` slide along, each at the distance that it has at the start.
         slides: Vertices that slide, given as `pins`.
+        layer: Which cloth lies outside where bodies start tangled: that with the higher number, on the side to which
+            the faces of the other look; see `layers`. 0: it is left as it is.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
@@ -79,6 +81,7 @@ class Body:
         dynamic_mesh: bool = False,
         rail: Rail | None = None,
         slides: Mapping[int, float] | Iterable[int] = (),
+        layer: int = 0,
     ) -> None:
         self.name = arguments.instance("name", name, str)
         material = Material() if material is None else material
@@ -107,6 +110,7 @@ class Body:
         if masses is not None:
             self.own_masses = arguments.per_vertex(f"{name}: masses", masses, n, above=0.0, unit="kg")
         self.maps = checked_maps(maps, n, name)
+        self.layer = arguments.whole(f"{name}: layer", layer, low=0)
         self.creases = checked_creases(creases, n, name)
         self.velocity = arguments.vector(f"{name}: velocity", velocity)
         self.angular_velocity = arguments.vector(f"{name}: angular_velocity", angular_velocity)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, sewing, solver
+from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, layers, sewing, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -58,6 +58,8 @@ class Simulation:
         kernels_name: Name of the backend in use.
         frames: The cache of simulated frames; only `Simulation` appends to it or truncates it.
         reports: Reports of all frames that were stepped, by frame.
+        crossing_layers: Number of edges of a layer that still go through another at the start, see `Body.layer`; None
+            before `begin`.
 
     Raises:
         ValueError: One sentence that names the argument.
@@ -100,8 +102,11 @@ class Simulation:
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
         self.reports: dict[int, StepReport] = {}
         self._preparation = self._prepare(build.build_model(self.bodies, planes, surfaces, settings), forces, wind)
+        self._sorted: np.ndarray | None = None
+        self.crossing_layers: int | None = None
         if not in_slices:
             finish(self._preparation)
+            self.begin(0)
 
     def _prepare(
         self, building: Generator[None, None, Model], forces: Sequence[Force], wind: Wind | None
@@ -514,9 +519,19 @@ class Simulation:
         self.begin(self.frames.first)
 
     def begin(self, frame: int) -> None:
-        """Start at frame `frame` with the initial state; forget all other frames."""
+        """Start at frame `frame` with the initial state, layers in order; forget all other frames."""
+        finish(self.beginning(frame))
+
+    def beginning(self, frame: int) -> Generator[None, None, None]:
+        """Like `begin`, in slices: the first time, layers may have to be sorted. Closed early, it changes nothing."""
         frame = arguments.whole("frame", frame)
-        self._place(self._model.initial_state())
+        if self.crossing_layers is None:
+            found = yield from layers.sort_layers(self._model, self._kernels)
+            self._sorted, self.crossing_layers = found or (None, 0)
+        state = self._model.initial_state()
+        if self._sorted is not None:
+            state.x, state.v = self._sorted.copy(), self._model.initial_velocities(self._sorted)
+        self._place(state)
         self.frames = FrameCache(frame, self._state)
         self.reports = {}
 

@@ -184,7 +184,7 @@ def test_the_disk_cache_knows_the_creases(extension, tmp_path):
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=path)
     note = session.get(bpy.context.scene).disk_note
-    assert note.startswith("The cache on disk does not fit: the mesh, Output, Rest Shape or Initial Velocity of")
+    assert note.startswith("The cache on disk does not fit: the mesh, Output, Rest Shape, Initial Velocity or Layer of")
 
 
 def spoil(obj, kind):

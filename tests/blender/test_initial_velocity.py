@@ -98,7 +98,7 @@ def test_the_disk_cache_knows_it(session, tmp_path):
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     note = session.get(bpy.context.scene).disk_note
-    assert note.endswith("the mesh, Output, Rest Shape or Initial Velocity of 'Towel' changed")
+    assert note.endswith("the mesh, Output, Rest Shape, Initial Velocity or Layer of 'Towel' changed")
 
 
 def test_what_is_too_fast_is_told(session):

@@ -259,7 +259,7 @@ def test_a_cache_of_another_garment_is_not_shown(extension, session, saved, on_d
     load(saved)
     running = session.get(bpy.context.scene)
     assert running.scene_sim is None
-    said = "The cache on disk does not fit: the mesh, Output, Rest Shape or Initial Velocity of 'Cape' changed"
+    said = "The cache on disk does not fit: the mesh, Output, Rest Shape, Initial Velocity or Layer of 'Cape' changed"
     assert running.disk_note == said
 
 

@@ -53,6 +53,7 @@ def read_body(
             dynamic_mesh=obj.pbd.rest_shape == "DYNAMIC",
             rail=_rail(obj, target) if slides else None,
             slides=slides,
+            layer=obj.pbd.layer,
         )
 
 

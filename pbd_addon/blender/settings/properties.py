@@ -160,6 +160,15 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         type=bpy.types.Object,
         poll=is_other_mesh,
     )
+    layer: Whole(
+        name="Layer",
+        description="Which cloth lies outside where objects are tangled at the start: the one with the higher number, "
+        "on the side to which the faces of the other look. A shirt 1, a jacket over it 2; 0 leaves it where it is",
+        default=0,
+        min=0,
+        soft_max=10,
+        options=set(),
+    )
     velocity: FloatVectorProperty(
         name="Velocity",
         description="Speed along the axes of the world at which it starts. A thrown towel 4 m/s",

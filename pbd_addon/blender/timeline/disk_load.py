@@ -93,7 +93,7 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
         if checksums.shape_check(member) != shape:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
         if checksums.undeformed(member) != fingerprint[5]:
-            raise PBDError(f"the mesh, Output, Rest Shape or Initial Velocity of '{obj.name}' changed")
+            raise PBDError(f"the mesh, Output, Rest Shape, Initial Velocity or Layer of '{obj.name}' changed")
         if checksums.pins(member) != fingerprint[6]:
             raise PBDError(f"other vertices of '{obj.name}' are held")
         if member.loose != fingerprint[7]:

@@ -125,9 +125,10 @@ def building(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) 
     record.invalidated = invalidated
     built = SceneSimulation(scene, objects, snapshot)
     yield from built.prepare()
+    built.simulation.use_kernels(backends.choose(scene))
+    yield from built.simulation.beginning(frame)
     if record.start is not snapshot or record.scene_sim is not None:
         raise Interruption(INTERRUPTED)
-    built.simulation.begin(frame)
     record.scene_sim = built
     record.snapshots = {frame: snapshot}
     record.notes = built.notes()

@@ -852,4 +852,7 @@ TEXTS = {
     "What meets the rest of the same cloth": "Was auf den Rest desselben Gewebes trifft",
     "Factor where the weight is 0: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "Faktor, wo das Gewicht 0 ist: Punkte nehmen ab 0.5 teil. 0 und 1 vertauschen, um die Gruppe auszulassen; mit einem Keyframe loslassen",
     "Factor where the weight is 1: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "Faktor, wo das Gewicht 1 ist: Punkte nehmen ab 0.5 teil. 0 und 1 vertauschen, um die Gruppe auszulassen; mit einem Keyframe loslassen",
+    "Layer": "Schicht",
+    "Which cloth lies outside where objects are tangled at the start: the one with the higher number, on the side to which the faces of the other look. A shirt 1, a jacket over it 2; 0 leaves it where it is": "Welches Gewebe außen liegt, wo Objekte am Anfang ineinander stecken: das mit der höheren Zahl, auf der Seite, zu der die Flächen des anderen schauen. Ein Hemd 1, eine Jacke darüber 2; 0 lässt es, wo es ist",
+    "Layers stay tangled: {count} edges go through other cloth. Move the meshes apart there": "Schichten bleiben ineinander: {count} Kanten gehen durch anderes Gewebe. Meshes dort auseinanderrücken",
 }

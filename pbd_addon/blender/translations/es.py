@@ -852,4 +852,7 @@ TEXTS = {
     "What meets the rest of the same cloth": "Lo que choca con el resto de la misma tela",
     "Factor where the weight is 0: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "Factor donde el peso es 0: los vértices participan desde 0.5. Intercambie 0 y 1 para excluir el grupo; anímelo para soltar",
     "Factor where the weight is 1: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "Factor donde el peso es 1: los vértices participan desde 0.5. Intercambie 0 y 1 para excluir el grupo; anímelo para soltar",
+    "Layer": "Capa",
+    "Which cloth lies outside where objects are tangled at the start: the one with the higher number, on the side to which the faces of the other look. A shirt 1, a jacket over it 2; 0 leaves it where it is": "Qué tela queda por fuera donde los objetos están enredados al inicio: la del número mayor, en el lado hacia el que miran las caras de la otra. Una camisa 1, una chaqueta encima 2; 0 la deja donde está",
+    "Layers stay tangled: {count} edges go through other cloth. Move the meshes apart there": "Hay capas que siguen enredadas: {count} aristas atraviesan otra tela. Separe ahí las mallas",
 }

@@ -852,4 +852,7 @@ TEXTS = {
     "What meets the rest of the same cloth": "Ce qui rencontre le reste du même tissu",
     "Factor where the weight is 0: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "Facteur là où le poids est 0 : les sommets participent à partir de 0.5. Échangez 0 et 1 pour exclure le groupe ; animez-le pour lâcher",
     "Factor where the weight is 1: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "Facteur là où le poids est 1 : les sommets participent à partir de 0.5. Échangez 0 et 1 pour exclure le groupe ; animez-le pour lâcher",
+    "Layer": "Couche",
+    "Which cloth lies outside where objects are tangled at the start: the one with the higher number, on the side to which the faces of the other look. A shirt 1, a jacket over it 2; 0 leaves it where it is": "Quel tissu est à l'extérieur où des objets sont emmêlés au début : celui du plus grand nombre, du côté vers lequel les faces de l'autre regardent. Une chemise 1, une veste par-dessus 2 ; 0 le laisse où il est",
+    "Layers stay tangled: {count} edges go through other cloth. Move the meshes apart there": "Des couches restent emmêlées : {count} arêtes traversent un autre tissu. Écartez les maillages à ces endroits",
 }

@@ -852,4 +852,7 @@ TEXTS = {
     "What meets the rest of the same cloth": "同じ布の他の部分に当たる部分",
     "Factor where the weight is 0: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "ウェイトが 0 の所の係数：0.5 以上の頂点が当たります。0 と 1 を入れ替えるとグループが除かれます。キーを打って離せます",
     "Factor where the weight is 1: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "ウェイトが 1 の所の係数：0.5 以上の頂点が当たります。0 と 1 を入れ替えるとグループが除かれます。キーを打って離せます",
+    "Layer": "レイヤー",
+    "Which cloth lies outside where objects are tangled at the start: the one with the higher number, on the side to which the faces of the other look. A shirt 1, a jacket over it 2; 0 leaves it where it is": "開始時にオブジェクトが絡み合っている場所で、どの布が外側になるか: 数の大きい方が、もう一方の面が向く側に来ます。シャツは 1、その上のジャケットは 2。0 ではそのままです",
+    "Layers stay tangled: {count} edges go through other cloth. Move the meshes apart there": "レイヤーが絡まったままです: {count} 本の辺が他の布を貫通しています。その場所でメッシュを離してください",
 }

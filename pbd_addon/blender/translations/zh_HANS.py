@@ -852,4 +852,7 @@ TEXTS = {
     "What meets the rest of the same cloth": "与同一布料其余部分相碰的部分",
     "Factor where the weight is 0: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "权重为 0 处的系数：0.5 及以上的顶点参与。交换 0 和 1 可排除该组；设关键帧可放开",
     "Factor where the weight is 1: vertices take part from 0.5 on. Exchange 0 and 1 to have the group left out; key it to let go": "权重为 1 处的系数：0.5 及以上的顶点参与。交换 0 和 1 可排除该组；设关键帧可放开",
+    "Layer": "层",
+    "Which cloth lies outside where objects are tangled at the start: the one with the higher number, on the side to which the faces of the other look. A shirt 1, a jacket over it 2; 0 leaves it where it is": "起始时物体相互缠结之处哪块布料在外侧:编号较大者,位于另一块布料的面所朝向的一侧。衬衫为 1,外面的夹克为 2;0 则保持原位",
+    "Layers stay tangled: {count} edges go through other cloth. Move the meshes apart there": "仍有布层缠结:{count} 条边穿过其他布料。请在该处将网格移开",
 }
