@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from bpy.app.translations import pgettext_iface as iface
 
+from ...layers import REST_FRAMES
 from ..kinds import Object, Scene
 from ..scene import surfaces
 from ..scene.scene_objects import live_bodies
@@ -55,6 +56,18 @@ def count_vertices(scene: Scene, objects: Iterable[Object] = ()) -> int:
 def seconds_to_prepare(count: int) -> float:
     """Estimated time to build the first frame with `count` vertices [s]."""
     return BUILD * count + BUILD_MORE * count**2
+
+
+def seconds_to_begin(scene: Scene) -> float:
+    """Estimated time to build the first frame of a scene, and to sort its layers [s]."""
+    count = count_vertices(scene)
+    hidden = sum(REST_FRAMES) if has_layers(scene) else 0
+    return seconds_to_prepare(count) + hidden * seconds_of_frame(scene, count)
+
+
+def has_layers(scene: Scene) -> bool:
+    """Whether cloth that starts tangled is sorted before the first frame."""
+    return scene.pbd.collisions != "OFF" and len({obj.pbd.layer for obj in live_bodies(scene)} - {0}) > 1
 
 
 def seconds_of_frame(scene: Scene, count: int) -> float:

@@ -159,7 +159,8 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
         if target == first and not kept:
             here = whole_snapshot(record, scene, depsgraph)
             step.clear(record, here)
-            if here.settings[scene.session_uid].settle and not record.bake:
+            hidden = here.settings[scene.session_uid].settle or cost_estimate.has_layers(scene)
+            if hidden and not record.bake:
                 _refuse_to_block(scene, depsgraph)
                 finish(_build(record, scene, depsgraph, first, here))
         if target == first:
@@ -176,16 +177,13 @@ def _refuse_to_block(scene: Scene, depsgraph: Depsgraph) -> None:
     """Raise a `LateError` if building the first frame would block a window."""
     if patience_of(depsgraph) < math.inf and is_heavy(scene):
         count = cost_estimate.count_vertices(scene)
-        seconds = cost_estimate.rounded(cost_estimate.seconds_to_prepare(count))
+        seconds = cost_estimate.rounded(cost_estimate.seconds_to_begin(scene))
         raise LateError(f"{count} vertices take about {seconds} s to prepare")
 
 
 def is_heavy(scene: Scene) -> bool:
     """Whether building the first frame would block a window."""
-    return (
-        PATIENCE < math.inf
-        and cost_estimate.seconds_to_prepare(cost_estimate.count_vertices(scene)) > cost_estimate.SLICED
-    )
+    return PATIENCE < math.inf and cost_estimate.seconds_to_begin(scene) > cost_estimate.SLICED
 
 
 def whole_snapshot(
