@@ -47,6 +47,7 @@ PICTURES = {
     "Open the seams": ("garment_open", (60, 63, 67), -0.5, SKIRT_VIEW),
     "Sew a cushion": ("garment_cushion", (1, 14, 72), 0.0, CUSHION_VIEW),
     "Sew a shirt from four panels": ("garment_shirt", (1, 16, 48), -0.57, SHIRT_VIEW),
+    "Put one garment over another": ("garment_layers", (1, 12, 48), -0.5, SKIRT_VIEW),
     "Fold pleats into a skirt": ("garment_pleats", (1, 12, 60), -0.35, PLEATS_VIEW),
     "Hold it together in rows": ("inner_rows", (1, 4, 12), 0.0, MATTRESS_VIEW),
     "Send a ball through a sheet": ("tearing_sheet", (6, 9, 20), 0.0, TEAR_VIEW),
@@ -124,6 +125,8 @@ def paint(obj):
         return stage.matte("Ball", (0.25, 0.28, 0.32))
     if obj.pbd.type == "BALLOON":
         return stage.rubber("Balloon", (0.75, 0.09, 0.06))
+    if obj.pbd.layer > 1:
+        return stage.fabric("Jacket", (0.5, 0.12, 0.06))
     return stage.fabric("Cloth", (0.05, 0.22, 0.5))
 
 

@@ -189,8 +189,13 @@ def garments(reads: Reads) -> Iterator[str]:
     sew_shirt(reads)
     yield "Sew a shirt from four panels"
 
-    reads("File › New › General", "Delete")
     for name in ("Grid", "Cylinder", "Cylinder.001", "Cylinder.002"):
+        bpy.data.objects.remove(bpy.data.objects[name])
+    layer_garments(reads)
+    yield "Put one garment over another"
+
+    reads("File › New › General", "Delete")
+    for name in ("Cone", "Cylinder", "Cylinder.001"):
         bpy.data.objects.remove(bpy.data.objects[name])
     reads("Add › Mesh › Cone", "Vertices", "Radius 1", "Radius 2", "Depth", "Base Fill Type", "Add Cloth")
     bpy.ops.mesh.primitive_cone_add(vertices=48, radius1=0.4, radius2=0.15, depth=0.5, end_fill_type="NOTHING")
@@ -251,6 +256,31 @@ def sew_shirt(reads: Reads) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     reads("Field Weights", "Gravity")
     key_gravity(shirt, 30)
+    play(48)
+
+
+def layer_garments(reads: Reads) -> None:
+    """The steps of the section about a jacket over a shirt."""
+    reads("File › New › General", "Delete")
+    reads("Add › Mesh › Cone", "Radius 1", "Radius 2", "Depth", "Add Collider")
+    bpy.ops.mesh.primitive_cone_add(radius1=0.25, radius2=0.1, depth=1.0)
+    bpy.ops.object.pbd_collider_add()
+    reads("Add › Mesh › Cylinder", "Vertices", "Radius", "Depth", "Cap Fill Type", "Location Z", "Add Cloth")
+    bpy.ops.mesh.primitive_cylinder_add(
+        vertices=48, radius=0.2, depth=0.4, end_fill_type="NOTHING", location=(0.0, 0.0, 0.2)
+    )
+    shirt = bpy.context.object
+    bpy.ops.object.pbd_add(type="CLOTH")
+    reads("Edit Mode", "Object Mode")
+    bpy.ops.object.mode_set(mode="EDIT")
+    loop_cut(shirt, 11)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    shirt.scale.x = 1.2
+    bpy.ops.object.duplicate()
+    jacket = bpy.context.object
+    jacket.rotation_euler.z = 1.5707963
+    reads("Layer", "Layer")
+    jacket.pbd.layer, shirt.pbd.layer = 2, 1
     play(48)
 
 

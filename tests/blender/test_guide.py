@@ -13,6 +13,8 @@ import pytest
 import scenes
 from scenes import go, shown
 
+from crossings import count_between
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 BLENDERS_OWN = {
@@ -362,6 +364,25 @@ def test_garments(extension):
         assert places[:, 2].max() > 0.23  # on the shoulders, with the sleeves around the arms
         assert np.abs(places[:, 0]).max() > 0.5
 
+    def is_outside(page):
+        jacket, shirt = body(), bpy.data.objects["Cylinder"]
+        assert (jacket.name, jacket.pbd.layer, shirt.pbd.layer) == ("Cylinder.001", 2, 1)
+        corners = np.array([polygon.vertices for polygon in jacket.data.polygons])
+        triangles = np.concatenate([corners[:, :3], corners[:, [0, 2, 3]]])
+        through = [in_world(obj, obj.data.vertices) for obj in (jacket, shirt)]
+        assert count_between(through[0], triangles, through[1], triangles) > 50
+        deep = np.ptp(through[1][:, :2], axis=0)
+        said = page.number("Put one garment over another", r"by up to (\d+) cm")
+        assert 50.0 * (deep[0] - deep[1]) == pytest.approx(said, abs=0.1)
+        for frame in (1, 12, 48):
+            go(frame)
+            assert count_between(shown(jacket), triangles, shown(shirt), triangles) == 0, frame
+            out, within = (np.hypot(*shown(obj)[:, :2].T).mean() for obj in (jacket, shirt))
+            assert out > within
+
+    def in_world(obj, vertices):
+        return np.array([obj.matrix_world @ vertex.co for vertex in vertices])
+
     def has_pleats(page):
         heading = "Fold pleats into a skirt"
         pleats = folds(60)
@@ -385,7 +406,7 @@ def test_garments(extension):
         normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
         return np.degrees(np.arccos((normals * np.roll(normals, 1, axis=0)).sum(axis=-1).clip(-1.0, 1.0)))
 
-    outcomes = (is_sewn, is_open, is_a_cushion, is_a_shirt, has_pleats)
+    outcomes = (is_sewn, is_open, is_a_cushion, is_a_shirt, is_outside, has_pleats)
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))
 
 
