@@ -42,6 +42,9 @@ BESIDE = 0.7
 """What is at an angle of more than 45° from the normal at a border is beside the cloth: it is on neither side. What is
 above the border has a side: two garments may end at the same height."""
 
+SLICE = 1000
+"""Vertices whose nearest points are found in one slice; with 16,000 triangles it takes 0.2 s."""
+
 FIRM = 1e12
 """A strength that no tension exceeds [N/m]."""
 
@@ -146,8 +149,7 @@ def _push_out(
     for _ in range(MOST_ROUNDS if inner else 0):
         is_tangled = False
         for cloth in inner:
-            is_tangled |= _push_out_of(x, cloth, outer, moves, farther, kernels)
-            yield
+            is_tangled |= yield from _push_out_of(x, cloth, outer, moves, farther, kernels)
         if not is_tangled:
             break
         was_tangled = True
@@ -156,7 +158,7 @@ def _push_out(
 
 def _push_out_of(
     x: np.ndarray, inner: Cloth, outer: Cloth, moves: np.ndarray, farther: np.ndarray, kernels: Kernels
-) -> bool:
+) -> Generator[None, None, bool]:
     """One round for one inner cloth; whether there was anything to do.
 
     farther: How far off particles are put beyond the distance, (n,) [m]; raised where they cross, in place.
@@ -166,7 +168,11 @@ def _push_out_of(
     crossing = np.zeros(len(x), bool)
     crossing[of_outer] = crossing[through_outer] = True
     vertices = outer.vertices[moves[outer.vertices]]
-    feet = _feet(x[vertices], x, inner)
+    parts = []
+    for start in range(0, max(len(vertices), 1), SLICE):
+        parts.append(_feet(x[vertices[start : start + SLICE]], x, inner))
+        yield
+    feet = Feet(*map(np.concatenate, zip(*parts)))
     is_behind = (feet.gaps < 0.0) & ~feet.is_beyond
     if not crossing.any() and not is_behind.any():
         return False
