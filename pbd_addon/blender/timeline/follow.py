@@ -159,8 +159,9 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
         if target == first and not kept:
             here = whole_snapshot(record, scene, depsgraph)
             step.clear(record, here)
-            hidden = here.settings[scene.session_uid].settle or cost_estimate.has_layers(scene)
-            if hidden and not record.bake:
+            settles = here.settings[scene.session_uid].settle
+            sorts = cost_estimate.has_layers(scene) and not _would_block(scene, depsgraph)  # else playback does
+            if (settles or sorts) and not record.bake:
                 _refuse_to_block(scene, depsgraph)
                 finish(_build(record, scene, depsgraph, first, here))
         if target == first:
@@ -175,10 +176,14 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
 
 def _refuse_to_block(scene: Scene, depsgraph: Depsgraph) -> None:
     """Raise a `LateError` if building the first frame would block a window."""
-    if patience_of(depsgraph) < math.inf and is_heavy(scene):
+    if _would_block(scene, depsgraph):
         count = cost_estimate.count_vertices(scene)
         seconds = cost_estimate.rounded(cost_estimate.seconds_to_begin(scene))
         raise LateError(f"{count} vertices take about {seconds} s to prepare")
+
+
+def _would_block(scene: Scene, depsgraph: Depsgraph) -> bool:
+    return patience_of(depsgraph) < math.inf and is_heavy(scene)
 
 
 def is_heavy(scene: Scene) -> bool:
