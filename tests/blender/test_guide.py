@@ -22,6 +22,7 @@ BLENDERS_OWN = {
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
     "Select Boundary Loop", "Vertices", "Base Fill Type", "Location", "Assign to New Group", "Cylinder", "Location X",
+    "Cap Fill Type",
     "Rotation Y", "Faces", "3D Cursor",
 }  # fmt: skip
 
@@ -127,7 +128,7 @@ def blenders_words():
 
 IN_BLENDERS_MENUS = {
     "Edit", "Preferences", "Get Extensions", "˅", "Install from Disk…", "N", "Armature Deform", "Make Local",
-    "Relations", "Parent", "Time Stretching",
+    "Relations", "Parent", "Time Stretching", "Recalculate Outside",
 }  # fmt: skip
 """Texts that menus of Blender's give to what has another name."""
 
