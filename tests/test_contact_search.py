@@ -15,7 +15,7 @@ from pbd_addon import PRESETS, Body, Collider, Material, Simulation
 from pbd_addon.contact import patches
 from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, SurfacePair
 from pbd_addon.contact.surface import Surface
-from pbd_addon.kernels import EDGES, FACE, numpy as numpy_kernels
+from pbd_addon.kernels import EDGES, FACE, POINTS, available, load, numpy as numpy_kernels
 from pbd_addon.kernels.numpy import contact as numpy_contact
 
 pytestmark = pytest.mark.slow
@@ -139,7 +139,7 @@ def hold(pair: SurfacePair, p: Places) -> bool:
     """Whether all motion bounds hold at positions p, (3, n)."""
     for each in pair.motion_bounds:
         deviation = each.deviation(numpy_kernels, p)
-        if not (each.is_valid and each.holds_as_a_whole(deviation)) or len(each.violations(p, deviation).particles):
+        if not (each.is_valid and each.holds_as_a_whole(deviation)) or len(each.violations(deviation)):
             return False
     return pair.height_fields.hold(numpy_kernels, p)
 
@@ -198,7 +198,7 @@ def needed(pair: SurfacePair, one: Mesh, other: Mesh, x: Places, sharp: dict[Mes
 
 def rows_by_kind(pair: SurfacePair) -> dict[int, list[tuple]]:
     rows = pair.candidates
-    return {kind: key(rows.particles[:, rows.kind == kind].T, kind) for kind in (FACE, EDGES)}
+    return {kind: key(rows.particles[:, rows.kind == kind].T, kind) for kind in (FACE, EDGES, POINTS)}
 
 
 def check(
@@ -353,8 +353,9 @@ def test_to_search_again_finds_what_a_whole_search_finds(radius, is_smooth, monk
     bent[:, 2] = radius * EDGE * (1.0 - np.cos(angle))
     p = np.ascontiguousarray(bent.T)
     deviation = bound.deviation(numpy_kernels, p)
-    outside = bound.violations(p, deviation).particles
+    outside = bound.violations(deviation)
     bound.widen(outside, deviation)
+    bound.margin[outside] *= 40.0  # or nothing of so smooth a sheet would come near
     is_late = np.zeros(len(flat), bool)
     is_late[outside] = True
     is_late[pair.height_fields.renew(numpy_kernels, p)] = True
@@ -365,6 +366,52 @@ def test_to_search_again_finds_what_a_whole_search_finds(radius, is_smooth, monk
     whole = rows_by_kind(pair)
     assert {kind: sorted(keys) for kind, keys in again.items()} == {kind: sorted(keys) for kind, keys in whole.items()}
     assert len(whole[FACE]) > 20
+
+
+@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["cloth", "collider", "cloth, fast"])
+def test_to_search_again_near_others_finds_what_a_whole_search_finds(kind, seed, kernels):
+    """Where some vertices have left their bounds, near what moves and whose bound is older; the planes are of now."""
+    backend, rng = load(kernels), np.random.default_rng(seed)
+    flat, quads = grid(16, 14, 16 * EDGE, 14 * EDGE)
+    one = Mesh(flat + motion(flat, rng, 0.5 * EDGE), quads, 0)
+    if kind == "collider":
+        vertices, faces = icosphere(3, 6 * EDGE)
+        collider, place = Collider(vertices, faces), vertices - np.array([0.0, 0.0, 6.8 * EDGE])
+    else:
+        (place, faces), collider = grid(12, 12, 14 * EDGE, 14 * EDGE), None
+        place = turned(place, 0.5, 2) + motion(place, rng, 0.5 * EDGE) - np.array([0.0, 0.0, 0.8 * EDGE])
+    other = Mesh(place, faces, len(flat))
+    pair = SurfacePair(one.surface, other.surface, 0, DISTANCE, points_only=kind == "cloth, fast", collider=collider)
+    mine, theirs = pair.motion_bounds
+    x = np.ascontiguousarray(np.concatenate([one.x, other.x]).T)
+    step = motion(x.T, rng, 0.1 * EDGE).T + np.repeat([[0.0], [0.0], [0.1 * EDGE]], x.shape[1], axis=1)
+    step[:, mine.part] *= -1.0
+    theirs.predict(x, x + step)
+    theirs.advance(1.0)
+    x = x + step
+    mine.predict(x, x + step)
+    pair.query(backend, x)
+    before = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
+    strays = np.linalg.norm(flat - rng.uniform(-3.0, 3.0, 3) * [EDGE, EDGE, 0.0], axis=1) < 2.0 * EDGE
+    p = x + step
+    p[:, mine.part][:, strays] += 0.5 * EDGE * rng.normal(size=(3, 1))
+    deviation = mine.deviation(backend, p)
+    outside = mine.violations(deviation)
+    assert 0 < len(outside) <= strays.sum()
+    mine.widen(outside, deviation)
+    mine.margin[outside] *= 2.0
+    assert not len(mine.violations(deviation))
+    is_late = np.zeros(x.shape[1], bool)
+    is_late[outside] = True
+    pair.query_again(backend, x, is_late)
+    again, rows = rows_by_kind(pair), pair.candidates
+    np.testing.assert_allclose(backend.closest_points(x, rows.particles, rows.kind)[2], rows.normals, atol=1e-12)
+    pair.query(backend, x)
+    whole = rows_by_kind(pair)
+    assert {kind: sorted(keys) for kind, keys in again.items()} == {kind: sorted(keys) for kind, keys in whole.items()}
+    assert any(set(keys) > before[kind] for kind, keys in again.items())
 
 
 @pytest.mark.parametrize("speed", SPEEDS)

@@ -529,10 +529,12 @@ def test_cones():
     members = case.random.integers(0, count, member_starts[-1])
     for is_wanted in (case.random.random(count) < 0.5, np.zeros(count, bool)):
         compare("normal_cones", case.x, triangles, starts, member_starts, members, is_wanted)
-    axes = NUMPY.unit_normals(case.x[::-1].copy(), triangles)
-    arguments = triangles, axes, case.some(triangles.shape[1], low=0.0)
-    assert 0 < NUMPY.outside_cones(case.x, *arguments).sum() < triangles.shape[1]
-    compare("outside_cones", case.x, *arguments)
+    patches = np.flatnonzero(case.random.random(count) < 0.5)
+    level = case.x * np.array([[1.0], [1.0], [0.01]])
+    axes = NUMPY.unit_normals(level, triangles[:, starts[patches]])
+    arguments = triangles, starts, patches, axes, case.some(len(patches), low=0.0)
+    assert 0 < NUMPY.outside_cones(level, *arguments).sum() < len(patches)
+    compare("outside_cones", level, *arguments)
 
 
 def test_deviations():

@@ -133,30 +133,42 @@ class SurfacePair:
 
         x: positions at the beginning of the substep, (3, N) [m].
         """
-        one, other = self.motion_bounds
-        ranges = {surface: surface.motion_bound.ranges(one is not other) for surface in (self.one, self.other)}
-        cells = self._meeting_cells(kernels, ranges)
-        pairs = self._pair_primitives(kernels, x, ranges, cells, self.distance)
-        self.candidates = concatenate([self._cull(kernels, x, *each) for each in pairs])
-        self._queried = one.version, other.version
+        ranges = self._ranges()
+        self.candidates = self._find(kernels, x, ranges, self._meeting_cells(kernels, ranges))
+        self._queried = self.motion_bounds[0].version, self.motion_bounds[1].version
 
     def query_again(self, kernels: Kernels, x: np.ndarray, is_late: np.ndarray) -> None:
         """Find anew the candidates with particles is_late (N,) whose margins or height fields have changed since.
 
-        For a surface with itself; x: as in `query`.
+        x: as in `query`.
         """
-        ranges = {self.one: self.one.motion_bound.ranges(False)}
-        start = x.copy()
-        start[:, self.one.part] = self.one.motion_bound.start  # from where the margins count
+        ranges = self._ranges()
         cells = self._late_cells(kernels, ranges, is_late, self.distance)
-        cells = cells[:, ~self.height_fields.is_left_out(cells)]
-        pairs = self._pair_primitives(kernels, start, ranges, cells, self.distance)
-        found = concatenate([self._cull(kernels, start, *each) for each in pairs])
+        if self.one is self.other:
+            cells = cells[:, ~self.height_fields.is_left_out(cells)]
+        found = self._find(kernels, x, ranges, cells)
         kept, late = (
             is_late.take(each.particles).any(axis=0) == wanted
             for each, wanted in ((self.candidates, False), (found, True))
         )
         self.candidates = concatenate([self.candidates.take(kept), found.take(late)])
+
+    def _ranges(self) -> dict[Surface, Ranges]:
+        """Where the vertices of both surfaces can be."""
+        with_drift = self.one is not self.other
+        return {surface: surface.motion_bound.ranges(with_drift) for surface in (self.one, self.other)}
+
+    def _find(self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Ranges], cells: np.ndarray) -> Candidates:
+        """Candidates of pairs of cells (2, k) for as long as the motion bounds hold, with planes at x (3, N)."""
+        start = x.copy()  # from where the margins of each surface count
+        for bound in self.motion_bounds:
+            start[:, bound.part] = bound.start
+        pairs = self._pair_primitives(kernels, start, ranges, cells, self.distance)
+        found = concatenate([self._cull(kernels, start, *each) for each in pairs])
+        if np.array_equal(x, start):
+            return found
+        weights, _, normals = kernels.closest_points(x, found.particles, found.kind)
+        return found._replace(weights=weights, normals=normals)
 
     def late_candidates(self, kernels: Kernels, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""

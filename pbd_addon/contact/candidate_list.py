@@ -17,8 +17,8 @@ from .penetration import Penetration
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
 
-CLAMP_VERTICES, CLAMP_SHARE = 2000, 0.1
-"""In surfaces of more vertices, up to this share of them is clamped to their bounds rather than queried again."""
+LATE_SHARE = 0.02
+"""Up to this share of the vertices of a surface are queried again alone, rather than all of it."""
 
 FINAL_MARGIN = 0.4
 """Share of the smallest kept distance by which vertices may be beyond their margins where only the guard follows."""
@@ -103,13 +103,14 @@ class CandidateList:
 
         Args:
             kernels: Module of kernels.
-            p: Positions after the substep, (3, N) [m]; changed where they are clamped.
+            p: Positions after the substep, (3, N) [m].
             x: Positions before it, (3, N) [m].
             final: Whether only the crossing guard follows. What a query leaves out is farther apart than the distance,
                 so that there is room to be beyond the margins without crossing.
         """
         is_late = np.zeros(p.shape[1], bool)
-        expired = {surface for surface in self._surfaces if self._has_expired(kernels, p, x, surface, final, is_late)}
+        expired = {surface for surface in self._surfaces if self._has_expired(kernels, p, surface, final, is_late)}
+        lost: dict[SurfacePair, np.ndarray] = {}
         for pair in self.pairs:
             if pair.one is not pair.other or pair.points_only:
                 continue
@@ -117,7 +118,7 @@ class CandidateList:
                 pair.height_fields.forget()
                 pair.height_fields.find(kernels, p)
             elif not final and not pair.height_fields.hold(kernels, p):
-                is_late[pair.height_fields.renew(kernels, p)] = True
+                lost[pair] = pair.height_fields.renew(kernels, p)
         smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.height_fields.is_smooth}
         for pair in self.pairs:
             if smooth and pair.one is not pair.other and _are_neighbors(x, pair.one, pair.other):
@@ -125,15 +126,20 @@ class CandidateList:
         for surface in expired:
             surface.motion_bound.predict(x, p, surface in smooth)
         stale = [pair for pair in self.pairs if pair.is_stale]
-        late = [pair for pair in self.pairs if pair.one is pair.other and is_late[pair.one.part].any()]
+        late = {}
+        for pair in self.pairs:
+            if not pair.is_stale:
+                of_pair = is_late.copy()
+                of_pair[lost.get(pair, [])] = True
+                if any(of_pair[bound.part].any() for bound in pair.motion_bounds):
+                    late[pair] = of_pair
         if not stale and not late:
             return False
         began = time.perf_counter()
         for pair in stale:
             pair.query(kernels, x)
-        for pair in late:
-            if pair not in stale:
-                pair.query_again(kernels, x, is_late)
+        for pair, of_pair in late.items():
+            pair.query_again(kernels, x, of_pair)
         self.rows = self._filter(concatenate([pair.candidates for pair in self.pairs]))
         self.query_seconds += time.perf_counter() - began
         return True
@@ -151,7 +157,7 @@ class CandidateList:
             if surface not in self._obstacles:
                 deviation = bound.deviation(kernels, p)
                 if bound.holds_as_a_whole(deviation):
-                    violating[bound.violations(p, deviation, 1.01 * self.final_margin).particles] = True
+                    violating[bound.violations(deviation, 1.01 * self.final_margin) + bound.part.start] = True
                 else:
                     violating[surface.part] = True
         for pair in self.pairs:
@@ -167,15 +173,8 @@ class CandidateList:
             candidates = candidates.take(parts)
         return self._penetration.filter(self._seam_neighbors.bring_closer(candidates))
 
-    def _is_alone(self, x: np.ndarray, surface: Surface) -> bool:
-        """Whether nothing else is near a surface, so that wider margins change nothing but what meets itself."""
-        others = [pair for pair in self.pairs if pair.one is not pair.other and surface in (pair.one, pair.other)]
-        return not any(_are_neighbors(x, pair.one, pair.other) for pair in others)
-
-    def _has_expired(
-        self, kernels: Kernels, p: np.ndarray, x: np.ndarray, surface: Surface, final: bool, is_late: np.ndarray
-    ) -> bool:
-        """Whether a surface needs a new bound; clamps few vertices to theirs instead, see `update`."""
+    def _has_expired(self, kernels: Kernels, p: np.ndarray, surface: Surface, final: bool, is_late: np.ndarray) -> bool:
+        """Whether a surface needs a new bound; few vertices outside of theirs are late instead, (N,) bool."""
         bound, is_collider = surface.motion_bound, surface in self._obstacles
         if is_collider and bound.is_set and self.is_still[self._obstacles.index(surface)]:
             return False
@@ -186,18 +185,12 @@ class CandidateList:
             bound.observe(deviation)  # where the bound has run out too, or one of one substep would never grow
         if not bound.is_valid or not bound.holds_as_a_whole(deviation):
             return True
-        outside, clamped = bound.violations(p, deviation, self.final_margin if final else 0.0)
-        if not len(outside):
-            return False
-        size = len(surface.vertices)
-        if final and not is_collider and size > CLAMP_VERTICES and len(outside) <= CLAMP_SHARE * size:
-            p[:, outside] = clamped
-            return False
-        if not final and len(outside) <= CLAMP_SHARE * size and self._is_alone(x, surface):
-            bound.widen(outside - surface.part.start, deviation)
-            is_late[outside] = True
-            return False
-        return True
+        outside = bound.violations(deviation, self.final_margin if final else 0.0)
+        if is_collider or len(outside) > LATE_SHARE * len(surface.vertices):
+            return len(outside) > 0
+        bound.widen(outside, deviation)
+        is_late[outside + surface.part.start] = True
+        return False
 
 
 def _are_neighbors(x: np.ndarray, one: Surface, other: Surface) -> bool:

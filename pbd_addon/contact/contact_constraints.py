@@ -100,12 +100,15 @@ class ContactConstraints(Constraints):
         self._touched = np.zeros((2, self.n), bool)
         self._contacts = Contacts.none()
         self._rounds: list[Contacts] = []
-        self.h = self._fraction = 0.0
+        self.h = self._fraction = self._start = 0.0
 
     def rewind(self, fraction: float) -> None:
         """Put the colliders where they were at a fraction of the frame: a substep from there is tried again."""
-        self.candidate_list.invalidate()
-        self._fraction = fraction
+        if fraction == self._start:
+            self.candidate_list.advance(fraction - self._fraction)
+        else:
+            self.candidate_list.invalidate()
+        self._fraction = self._start = fraction
         self.penetration.is_squeezed = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
@@ -147,7 +150,7 @@ class ContactConstraints(Constraints):
         A substep from `fraction` of it follows.
         """
         nothing = np.zeros((3, 0))
-        self._fraction = fraction
+        self._fraction = self._start = fraction
         self._path = np.concatenate([nothing, *start], axis=1), np.concatenate([nothing, *end], axis=1)
         self.candidate_list.set_still([np.array_equal(a, b) for a, b in zip(start, end)])
         for part in (self._x, self._p):
@@ -215,7 +218,7 @@ class ContactConstraints(Constraints):
             self._x[:, self.n :] = self._p[:, self.n :]
             self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
         self.candidate_list.advance(fraction - self._fraction)
-        self._fraction = fraction
+        self._start, self._fraction = self._fraction, fraction
         self.is_crossing_free = True
         self.unprojected = None
         self._is_first_pass, self._is_far = True, False

@@ -8,6 +8,7 @@ is checked in every substep.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -41,12 +42,12 @@ class HeightFields:
         self._surface, self._levels = surface, surface.patches.levels
         self.is_smooth = self.are_known = False
         self.is_flat = [np.zeros((2, level.count), bool) for level in self._levels]
-        self._note([(level, np.zeros(0, int), np.zeros((3, 0)), np.zeros(0)) for level in self._levels])
+        self._checks: list[tuple[Partition, np.ndarray, np.ndarray, np.ndarray]] = []
 
     def find(self, kernels: Kernels, p: np.ndarray) -> None:
         """Find those at positions p (3, N) [m]; those that were there are more likely to stay."""
         found: list[np.ndarray] = []
-        checks = []
+        self._checks = []
         is_known = np.zeros(1, bool)  # as part of a larger neighborhood
         for level, before in zip(self._levels, self.is_flat):
             is_known = is_known.repeat(level.count // len(is_known))
@@ -65,21 +66,10 @@ class HeightFields:
             most = np.where(is_flat[0], 0.0, -np.inf)
             np.maximum.at(most, level.members[rows], turn[rows])
             checked = np.flatnonzero(most >= 0.0)
-            checks.append((level, checked, axes[:, checked], wide - most[checked]))
+            self._checks.append((level, checked, axes.take(checked, axis=1), np.cos(wide - most[checked])))
             found.append(is_flat)
             is_known = is_known | is_flat[1]
         self.is_flat, self.are_known = found, True
-        self._note(checks)
-
-    def _note(self, checks: list[tuple[Partition, np.ndarray, np.ndarray, np.ndarray]]) -> None:
-        """Note what is to be checked: of each partition some patches (k,), their axes (3, k) and half-angles (k,)."""
-        parts = []
-        for level, checked, axes, room in checks:
-            places, counts = level.places_of(checked)
-            parts.append((places, axes.repeat(counts, axis=1), np.cos(room).repeat(counts)))
-        self._places, self._axes, self._cosines = (np.concatenate(each, axis=-1) for each in zip(*parts))
-        self._splits = np.cumsum([len(places) for places, _, _ in parts])[:-1]
-        self._triangles = self._surface.faces_by_patch.take(self._places, axis=1)
 
     def is_left_out(self, cells: np.ndarray) -> np.ndarray:
         """Which pairs of cells (2, k) cannot meet, (k,) bool."""
@@ -93,33 +83,36 @@ class HeightFields:
 
     def hold(self, kernels: Kernels, p: np.ndarray) -> bool:
         """Whether all are still known to be height fields at p (3, N) [m]."""
-        return not kernels.outside_cones(p, self._triangles, self._axes, self._cosines).any()
+        return not any(are_outside.any() for are_outside in self._are_outside(kernels, p))
 
     def forget(self) -> None:
         """Let nothing be a height field."""
         self.is_flat = [np.zeros((2, level.count), bool) for level in self._levels]
 
     def renew(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
-        """Find them anew at p (3, N) [m]; particles of those that are none any more, (k,) int."""
+        """Find them anew at p (3, N) [m]; particles of those that are none any more, some repeated, (k,) int."""
         before = self.is_flat
         self.find(kernels, p)
         lost = []
         for level, old, now in zip(self._levels, before, self.is_flat):
-            is_lost = (old & ~now).any(axis=0)
-            is_lost[level.members[is_lost[level.center]]] = True
-            lost.append(self._surface.faces_by_patch[:, level.places_of(np.flatnonzero(is_lost))[0]].ravel())
-        return np.unique(np.concatenate(lost))
+            lost.append(self._particles_around(level, (old & ~now).any(axis=0)))
+        return np.concatenate(lost)
 
     def outside(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
-        """Particles of pieces that are no longer known to be height fields at p (3, N), (k,) int."""
-        is_outside = kernels.outside_cones(p, self._triangles, self._axes, self._cosines)
-        if not is_outside.any():
-            return np.zeros(0, int)
-        particles = []
-        parts = zip(np.split(self._places, self._splits), np.split(is_outside, self._splits))
-        for level, (places, are_outside) in zip(self._levels, parts):
+        """Particles of pieces that are no longer known to be height fields at p (3, N), some repeated, (k,) int."""
+        particles = [np.zeros(0, int)]
+        for (level, checked, _, _), are_outside in zip(self._checks, self._are_outside(kernels, p)):
             unknown = np.zeros(level.count, bool)
-            unknown[level.patch_of(places[are_outside])] = True
-            unknown[level.members[unknown[level.center]]] = True
-            particles.append(self._surface.faces_by_patch[:, level.places_of(np.flatnonzero(unknown))[0]].ravel())
-        return np.unique(np.concatenate(particles))
+            unknown[checked[are_outside]] = True
+            particles.append(self._particles_around(level, unknown))
+        return np.concatenate(particles)
+
+    def _are_outside(self, kernels: Kernels, p: np.ndarray) -> Iterator[np.ndarray]:
+        """Which of the checked patches of each partition have normals outside their cones at p (3, N), (k,) bool."""
+        for level, *check in self._checks:
+            yield kernels.outside_cones(p, self._surface.faces_by_patch, level.first_faces, *check)
+
+    def _particles_around(self, level: Partition, is_meant: np.ndarray) -> np.ndarray:
+        """Particles of patches (patches,) bool and of the neighborhoods that they are in, some repeated, (k,) int."""
+        is_meant[level.members[is_meant[level.center]]] = True
+        return self._surface.faces_by_patch[:, is_meant.repeat(np.diff(level.first_faces))].ravel()

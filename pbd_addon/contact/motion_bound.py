@@ -42,9 +42,6 @@ ERROR_MARGIN = 1.5
 SPEED_MARGIN, MAX_EXTRA_MARGIN = 0.1, 0.35
 """... or this share of its displacement, if that is more; and the most that is added, in edges."""
 
-WIDENING = 2.25
-"""Least growth of a margin that a vertex has left, relative to where it is."""
-
 EXACT_MARGIN = 1e-6
 """Margin of a collider, in edges: it moves exactly as predicted, up to rounding."""
 
@@ -62,18 +59,6 @@ class Deviation(NamedTuple):
 
     square: np.ndarray
     drift: np.ndarray
-
-
-class Violations(NamedTuple):
-    """Vertices that left their bounds.
-
-    Attributes:
-        particles: Their numbers, (k,) int.
-        clamped: The nearest positions within their bounds, (3, k) [m].
-    """
-
-    particles: np.ndarray
-    clamped: np.ndarray
 
 
 class MotionBound:
@@ -185,19 +170,9 @@ class MotionBound:
         drift = deviation.drift
         return self.self_only or bool((drift >= self._drift_low).all() and (drift <= self._drift_high).all())
 
-    def violations(self, p: np.ndarray, deviation: Deviation, extra_margin: float = 0.0) -> Violations:
-        """Vertices that are outside of their bounds at the end of this substep.
-
-        Args:
-            p: Positions of all particles then, (3, N) [m].
-            deviation: There.
-            extra_margin: Added to all margins [m].
-        """
-        outside = np.flatnonzero(deviation.square > (self.margin + extra_margin) ** 2)
-        excess = 0.99 * (self.margin[outside] + extra_margin) / np.sqrt(deviation.square[outside]) - 1.0
-        particles = outside + self.part.start
-        predicted = self.start[:, outside] + self._age * self._relative_step[:, outside] + deviation.drift[:, None]
-        return Violations(particles, p[:, particles] + (p[:, particles] - predicted) * excess)
+    def violations(self, deviation: Deviation, extra_margin: float = 0.0) -> np.ndarray:
+        """Vertices that are outside of their bounds, all margins with `extra_margin` [m] more, (k,) int."""
+        return np.flatnonzero(deviation.square > (self.margin + extra_margin) ** 2)
 
     def ranges(self, with_drift: bool) -> list[tuple[np.ndarray, np.ndarray]]:
         """Lower and upper corners of boxes around each vertex, (3, n) [m] each: one for the duration of the bound.
@@ -213,8 +188,9 @@ class MotionBound:
 
     def widen(self, outside: np.ndarray, deviation: Deviation) -> None:
         """Give some of the vertices (k,) margins that their deviation is within, and as much as it can still grow."""
-        growth = max(ERROR_MARGIN * self._duration / self._age, WIDENING)
-        self.margin[outside] = growth * np.sqrt(deviation.square[outside])
+        off = np.sqrt(deviation.square[outside])
+        growth = ERROR_MARGIN * self._duration / self._age - 1.0
+        self.margin[outside] = off + np.minimum(growth * off, MAX_EXTRA_MARGIN * self.edge)
 
     def _margins(self, speed: np.ndarray, substeps: int, is_smooth: bool) -> np.ndarray:
         """Margins of vertices that move this far in a substep (n,) [m], for so many substeps, (n,) [m]."""

@@ -123,16 +123,6 @@ class Partition:
         patch, number = np.divmod(np.unique(self.of_face[:, None] * count + primitive), count)
         return patch, number
 
-    def places_of(self, patches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Places in `faces` of those of patches (k,), one patch after the other, (j,) int; how many each has, (k,)."""
-        counts = np.diff(self.first_faces)[patches]
-        skipped = self.first_faces[patches] - (np.cumsum(counts) - counts)
-        return np.arange(counts.sum()) + np.repeat(skipped, counts), counts
-
-    def patch_of(self, places: np.ndarray) -> np.ndarray:
-        """The patches of places in `faces`, (k,) int."""
-        return self.of_face[self.faces[places]]
-
     def are_neighbors(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Whether patches (k,) and (k,) are neighbors, (k,) bool."""
         keys = one * self.count + other

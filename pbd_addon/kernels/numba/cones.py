@@ -95,11 +95,20 @@ def normal_cones(
     return angles, axes, turn
 
 
-@kernel("b1[::1](f8[:,::1], i8[:,:], f8[:,:], f8[:])")
-def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosines: np.ndarray) -> np.ndarray:
-    outside = np.empty(triangles.shape[1], np.bool_)
-    for face in range(len(outside)):
-        x, y, z = _normal(p, triangles, face)
-        along = x * axes[0, face] + y * axes[1, face] + z * axes[2, face]
-        outside[face] = along * abs(along) < cosines[face] ** 2 * (x * x + y * y + z * z)
+@kernel("b1[::1](f8[:,::1], i8[:,::1], i8[::1], i8[::1], f8[:,::1], f8[::1])")
+def outside_cones(
+    p: np.ndarray,
+    triangles: np.ndarray,
+    starts: np.ndarray,
+    patches: np.ndarray,
+    axes: np.ndarray,
+    cosines: np.ndarray,
+) -> np.ndarray:
+    outside = np.zeros(len(patches), np.bool_)
+    for k in range(len(patches)):
+        patch = patches[k]
+        for face in range(starts[patch], starts[patch + 1]):
+            x, y, z = _normal(p, triangles, face)
+            along = x * axes[0, k] + y * axes[1, k] + z * axes[2, k]
+            outside[k] |= along * abs(along) < cosines[k] ** 2 * (x * x + y * y + z * z)
     return outside

@@ -54,10 +54,23 @@ def _angles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.asarray(2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(np.einsum("im,im->m", chord, chord)), 1.0)))
 
 
-def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosines: np.ndarray) -> np.ndarray:
-    normals = _normals(p, triangles)
-    along = np.einsum("im,im->m", normals, axes)
-    return np.asarray(along * np.abs(along) < cosines**2 * np.einsum("im,im->m", normals, normals))
+def outside_cones(
+    p: np.ndarray,
+    triangles: np.ndarray,
+    starts: np.ndarray,
+    patches: np.ndarray,
+    axes: np.ndarray,
+    cosines: np.ndarray,
+) -> np.ndarray:
+    if not len(patches):
+        return np.zeros(0, bool)
+    sizes = np.diff(starts)[patches]
+    first = np.cumsum(sizes) - sizes
+    places = np.arange(sizes.sum()) + (starts[patches] - first).repeat(sizes)
+    normals = _normals(p, triangles.take(places, axis=1))
+    along = np.einsum("im,im->m", normals, axes.repeat(sizes, axis=1))
+    outside = along * np.abs(along) < (cosines**2).repeat(sizes) * np.einsum("im,im->m", normals, normals)
+    return np.asarray(np.logical_or.reduceat(outside, first))
 
 
 def _normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -40,8 +40,16 @@ class Cones(Protocol):
             the axis of each neighborhood and that of each of its members, (m,) [rad].
         """
 
-    def outside_cones(self, p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, cosines: np.ndarray) -> np.ndarray:
-        """Which triangles have normals outside the cones around axes (3, t), (t,) bool.
+    def outside_cones(
+        self,
+        p: np.ndarray,
+        triangles: np.ndarray,
+        starts: np.ndarray,
+        patches: np.ndarray,
+        axes: np.ndarray,
+        cosines: np.ndarray,
+    ) -> np.ndarray:
+        """Which patches (k,) have a triangle with a normal outside the cone around their axis (3, k), (k,) bool.
 
-        cosines: Of the half-angles of the cones, (t,), each at least 0.
+        triangles, starts: as above; cosines: of the half-angles of the cones, (k,), each at least 0.
         """
