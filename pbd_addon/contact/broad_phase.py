@@ -4,14 +4,13 @@ Boxes around cells of both surfaces, which are patches of up to eight faces, are
 volume hierarchies; below the pairs of cells that overlap, so are those around vertices, edges and triangles; of the
 pairs of these, those that can come closer than the distance are kept. A query misses nothing that the motion bounds
 allow, except flat edges of cloth farther apart than `SMOOTH_SHARE` of the distance, which vertex-triangle pairs keep
-apart, and what is left out as a height field. Boxes hold the whole way along the bounded motion; in a smooth surface,
-where everything moves along with its neighbors, its begin and its end.
+apart, and what is left out as a height field. Boxes hold the whole way along the bounded motion.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +44,7 @@ REST_SHARE = 0.9
 """Neighbors closer at rest than the distance keep this share of their rest distance."""
 
 
-Ranges = Sequence[tuple[np.ndarray, np.ndarray]]
+Range = tuple[np.ndarray, np.ndarray]
 """Lower and upper corners of boxes around all vertices of a surface, (3, n) [m] each; see `MotionBound.ranges`."""
 
 
@@ -153,12 +152,12 @@ class SurfacePair:
         )
         self.candidates = concatenate([self.candidates.take(kept), found.take(late)])
 
-    def _ranges(self) -> dict[Surface, Ranges]:
+    def _ranges(self) -> dict[Surface, Range]:
         """Where the vertices of both surfaces can be."""
         with_drift = self.one is not self.other
         return {surface: surface.motion_bound.ranges(with_drift) for surface in (self.one, self.other)}
 
-    def _find(self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Ranges], cells: np.ndarray) -> Candidates:
+    def _find(self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Range], cells: np.ndarray) -> Candidates:
         """Candidates of pairs of cells (2, k) for as long as the motion bounds hold, with planes at x (3, N)."""
         start = x.copy()  # from where the margins of each surface count
         for bound in self.motion_bounds:
@@ -173,7 +172,7 @@ class SurfacePair:
     def late_candidates(self, kernels: Kernels, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
         low, high = np.minimum(x, p), np.maximum(x, p)
-        ranges = {each: [(low[:, each.part], high[:, each.part])] for each in (self.one, self.other)}
+        ranges = {each: (low[:, each.part], high[:, each.part]) for each in (self.one, self.other)}
         cells = self._late_cells(kernels, ranges, is_late, 0.0)
         parts = []
         for kind, a, b, (first, second) in self._pair_primitives(kernels, x, ranges, cells, 0.0):
@@ -189,14 +188,14 @@ class SurfacePair:
         return concatenate(parts)
 
     def _cell_boxes(
-        self, kernels: Kernels, ranges: Mapping[Surface, Ranges], distance: float
+        self, kernels: Kernels, ranges: Mapping[Surface, Range], distance: float
     ) -> dict[Surface, np.ndarray]:
-        """Boxes of the cells of each surface with half of the `distance` [m] around them, (6 or 12, cells) [m]."""
+        """Boxes of the cells of each surface with half of the `distance` [m] around them, (6, cells) [m]."""
         sides = dict.fromkeys((self.one, self.other))
         return {each: self._boxes(kernels, each, ranges[each], each.cell_vertices, distance) for each in sides}
 
     def _late_cells(
-        self, kernels: Kernels, ranges: Mapping[Surface, Ranges], is_late: np.ndarray, distance: float
+        self, kernels: Kernels, ranges: Mapping[Surface, Range], is_late: np.ndarray, distance: float
     ) -> np.ndarray:
         """As `_meeting_cells`, pairs of cells one of which has a late particle, is_late (N,); also in height fields."""
         boxes = self._cell_boxes(kernels, ranges, distance)
@@ -211,7 +210,7 @@ class SurfacePair:
         count = len(trees[-1].leaves)
         return np.stack(np.divmod(np.unique(first * count + second), count))
 
-    def _meeting_cells(self, kernels: Kernels, ranges: Mapping[Surface, Ranges]) -> np.ndarray:
+    def _meeting_cells(self, kernels: Kernels, ranges: Mapping[Surface, Range]) -> np.ndarray:
         """Cells of both surfaces that can meet, (2, k) int; of one with itself the first is never above the second."""
         boxes = self._cell_boxes(kernels, ranges, self.distance)
         trees = [surface.cell_tree.refit(own, kernels=kernels) for surface, own in boxes.items()]
@@ -263,7 +262,7 @@ class SurfacePair:
         return np.asarray(~of_ropes | (gap > CLEARANCE * self.distance))
 
     def _pair_primitives(
-        self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Ranges], cells: np.ndarray, distance: float
+        self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Range], cells: np.ndarray, distance: float
     ) -> list[tuple[int, Primitives, Primitives, tuple[np.ndarray, np.ndarray]]]:
         """Primitives of pairs of cells (2, k) whose boxes overlap: the kind of candidates, both sides, and the pairs.
 
@@ -321,11 +320,11 @@ class SurfacePair:
         return [(kind, a, b, a.fitted.query_pairs(b.fitted, roots)) for kind, a, b, roots in sides]
 
     def _boxes(
-        self, kernels: Kernels, surface: Surface, ranges: Ranges, particles: np.ndarray, distance: float | np.ndarray
+        self, kernels: Kernels, surface: Surface, corners: Range, particles: np.ndarray, distance: float | np.ndarray
     ) -> np.ndarray:
-        """Boxes around primitives (k, m) of a surface, with half of the `distance` [m] that they keep, (6 or 12, m)."""
+        """Boxes around primitives (k, m) of a surface, with half of the `distance` [m] that they keep, (6, m)."""
         local, margin = particles - surface.part.start, np.zeros(particles.shape[1]) + 0.5 * distance
-        return np.concatenate([kernels.primitive_bounds(*corners, local, margin) for corners in ranges])
+        return kernels.primitive_bounds(*corners, local, margin)
 
     def _cull(
         self,

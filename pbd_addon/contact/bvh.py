@@ -35,8 +35,7 @@ class BVH:
         """Fit the boxes of all nodes to boxes of the primitives.
 
         Args:
-            boxes: Lower corner and negated upper corner of the box of every primitive, (6, m) [m]; or of two boxes
-                between which it moves straight, one after the other, (12, m).
+            boxes: Lower corner and negated upper corner of the box of every primitive, (6, m) [m].
             members: Which primitives take part, (m,) bool; default: all.
             kernels: Module of kernels.
             memory: One array to write into, which is replaced where it is too short; the last fit in it is lost. New
@@ -44,22 +43,22 @@ class BVH:
         """
         if members is not None:
             boxes = np.where(members, boxes, np.inf)
-        size = 2 * len(boxes) * len(self.leaves)
+        size = 12 * len(self.leaves)
         memory = [np.empty(0)] if memory is None else memory
         if len(memory[0]) < size:
             memory[0] = np.empty(size + size // 4)
-        nodes = memory[0][:size].reshape(len(boxes), -1, order=kernels.NODE_ORDER)
+        nodes = memory[0][:size].reshape(6, -1, order=kernels.NODE_ORDER)
         kernels.refit(self.leaves, self.roots, np.ascontiguousarray(boxes), nodes)
         return FittedBVH(kernels, self.leaves, nodes)
 
 
 class FittedBVH:
-    """Trees with the boxes that their primitives have at one moment, or from one to another.
+    """Trees with the boxes that their primitives have at one moment.
 
     Args:
         kernels: Module of kernels that fitted them.
         leaves: As in the tree.
-        nodes: The boxes of all nodes, (6 or 12, 2 * leaves); see `kernels.protocol.bvh`.
+        nodes: The boxes of all nodes, (6, 2 * leaves); see `kernels.protocol.bvh`.
     """
 
     def __init__(self, kernels: Kernels, leaves: np.ndarray, nodes: np.ndarray) -> None:

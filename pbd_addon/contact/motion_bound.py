@@ -146,8 +146,6 @@ class MotionBound:
         self._drift_high = np.maximum(drift, 0.0) + self.drift_margin
         self.relative_displacement = self._duration * self._relative_step
         self.displacement = self._duration * step
-        end = here + self.relative_displacement
-        self._ways = [(here, here), (end, end)] if is_smooth else [(np.minimum(here, end), np.maximum(here, end))]
         self.version += 1
 
     def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
@@ -174,17 +172,17 @@ class MotionBound:
         """Vertices that are outside of their bounds, all margins with `extra_margin` [m] more, (k,) int."""
         return np.flatnonzero(deviation.square > (self.margin + extra_margin) ** 2)
 
-    def ranges(self, with_drift: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Lower and upper corners of boxes around each vertex, (3, n) [m] each: one for the duration of the bound.
+    def ranges(self, with_drift: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper corners of boxes around each vertex for the duration of the bound, (3, n) [m] each.
 
-        with_drift: Whether to add the mean motion. If not, for a surface that meets itself, a smooth one has two boxes:
-            when the bound begins and when it ends. In between, all of them move straight.
+        with_drift: Whether to add the mean motion, which a surface that meets itself does not need.
         """
-        ranges = [(low - self.margin, high + self.margin) for low, high in self._ways]
-        if not with_drift:
-            return ranges
-        low, high = np.min([low for low, _ in ranges], axis=0), np.max([high for _, high in ranges], axis=0)
-        return [(low + self._drift_low[:, None], high + self._drift_high[:, None])]
+        end = self.start + self.relative_displacement
+        low, high = np.minimum(self.start, end) - self.margin, np.maximum(self.start, end) + self.margin
+        if with_drift:
+            low += self._drift_low[:, None]
+            high += self._drift_high[:, None]
+        return low, high
 
     def widen(self, outside: np.ndarray, deviation: Deviation) -> None:
         """Give some of the vertices (k,) margins that their deviation is within, and as much as it can still grow."""

@@ -44,39 +44,29 @@ def deviations(p: np.ndarray, start: np.ndarray, step: np.ndarray, steps: float,
 
 @kernel("void(i8[::1], i8, f8[:,::1], f8[::1,:])")
 def refit(leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
-    width, sides = len(leaves), len(bounds)
+    width = len(leaves)
     boxes = nodes.T
     boxes[:roots] = np.inf
     for leaf in range(width):
         node, primitive = np.uint64(width + leaf), leaves[leaf]
-        for side in range(sides):
+        for side in range(6):
             boxes[node, side] = bounds[side, np.uint64(primitive)] if primitive >= 0 else np.inf
     for parent in range(width - 1, roots - 1, -1):
         node, one, other = np.uint64(parent), np.uint64(2 * parent), np.uint64(2 * parent + 1)
-        for side in range(sides):
+        for side in range(6):
             boxes[node, side] = min(boxes[one, side], boxes[other, side])
 
 
 @helper
 def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int) -> bool:
     i, j = np.uint64(node), np.uint64(other_node)
-    meet = (
+    return (
         (boxes[i, 0] <= -other_boxes[j, 3])
         & (boxes[i, 1] <= -other_boxes[j, 4])
         & (boxes[i, 2] <= -other_boxes[j, 5])
         & (other_boxes[j, 0] <= -boxes[i, 3])
         & (other_boxes[j, 1] <= -boxes[i, 4])
         & (other_boxes[j, 2] <= -boxes[i, 5])
-    )
-    if meet or boxes.shape[1] == 6:
-        return meet
-    return (
-        ((boxes[i, 0] <= -other_boxes[j, 3]) | (boxes[i, 6] <= -other_boxes[j, 9]))
-        & ((boxes[i, 1] <= -other_boxes[j, 4]) | (boxes[i, 7] <= -other_boxes[j, 10]))
-        & ((boxes[i, 2] <= -other_boxes[j, 5]) | (boxes[i, 8] <= -other_boxes[j, 11]))
-        & ((other_boxes[j, 0] <= -boxes[i, 3]) | (other_boxes[j, 6] <= -boxes[i, 9]))
-        & ((other_boxes[j, 1] <= -boxes[i, 4]) | (other_boxes[j, 7] <= -boxes[i, 10]))
-        & ((other_boxes[j, 2] <= -boxes[i, 5]) | (other_boxes[j, 8] <= -boxes[i, 11]))
     )
 
 

@@ -59,10 +59,10 @@ def query_pairs(
     if not roots.size:
         return np.zeros(0, int), np.zeros(0, int)
     tops = nodes.take(roots[0], axis=1).min(axis=1), other_nodes.take(roots[1], axis=1).min(axis=1)
-    ends = np.minimum(*tops).reshape(-1, 6).min(axis=0)
+    ends = np.minimum(*tops)
     low = _words(nodes, ends)
     room = low if is_self else _words(other_nodes, ends)
-    room = ROOM - room[:, [1, 0, 3, 2][: room.shape[1]]]
+    room = ROOM - room[:, ::-1]
     levels, other_levels = (
         ((len(each) - 1) // int(root)).bit_length() for each, root in zip((leaves, other_leaves), roots[:, 0])
     )
@@ -87,7 +87,7 @@ def query_pairs(
 
 
 def _words(nodes: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """How far the lower and the upper sides of all boxes are from the ends (6,) of all the space, (nodes, 2 or 4) int.
+    """How far the lower and the upper sides of all boxes are from the ends (6,) of all the space, (nodes, 2) int.
 
     Three axes in one word, of `STEPS` steps each and with an unused bit above, so that one subtraction does all
     three: where a lower side is not above an upper side, the bit stays set.
@@ -96,10 +96,10 @@ def _words(nodes: np.ndarray, ends: np.ndarray) -> np.ndarray:
         ends = np.zeros(6)  # two empty trees
     size = -(ends[:3] + ends[3:])
     scale = STEPS / np.maximum(size, max(1e-6 * size.max(), 1e-300))
-    words = np.empty((nodes.shape[1], len(nodes) // 3), np.int64)
+    words = np.empty((nodes.shape[1], 2), np.int64)
     for start in range(0, len(words), CHUNK):
-        places = nodes[:, start : start + CHUNK] - np.tile(ends, len(nodes) // 6)[:, None]
-        places *= np.tile(scale, len(nodes) // 3)[:, None]
+        places = nodes[:, start : start + CHUNK] - ends[:, None]
+        places *= np.tile(scale, 2)[:, None]
         steps = np.minimum(places, STEPS + 4.0, out=places).astype(np.int64)
         words[start : start + CHUNK] = (steps[0::3] << 42 | steps[1::3] << 21 | steps[2::3]).T
     return words
@@ -123,8 +123,6 @@ def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: boo
     free = room.take(second, axis=0)
     free -= low.take(first, axis=0)
     free &= SPARE
-    if free.shape[1] > 2:
-        free = free[:, :2] | free[:, 2:]
     touching = (free == SPARE).view(np.int16)[:, 0] == 0x0101
     if is_self:
         touching &= first <= second

@@ -5,8 +5,6 @@ Trees are perfect and binary: the children of node i are 2 i and 2 i + 1, and th
 
     leaves: The primitive in each leaf, -1 for none, (r * 2**k,) int.
     nodes: Lower corner and negated upper corner of the box of each node, (6, 2 * leaves) float64 [m]; inf for nothing.
-        Or (12, 2 * leaves): of its boxes at a first and a last moment. In between, everything moves straight and all at
-        once, so that two boxes that are apart along one axis, on the same side at both moments, are apart all the time.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ class Hierarchies(Protocol):
         """Squared distances of positions p (3, n) from start + drift + steps * step, (n,) [m²]; drift (3,)."""
 
     def refit(self, leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
-        """Compute the boxes of all `nodes` from those of the primitives, (6 or 12, m); NumPy takes 40 ns each.
+        """Compute the boxes of all `nodes` from those of the primitives, (6, m); NumPy takes 40 ns each.
 
         roots: Number of trees.
         """
