@@ -127,10 +127,10 @@ def motion(x: Places, rng: np.random.Generator, speed: float) -> np.ndarray:
     return speed * field / np.linalg.norm(field, axis=1).max()
 
 
-def predict(pair: SurfacePair, x: Places, p: Places, is_smooth: bool = False) -> None:
+def predict(pair: SurfacePair, x: Places, p: Places) -> None:
     """Bound the motion of both surfaces, which goes from x to p in this substep, (n, 3) each."""
     for each in dict.fromkeys(pair.motion_bounds):
-        each.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T), is_smooth)
+        each.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T))
     if pair.one is pair.other:
         pair.height_fields.find(numpy_kernels, np.ascontiguousarray(p.T))
 
@@ -207,7 +207,6 @@ def check(
     step: Places,
     seed: int,
     spin: float = 0.0,
-    is_smooth: bool = False,
     most_strain: float = np.inf,
 ) -> int:
     """Move as promised and as far off as is allowed, and turn around the y-axis by `spin` [rad] in each substep; all
@@ -219,7 +218,7 @@ def check(
     rng = np.random.default_rng(seed)
     one, other = meshes[0], meshes[-1]
     start = np.concatenate([mesh.x for mesh in meshes])
-    predict(pair, start, turned(start + step, spin, 1), is_smooth)
+    predict(pair, start, turned(start + step, spin, 1))
     pair.query(numpy_kernels, np.ascontiguousarray(start.T))
     found = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
     # An edge counts as sharp only where it is beyond doubt.
@@ -269,19 +268,15 @@ def folded_sheet(seed: int) -> tuple[Places, Places, list[list[int]]]:
 
 @pytest.mark.parametrize("speed", SPEEDS)
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("is_smooth", [False, True])
-def test_a_folded_sheet_finds_what_comes_near(seed, speed, is_smooth):
-    """Vertices and triangles, and sharp edges, of a cloth with itself; smooth edges at their own share.
-
-    With longer bounds, boxes that move, and with shorter ones.
-    """
+def test_a_folded_sheet_finds_what_comes_near(seed, speed):
+    """Vertices and triangles, and sharp edges, of a cloth with itself; smooth edges at their own share."""
     x, flat, quads = folded_sheet(seed)
     sheet = Mesh(x, quads, 0)
     sheet.body.rest_vertices = flat
     pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
     rng = np.random.default_rng(10 + seed)
     step = motion(x, rng, speed * EDGE) + 3.0 * EDGE * rng.normal(size=3)
-    assert check(pair, [sheet], step, seed, is_smooth=is_smooth) > 0
+    assert check(pair, [sheet], step, seed) > 0
 
 
 def coil(points: int) -> Places:
@@ -328,14 +323,13 @@ def test_nothing_comes_near_within_a_smooth_sheet_unseen(radius, speed):
     sheet = Mesh(x + motion(x, np.random.default_rng(1), 0.1 * EDGE), quads, 0)
     sheet.body.rest_vertices = flat
     pair = SurfacePair(sheet.surface, sheet.surface, 0, 0.3 * EDGE, rest=np.ascontiguousarray(flat.T))
-    check(pair, [sheet], motion(x, np.random.default_rng(2), speed * EDGE), 1, is_smooth=True, most_strain=0.2)
+    check(pair, [sheet], motion(x, np.random.default_rng(2), speed * EDGE), 1, most_strain=0.2)
     assert pair.height_fields.is_smooth or radius < 7.0
     assert any(is_flat.any() for is_flat in pair.height_fields.is_flat)
 
 
-@pytest.mark.parametrize("is_smooth", [False, True])
 @pytest.mark.parametrize("radius", [1.5, 3.0, 7.0])
-def test_to_search_again_finds_what_a_whole_search_finds(radius, is_smooth, monkeypatch):
+def test_to_search_again_finds_what_a_whole_search_finds(radius, monkeypatch):
     """Where margins have grown and pieces are no height fields any more; elsewhere nothing is lost or comes twice."""
     monkeypatch.setattr(patches, "LARGE_DEPTHS", ())  # with large patches all of so small a sheet would be late
     flat, quads = grid(24, 8, 24 * EDGE, 8 * EDGE)
@@ -343,7 +337,7 @@ def test_to_search_again_finds_what_a_whole_search_finds(radius, is_smooth, monk
     pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
     bound, rng = pair.one.motion_bound, np.random.default_rng(0)
     bound.self_only = True
-    predict(pair, flat, flat + motion(flat, rng, 0.05 * EDGE), is_smooth)
+    predict(pair, flat, flat + motion(flat, rng, 0.05 * EDGE))
     bound.margin += 0.4 * EDGE
     pair.query(numpy_kernels, np.ascontiguousarray(flat.T))
     assert pair.candidates.size == 0

@@ -119,12 +119,8 @@ class CandidateList:
                 pair.height_fields.find(kernels, p)
             elif not final and not pair.height_fields.hold(kernels, p):
                 lost[pair] = pair.height_fields.renew(kernels, p)
-        smooth = {pair.one for pair in self.pairs if pair.one is pair.other and pair.height_fields.is_smooth}
-        for pair in self.pairs:
-            if smooth and pair.one is not pair.other and _are_neighbors(x, pair.one, pair.other):
-                smooth -= {pair.one, pair.other}
         for surface in expired:
-            surface.motion_bound.predict(x, p, surface in smooth)
+            surface.motion_bound.predict(x, p)
         stale = [pair for pair in self.pairs if pair.is_stale]
         late = {}
         for pair in self.pairs:
@@ -191,11 +187,3 @@ class CandidateList:
         bound.widen(outside, deviation)
         is_late[outside + surface.part.start] = True
         return False
-
-
-def _are_neighbors(x: np.ndarray, one: Surface, other: Surface) -> bool:
-    """Whether two surfaces are nearer to each other than the larger one is large."""
-    mine, theirs = x[:, one.part], x[:, other.part]
-    reach = max(np.ptp(mine, axis=1).max(), np.ptp(theirs, axis=1).max())
-    low, high = mine.min(axis=1) - reach, mine.max(axis=1) + reach
-    return bool((theirs.max(axis=1) >= low).all() and (theirs.min(axis=1) <= high).all())

@@ -18,12 +18,6 @@ from ..kernels import Kernels
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
-SMOOTH_DISPLACEMENT, SMOOTH_ERROR = 3.0, 1.5
-"""Factors of these limits where a surface is smooth, so that few candidates are to be expected, ..."""
-
-SMOOTH_BASE_MARGIN, SMOOTH_EXTRA_MARGIN = 0.25, 1.0
-"""... and the base margin and the most that is added there, in edges."""
-
 DRIFT_LIMIT = 2.0
 """How far the mean of a surface may go that can meet others, in edges: what lies ahead on the way are candidates."""
 
@@ -81,7 +75,6 @@ class MotionBound:
         start: Where each vertex was when the bound began, (3, n) [m].
         margin: Radius of the sphere around each predicted position, (n,) [m]; drift_margin: of the mean motion, along
             each axis [m].
-        is_static: Whether so little moves that the bound has the longest duration even if the surface is not smooth.
         version: Number of predictions so far.
     """
 
@@ -90,18 +83,22 @@ class MotionBound:
         self.self_only = False
         self.drift_margin = DRIFT_MARGIN * edge
         self.version = 0
-        self.is_static = False
         self._age, self._duration = 1.0, 0
         self._length = self._unit = 1.0
 
     def invalidate(self) -> None:
         """Drop the prediction."""
-        self._duration, self.is_static = 0, False
+        self._duration = 0
 
     @property
     def is_set(self) -> bool:
         """Whether there is a prediction."""
         return self._duration > 0
+
+    @property
+    def is_static(self) -> bool:
+        """Whether so little moves that the bound has the longest duration."""
+        return self._duration == MAX_DURATION
 
     @property
     def is_valid(self) -> bool:
@@ -113,34 +110,28 @@ class MotionBound:
         self._length = length
         self._age += length / self._unit
 
-    def predict(self, x: np.ndarray, p: np.ndarray, is_smooth: bool = False) -> None:
-        """Bound the motion that starts with x -> p (3, N) [m] in this substep.
-
-        is_smooth: Whether few candidates are to be expected, so that a longer bound pays.
-        """
+    def predict(self, x: np.ndarray, p: np.ndarray) -> None:
+        """Bound the motion that starts with x -> p (3, N) [m] in this substep."""
         here = x[:, self.part]
         step = p[:, self.part] - here
         self._origin = here.mean(axis=1, keepdims=True)
         self._mean_step = step.mean(axis=1, keepdims=True)
         self.start = here.copy()
         self._relative_step = step - self._mean_step
-        displacement_limit, error_limit = (SMOOTH_DISPLACEMENT, SMOOTH_ERROR) if is_smooth else (1.0, 1.0)
         speed = np.sqrt(np.einsum("im,im->m", self._relative_step, self._relative_step))
         rate = DISPLACEMENT_LIMIT / max(_quantile(speed, 0.95), 1e-9)
         drift_rate = np.inf if self.self_only else DRIFT_LIMIT / max(float(np.linalg.norm(self._mean_step)), 1e-9)
         if self.exact:
-            self._duration = quiet = self._substeps(min(rate, drift_rate))
+            self._duration = self._substeps(min(rate, drift_rate))
             self.margin, self.drift_margin = np.full_like(speed, EXACT_MARGIN * self.edge), EXACT_MARGIN * self.edge
         else:
             error = ERROR_MARGIN * self.prediction_error[:-1]
             error_rate = ERROR_LIMIT / max(_quantile(error, 0.9), 1e-9)
-            longest = displacement_limit * rate, error_limit * error_rate, drift_rate
-            self._duration = self._substeps(min(longest))
-            quiet = self._substeps(min(rate, error_rate, drift_rate))
-            self.margin = self._margins(speed, self._duration, is_smooth)
+            self._duration = self._substeps(min(rate, error_rate, drift_rate))
+            self.margin = self._margins(speed, self._duration)
             drift_error = self._duration * ERROR_MARGIN * float(self.prediction_error[-1])
             self.drift_margin = DRIFT_MARGIN * self.edge + drift_error
-        self._age, self._unit, self.is_static = 1.0, self._length, quiet == MAX_DURATION
+        self._age, self._unit = 1.0, self._length
         drift = self._duration * self._mean_step[:, 0]
         self._drift_low = np.minimum(drift, 0.0) - self.drift_margin
         self._drift_high = np.maximum(drift, 0.0) + self.drift_margin
@@ -190,11 +181,10 @@ class MotionBound:
         growth = ERROR_MARGIN * self._duration / self._age - 1.0
         self.margin[outside] = off + np.minimum(growth * off, MAX_EXTRA_MARGIN * self.edge)
 
-    def _margins(self, speed: np.ndarray, substeps: int, is_smooth: bool) -> np.ndarray:
+    def _margins(self, speed: np.ndarray, substeps: int) -> np.ndarray:
         """Margins of vertices that move this far in a substep (n,) [m], for so many substeps, (n,) [m]."""
         extra = substeps * np.maximum(ERROR_MARGIN * self.prediction_error[:-1], SPEED_MARGIN * speed)
-        base, most = (SMOOTH_BASE_MARGIN, SMOOTH_EXTRA_MARGIN) if is_smooth else (BASE_MARGIN, MAX_EXTRA_MARGIN)
-        return np.asarray(base * self.edge + np.minimum(extra, most * self.edge))
+        return np.asarray(BASE_MARGIN * self.edge + np.minimum(extra, MAX_EXTRA_MARGIN * self.edge))
 
     def _substeps(self, rate: float) -> int:
         """Duration of a bound in whole substeps, from the duration per edge [1/m]."""
