@@ -31,8 +31,13 @@ RUNAWAY_SPEED = 1e4
 RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
 
-CONTACT_RETRIES = 2
-"""How often a substep is cut in halves because colliders left cloth no place or something overstretched it."""
+NO_ROOM_RETRIES = 2
+"""How often a substep is cut in halves because colliders left cloth no place."""
+
+OVERRUN_RETRIES = 3
+"""How often a substep is cut in halves because it overstretched an edge.
+
+With 2 and 3, six starts of a curtain that a ball hits at 50 m/s are strained by 39 to 60 and 12 to 20 %."""
 
 
 class ChangedError(ValueError):
@@ -119,6 +124,7 @@ class Stepper:
     h: float = 0.0
     _past: Past | None = None
     _sound: bool = True
+    _halvings: int = 0
     _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
     _rest: dynamic_mesh.RestPath | None = None
     _firm_path: tuple[np.ndarray, np.ndarray] = dataclasses.field(init=False)
@@ -162,6 +168,7 @@ class Stepper:
         x, v = self.state.x, self.state.v
         self.substep(stop, self.h, duration, slowed)
         smooth = not self.model.pushed().any() and self.model.contact.is_crossing_free
+        smooth = smooth and not is_overrun(self.model.springs, x, self.state.x)
         if smooth and self._sound:
             earlier = (v, duration) if slowed or not self._past else (self._past.v, self._past.since + duration)
             self._past = Past(x, self._slowed, duration, *earlier)
@@ -314,28 +321,40 @@ class Stepper:
         state.seams = sewing.at_end(self.model, state, self.dt)
         return state
 
-    def advance(self, start: float, stop: float, h: float, retries: int = RETRIES, together: bool = True) -> None:
+    def advance(self, start: float, stop: float, h: float) -> None:
         """One substep of h seconds from `start` to `stop`, fractions of the frame; in halves if the result is unsound.
 
-        h is the same for all of them to the last digit, because constraints scale their compliances when it changes.
+        The next one begins with parts twice as long as the last ones of this, which saves most that would be discarded.
         """
+        done, together, self._halvings = 0.0, True, max(self._halvings - 1, 0)
+        while done < 1.0:
+            part = 0.5**self._halvings
+            begin = start + done * (stop - start)
+            end = start + (done + part) * (stop - start) if done + part < 1.0 else stop
+            if self._try(begin, end, part * h, together):
+                done += part
+                continue
+            self._halvings += 1
+            together &= self.model.contact.is_crossing_free  # where there is no place, cloth would be thrown to and fro
+
+    def _try(self, start: float, stop: float, h: float, together: bool) -> bool:
+        """One substep, unless its result is unsound: then the state stays as it is."""
         model, state = self.model, self.state
         before = state.x, state.v
         self.substep(stop, h, h, h, together)
-        fits = model.contact.is_crossing_free
-        fits = fits and not is_overrun(self.kernels, model.contact, model.springs, before, state.x)
-        if self._sound and (fits or retries <= RETRIES - CONTACT_RETRIES):
+        if not model.contact.is_crossing_free:
+            fits = self._halvings >= NO_ROOM_RETRIES
+        else:
+            fits = self._halvings >= OVERRUN_RETRIES or not is_overrun(model.springs, before[0], state.x)
+        if self._sound and fits:
             self._remember(h, stop)
-            return
-        if not retries:
+            return True
+        if self._halvings >= RETRIES:
             worst = int(np.argmax(np.nan_to_num(np.abs(state.v), nan=np.inf).max(axis=0)))
             raise UnstableError(*model.owner(worst))
         state.x, state.v = before
-        together &= model.contact.is_crossing_free  # where there is no place, cloth would be thrown to and fro
         model.contact.rewind(start)
-        middle = 0.5 * (start + stop)
-        self.advance(start, middle, 0.5 * h, retries - 1, together)
-        self.advance(middle, stop, 0.5 * h, retries - 1, together)
+        return False
 
     def _remember(self, duration: float, stop: float) -> None:
         """Take what the next substep is to know of this one into the state."""

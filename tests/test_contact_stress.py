@@ -74,6 +74,25 @@ def test_a_curtain_that_a_fast_ball_has_hit_does_not_tear_as_it_whips(kernels):
 
 
 @pytest.mark.newest
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_what_a_ball_at_50_m_s_hits_does_not_tear_in_its_wake(seed):
+    """Cloth that it threw folds at many edges a substep, where the crossing guard holds single vertices back."""
+    pytest.importorskip("numba")
+    vertices, quads = grid(30, 30, 1.0, 1.0)
+    upright = turned(vertices, np.pi / 2, 0)
+    noise = np.random.default_rng(seed).normal(0.0, 1e-6, upright.shape)
+    body = Body(upright + noise, quads, pins=range(31 * 30, 31 * 31), rest_vertices=vertices)
+    sphere, faces = icosphere(2, 0.15)
+    ball = Collider(sphere + upright.mean(axis=0) - [0.0, 0.3, 0.0], faces)
+    simulation = Simulation([body], [ball], kernels="numba")
+    for frame in range(1, 4):
+        simulation.move_collider(ball, ball.vertices + np.array([0.0, min(50.0 * DT * frame, 3.0), 0.0]))
+        simulation.step(DT)
+        assert largest_strain(simulation, body) < 0.4, f"frame {frame}"
+    assert not len(crossing_pairs(simulation.positions(body), body.mesh.triangles))
+
+
+@pytest.mark.newest
 def test_a_sheet_through_the_middle_of_a_ball_leaves_it_in_one_piece(kernels):
     """Its nearest faces are on all sides; it goes out on one, no faster than 0.5 m/s, and lies on the ball."""
     vertices, quads = grid(12, 12, 0.2, 0.2)
@@ -128,16 +147,16 @@ def test_the_forces_of_all_rounds_carry_the_weight(kernels):
     Few vertices carry all of it, so that stretch and contact are solved in several rounds.
     """
     sphere, faces = icosphere(3, 0.15)
-    body = Body(sphere + np.array([0.0, 0.0, 0.153]), faces, Material(drag=0.0, damping=0.0, friction=0.0))
+    body = Body(sphere + np.array([0.0, 0.0, 0.1531]), faces, Material(drag=0.0, damping=0.0, friction=0.0))
     plate, quads = grid(1, 1, 1.0, 1.0)
     simulation = Simulation([body], [Collider(plate, quads, friction=0.0)], kernels=kernels, substeps=1)
     contact, masses = find(simulation, "contact"), body.masses()
     several, h, weight = 0, 1 / 480, 9.81 * masses.sum()
     short = []
-    for number in range(140):
+    for number in range(160):
         before = masses @ simulation.velocities(body)[:, 2]
         simulation.step(h)
-        if number < 120:
+        if number < 140:
             continue
         particles, gradients = contact.gradients(simulation.positions(body))
         up = np.where(particles < len(sphere), gradients[:, :, 2], 0.0).sum(axis=1)

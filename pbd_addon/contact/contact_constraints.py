@@ -80,7 +80,6 @@ class ContactConstraints(Constraints):
         self._p, self._x = np.zeros((3, total)), np.zeros((3, total))
         self._left_out: list[np.ndarray | None] = [None, None]
         self._path = self._p[:, self.n :], self._p[:, self.n :]
-        self._edge = min((surface.edge for surface in surfaces if surface is not None), default=np.inf)
         self.penetration = Penetration()
         self.candidate_list = CandidateList(surfaces, obstacles, seam_neighbors, self.penetration)
         self.unprojected: np.ndarray | None = None
@@ -307,15 +306,6 @@ class ContactConstraints(Constraints):
             opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces)
             x += (opened - self._x)[:, : self.n]
             self.welds.follow(x)
-
-    def approach(self, kernels: Kernels, v: np.ndarray) -> float:
-        """By how much what pushed in the last substep was to come closer, had cloth kept the velocities v (3, n), at
-        most, in edges.
-        """
-        rows = self._contacts.rows.take(self._contacts.pushing)
-        way = np.concatenate([self.h * v, (self._p - self._x)[:, self.n :]], axis=1)
-        opening = np.einsum("jm,jm->m", rows.weights, kernels.heights(way, rows.particles, rows.normals))
-        return -float(opening.min(initial=0.0)) / self._edge
 
     def withhold(self, kernels: Kernels, moved: np.ndarray, share: float) -> None:
         """Count the pull of springs at held particles as a load on the contacts with colliders that hold them.
