@@ -147,7 +147,7 @@ def test_the_forces_of_all_rounds_carry_the_weight(kernels):
     Few vertices carry all of it, so that stretch and contact are solved in several rounds.
     """
     sphere, faces = icosphere(3, 0.15)
-    body = Body(sphere + np.array([0.0, 0.0, 0.1531]), faces, Material(drag=0.0, damping=0.0, friction=0.0))
+    body = Body(sphere + np.array([0.0, 0.0, 0.153]), faces, Material(drag=0.0, damping=0.0, friction=0.0))
     plate, quads = grid(1, 1, 1.0, 1.0)
     simulation = Simulation([body], [Collider(plate, quads, friction=0.0)], kernels=kernels, substeps=1)
     contact, masses = find(simulation, "contact"), body.masses()
@@ -156,7 +156,7 @@ def test_the_forces_of_all_rounds_carry_the_weight(kernels):
     for number in range(160):
         before = masses @ simulation.velocities(body)[:, 2]
         simulation.step(h)
-        if number < 140:
+        if number < 120:
             continue
         particles, gradients = contact.gradients(simulation.positions(body))
         up = np.where(particles < len(sphere), gradients[:, :, 2], 0.0).sum(axis=1)
@@ -164,5 +164,5 @@ def test_the_forces_of_all_rounds_carry_the_weight(kernels):
         short.append((contact.forces() @ up - change) / weight - 1.0)
         several += len(np.unique(particles, axis=0)) < len(particles)
     assert several > 10
-    assert abs(np.mean(short)) < 0.01
-    assert np.median(np.abs(short)) < 1e-6
+    assert np.mean(np.abs(short)) < 0.01
+    assert np.max(np.abs(short)) < 0.05
