@@ -168,7 +168,7 @@ class Stepper:
         x, v = self.state.x, self.state.v
         self.substep(stop, self.h, duration, slowed)
         smooth = not self.model.pushed().any() and self.model.contact.is_crossing_free
-        smooth = smooth and not is_overrun(self.model.springs, x, self.state.x)
+        smooth = smooth and not self._is_overrun(x)
         if smooth and self._sound:
             earlier = (v, duration) if slowed or not self._past else (self._past.v, self._past.since + duration)
             self._past = Past(x, self._slowed, duration, *earlier)
@@ -345,7 +345,7 @@ class Stepper:
         if not model.contact.is_crossing_free:
             fits = self._halvings >= NO_ROOM_RETRIES
         else:
-            fits = self._halvings >= OVERRUN_RETRIES or not is_overrun(model.springs, before[0], state.x)
+            fits = self._halvings >= OVERRUN_RETRIES or not self._is_overrun(before[0])
         if self._sound and fits:
             self._remember(h, stop)
             return True
@@ -355,6 +355,14 @@ class Stepper:
         state.x, state.v = before
         model.contact.rewind(start)
         return False
+
+    def _is_overrun(self, x: np.ndarray) -> bool:
+        """Whether the substep from x (3, n) [m] was too long, where anything but springs can have caused it.
+
+        What starts pulled apart and free snaps by the same way in any substep, and so the faster the shorter it is.
+        """
+        is_free = not len(self.model.pins) and not self.model.contact.active
+        return not is_free and is_overrun(self.model.springs, x, self.state.x)
 
     def _remember(self, duration: float, stop: float) -> None:
         """Take what the next substep is to know of this one into the state."""

