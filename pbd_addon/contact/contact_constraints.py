@@ -327,11 +327,8 @@ class ContactConstraints(Constraints):
         contacts.withheld[pushing] -= (shares * along).sum(axis=0)
 
     def held(self) -> np.ndarray:
-        """Particles that colliders pushed in the last projection, (n,) bool."""
-        hit = self._contacts.rows.particles[:, self._contacts.pushing]
-        hit = hit[:, (hit >= self.n).any(axis=0)]
-        held = np.zeros(self.n, bool)
-        held[hit[hit < self.n]] = True
+        """Particles that colliders pushed to one side in the last projection, (n,) bool."""
+        held = self._contacts.pushed_one_way(self.n, self._p.shape[1])[: self.n]
         self.welds.follow(held)
         return held
 

@@ -99,6 +99,20 @@ class Contacts:
         rows = self.rows
         return np.einsum("jm,jm->m", rows.weights, kernels.heights(positions, rows.particles, rows.normals))
 
+    def pushed_one_way(self, first: int, count: int) -> np.ndarray:
+        """Of `count` particles, those that particles from `first` on push, all of them to one side, (count,) bool.
+
+        Unit normals without an obtuse angle among them have a sum whose square is at least their number. What is
+        pushed from both sides has no place.
+        """
+        rows = self.rows.take(self.pushing)
+        rows = rows.take(np.flatnonzero((rows.particles >= first).any(axis=0)))
+        ids = rows.particles.ravel()
+        normals = np.sign(rows.weights) * rows.normals[:, None]
+        sums = np.stack([np.bincount(ids, along.ravel(), count) for along in normals])
+        contacts = np.bincount(ids, minlength=count)
+        return np.asarray((contacts > 0) & (np.einsum("im,im->m", sums, sums) >= (1.0 - 1e-9) * contacts))
+
     def opened(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, w: np.ndarray, bounces: np.ndarray) -> np.ndarray:
         """Positions x (3, N) moved by as much as overlaps have opened at p: to be no part of the velocity.
 
