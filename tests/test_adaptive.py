@@ -59,7 +59,7 @@ def whipped(automatic: bool) -> tuple[list[int], list[float]]:
 
 
 def test_a_cloth_that_whips_about_takes_many():
-    """More substeps than the quality steps while it is jerked, and less strain, though those are cut where edges give."""
+    """More substeps than the quality steps while it is jerked, and less strain, though these are cut as well."""
     counts, strains = whipped(automatic=True)
     _, fixed = whipped(automatic=False)
     assert min(counts[:12]) < QUALITY < np.mean(counts[16:])
