@@ -362,7 +362,7 @@ class Stepper:
         What starts pulled apart and free snaps by the same way in any substep, and so the faster the shorter it is.
         """
         is_free = not len(self.model.pins) and not self.model.contact.active
-        return not is_free and is_overrun(self.model.springs, x, self.state.x)
+        return not is_free and is_overrun(self.kernels, self.model.springs, x, self.state.x)
 
     def _remember(self, duration: float, stop: float) -> None:
         """Take what the next substep is to know of this one into the state."""

@@ -74,27 +74,30 @@ def project_together(
         contact.project_again(kernels, p)
 
 
-def is_overrun(springs: Sequence[DistanceConstraints], x: np.ndarray, p: np.ndarray) -> bool:
+def is_overrun(kernels: Kernels, springs: Sequence[DistanceConstraints], x: np.ndarray, p: np.ndarray) -> bool:
     """Whether the substep x -> p (3, n) was too long: it overstretched edges whose ends it moved far apart or around.
 
     Not soft ones, whose stiffness is less than what inertia is in a substep: they stretch by what pulls at them.
 
     Args:
+        kernels: Those of a backend.
         springs: As in `project_together`.
         x: Positions before the substep [m].
         p: Positions after it [m].
     """
     if not springs:
         return False
-    stretch, moved = springs[-1], p - x
-    if np.ptp(moved, axis=1).max() <= OVERRUN * stretch.shortest / np.sqrt(3.0):
+    stretch = springs[-1]
+    strains = kernels.strains(p, stretch.rows.indices, stretch.rest_lengths)
+    some = np.flatnonzero(strains > OVERRUN_STRAIN)
+    if not len(some):
         return False
-    start, end = stretch.rows.indices
-    moved = moved.take(start, axis=1) - moved.take(end, axis=1)
-    fast = np.einsum("ij,ij->j", moved, moved) > (OVERRUN * stretch.rest_lengths) ** 2
-    some = np.flatnonzero(fast & (stretch.weights.sum(axis=0) > stretch.alpha[0]))
-    before = stretch.strains(x, some)
-    return bool((stretch.strains(p, some) > np.maximum(OVERRUN_STRAIN, before + 0.1 * OVERRUN_STRAIN)).any())
+    start, end = stretch.rows.indices[:, some]
+    moved = p - x
+    moved = moved[:, start] - moved[:, end]
+    fast = np.einsum("ij,ij->j", moved, moved) > (OVERRUN * stretch.rest_lengths[some]) ** 2
+    some = some[fast & (stretch.weights[:, some].sum(axis=0) > stretch.alpha[0, some])]
+    return bool((strains[some] > stretch.strains(x, some) + 0.1 * OVERRUN_STRAIN).any())
 
 
 def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
