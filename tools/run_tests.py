@@ -52,7 +52,7 @@ COMMON = ("operators", "playback", "bake", "lifecycle", "properties")
 NUMERIC = ("arguments", "body", "coloring", "frame_cache", "gradients", "mesh", "pc2", "simulation", "stretch_bend")
 """Physics tests in which an old NumPy can differ: indexing, types, files. In the first part with the oldest."""
 
-ALONE = ("bad_input", "export", "full_disk", "guide_steps", "read_only", "rigged_kept", "soak")
+ALONE = ("bad_input", "export", "full_disk", "guide_steps", "read_only", "rigged_kept", "soak", "tearing")
 """Tests that export glTF: in the oldest Blender each file has its own process. After such an export 4.2 always crashes
 on exit, with or without this extension, and late in a long run it did so in another export and during garbage
 collection."""
