@@ -62,7 +62,7 @@ TUBES = {
 @pytest.mark.parametrize(
     ("name", "kernels"), [*((name, available()[-1]) for name in TUBES), *(("across", one) for one in available()[:-1])]
 )
-@pytest.mark.newest
+@pytest.mark.slow
 def test_tubes_start_in_order(name, kernels):
     """Around a body: nothing crosses in any frame, the order is right all around, and strain is below 1 %."""
     bodies = [
