@@ -87,9 +87,8 @@ class Layout:
     def stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""
         shifted = [ids + part.start if part.start else ids for ids, part in zip(rows, self.slices)]
-        return shifted[0] if len(rows) == 1 else np.concatenate(shifted), np.repeat(
-            np.arange(len(rows)), [len(ids) for ids in rows]
-        )
+        owner = np.repeat(np.arange(len(rows)), [len(ids) for ids in rows])
+        return (shifted[0] if len(rows) == 1 else np.concatenate(shifted)), owner
 
     def maps_of_particles(self, maps: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
         """The maps that any body has, (n,) each."""

@@ -122,19 +122,20 @@ class CandidateList:
         for surface in expired:
             surface.motion_bound.predict(x, p)
         stale = [pair for pair in self.pairs if pair.is_stale]
-        late = {}
-        for pair in self.pairs:
-            if not pair.is_stale:
-                of_pair = is_late.copy()
-                of_pair[lost.get(pair, [])] = True
-                if any(of_pair[bound.part].any() for bound in pair.motion_bounds):
-                    late[pair] = of_pair
+        late = [
+            pair
+            for pair in self.pairs
+            if not pair.is_stale
+            and (len(lost.get(pair, ())) or any(is_late[bound.part].any() for bound in pair.motion_bounds))
+        ]
         if not stale and not late:
             return False
         began = time.perf_counter()
         for pair in stale:
             pair.query(kernels, x)
-        for pair, of_pair in late.items():
+        for pair in late:
+            of_pair = is_late.copy()
+            of_pair[lost.get(pair, [])] = True
             pair.query_again(kernels, x, of_pair)
         self.rows = self._filter(concatenate([pair.candidates for pair in self.pairs]))
         self.query_seconds += time.perf_counter() - began
