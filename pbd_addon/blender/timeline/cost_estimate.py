@@ -19,13 +19,17 @@ SLICED = 0.3
 BUILD, BUILD_MORE = 6e-5, 2.5e-10
 """Time to build the simulation, per vertex and per squared number of vertices [s]; large arrays leave the CPU cache."""
 
-FALL = {"numpy": 8e-7, "numba": 3e-7}
-"""Time per vertex and substep in free fall [s]: grids of 2,300 to 490,000 vertices took 7e-7 to 1e-6 with NumPy;
-Numba takes a third of that in `benchmarks/results/ours.md`."""
+FALL = {"numpy": 8e-7, "numba": 2.5e-7}
+"""Time per vertex and substep in free fall [s]: grids of 2,300 to 490,000 vertices took 3e-7 to 1e-6 with NumPy, of
+10,000 to 90,000 vertices 0.7e-7 to 2.4e-7 with Numba."""
 
-CONTACT = {"numpy": 1.1e-5, "numba": 6e-6}
-"""The same with contact [s]: cotton of 48 x 48 and 72 x 72 vertices falling on a ball took 1.2e-5 and 1.1e-5 with
-NumPy, averaged over 12 frames; Numba takes half, as for balloons on a floor in that file."""
+APART = {"numpy": 1.3e-6, "numba": 4.5e-7}
+"""The same for cloth that may meet itself alone, and hangs free [s]: grids of 10,000 to 90,000 vertices took 0.6e-6 to
+1.3e-6 with NumPy, 2e-7 to 4.6e-7 with Numba."""
+
+CONTACT = {"numpy": 6e-6, "numba": 3e-6}
+"""The same with contact [s]: cotton of 48 x 48 and 72 x 72 vertices falling on a ball took 6.8e-6 and 6e-6 with NumPy,
+2.9e-6 and 2.8e-6 with Numba, averaged over 24 frames."""
 
 MEMORY = 6e3
 """Peak memory per vertex while the simulation is built [bytes]."""
@@ -73,9 +77,9 @@ def has_layers(scene: Scene) -> bool:
 def seconds_of_frame(scene: Scene, count: int) -> float:
     """Estimated time of one frame with `count` vertices [s]."""
     pbd = scene.pbd
-    meets = pbd.collisions != "OFF" or pbd.use_floor or bool(surfaces.colliders(scene))
-    cost = (CONTACT if meets else FALL)["numba" if backends.wanted(scene) else "numpy"]
-    return cost * count * pbd.substeps * pbd.iterations
+    meets = pbd.use_floor or bool(surfaces.colliders(scene))
+    cost = CONTACT if meets else APART if pbd.collisions != "OFF" else FALL
+    return cost["numba" if backends.wanted(scene) else "numpy"] * count * pbd.substeps * pbd.iterations
 
 
 def rounded(seconds: float) -> str:
