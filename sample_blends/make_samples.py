@@ -15,12 +15,13 @@ With `--output`, into another folder, any Blender may save. What is in the scene
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import importlib.util
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OLDEST = (4, 2)
+OLDEST = "4.2"
 
 
 def load_tool(name: str) -> object:
@@ -38,18 +39,18 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=HERE, help="folder for the files; default: this one")
     arguments = parser.parse_args()
 
+    output = arguments.output.resolve()
+    blender = importlib.metadata.version("bpy")
+    if output == HERE and not blender.startswith(f"{OLDEST}."):
+        sys.exit(
+            f"Blender {blender} would save files that Blender {OLDEST} cannot open: "
+            "run this with the oldest one, or write elsewhere with --output"
+        )
     with load_tool("extension").installed():
         # Only now: Blender takes its profile from the environment when it is first imported.
-        import bpy
         import kit
         import samples
 
-        output = arguments.output.resolve()
-        if output == HERE and bpy.app.version[:2] != OLDEST:
-            sys.exit(
-                f"Blender {bpy.app.version_string} would save files that Blender {OLDEST[0]}.{OLDEST[1]} cannot open: "
-                "run this with the oldest one, or write elsewhere with --output"
-            )
         known = samples.SAMPLES
         unknown = set(arguments.names) - set(known)
         if unknown:

@@ -86,6 +86,7 @@ def extension(tmp_path_factory, build_zip):
     if os.environ["PBD_KERNELS"] == "numba":
         share_compiled(found)
     yield found
+    bpy.ops.wm.read_homefile(use_empty=True)
     found.disable()
     assert not hasattr(bpy.types.Object, "pbd")
 
@@ -98,8 +99,6 @@ def empty_file(extension):
     bpy.ops.wm.read_homefile(use_empty=True)
     if not hasattr(bpy.types.Object, "pbd"):
         extension.enable()
-    yield
-    bpy.ops.wm.read_homefile(use_empty=True)
 
 
 @pytest.fixture

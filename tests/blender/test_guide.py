@@ -106,12 +106,16 @@ def labels(extension):
         yield f"{name}, changed"
 
 
+@pytest.fixture(scope="module")
+def our_words(extension):
+    return {*labels(extension), *BLENDERS_OWN}
+
+
 @pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments", "tearing", "inner_structure"])
-def test_every_bold_word_is_to_be_found_in_blender(extension, name):
-    known = set(labels(extension)) | BLENDERS_OWN
+def test_every_bold_word_is_to_be_found_in_blender(our_words, name):
     for path in Page(name).words:
         for word in path.split(" › "):
-            assert word in known, word
+            assert word in our_words, word
 
 
 def blenders_words():
@@ -140,6 +144,11 @@ QUOTED = {
 """Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
 
 
+@pytest.fixture(scope="module")
+def all_words(our_words):
+    return {*our_words, *blenders_words(), *IN_BLENDERS_MENUS}
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -147,13 +156,12 @@ QUOTED = {
         *("tearing", "inner_structure"),
     ],
 )
-def test_every_word_in_italics_is_to_be_found_in_blender(extension, name):
+def test_every_word_in_italics_is_to_be_found_in_blender(all_words, name):
     """What the pages call by a label is called so in this Blender: ours, and Blender's own."""
     text = re.sub(r"`[^`]*`", "", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
     found = [" ".join(one.split()) for one in re.findall(r"(?<!\*)\*(?![*\s])([^*]+?)\*(?!\*)", text)]
-    known = {*labels(extension), *blenders_words(), *BLENDERS_OWN, *IN_BLENDERS_MENUS}
     words = {word for one in found if one not in QUOTED for word in re.split(" › |: ", one)}
-    unknown = {word for word in words if word[0].isupper()} - known
+    unknown = {word for word in words if word[0].isupper()} - all_words
     assert not unknown, unknown
 
 

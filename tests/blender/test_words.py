@@ -178,6 +178,12 @@ def placeholders(text):
     return sorted((name, form) for _before, name, form, _conversion in string.Formatter().parse(text) if name)
 
 
+@pytest.fixture(scope="module")
+def texts(extension):
+    """Every English text that a user sees, and where it stands."""
+    return all_texts(extension)
+
+
 @pytest.fixture
 def tables(extension):
     return extension.bridge("translations").LANGUAGES
@@ -188,17 +194,16 @@ def test_these_are_the_languages(tables):
 
 
 @pytest.mark.newest
-def test_what_is_not_translated_is_told(extension, tables):
+def test_what_is_not_translated_is_told(texts, tables):
     """A text without a translation is shown in English, which is no fault: the summary names it."""
-    for (text, where), language in product(all_texts(extension).items(), LANGUAGES):
+    for (text, where), language in product(texts.items(), LANGUAGES):
         if text not in tables[language]:
             warnings.warn(f"{language} has no translation of {text!r} ({where})", stacklevel=1)
 
 
 @pytest.mark.newest
-def test_nothing_is_translated_that_is_not_shown(extension, tables):
-    shown = set(all_texts(extension))
-    assert not [(language, text) for language in LANGUAGES for text in tables[language] if text not in shown]
+def test_nothing_is_translated_that_is_not_shown(texts, tables):
+    assert not [(language, text) for language in LANGUAGES for text in tables[language] if text not in texts]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -210,16 +215,15 @@ def test_translations_fit_their_texts(tables, language):
         assert not translation.endswith(("。", ".")) or text.endswith("."), text
 
 
-def test_the_collection_sees_what_is_there(extension):
-    found = all_texts(extension)
+def test_the_collection_sees_what_is_there(texts):
     for text in (
         "Tension",
         "Bake",
         "Press Space to simulate",
         "Frames {first} to {last} simulated, {size} in memory",
     ):
-        assert text in found
-    assert len(found) > 250
+        assert text in texts
+    assert len(texts) > 250
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
