@@ -635,7 +635,7 @@ def both(make: object, frames: int) -> tuple[list[float], list[tuple[Simulation,
 )
 @pytest.mark.newest
 def test_a_curtain_is_the_same(material, options):
-    """A second and a half of a curtain that hangs by its whole upper edge, which swings without wrinkling: 1e-9 m.
+    """A curtain that hangs by its whole upper edge falls beyond half of its height, without wrinkling: 1e-9 m.
 
     By two corners it would crumple, and then NumPy differs from itself by microns when a last digit is changed.
     """
@@ -645,7 +645,7 @@ def test_a_curtain_is_the_same(material, options):
         body = Body(vertices, quads, material, pins=range(380, 400))
         return Simulation([body], self_collision=False, kernels=name, **options), body
 
-    apart, pair = both(make, 36)
+    apart, pair = both(make, 16)
     assert max(apart) < 1e-9
     assert pair[0][0].positions(pair[0][1])[:, 2].min() < -0.5
 
@@ -656,12 +656,12 @@ def test_a_balloon_is_the_same(mode):
     """A balloon falls on a floor, on which it rubs: 1e-9 m."""
 
     def make(name):
-        vertices, triangles = icosphere(3, 0.3)
+        vertices, triangles = icosphere(2, 0.3)
         body = Body(vertices + np.array([0.0, 0.0, 0.32]), triangles, Material(pressure_mode=mode, overpressure=50.0))
         floor = Plane((0.0, 0.0, 0.0), (0.1, 0.0, 1.0))
         return Simulation([body], [floor], self_collision=False, kernels=name), body
 
-    apart, pair = both(make, 24)
+    apart, pair = both(make, 12)
     assert max(apart) < 1e-9
     assert max(report.contacts for report in pair[0][0].reports.values()) > 0
 
@@ -673,7 +673,7 @@ def test_soft_pins_and_tethers_are_the_same():
         body = Body(vertices, quads, Material(stretch=500.0), pins=pins)
         return Simulation([body], self_collision=False, kernels=name), body
 
-    apart, pair = both(make, 25)
+    apart, pair = both(make, 16)
     assert max(apart) < 1e-9
     kinds = {constraints.name: constraints for constraints in pair[1][0].constraints}
     assert np.abs(kinds["attachment"].multipliers).max() > 0.0
@@ -690,25 +690,25 @@ def test_a_drape_is_the_same_as_long_as_it_can_be():
     """
 
     def make(name, change=0.0, seed=0):
-        vertices, quads = grid(23, 23, 1.0, 1.0)
+        vertices, quads = grid(17, 17, 1.0, 1.0)
         material = Material(damping=3.0, drag=1.0, friction=0.6)
         body = Body(vertices + np.array([0.013, 0.007, 0.32]), quads, material)
         simulation = Simulation([body], [Collider(*icosphere(3, 0.3), 0.002, friction=0.6)], kernels=name)
         simulation.positions(body)[:] += change * np.random.default_rng(seed).standard_normal(vertices.shape)
         return simulation, body
 
-    apart, pair = both(make, 20)
+    apart, pair = both(make, 10)
     plain, *changed = make("numba"), *(make("numba", 1e-15, seed) for seed in range(4))
     usual = []
-    for _ in range(20):
+    for _ in range(10):
         for simulation, _ in (plain, *changed):
             simulation.step(DT)
         here = plain[0].positions(plain[1])
         usual.append(max(float(np.abs(one.positions(body) - here).max()) for one, body in changed))
     for simulation, _ in pair:
         assert simulation.reports[5].contacts > 20
-        assert simulation.reports[20].self_contacts > 20
-        assert simulation.reports[20].crossings == 0
+        assert simulation.reports[10].self_contacts > 20
+        assert simulation.reports[10].crossings == 0
     assert all(one <= 10.0 * other for one, other in zip(apart, usual)), (apart, usual)
     assert usual[4] < 1e-6
 
@@ -722,14 +722,14 @@ def test_kernels_can_be_changed_between_two_frames():
         return Simulation([body], kernels="numpy"), body
 
     (changing, one), (staying, other) = make(), make()
-    for frame in range(30):
-        if frame == 10:
+    for frame in range(16):
+        if frame == 6:
             changing.use_kernels("numba")
         changing.step(DT)
         staying.step(DT)
     assert (changing.kernels_name, staying.kernels_name) == ("numba", "numpy")
     assert changing.frames.first == 0
-    assert changing.frames.last == 30
+    assert changing.frames.last == 16
     assert np.abs(changing.positions(one) - staying.positions(other)).max() < 1e-9
     with pytest.raises(ValueError, match="'fortran'"):
         changing.use_kernels("fortran")

@@ -6,9 +6,9 @@ The first part is what to run while working: with the newest Blender, Python and
 marked slow, with the oldest what tells versions apart. The rest is the slow ones with the newest, all others with the
 oldest but those that no version changes, and in the Blenders between them what most people do. All is both.
 
-The physics tests need no Blender. Those that leave the choice of kernels open compute with Numba beside the newest
-Blender, in half the time, and with NumPy beside the oldest; samples and guides always with Numba; PBD_KERNELS chooses
-otherwise.
+The physics tests need no Blender. Tests that leave the choice of kernels open, with and without Blender, compute with
+Numba in the newest, in less time, and with NumPy in the others; samples and guides always with Numba; PBD_KERNELS
+chooses otherwise.
 Those that run once per backend, or with the fastest, run only there, unless arguments narrow the run.
 Physics tests never share a process with the tests in tests/blender: there the add-on is an installed extension, here
 `pbd_addon` is a plain package, and Blender objects to seeing both.
@@ -49,7 +49,7 @@ OUTPUT_LIMIT = 100_000
 COMMON = ("operators", "playback", "bake", "lifecycle", "properties")
 """Tests in Blender of what most people do: the first part runs them in the oldest, the rest in those in between."""
 
-NUMERIC = ("arguments", "body", "coloring", "frame_cache", "gradients", "mesh", "pc2", "simulation", "stretch_bend")
+NUMERIC = ("arguments", "body", "coloring", "frame_cache", "gradients", "mesh", "pc2", "simulation")
 """Physics tests in which an old NumPy can differ: indexing, types, files. In the first part with the oldest."""
 
 ALONE = ("bad_input", "export", "full_disk", "guide_steps", "read_only", "rigged_kept", "soak", "tearing")
@@ -140,12 +140,14 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
                 chosen.append(("backends", [*within, *([] if marked else ["-m", "slow"]), *paths_of(["backends"])]))
         elif part != "first":
             chosen.append(("blender", [*within, *quick, *common]))
-        compiled = ("physics", "samples") if blender is environments[-1][0] else ("samples",)
+        newest = blender is environments[-1][0]
         suites += [
-            Suite(blender, name, python, selection, "numba" if name in compiled else "") for name, selection in chosen
+            Suite(blender, name, python, selection, "numba" if newest or name == "samples" else "")
+            for name, selection in chosen
         ]
-    # The longest starts first, or the other core would wait for it at the end.
-    return sorted(suites, key=lambda suite: suite.blender is not environments[-1][0])
+    # The longest start first, or the other core would wait for them at the end. The newest Blender's physics tests
+    # compile Numba's kernels for its other suites, so these come after the oldest's.
+    return sorted(suites, key=lambda suite: (not suite.name.startswith("physics"), suite.python != environments[-1][1]))
 
 
 def paths_of(names: Sequence[str], folder: str = "tests/blender") -> list[str]:

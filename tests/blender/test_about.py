@@ -34,7 +34,8 @@ def test_the_header_tells_the_version(extension, about):
     assert said.endswith(f"PBD Cloth & Balloons {wanted}")
 
 
-def test_a_report_says_what_is_asked_first(about):
+def test_a_report_says_what_is_asked_first(about, monkeypatch):
+    monkeypatch.setenv("PBD_KERNELS", "numpy")
     scenes.add_grid("Secret Project", rx=9, ry=9)
     for frame in (1, 2, 3):
         go(frame)

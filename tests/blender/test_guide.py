@@ -333,7 +333,7 @@ def test_first_balloon(extension):
     )
 
 
-@pytest.mark.newest
+@pytest.mark.slow
 def test_garments(extension):
     def gaps(frame):
         """How long the seams of the active object are at a frame [m]."""

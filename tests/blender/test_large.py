@@ -1,7 +1,14 @@
 """Half a million vertices: what it will take is said before a window stands still for it."""
 
 import bpy
+import pytest
 import scenes
+
+
+@pytest.fixture(autouse=True)
+def numpy_kernels(monkeypatch):
+    """What is told depends on them."""
+    monkeypatch.setenv("PBD_KERNELS", "numpy")
 
 
 def add_fine_grid(extension):
