@@ -25,7 +25,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the program that stands
 
 
 @pytest.fixture
-def background(extension):
+def background(extension, monkeypatch):
+    monkeypatch.setenv("PBD_KERNELS", "numpy")  # the second Blender begins sooner than with Numba
     found = extension.bridge("baking.background_bake")
     yield found
     if hasattr(bpy.types.Object, "pbd"):
