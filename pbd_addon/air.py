@@ -56,18 +56,18 @@ class AirSurface(NamedTuple):
     """The triangles that feel air.
 
     Attributes:
-        triangles: Particles of each, (3, t) int64.
+        triangles: Particles of each, (3, k) int for each body that has any.
         masses: Mass of each, as light as its lightest corner is, (t,) [kg].
         shares: Share of the force on its triangles that each particle gets, over its mass, (n,) [1/kg]; 0 for pins.
-        normal, tangent: Half the density of the air times the coefficients across and along, (t,) [kg/m³].
-        parts: Where the triangles of each body are that has any, by its number.
+        normal, tangent: Half the density of the air times the coefficients across and along, of these bodies [kg/m³].
+        parts: Where the triangles of these bodies are, by their numbers.
     """
 
-    triangles: np.ndarray
+    triangles: list[np.ndarray]
     masses: np.ndarray
     shares: np.ndarray
-    normal: np.ndarray
-    tangent: np.ndarray
+    normal: list[float]
+    tangent: list[float]
     parts: Mapping[int, slice]
 
 
@@ -83,8 +83,10 @@ def build_surface(
 
     inertia (n,) [kg] and w (n,) [1/kg] are those of all particles.
     """
-    triangles, masses = [np.zeros((3, 0), np.int64)], [np.zeros(0)]
-    normal, tangent, shares = [np.zeros(0)], [np.zeros(0)], np.zeros(len(w))
+    triangles: list[np.ndarray] = []
+    normal: list[float] = []
+    tangent: list[float] = []
+    masses, shares = [np.zeros(0)], np.zeros(len(w))
     parts: dict[int, slice] = {}
     at = 0
     for number, (body, start, material) in enumerate(zip(bodies, starts, materials)):
@@ -98,15 +100,12 @@ def build_surface(
         per_area = inertia[part] / np.maximum(owned, 1e-300)
         masses.append(areas * per_area[own].min(axis=0))
         shares[part] = w[part] * np.where(around > 0.0, owned / np.maximum(around, 1e-300), 0.0)
-        triangles.append(own.astype(np.int64) + start)
-        normal.append(np.full(count, 0.5 * density * material.air_normal))
-        tangent.append(np.full(count, 0.5 * density * material.air_tangent))
+        triangles.append(own + start if start else own)
+        normal.append(0.5 * density * material.air_normal)
+        tangent.append(0.5 * density * material.air_tangent)
         parts[number] = slice(at, at + count)
         at += count
-    return AirSurface(
-        np.ascontiguousarray(np.concatenate(triangles, axis=1)),
-        np.concatenate(masses), shares, np.concatenate(normal), np.concatenate(tangent), parts,
-    )  # fmt: skip
+    return AirSurface(triangles, np.concatenate(masses), shares, normal, tangent, parts)
 
 
 class Memory(NamedTuple):
@@ -169,6 +168,10 @@ class AirOfFrame:
         self._gusts: tuple[int, np.ndarray] | None = None
         self._blowing: tuple[int, np.ndarray] | None = None
         self._shade = self._shades()
+        if self.feels:
+            counts = [part.stop - part.start for part in surface.parts.values()]
+            self._triangles = np.ascontiguousarray(np.concatenate(surface.triangles, axis=1), np.int64)
+            self._normal, self._tangent = np.repeat(surface.normal, counts), np.repeat(surface.tangent, counts)
 
     @property
     def _turbulence(self) -> float:
@@ -203,8 +206,10 @@ class AirOfFrame:
             air = self._air(kernels, x, begin, fraction)
             if stirred is not None:
                 air = np.ascontiguousarray(air + stirred)
-            triangles, masses, shares, normal, tangent, _ = self.surface
-            kernels.push_by_air(v, moving, x, air, self._shade, triangles, masses, normal, tangent, shares, h)
+            kernels.push_by_air(
+                v, moving, x, air, self._shade, self._triangles, self.surface.masses, self._normal, self._tangent,
+                self.surface.shares, h,
+            )  # fmt: skip
         if acceleration is not None:
             v += np.where(w > 0.0, h, 0.0) * acceleration
 

@@ -167,7 +167,7 @@ class Body:
         body._measure(joined)
         body.seams = joined[self.origin.seams]
         body.creases = self.creases._replace(edges=joined[self.origin.creases.edges])
-        body._area_of_vertices[joined != np.arange(len(joined))] = 0.0
+        body._area_of_vertices = np.where(joined == np.arange(len(joined)), body._area_of_vertices, 0.0)
         if self.own_masses is not None:
             body.own_masses = np.bincount(joined, self.origin.own_masses, len(joined))
         return body
@@ -230,9 +230,10 @@ class Body:
 
     def _own_compliances(self, loose: np.ndarray, values: np.ndarray | Sequence[float] | None) -> np.ndarray:
         """The given compliance of every mesh edge, (e,); NaN where none is given."""
-        result = np.full(len(self.mesh.edges), np.nan)
+        result = np.broadcast_to(np.nan, len(self.mesh.edges))
         if values is None:
             return result
+        result = result.copy()
         given = arguments.per_vertex(f"{self.name}: compliances", values, len(loose), low=0.0, unit="m/N")
         if (self._loose[:, 0] == self._loose[:, 1]).any():
             raise ValueError(f"{self.name}: edges must join different vertices where compliances are given")
@@ -245,8 +246,11 @@ class Body:
 
     def _weighed_areas(self) -> np.ndarray:
         """Area of each vertex, (n,) [m²]; those without any get the mean, so that none has mass zero."""
-        area = self.mesh.corner_areas + self._areas_of_ropes((self.mesh.edge_areas == 0.0) & ~self.is_seam)
+        is_rope = (self.mesh.edge_areas == 0.0) & ~self.is_seam
+        area = self.mesh.corner_areas
         self._area_of_seams = self._areas_of_ropes(self.is_seam)
+        if is_rope.any() or not area.all():
+            area = area + self._areas_of_ropes(is_rope)
         heavy = area > 0.0
         if not heavy.any():
             raise ValueError(f"{self.name}: no face has an area and no edge has a length")
@@ -255,6 +259,8 @@ class Body:
 
     def _areas_of_ropes(self, which: np.ndarray) -> np.ndarray:
         """What these edges, (e,) bool, add to the area of each vertex, (n,) [m²]."""
+        if not which.any():
+            return np.broadcast_to(0.0, len(self.vertices))
         shares = np.repeat(0.5 * ROPE_WIDTH * self.rest_lengths[which], 2)
         return np.bincount(self.mesh.edges[which].ravel(), shares, len(self.vertices))
 

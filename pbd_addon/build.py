@@ -73,7 +73,7 @@ def build_model(
     plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free]) for plane in planes)
     seams = builders.seams(layout, w)
     welds = builders.welds(layout, seams, len(w))
-    contact = builders.contact(layout, colliders, plane_constraints, seams, welds)
+    contact = builders.contact(layout, colliders, plane_constraints, seams, welds, materials, settings)
     yield
     bends, folds = builders.bends(layout, w, materials)
     yield
@@ -122,7 +122,8 @@ def with_materials(
 ) -> Model:
     """The model with other masses and compliances.
 
-    Another bending model needs new rows, other welds new contact, and other held pins, ropes or joints a new model.
+    Another bending model needs new rows, other welds new contact, and so does what can meet at last or no more; other
+    held pins, ropes or joints need a new model.
 
     opened: which closed pieces leak or have burst, see `VolumeConstraints.opened`; default: those of before, none with
     other joints.
@@ -131,6 +132,7 @@ def with_materials(
     opened, sewn = model.volume.opened if opened is None else opened, sewn or model.sewn
     same_pins = np.array_equal(np.flatnonzero(~held_pins(model.bodies, materials, maps)), model.loose_pins)
     same_joints = np.array_equal(sewn.joined, model.sewn.joined)
+    met = builders.can_meet(model.colliders, model.materials, model.settings)
     if not same_pins or not same_joints or not np.array_equal(sewn.roped, model.sewn.roped):
         built = finish(build_model(model.bodies, model.planes, model.colliders, settings, materials, maps, sewn))
         # A copy of what is grabbed: the old model is stepped again if its frame is given up.
@@ -145,7 +147,9 @@ def with_materials(
         welds = builders.welds(model, model.seams, len(model.w))
         seam_folds = builders.seam_folds(model, model.w, welds)
         model = dataclasses.replace(model, welds=welds, seam_folds=seam_folds)
-        model = _with_contact(model, model.colliders)
+        model = _with_contact(model, model.colliders, materials, settings)
+    elif met != builders.can_meet(model.colliders, materials, settings):
+        model = _with_contact(model, model.colliders, materials, settings)
     model.volume.opened = opened
     inertia = inertia_of(model, materials, maps, settings, model.volume)
     bends, folds = model.bends, model.folds
@@ -179,12 +183,16 @@ def with_constraints(model: Model, added: Constraints) -> Model:
 
 def with_colliders(model: Model, colliders: Sequence[Collider]) -> Model:
     """The model with other colliders."""
-    return _renewed(_with_contact(model, colliders))
+    return _renewed(_with_contact(model, colliders, model.materials, model.settings))
 
 
-def _with_contact(model: Model, colliders: Sequence[Collider]) -> Model:
-    """The model with these colliders and its welds; `_renewed` or the like follows."""
-    contact = builders.contact(model, colliders, model.plane_constraints, model.seams, model.welds, model.contact)
+def _with_contact(
+    model: Model, colliders: Sequence[Collider], materials: Sequence[Material], settings: SolverSettings
+) -> Model:
+    """The model with contact for these colliders and its welds; `_renewed` or the like follows."""
+    contact = builders.contact(
+        model, colliders, model.plane_constraints, model.seams, model.welds, materials, settings, model.contact
+    )
     model.skin.outside = [*model.plane_constraints, contact]
     return dataclasses.replace(model, colliders=tuple(colliders), contact=contact)
 

@@ -31,13 +31,19 @@ from .constraints import (
     rope_rows,
     tether_rows,
 )
+from .constraints.base import once_if_equal
 from .constraints.chains import is_structured
 from .constraints.plate_elements import FLAT
 from .contact import Collider, ContactConstraints, SeamNeighbors, Surface
 from .layout import Layout
 from .mesh import TriMesh, connected_components, half_edges, rest_volume
-from .settings import Material
+from .settings import Material, SolverSettings
 from .struts import Recipe, struts_of
+
+
+def can_meet(colliders: Sequence[Collider], materials: Sequence[Material], settings: SolverSettings) -> bool:
+    """Whether anything can touch these colliders, other cloth or itself."""
+    return bool(colliders) or (settings.collisions != "OFF" and (len(materials) > 1 or materials[0].self_collision))
 
 
 def contact(
@@ -46,22 +52,24 @@ def contact(
     planes: Sequence[PlaneConstraints],
     seams: SeamConstraints,
     welds: WeldConstraints,
+    materials: Sequence[Material],
+    settings: SolverSettings,
     before: ContactConstraints | None = None,
 ) -> ContactConstraints:
     """Contact of the surfaces of all bodies and colliders; particles of colliders come after those of bodies.
 
-    It knows of welded particles only the first of each group. It takes over the surfaces of colliders that were there
-    `before`: those of a character take longer to build than all else.
+    Where nothing can meet, bodies have no surface. It knows of welded particles only the first of each group. It takes
+    over the surfaces of colliders that were there `before`: those of a character take longer to build than all else.
     """
-    rest = layout.rest_vertices
-    surfaces = []
+    meet, surfaces = can_meet(colliders, materials, settings), []
+    rest = layout.rest_vertices if meet else np.zeros((0, 3))
     for body, part, is_rope in zip(layout.bodies, layout.slices, layout.rope_edges()):
         loose = body.mesh.edges[is_rope]
-        has_any = len(body.mesh.triangles) + len(loose) > 0
+        has_any = meet and len(body.mesh.triangles) + len(loose) > 0
         shape = body.mesh, body.rest_vertices, part.start
         surfaces.append(Surface(*shape, first=welds.first[part], loose_edges=loose) if has_any else None)
     known = dict(zip(before.colliders, before.obstacles)) if before else {}
-    obstacles, at = [], len(rest)
+    obstacles, at = [], len(welds.first)
     for collider in colliders:
         obstacle = known.get(collider)
         if obstacle is None or obstacle.part.start != at:
@@ -107,7 +115,8 @@ def stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
         "stretch", edges[usable], lengths[usable], geometry[usable], body[usable], w,
         ("stretch", "compression"), own[usable], rest, is_rope=area[usable] == 0.0,
     )  # fmt: skip
-    built.numbers = np.flatnonzero(np.concatenate(kept))[usable][built.rows.order].astype(np.int32)
+    if not usable.all() or not all(some.all() for some in kept):
+        built.numbers = np.flatnonzero(np.concatenate(kept))[usable][built.rows.order].astype(np.int32)
     return built
 
 
@@ -121,7 +130,7 @@ def shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     built = DistanceConstraints(
         "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, layout.extents
     )
-    built.numbers = built.rows.order + sum(len(b.mesh.edges) for b in layout.bodies)
+    built.first_number = sum(len(b.mesh.edges) for b in layout.bodies)
     return built
 
 
@@ -169,7 +178,9 @@ def bends(
     angles, geometry, stencils = hinge_geometry(rest, hinges)
     creased = [b.creases.of_edges(b.mesh.hinges[:, :2], len(b.vertices)) for b in layout.bodies]
     fold, factors = np.concatenate([own[0] for own in creased]), np.concatenate([own[1] for own in creased])
-    spans = np.linalg.norm(rest[hinges[:, 1]] - rest[hinges[:, 0]], axis=1) / geometry
+    spans = np.broadcast_to(0.0, len(hinges))
+    if any(material.bend_yield > 0.0 for material in materials):
+        spans = np.linalg.norm(rest[hinges[:, 1]] - rest[hinges[:, 0]], axis=1) / geometry
     angles, geometry, stencils = np.where(np.isnan(fold), angles, fold), geometry * factors, stencils * np.sqrt(factors)
     model = np.array([material.bend_model for material in materials])[body]
     sheets = [
@@ -196,7 +207,8 @@ def bends(
         ),
     )  # fmt: skip
     follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")
-    return bends, Folds(hinges.T, body.astype(np.int32), angles, angles.copy(), follows, spans)
+    angles, body, follows = (once_if_equal(each) for each in (angles, body.astype(np.int32), follows))
+    return bends, Folds(hinges.T, body, angles, angles.copy() if follows.any() else angles, follows, spans)
 
 
 def seam_folds(layout: Layout, w: np.ndarray, welds: WeldConstraints) -> SeamFoldConstraints:
@@ -258,10 +270,12 @@ def closed_pieces(layout: Layout) -> list[Piece]:
         mesh, rest = body.mesh, body.rest_vertices
         of_triangle = mesh.islands[mesh.triangles[:, 0]] if len(mesh.triangles) else np.zeros(0, int)
         for island in np.unique(of_triangle):
-            triangles = mesh.triangles[of_triangle == island]
+            own = of_triangle == island
+            triangles = mesh.triangles if own.all() else mesh.triangles[own]
             caps = [rim for rim in mesh.boundary_loops if mesh.islands[rim[0]] == island]
             volume = rest_volume(rest, triangles, caps)
-            pieces.append(Piece(number, triangles + part.start, [rim + part.start for rim in caps], volume))
+            triangles = triangles + part.start if part.start else triangles
+            pieces.append(Piece(number, triangles, [rim + part.start for rim in caps], volume))
     return pieces
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .air import build_surface
 from .constraints import VolumeConstraints
+from .constraints.base import once_if_equal
 from .layout import Layout
 from .lift import Lift
 from .settings import Material, SolverSettings
@@ -63,7 +64,7 @@ def inertia_of(
         "masses": masses,
         "w": w,
         "gravity_fraction": gravity_fraction,
-        "drag": np.repeat([m.drag for m in materials], counts),
+        "drag": once_if_equal(np.repeat([m.drag for m in materials], counts)),
         "damping": np.array([m.damping for m in materials], float)[layout.body_of_island],
         "damping_masses": damping_masses,
         "damping_island_masses": np.bincount(islands, damping_masses),

@@ -112,7 +112,7 @@ def _stretch(
     one, other = kind.rows.indices[:, some]
     strain = np.linalg.norm(x[:, one] - x[:, other], axis=0) / kind.rest_lengths[some] - 1.0
     beyond = np.sign(strain) * np.maximum(np.abs(strain) - most[some], 0.0)
-    at = len(model.folds.body) + kind.numbers[some]
+    at = len(model.folds.body) + kind.first_number + kind.numbers[some]
     longer = (1.0 + plastic[at]) * (1.0 + share[kind.rows.body[some]] * beyond)
     plastic[at] = longer.clip(1.0 / STRETCHED, STRETCHED) - 1.0
 
@@ -121,7 +121,7 @@ def _give(model: Model, plastic: np.ndarray) -> None:
     count = len(model.folds.body)
     _fold(model, plastic)
     for kind in (model.stretch, model.shear):
-        kind.lengthen(1.0 + plastic[count:].astype(float)[kind.numbers])
+        kind.lengthen(1.0 + plastic[count + kind.first_number :].astype(float)[kind.numbers])
 
 
 def _fold(model: Model, plastic: np.ndarray) -> None:

@@ -330,6 +330,7 @@ def test_tether():
 def test_project_upper_bound():
     case = Case()
     indices, starts, _ = case.rows(case.mesh.edges)
+    indices = indices.astype(np.int64)
     lengths = np.linalg.norm(case.p[:, indices[0]] - case.p[:, indices[1]], axis=0)
     m = indices.shape[1]
     reach = lengths * case.some(m, low=0.8, high=1.1)
@@ -516,12 +517,12 @@ def test_several_trees(is_self):
 def test_cones():
     """Normals of faces, and the faces that leave cones."""
     case = Case(2, 30, 20)
-    triangles = np.ascontiguousarray(case.mesh.triangles.T.astype(np.int64))
+    triangles = np.ascontiguousarray(case.mesh.triangles.T)
     compare("unit_normals", case.x, triangles)
-    starts = np.append(np.arange(0, triangles.shape[1], 7), triangles.shape[1])
+    starts = np.append(np.arange(0, triangles.shape[1], 7), triangles.shape[1]).astype(np.int32)
     count = len(starts) - 1
-    member_starts = np.append(0, np.cumsum(case.random.integers(1, 6, count)))
-    members = case.random.integers(0, count, member_starts[-1])
+    member_starts = np.append(0, np.cumsum(case.random.integers(1, 6, count))).astype(np.int32)
+    members = case.random.integers(0, count, member_starts[-1]).astype(np.int32)
     for is_wanted in (case.random.random(count) < 0.5, np.zeros(count, bool)):
         compare("normal_cones", case.x, triangles, starts, member_starts, members, is_wanted)
     patches = np.flatnonzero(case.random.random(count) < 0.5)

@@ -9,12 +9,18 @@ from meshes import grid, jittered_sheet
 from pbd_addon import Body
 from pbd_addon.contact.broad_phase import SurfacePair
 from pbd_addon.contact.height_fields import CONES, SMOOTH_CONES
+from pbd_addon.contact.patches import Partition
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import numpy as numpy_kernels
 
 
 def surface(vertices: np.ndarray, faces: object) -> Surface:
     return Surface(Body(vertices, faces).mesh, np.asarray(vertices, float), 0)
+
+
+def patch_of_faces(level: Partition) -> np.ndarray:
+    """The patch of each face, in the order of the patches."""
+    return np.arange(level.count).repeat(np.diff(level.first_faces))
 
 
 def cut_grid(rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -58,27 +64,28 @@ def test_a_primitive_is_in_the_patch_of_one_of_its_faces():
     face, vertex, edge = (
         cell_of(leaves) for leaves in (patches.face_leaves, patches.vertex_leaves, patches.edge_leaves)
     )
-    np.testing.assert_array_equal(face, patches.levels[-1].of_face)
+    of_patches = zip(patch_of_faces(patches.levels[-1]).tolist(), patches.faces.T.tolist())
+    assert sorted(of_patches) == sorted(zip(face.tolist(), one.triangles.T.tolist()))
     for number, particle in enumerate(one.vertices):
         assert vertex[number] in face[(one.triangles == particle).any(axis=0)]
     for number, ends in enumerate(one.edges.T):
         assert edge[number] in face[np.isin(one.triangles, ends).sum(axis=0) == 2]
-    for cell, corners in enumerate(one.cell_vertices.T):
+    for cell, corners in enumerate(one.patches.cell_vertices.T):
         assert set(corners) == set(one.triangles[:, face == cell].ravel())
 
 
 def test_neighbors_share_a_vertex_or_touch_the_same_cell():
     """By comparing all patches; the members of a neighborhood are its neighbors and itself."""
     one = surface(*jittered_sheet(16))
-    cells = [set(cell) for cell in one.cell_vertices.T]
+    cells = [set(cell) for cell in one.patches.cell_vertices.T]
     for level in one.patches.levels:
-        corners = [set(one.triangles[:, level.of_face == patch].ravel()) for patch in range(level.count)]
+        corners = [set(own.ravel()) for own in np.split(one.patches.faces, level.first_faces[1:-1], axis=1)]
         touched = [{k for k, cell in enumerate(cells) if not cell.isdisjoint(own)} for own in corners]
         i, j = (each.ravel() for each in np.indices((level.count, level.count)))
         meets = corners if level is one.patches.levels[-1] else touched
         expected = [not meets[a].isdisjoint(meets[b]) for a, b in zip(i, j)]
         np.testing.assert_array_equal(level.are_neighbors(i, j), expected)
-        assert set(zip(level.center.tolist(), level.members.tolist())) == set(zip(i[expected], j[expected]))
+        assert set(zip(level.centers().tolist(), level.members.tolist())) == set(zip(i[expected], j[expected]))
 
 
 def test_slits_holes_and_straps_cannot_be_flat():
@@ -89,7 +96,7 @@ def test_slits_holes_and_straps_cannot_be_flat():
     corners = np.flatnonzero((np.abs(np.abs(vertices[:, :2]) - 0.125) < 1e-9).all(axis=1))
     for one, ends in ((surface(*cut_grid(9)), [9 * 17 + 8]), (holed, corners)):
         for level in one.patches.levels:
-            at = np.unique(level.of_face[np.isin(one.triangles, ends).any(axis=0)])
+            at = np.unique(patch_of_faces(level)[np.isin(one.patches.faces, ends).any(axis=0)])
             assert not level.can_be_flat[1, at].any()
         assert one.patches.levels[-1].can_be_flat[1].any()
     assert not surface(*grid(64, 1, 3.2, 0.02)).patches.levels[0].can_be_flat[1].any()

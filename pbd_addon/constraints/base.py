@@ -80,15 +80,15 @@ def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
     order, starts = color(indices[moving], len(w))
     order = moving[order]
     sorted_indices = np.ascontiguousarray(indices[order].T, dtype=np.int64)
-    small = body[order].astype(np.int32), order.astype(np.int32)
+    small = once_if_equal(body[order].astype(np.int32)), order.astype(np.int32)
     return Rows(sorted_indices, starts, *small, np.zeros((0, 0), np.int64))
 
 
 def laid_out(rows: Rows, kernels: Kernels) -> Rows:
     """The rows as a backend's kernels take them, see `kernels.protocol.packing`."""
-    indices = np.asarray(rows.indices, kernels.INDEX, order=kernels.ORDER)
-    layouts = np.zeros((0, 0), np.int64) if kernels.PACKED else find_layouts(indices, rows.starts)
-    return rows._replace(indices=indices, layouts=layouts)
+    layouts = np.zeros((0, 0), np.int64) if kernels.PACKED else find_layouts(rows.indices, rows.starts)
+    index = np.int32 if len(layouts) else kernels.INDEX  # few rows are then left to gather by them
+    return rows._replace(indices=np.asarray(rows.indices, index, order=kernels.ORDER), layouts=layouts)
 
 
 def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -108,7 +108,12 @@ def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
         place[order] = np.arange(len(order))
         order = np.concatenate([own, order[~is_own[order]]])
         layouts.append(place[order] if layouts else order)
-    return np.stack([*layouts, order])
+    return np.stack([*layouts, order]).astype(np.int64, copy=False)
+
+
+def once_if_equal(values: np.ndarray) -> np.ndarray:
+    """Values (m,), read-only and in the memory of one if they are equal, as those of one body often are."""
+    return np.broadcast_to(values[:1].copy(), len(values)) if len(values) and (values == values[0]).all() else values
 
 
 def compliances(stiffness: np.ndarray) -> np.ndarray:

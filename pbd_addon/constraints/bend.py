@@ -17,6 +17,7 @@ from .base import (
     Residual,
     compliances,
     laid_out,
+    once_if_equal,
     percentile,
     relaxation,
     residual_of,
@@ -80,7 +81,7 @@ class _HingeConstraints(Constraints):
         body = self.rows.body
         share = self._share(materials)
         bend = share * [m.bend for m in materials]
-        self.compliance = compliances(bend[body] * geometry * self.factors)
+        self.compliance = once_if_equal(compliances(bend[body] * geometry * self.factors))
         damping_times = np.array([m.bend_damping for m in materials])[body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
         k = np.array([m.k_bend for m in materials])[body]
@@ -212,6 +213,7 @@ class IsometricConstraints(_HingeConstraints):
     ) -> None:
         super().__init__(hinges, body, w, plates)
         self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
+        self.rows = self.rows._replace(order=self.rows.order[:0].copy())  # nothing else asks for it
         self.multipliers = np.zeros((3, self.stencils.shape[1]))
         self.fresh = self.kept = True
 

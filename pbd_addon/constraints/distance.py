@@ -17,6 +17,7 @@ from .base import (
     Residual,
     compliances,
     laid_out,
+    once_if_equal,
     percentile,
     relaxation,
     residual_of,
@@ -99,7 +100,8 @@ class DistanceConstraints(Constraints):
         is_rope: Which rows belong to no face, (m,) bool; default: none.
 
     Attributes:
-        numbers: Index of each row among all edges and then all diagonals of all bodies, (m,) int; set by the builder.
+        numbers: Index of each row among all edges, or all diagonals, of all bodies, (m,) int; set by the builder.
+        first_number: How many there are before these: diagonals come after edges.
         yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
         fresh: Whether multipliers are 0 so far in this substep; who adds to them sets this to false.
@@ -132,9 +134,11 @@ class DistanceConstraints(Constraints):
         order = self.rows.order
         self.unmapped = np.asarray(rest_lengths, float)[order], np.asarray(geometry, float)[order]
         self.rest_lengths, self.geometry = self.unmapped
-        self.numbers, self.yielded, self._lengthening = order, False, np.broadcast_to(1.0, len(order))
+        self.numbers, self.first_number = order, 0
+        self.yielded, self._lengthening = False, np.broadcast_to(1.0, len(order))
         self._measured, self._shrink = self.rest_lengths, np.ones(())
-        self.fields, self.is_rope = fields, np.zeros(len(order), bool) if is_rope is None else is_rope[order]
+        is_rope = np.zeros(len(order), bool) if is_rope is None else is_rope[order]
+        self.fields, self.is_rope = fields, once_if_equal(is_rope)
         self.own_compliance = np.broadcast_to(np.nan, len(order))
         if compliance is not None and not np.isnan(compliance).all():
             self.own_compliance = compliance[order]
@@ -232,7 +236,7 @@ class DistanceConstraints(Constraints):
         self.chained = chained
         rows = np.flatnonzero(np.array(chained)[self.rows.body])
         found = find_families(self.rows.indices[:, rows].T, self.chains_through)
-        self.families = [family._replace(rows=rows[family.rows]) for family in found]
+        self.families = [family._replace(rows=rows[family.rows].astype(np.int32)) for family in found]
         outside = np.ones(len(self.rest_lengths), bool)
         for family in self.families:
             outside[family.rows] = False
@@ -282,10 +286,8 @@ class DistanceConstraints(Constraints):
             is_new, self.h = not self.h, h
             self.alpha = self.compliance / h**2
             self.gamma = self.damping_times / h
-            brake = 1.0 + self.gamma if len(self.gamma) else 1.0
             self._strain_of_one = None
             self.shortest = float(self.rest_lengths.min(initial=np.inf))
-            self.scale = -self.k[: self.sides] / (self.weights.sum(axis=0) * brake + self.alpha)
             if is_new:
                 self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
                 self._lay_out_chains()
@@ -339,7 +341,10 @@ class DistanceConstraints(Constraints):
     def _scales(self, some: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """alpha, scale and gamma of some rows."""
         gamma = self.gamma[some] if len(self.gamma) else self.gamma
-        return self.alpha[:, some], self.scale[:, some], gamma
+        k = self.k[: self.sides] if self.k.shape[1] == 1 else self.k[: self.sides, some]
+        alpha = self.alpha[:, some]
+        weights = self.inverse_masses.take(self.rows.indices[:, some]).sum(axis=0)
+        return alpha, -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha), gamma
 
     def _part(self, some: slice | np.ndarray) -> Sweep:
         rows = self.rows

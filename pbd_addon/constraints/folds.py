@@ -16,7 +16,8 @@ class Folds(NamedTuple):
         angles: Rest angle at the beginning, (m,) [rad].
         current: Rest angle now, which changes in place where the rest shape does, (m,) [rad].
         follows: Where it can, (m,) bool.
-        spans: Distance over which each is bent: a sheet of curvature c folds it by c times this, (m,) [m].
+        spans: Distance over which each is bent: a sheet of curvature c folds it by c times this, (m,) [m]; 0 where
+            nothing yields.
     """
 
     hinges: np.ndarray

@@ -161,7 +161,7 @@ def levels_of(rest: np.ndarray, triangles: np.ndarray, islands: np.ndarray) -> n
         triangles: (t, 3) int.
         islands: Connected component of each vertex, (n,) int.
     """
-    level = np.zeros(len(rest), np.int64)
+    level = np.zeros(len(rest), np.int32)
     if not len(triangles):
         return level
     used, corners = np.unique(triangles, return_inverse=True)

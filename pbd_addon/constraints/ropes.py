@@ -54,7 +54,9 @@ class RopeBendConstraints(Constraints):
         first, second = (np.linalg.norm(end - middle, axis=1) for end in (one, other))
         self.stencils = np.column_stack([1.0 / first, -1.0 / first - 1.0 / second, 1.0 / second])
         self.halves = 0.5 * np.stack([first, second])
-        self.levels = levels_of(rest, rows, connected_components(rows[:, [0, 1, 1, 2]].reshape(-1, 2), len(rest)))
+        self.levels = np.zeros(0, int)
+        if len(rows):
+            self.levels = levels_of(rest, rows, connected_components(rows[:, [0, 1, 1, 2]].reshape(-1, 2), len(rest)))
         self.curls, self.grown = self.measure(rest), np.ones(len(rows))
         self.factors = self.first_factors = self.masses = np.zeros(0)
         self._map: np.ndarray | float = 1.0

@@ -158,8 +158,10 @@ class WeldConstraints(Constraints):
         """Set the springs around the welds; w, and masses of the islands' rigid motion, are as in `Model`."""
         self.springs, self._islands = springs, (masses, islands, island_masses)
         self._fixed = np.flatnonzero(w == 0.0)
-        self._held_share = np.ones(len(masses))
-        self._held_share[self.members] = HELD_SHARE
+        self._held_share = np.broadcast_to(1.0, len(masses))
+        if self.active:
+            self._held_share = self._held_share.copy()
+            self._held_share[self.members] = HELD_SHARE
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         own = w[self.members]
@@ -172,6 +174,8 @@ class WeldConstraints(Constraints):
 
     def merged(self, w: np.ndarray) -> np.ndarray:
         """Inverse masses (n,) where every particle of a group has that of the whole group."""
+        if not self.active:
+            return w
         result = w.copy()
         whole = self._over_groups(1.0 / np.maximum(w[self.members], 1e-300))
         result[self.members] = np.where(self._held, 0.0, 1.0 / whole)

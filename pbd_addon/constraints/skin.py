@@ -149,7 +149,8 @@ class PressurizedSkin:
         self.pieces = [volume.piece_of_particle[rows.rows.indices[0]] for rows in self.springs]
         works = volume.working
         inside = np.zeros(len(w), bool)  # Ropes belong to no piece.
-        inside[volume.triangles[volume.triangles < len(w)]] = True
+        for piece in volume.pieces:
+            inside[piece.triangles] = True
         self.stiffness = [
             (works[piece] & inside[rows.rows.indices].all(axis=0) & (rows.compliance[0] < NO_STIFFNESS))
             / rows.compliance[0].clip(1e-12)

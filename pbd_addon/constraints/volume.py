@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -67,34 +68,39 @@ class VolumeConstraints(Constraints):
         self.multipliers = np.zeros(len(self.pieces))
         self.last = np.zeros(len(self.pieces))
         self.h = 0.0
-        triangles, owners = [np.zeros((0, 3), int)], [np.zeros(0, int)]
-        rims, rim_caps, caps = [np.zeros(0, int)], [np.zeros(0, int)], 0
-        for number, piece in enumerate(self.pieces):
-            surface = [piece.triangles]
-            for rim in piece.caps:
-                center = np.full(len(rim), n + caps)
-                surface.append(np.column_stack([np.roll(rim, -1), rim, center]))
-                rims.append(rim)
-                rim_caps.append(np.full(len(rim), caps))
-                caps += 1
-            closed = np.concatenate(surface)
-            triangles.append(closed)
-            owners.append(np.full(len(closed), number))
-        self.triangles = np.ascontiguousarray(np.concatenate(triangles).T, dtype=np.int64)
-        self.owners = np.concatenate(owners)
-        self.rims, self.rim_caps = np.concatenate(rims), np.concatenate(rim_caps)
-        self.rim_sizes = np.bincount(self.rim_caps, minlength=caps).astype(float)
-        self.piece_of_particle = np.zeros(n, int)
-        self.piece_of_particle[self.triangles[self.triangles < n]] = np.broadcast_to(self.owners, self.triangles.shape)[
-            self.triangles < n
-        ]
+        rims = [rim for piece in self.pieces for rim in piece.caps]
+        self.rim_sizes = np.array([len(rim) for rim in rims], float)
+        self.rims = np.concatenate([np.zeros(0, int), *rims])
+        self.rim_caps = np.repeat(np.arange(len(rims)), [len(rim) for rim in rims])
+        self._closed: tuple[np.ndarray, np.ndarray] | None = None
         self.opened = np.zeros(len(self.pieces), int)
         self.pumped: tuple[np.ndarray, np.ndarray] | None = None
         self.factors: np.ndarray | None = None
         self.pushed_away = np.zeros(len(self.pieces))
 
+    @functools.cached_property
+    def piece_of_particle(self) -> np.ndarray:
+        """The piece of each particle, (n,) int; 0 for those that are in none."""
+        found = np.zeros(self.n, int)
+        for number, piece in enumerate(self.pieces):
+            found[piece.triangles] = number
+        return found
+
     def _lay_out(self) -> None:
-        self.triangles, self.owners = (each.astype(self.kernels.INDEX) for each in (self.triangles, self.owners))
+        self._closed = None  # until something is measured: most cloth has no pressure
+
+    def _close(self) -> tuple[np.ndarray, np.ndarray]:
+        """Triangles of all pieces and their caps, whose centers follow the particles, (3, t), and their pieces (t,)."""
+        triangles, owners, caps = [np.zeros((0, 3), int)], [], 0
+        for piece in self.pieces:
+            surface = [piece.triangles]
+            for rim in piece.caps:
+                surface.append(np.column_stack([np.roll(rim, -1), rim, np.full(len(rim), self.n + caps)]))
+                caps += 1
+            triangles += surface
+            owners.append(sum(map(len, surface)))
+        closed = np.ascontiguousarray(np.concatenate(triangles).T, self.kernels.INDEX)
+        return closed, np.repeat(np.arange(len(owners)), owners).astype(self.kernels.INDEX)
 
     @property
     def burst(self) -> np.ndarray:
@@ -187,7 +193,8 @@ class VolumeConstraints(Constraints):
         if len(self.rims):
             centers = np.stack([np.bincount(self.rim_caps, row[self.rims], len(self.rim_sizes)) for row in q])
             q = np.concatenate([q, centers / self.rim_sizes], axis=1)
-        volumes, gradients = kernels.volume_gradients(q, self.triangles, self.owners, len(self.pieces))
+        self._closed = self._closed or self._close()
+        volumes, gradients = kernels.volume_gradients(q, *self._closed, len(self.pieces))
         if len(self.rims):
             shares = gradients[:, self.n :] / self.rim_sizes
             gradients = gradients[:, : self.n]

@@ -192,7 +192,7 @@ class SurfacePair:
     ) -> dict[Surface, np.ndarray]:
         """Boxes of the cells of each surface with half of the `distance` [m] around them, (6, cells) [m]."""
         sides = dict.fromkeys((self.one, self.other))
-        return {each: self._boxes(kernels, each, ranges[each], each.cell_vertices, distance) for each in sides}
+        return {each: self._boxes(kernels, each, ranges[each], each.patches.cell_vertices, distance) for each in sides}
 
     def _late_cells(
         self, kernels: Kernels, ranges: Mapping[Surface, Range], is_late: np.ndarray, distance: float
@@ -201,7 +201,7 @@ class SurfacePair:
         boxes = self._cell_boxes(kernels, ranges, distance)
         trees = [surface.cell_tree.refit(own, kernels=kernels) for surface, own in boxes.items()]
         late = [
-            surface.cell_tree.refit(own, is_late.take(surface.cell_vertices).any(axis=0), kernels)
+            surface.cell_tree.refit(own, is_late.take(surface.patches.cell_vertices).any(axis=0), kernels)
             for surface, own in boxes.items()
         ]
         found = [late[0].query_pairs(trees[-1]), *(trees[0].query_pairs(each) for each in late[1:])]
@@ -280,7 +280,7 @@ class SurfacePair:
             is_used = own >= 0
             numbers = own[is_used]
             own = np.where(is_used, np.cumsum(is_used).reshape(own.shape) - 1, -1)
-            particles = particles.take(numbers, axis=1)
+            particles = particles.take(numbers, axis=1).astype(np.int64, copy=False)
             kept = np.full(len(numbers), distance)
             if angle is not None and distance:
                 kept = self._edge_distances(kernels, surface, x, angle, numbers)
@@ -323,7 +323,8 @@ class SurfacePair:
         self, kernels: Kernels, surface: Surface, corners: Range, particles: np.ndarray, distance: float | np.ndarray
     ) -> np.ndarray:
         """Boxes around primitives (k, m) of a surface, with half of the `distance` [m] that they keep, (6, m)."""
-        local, margin = particles - surface.part.start, np.zeros(particles.shape[1]) + 0.5 * distance
+        local = np.subtract(particles, surface.part.start, dtype=np.int64)
+        margin = np.zeros(particles.shape[1]) + 0.5 * distance
         return kernels.primitive_bounds(*corners, local, margin)
 
     def _cull(

@@ -48,8 +48,9 @@ class BVH:
         if len(memory[0]) < size:
             memory[0] = np.empty(size + size // 4)
         nodes = memory[0][:size].reshape(6, -1, order=kernels.NODE_ORDER)
-        kernels.refit(self.leaves, self.roots, np.ascontiguousarray(boxes), nodes)
-        return FittedBVH(kernels, self.leaves, nodes)
+        leaves = self.leaves.astype(np.int64, copy=False)
+        kernels.refit(leaves, self.roots, np.ascontiguousarray(boxes), nodes)
+        return FittedBVH(kernels, leaves, nodes)
 
 
 class FittedBVH:

@@ -44,10 +44,10 @@ class ContactConstraints(Constraints):
     inverse mass, behind those of the bodies.
 
     Args:
-        surfaces: Those of the bodies, None for one without triangles.
+        surfaces: Those of the bodies, None for one without any.
         obstacles: Those of the colliders.
         colliders: The colliders.
-        rest: Rest positions of the bodies' particles, (3, n) [m].
+        rest: Rest positions of the bodies' particles, (3, n) [m]; (3, 0) where nothing can meet.
         planes: Floors and walls, which are projected between the passes.
         welds: Particles that are one; of each group, the surfaces have the first.
         seam_neighbors: What comes closer beside seams.
@@ -72,11 +72,11 @@ class ContactConstraints(Constraints):
     ) -> None:
         self.welds = welds
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
-        self.planes, self.n = planes, rest.shape[1]
+        self.planes, self.n = planes, len(welds.first)
         self.rest = self._unmapped_rest = rest
         self._scale = np.ones(len(self.surfaces))
         self._friction_map: np.ndarray | None = None
-        total = self.n + sum(len(collider.vertices) for collider in colliders)
+        total = rest.shape[1] + sum(len(collider.vertices) for collider in colliders)
         self._p, self._x = np.zeros((3, total)), np.zeros((3, total))
         self._left_out: list[np.ndarray | None] = [None, None]
         self._path = self._p[:, self.n :], self._p[:, self.n :]
@@ -128,12 +128,14 @@ class ContactConstraints(Constraints):
             self._left_out, self.candidate_list.pairs = out, []
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        self._w = self._counted = np.concatenate([self.welds.merged(w), np.zeros(self._p.shape[1] - self.n)])
+        if not self.rest.size:
+            self.active = False
+            return
+        self._w = self._counted = self.welds.merged(w)
+        if self.colliders:
+            self._w = self._counted = np.concatenate([self._w, np.zeros(self._p.shape[1] - self.n)])
         self._gravity = float(np.linalg.norm(settings.gravity))
-        self._frictions = np.zeros(self.n)
-        for material, surface in zip(materials, self.surfaces):
-            if surface is not None:
-                self._frictions[surface.part] = material.friction
+        self._frictions = [material.friction for material in materials]
         if self.candidate_list.set_pairs(self._pair_surfaces(materials, settings)):
             self._contacts = Contacts.none()
         self.active = bool(self.pairs)
@@ -141,7 +143,8 @@ class ContactConstraints(Constraints):
 
     def use_weights(self, w: np.ndarray) -> None:
         """Count forces with these inverse masses, (n,) [1/kg]; what is pushed moves by its true mass."""
-        self._counted = np.concatenate([self.welds.merged(w), self._w[self.n :]])
+        if self.active:
+            self._counted = np.concatenate([self.welds.merged(w), self._w[self.n :]])
 
     def lay_path(self, start: Sequence[np.ndarray], end: Sequence[np.ndarray], fraction: float = 0.0) -> None:
         """Say where the colliders' vertices are at the beginning and at the end of a frame, (3, m) [m] each.
@@ -203,9 +206,11 @@ class ContactConstraints(Constraints):
                 errors = np.append(prediction_error[surface.part], prediction_error[self.n + number])
                 surface.restore_prediction_error(errors)
         self.candidate_list.query_seconds = 0.0
-        self._read_colliders()
         self._touched = np.zeros((2, self.n), bool)
         self._was_pinched = False
+        if not self.active:
+            return
+        self._read_colliders()
         if self.penetration.is_due:
             self._x[:, : self.n] = x
             may_hook = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
@@ -421,5 +426,8 @@ class ContactConstraints(Constraints):
             if isinstance(other, Collider) and pair.distance != mine.thickness + other.thickness:
                 pair.distance = mine.thickness + other.thickness
                 pair.invalidate()
-        of_bodies = None if self._friction_map is None else self._frictions * self._friction_map
+        of_bodies = None if self._friction_map is None else self._friction_map.copy()
+        for surface, friction in zip(self.surfaces, self._frictions):
+            if surface is not None and of_bodies is not None:
+                of_bodies[surface.part] *= friction
         self._coefficients = read_coefficients(self._sides, self.colliders, of_bodies)

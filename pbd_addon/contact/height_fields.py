@@ -51,8 +51,9 @@ class HeightFields:
         is_known = np.zeros(1, bool)  # as part of a larger neighborhood
         for level, before in zip(self._levels, self.is_flat):
             is_known = is_known.repeat(level.count // len(is_known))
+            members = level.members
             angles, axes, turn = kernels.normal_cones(
-                p, self._surface.faces_by_patch, level.first_faces, level.first_members, level.members, ~is_known
+                p, self._surface.patches.faces, level.first_faces, level.first_members, members, ~is_known
             )
             may_be = level.can_be_flat & ~is_known
             is_large = len(found) < len(self._levels) - 2
@@ -64,7 +65,7 @@ class HeightFields:
             is_flat[0] |= is_flat[1]
             rows = np.flatnonzero(is_flat[1].repeat(np.diff(level.first_members)))
             most = np.where(is_flat[0], 0.0, -np.inf)
-            np.maximum.at(most, level.members[rows], turn[rows])
+            np.maximum.at(most, members[rows], turn[rows])
             checked = np.flatnonzero(most >= 0.0)
             self._checks.append((level, checked, axes.take(checked, axis=1), np.cos(wide - most[checked])))
             found.append(is_flat)
@@ -110,9 +111,9 @@ class HeightFields:
     def _are_outside(self, kernels: Kernels, p: np.ndarray) -> Iterator[np.ndarray]:
         """Which of the checked patches of each partition have normals outside their cones at p (3, N), (k,) bool."""
         for level, *check in self._checks:
-            yield kernels.outside_cones(p, self._surface.faces_by_patch, level.first_faces, *check)
+            yield kernels.outside_cones(p, self._surface.patches.faces, level.first_faces, *check)
 
     def _particles_around(self, level: Partition, is_meant: np.ndarray) -> np.ndarray:
         """Particles of patches (patches,) bool and of the neighborhoods that they are in, some repeated, (k,) int."""
-        is_meant[level.members[is_meant[level.center]]] = True
-        return self._surface.faces_by_patch[:, is_meant.repeat(np.diff(level.first_faces))].ravel()
+        is_meant[level.members[is_meant.repeat(np.diff(level.first_members))]] = True
+        return self._surface.patches.faces[:, is_meant.repeat(np.diff(level.first_faces))].ravel()

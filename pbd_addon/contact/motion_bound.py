@@ -70,8 +70,7 @@ class MotionBound:
 
     Attributes:
         self_only: Whether the surface meets nothing but itself.
-        relative_displacement: Predicted displacement of each vertex in the moving frame, (3, n) [m].
-        displacement: The same with the mean motion.
+        displacement: Predicted displacement of each vertex, (3, n) [m]; (3, 0) where it meets nothing but itself.
         start: Where each vertex was when the bound began, (3, n) [m].
         margin: Radius of the sphere around each predicted position, (n,) [m]; drift_margin: of the mean motion, along
             each axis [m].
@@ -135,9 +134,13 @@ class MotionBound:
         drift = self._duration * self._mean_step[:, 0]
         self._drift_low = np.minimum(drift, 0.0) - self.drift_margin
         self._drift_high = np.maximum(drift, 0.0) + self.drift_margin
-        self.relative_displacement = self._duration * self._relative_step
-        self.displacement = self._duration * step
+        self.displacement = self._duration * (step[:, :0] if self.self_only else step)
         self.version += 1
+
+    @property
+    def relative_displacement(self) -> np.ndarray:
+        """`displacement` in the moving frame, (3, n) [m]."""
+        return np.asarray(self._duration * self._relative_step)
 
     def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
         """How far the surface is from its prediction at the end of this substep, positions p (3, N) [m]."""

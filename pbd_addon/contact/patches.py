@@ -16,6 +16,7 @@ cells if they share a vertex. Vertices and edges belong to one representative fa
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -48,70 +49,99 @@ class Patches:
         corners: Rest positions of the corners of each face, (t, 3, 3) [m].
         vertex: Number of the vertex at each corner, (t, 3) int.
         edge: Number of the edge from each corner to the next, (t, 3) int.
+        particles: The particle at each vertex, (v,) int32.
         loose: How many of the faces, the last ones, are loose edges, with their second end twice and one edge.
 
     Attributes:
         levels: Partitions into large patches and into small ones, the cells.
+        faces: Particles of all faces patch by patch, (3, t) int.
         face_leaves, vertex_leaves, edge_leaves: The primitives of each cell, -1 for none, (cells, 2**i) int; loose
             edges are no faces.
-        cell_vertices: Corners of the faces of each cell, some of them repeated, (c, cells) int.
+        cell_vertices: Particles of the faces of each cell, some of them repeated, (c, cells) int.
+
+    All indices are int32.
     """
 
-    def __init__(self, corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, loose: int = 0) -> None:
+    def __init__(
+        self, corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, particles: np.ndarray, loose: int
+    ) -> None:
         count = len(corners) - loose
         leaves = median_split_order(corners.mean(axis=1))
         used = np.flatnonzero(leaves >= 0)
         places = np.zeros(len(corners), int)
         places[leaves[used]] = used
-        self.levels = [
-            Partition(places * number // len(leaves), leaves[used], corners, vertex, edge, count)
+        self.faces = np.ascontiguousarray(particles[vertex[leaves[used]].T])
+        *large, cells = (
+            _Pieces(places * number // len(leaves), leaves[used], vertex, edge, count)
             for number in (max(len(leaves) >> depth, 1) for depth in (*LARGE_DEPTHS, PATCH_DEPTH, CELL_DEPTH))
-        ]
-        cells = self.levels[-1]
+        )
         reflex = _turns_of_border(corners[:count], vertex[:count], edge[:count], int(vertex.max()) + 1)
-        cells.find_neighborhoods(cells.owner * len(reflex) + cells.vertex, len(reflex), corners, reflex)
-        for patches in self.levels[:-1]:
-            touched = cells.center // (cells.count // patches.count) * cells.count + cells.members
-            patches.find_neighborhoods(np.unique(touched), cells.count, corners, reflex)
-        self.face_leaves = np.where(leaves < count, leaves, -1).reshape(cells.count, -1)
+        small = cells.partition(cells.owner * len(reflex) + cells.vertex, len(reflex), corners, reflex)
+        self.levels = []
+        for patches in large:
+            touched = small.centers() // (cells.count // patches.count) * cells.count + small.members
+            self.levels.append(patches.partition(np.unique(touched), cells.count, corners, reflex))
+        self.levels.append(small)
+        self.face_leaves = np.where(leaves < count, leaves, -1).reshape(cells.count, -1).astype(np.int32)
         self.vertex_leaves, self.edge_leaves = (cells.leaves_of(places, each) for each in (vertex, edge))
         first = np.searchsorted(cells.owner, np.arange(cells.count + 1))
         slot = np.arange(np.diff(first).max(initial=1))[:, None]
-        self.cell_vertices = cells.vertex[np.minimum(first[:-1] + slot, first[1:] - 1)]
+        self.cell_vertices = particles[cells.vertex[np.minimum(first[:-1] + slot, first[1:] - 1)]]
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
 class Partition:
     """A partition of faces into patches, and the neighborhoods of these.
+
+    Attributes:
+        count: Number of patches.
+        can_be_flat: Whether patches, and whether neighborhoods, can be height fields, (2, count) bool.
+        first_faces: Where the faces of each patch begin, and how many there are, (count + 1,) int.
+        keys: Each patch and a member of its neighborhood, itself included, as patch * count + member, sorted, (m,) int.
+        first_members: Where the members of each neighborhood begin, and how many there are, (count + 1,) int.
+    """
+
+    count: int
+    can_be_flat: np.ndarray
+    first_faces: np.ndarray
+    keys: np.ndarray
+    first_members: np.ndarray
+
+    @property
+    def members(self) -> np.ndarray:
+        """The patches in each neighborhood, one neighborhood after another, (m,) int32."""
+        return np.asarray(self.keys % self.count, np.int32)
+
+    def centers(self) -> np.ndarray:
+        """The patch whose neighborhood each of the members is in, (m,) int64."""
+        return np.arange(self.count).repeat(np.diff(self.first_members))
+
+    def are_neighbors(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Whether patches (k,) and (k,) are neighbors, (k,) bool."""
+        keys = (one * self.count + other).astype(self.keys.dtype, copy=False)
+        return np.asarray(self.keys.take(np.searchsorted(self.keys, keys), mode="clip") == keys)
+
+
+class _Pieces:
+    """A partition of faces in the making.
 
     Args:
         of_face: The patch of each face, (t,) int.
         faces: All faces patch by patch, (t,) int.
-        corners: Rest positions of the corners of each face, (t, 3, 3) [m].
         vertex: Number of the vertex at each corner, (t, 3) int.
         edge: Number of the edge from each corner to the next, (t, 3) int.
         loose_from: Number of the first face that is a loose edge.
 
     Attributes:
         count: Number of patches.
-        of_face, faces: As above.
-        first_faces: Where the faces of each patch begin, and how many there are, (count + 1,) int.
         owner, vertex: Pairs of a patch and one of its vertices, sorted, (i,) int each.
-        center, members: Pairs of a patch and one in its neighborhood, itself included, sorted, (m,) int each.
-        first_members: Where the members of each neighborhood begin, and how many there are, (count + 1,) int.
-        can_be_flat: Whether patches, and whether neighborhoods, can be height fields, (2, count) bool.
     """
 
     def __init__(
-        self,
-        of_face: np.ndarray,
-        faces: np.ndarray,
-        corners: np.ndarray,
-        vertex: np.ndarray,
-        edge: np.ndarray,
-        loose_from: int,
+        self, of_face: np.ndarray, faces: np.ndarray, vertex: np.ndarray, edge: np.ndarray, loose_from: int
     ) -> None:
-        self.of_face, self.faces, self.count = of_face, faces, int(of_face.max()) + 1
-        self.first_faces = np.searchsorted(of_face[faces], np.arange(self.count + 1))
+        self._of_face, self._faces, self.count = of_face, faces, int(of_face.max()) + 1
+        self._first_faces = np.searchsorted(of_face[faces], np.arange(self.count + 1))
         self.owner, self.vertex = self._distinct(vertex)
         # Euler's characteristic; two pieces that share one vertex pass too, see `_turns_of_border`.
         self._is_disk = np.bincount(self.owner) - np.bincount(self._distinct(edge)[0]) + np.bincount(of_face) == 1
@@ -120,13 +150,8 @@ class Partition:
     def _distinct(self, primitive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of a patch and a vertex or edge of its faces, (t, 3) int, sorted, (i,) int each."""
         count = int(primitive.max()) + 1
-        patch, number = np.divmod(np.unique(self.of_face[:, None] * count + primitive), count)
+        patch, number = np.divmod(np.unique(self._of_face[:, None] * count + primitive), count)
         return patch, number
-
-    def are_neighbors(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Whether patches (k,) and (k,) are neighbors, (k,) bool."""
-        keys = one * self.count + other
-        return np.asarray(self._keys.take(np.searchsorted(self._keys, keys), mode="clip") == keys)
 
     def leaves_of(self, places: np.ndarray, primitive: np.ndarray) -> np.ndarray:
         """Leaves with each primitive in the patch of the first of its faces, and in the order of these.
@@ -137,15 +162,15 @@ class Partition:
         order = np.lexsort((place, ids))
         firsts = order[np.append(True, np.diff(ids[order]) > 0)]
         firsts = firsts[np.lexsort((ids[firsts], place[firsts]))]
-        patch = self.of_face[firsts // 3]
+        patch = self._of_face[firsts // 3]
         count = np.bincount(patch, minlength=self.count)
         slots = 1 << max(int(count.max()) - 1, 0).bit_length()
-        leaves = np.full((self.count, slots), -1)
+        leaves = np.full((self.count, slots), -1, np.int32)
         leaves[patch, np.arange(len(patch)) - (np.cumsum(count) - count)[patch]] = ids[firsts]
         return leaves
 
-    def find_neighborhoods(self, touching: np.ndarray, count: int, corners: np.ndarray, reflex: np.ndarray) -> None:
-        """Note which patches touch the same one of `count` things, vertices or cells, and which pieces can be flat.
+    def partition(self, touching: np.ndarray, count: int, corners: np.ndarray, reflex: np.ndarray) -> Partition:
+        """The partition, where patches are neighbors that touch the same one of `count` things, vertices or cells.
 
         Args:
             touching: Each patch and thing that touch, as patch * count + thing, (i,) int.
@@ -160,29 +185,33 @@ class Partition:
         for shift in range(1, MAX_VALENCE):
             one, other = (each[touched[shift:] == touched[:-shift]] for each in (owner[:-shift], owner[shift:]))
             keys += [one * self.count + other, other * self.count + one]
-        self._keys = np.unique(np.concatenate(keys))
-        self.center, self.members = np.divmod(self._keys, self.count)
-        self.first_members = np.searchsorted(self.center, np.arange(self.count + 1))
-        self._find_compact(corners, reflex)
+        pairs = np.unique(np.concatenate(keys))
+        center, members = np.divmod(pairs, self.count)
+        first_members = np.searchsorted(center, np.arange(self.count + 1))
+        can_be_flat = self._find_compact(corners, reflex, members, first_members)
+        faces, pairs = self._first_faces.astype(np.int32), pairs.astype(np.min_scalar_type(-(self.count**2)))
+        return Partition(self.count, can_be_flat, faces, pairs, first_members.astype(np.int32))
 
-    def _find_compact(self, corners: np.ndarray, reflex: np.ndarray) -> None:
-        """Note which pieces are connected, compact and nearly convex at rest."""
+    def _find_compact(
+        self, corners: np.ndarray, reflex: np.ndarray, members: np.ndarray, first_members: np.ndarray
+    ) -> np.ndarray:
+        """Which pieces are connected, compact and nearly convex at rest, as `Partition.can_be_flat`."""
         a, b, c = corners.swapaxes(0, 1)
-        area = np.bincount(self.of_face, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+        area = np.bincount(self._of_face, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
         turn = np.where(self._is_disk, np.bincount(self.owner, reflex[self.vertex]), math.pi)
-        low = np.minimum.reduceat(corners.min(axis=1)[self.faces], self.first_faces[:-1])
-        high = np.maximum.reduceat(corners.max(axis=1)[self.faces], self.first_faces[:-1])
+        low = np.minimum.reduceat(corners.min(axis=1)[self._faces], self._first_faces[:-1])
+        high = np.maximum.reduceat(corners.max(axis=1)[self._faces], self._first_faces[:-1])
 
         def is_compact(area: np.ndarray, turn: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
             longest = (high - low).max(axis=1)
             return np.asarray((longest**2 <= MAX_ASPECT * area) & (turn <= MAX_REFLEX))
 
         def around(function: np.ufunc, values: np.ndarray) -> np.ndarray:
-            return np.asarray(function.reduceat(values[self.members], self.first_members[:-1]))
+            return np.asarray(function.reduceat(values[members], first_members[:-1]))
 
         bounds = around(np.minimum, low), around(np.maximum, high)
         of_neighborhoods = is_compact(around(np.add, area), around(np.add, turn), *bounds)
-        self.can_be_flat = np.stack([is_compact(area, turn, low, high), of_neighborhoods])
+        return np.stack([is_compact(area, turn, low, high), of_neighborhoods])
 
 
 def _turns_of_border(corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, count: int) -> np.ndarray:

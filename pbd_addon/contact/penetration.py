@@ -95,7 +95,8 @@ class Penetration:
             pair.invalidate()
             if not pair.is_solid:
                 continue
-            vertices = penetrating(x, pair, pair.one.vertices[pair.takes_part(pair.one.vertices[None])])
+            vertices = pair.one.vertices.astype(np.int64)
+            vertices = penetrating(x, pair, vertices[pair.takes_part(vertices[None])])
             if len(vertices):
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
@@ -193,7 +194,7 @@ def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
     reach = SURFACE_EPSILON * min(one.edge, other.edge)
     first, second = (side.edge_tree.refit(_boxes(x, side.edges, reach), kernels=kernels) for side in (one, other))
     edge, other_edge = first.query_pairs(second)
-    particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]])
+    particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]], dtype=np.int64)
     particles = particles[:, (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))]
     kind = np.full(particles.shape[1], EDGES, np.int8)
     gap = np.where(

@@ -31,9 +31,9 @@ class SeamNeighbors:
     """
 
     def __init__(self, pairs: np.ndarray, edges: np.ndarray, first: np.ndarray, usual_edge: np.ndarray) -> None:
-        self._usual_edge = usual_edge
         self._count, self._keys = len(first), np.zeros(0, int)
         if len(pairs):
+            self._usual_edge = usual_edge
             self._find(pairs, edges, first)
 
     def _find(self, pairs: np.ndarray, edges: np.ndarray, first: np.ndarray) -> None:

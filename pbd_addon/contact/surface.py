@@ -31,13 +31,11 @@ class Surface:
 
     Attributes:
         part: Its particles, a slice.
-        vertices: Particles with edges (v,); edges: (2, e); triangles: (3, t); int, numbered as in the scene.
+        vertices: Particles with edges (v,); edges: (2, e); triangles: (3, t); int32, numbered as in the scene.
         loose_edges: Those edges that have no triangle, (2, k) int.
         is_in_rope: Which vertices of the mesh have no triangle, (n,) bool.
         edge, longest: Median and longest edge [m].
         patches: Its partitions into patches, which all hierarchies share.
-        faces_by_patch: Triangles in the order of the patches, (3, t) int.
-        cell_vertices: Particles of each cell, some of them repeated, (c, cells) int.
         cell_tree, edge_tree, triangle_tree: Hierarchies over cells, edges and triangles.
         motion_bound: Where its vertices can be for a while.
         prediction_error: Observed error of the motion bound per substep of each vertex, and last of the mean motion,
@@ -74,16 +72,13 @@ class Surface:
         of_triangles, of_loose = of_side[: 3 * count].reshape(3, -1).T, of_side[3 * count :, None]
         self._note_wings(of_side, len(edges), count)
         used, number = np.unique(faces, return_inverse=True)
-        self.vertices = used + start
-        self.edges = np.ascontiguousarray(edges.T) + start
-        self._faces = np.ascontiguousarray(faces.T) + start
+        self.vertices = (used + start).astype(np.int32)
+        self.edges, self._faces = (np.ascontiguousarray(each.T + start, np.int32) for each in (edges, faces))
         self.triangles = np.ascontiguousarray(self._faces[:, :count])
         self.is_in_rope = np.bincount(faces[:count].ravel(), minlength=len(vertices)) == 0
         self.loose_edges = np.ascontiguousarray(self._faces[:2, count:])
         edge_of_corner = np.concatenate([of_triangles, of_loose.repeat(3, axis=1)])
-        self.patches = Patches(vertices[corners], number.reshape(-1, 3), edge_of_corner, len(of_loose))
-        self.faces_by_patch = np.ascontiguousarray(self._faces[:, self.patches.levels[0].faces])
-        self.cell_vertices = self.vertices[self.patches.cell_vertices]
+        self.patches = Patches(vertices[corners], number.reshape(-1, 3), edge_of_corner, self.vertices, len(of_loose))
         self.cell_tree = BVH(np.arange(self.patches.cell_vertices.shape[1]))
         self.edge_tree = BVH(self.patches.edge_leaves.ravel())
         self.triangle_tree = BVH(self.patches.face_leaves.ravel())
@@ -112,6 +107,6 @@ class Surface:
         order = np.argsort(of_side, kind="stable")
         counts = np.bincount(of_side, minlength=edges)
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        of_triangle = np.where(order < 3 * triangles, order % max(triangles, 1), order - 2 * triangles)
+        of_triangle = np.where(order < 3 * triangles, order % max(triangles, 1), order - 2 * triangles).astype(np.int32)
         self._left = of_triangle[starts]
-        self._right = np.where(counts == 2, of_triangle[np.minimum(starts + 1, len(order) - 1)], -1)
+        self._right = np.where(counts == 2, of_triangle[np.minimum(starts + 1, len(order) - 1)], np.int32(-1))

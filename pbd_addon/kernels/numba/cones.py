@@ -17,7 +17,7 @@ def _normal(p: np.ndarray, triangles: np.ndarray, face: int) -> tuple[float, flo
     return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
 
 
-@kernel("f8[:,::1](f8[:,::1], i8[:,:])")
+@kernel("f8[:,::1](f8[:,::1], i4[:,:])")
 def unit_normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     normals = np.empty((3, triangles.shape[1]))
     for face in range(triangles.shape[1]):
@@ -39,7 +39,7 @@ def _angle(chord: float) -> float:
     return 2.0 * asin(min(0.5 * sqrt(chord), 1.0))
 
 
-@kernel("Tuple((f8[:,::1], f8[:,::1], f8[::1]))(f8[:,::1], i8[:,::1], i8[::1], i8[::1], i8[::1], b1[::1])")
+@kernel("Tuple((f8[:,::1], f8[:,::1], f8[::1]))(f8[:,::1], i4[:,::1], i4[::1], i4[::1], i4[::1], b1[::1])")
 def normal_cones(
     p: np.ndarray,
     triangles: np.ndarray,
@@ -95,7 +95,7 @@ def normal_cones(
     return angles, axes, turn
 
 
-@kernel("b1[::1](f8[:,::1], i8[:,::1], i8[::1], i8[::1], f8[:,::1], f8[::1])")
+@kernel("b1[::1](f8[:,::1], i4[:,::1], i4[::1], i8[::1], f8[:,::1], f8[::1])")
 def outside_cones(
     p: np.ndarray,
     triangles: np.ndarray,

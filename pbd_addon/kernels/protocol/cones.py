@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Cones(Protocol):
-    """Normals and cones. Common arguments: positions p (3, n) [m] and triangles (3, t) int."""
+    """Normals and cones. Common arguments: positions p (3, n) [m] and triangles (3, t) int32."""
 
     def unit_normals(self, p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Unit normals of triangles, (3, t); 0 for one without area."""
@@ -30,9 +30,9 @@ class Cones(Protocol):
         Args:
             p: Positions.
             triangles: Patch by patch.
-            starts: Where the triangles of each patch begin, and their number, (k + 1,) int.
-            member_starts: Where the members of each neighborhood begin, and their number, (k + 1,) int.
-            members: The patches of each neighborhood, (m,) int.
+            starts: Where the triangles of each patch begin, and their number, (k + 1,) int32.
+            member_starts: Where the members of each neighborhood begin, and their number, (k + 1,) int32.
+            members: The patches of each neighborhood, (m,) int32.
             is_wanted: Which neighborhoods are wanted, (k,) bool; angles of others, and of what is in none, are 2 π.
 
         Returns:
