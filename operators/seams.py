@@ -11,7 +11,7 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
-from ..pbd_addon.seam_pairs import pair_up
+from ..pbd_addon.seam_pairs import face_each_other, pair_up
 from . import checks
 from .base import Action, rpt
 
@@ -35,6 +35,12 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
         name="Mirrored",
         description="Pair the borders in the other direction, so that the cloth between them is turned over",
     )
+    slide: bpy.props.BoolProperty(
+        name="Slide Vertices",
+        description="Slide vertices along the borders until those that are sewn together are equally far along, by "
+        "at most half an edge, or seams of uneven edges stay strained",
+        default=True,
+    )
 
     def run(self, context: Context) -> str:
         obj = context.object
@@ -43,7 +49,11 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
         (one, closed), (other, _) = selected_borders(geometry)
         world = np.array(obj.matrix_world)
         here, there = (np.array([vertex.co for vertex in border]) @ world[:3, :3].T for border in (one, other))
-        pairs = [(one[i], other[j]) for i, j in pair_up(here, there, closed, self.mirror).tolist()]
+        numbers = pair_up(here, there, closed, self.mirror)
+        if self.slide:
+            for border, places in zip((one, other), face_each_other(here, there, numbers, closed)):
+                slide(border, places)
+        pairs = [(one[i], other[j]) for i, j in numbers.tolist()]
         for pair in pairs:
             if geometry.edges.get(pair) is None:
                 geometry.edges.new(pair)
@@ -55,6 +65,16 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
             "{count} seams added; {left} vertices of the longer border stay free" if left else "{count} seams added"
         )
         return said.format(count=len(pairs), left=left)
+
+
+def slide(border: list[Any], places: np.ndarray) -> None:
+    """Move vertices of a border along it, to places in numbers of its vertices."""
+    at = np.array([vertex.co for vertex in border])
+    numbers = np.floor(places).astype(int)
+    shares = (places - numbers)[:, None]
+    moved = (1.0 - shares) * at[numbers] + shares * at[(numbers + 1) % len(at)]
+    for k in np.flatnonzero(places != np.arange(len(at))).tolist():
+        border[k].co = moved[k]
 
 
 def selected_borders(geometry: Any) -> list[tuple[list[Any], bool]]:

@@ -1,4 +1,4 @@
-"""Which vertices of two borders are sewn together: those that are equally far along; and how long both sides are."""
+"""Which vertices of two borders are sewn together, where these have to be, and how long both sides are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .mesh import connected_components
+
+CORNER = np.cos(np.radians(45.1))
+"""Cosine of the turn of a border from which on its vertices are corners: an octagon is the coarsest smooth circle."""
+
+SHIFT = 0.01
+"""Least slide of a vertex, in edges: less would strain an edge by 1 % at most."""
 
 
 def pair_up(one: np.ndarray, other: np.ndarray, closed: bool, mirrored: bool = False) -> np.ndarray:
@@ -51,6 +57,56 @@ def _shares(points: np.ndarray, closed: bool) -> np.ndarray:
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     whole = steps.sum() + (np.linalg.norm(points[0] - points[-1]) if closed else 0.0)
     return np.concatenate([[0.0], np.cumsum(steps)]) / max(whole, 1e-300)
+
+
+def face_each_other(
+    one: np.ndarray, other: np.ndarray, pairs: np.ndarray, closed: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where along two borders vertices have to be, so that what is sewn together is equally far along.
+
+    Two edges that a seam makes one shall be equally long: else one stays stretched, the other compressed. Each vertex
+    slides by at most half an edge; ends and corners stay.
+
+    Args:
+        one: Positions along a border, (k, 3) [m].
+        other: Those of another border, (m, 3) [m].
+        pairs: Indices into both, as of `pair_up`, (p, 2) int.
+        closed: Whether both are loops.
+
+    Returns:
+        Places along both borders, in numbers of their vertices, (k,) and (m,): 2.25 is a quarter of an edge beyond the
+        third vertex. On loops, -0.25 is that much before the first.
+    """
+    pairs = pairs[np.argsort(pairs[:, 0])]
+    turned = np.sum(np.diff(pairs[:, 1]) > 0) < 0.5 * (len(pairs) - 1)
+    rows = [np.arange(len(one)), np.arange(len(other))[:: -1 if turned else 1]]
+    if closed:
+        rows = [np.roll(row, -int(np.flatnonzero(row == start)[0])) for row, start in zip(rows, pairs[0])]
+    sewn = [np.argsort(row)[at] for row, at in zip(rows, pairs.T)]
+    ways = [_shares(border[row], closed) for row, border in zip(rows, (one, other))]
+    stay = [_corners(border[row], closed) for row, border in zip(rows, (one, other))]
+    (here, there), (stays, stays_there) = ([of[at] for of, at in zip(each, sewn)] for each in (ways, stay))
+    goal = np.where(stays == stays_there, 0.5 * (here + there), np.where(stays, here, there))
+    places = []
+    for row, way, at, is_firm, sign in zip(rows, ways, sewn, stay, (1.0, -1.0 if turned else 1.0)):
+        shift = np.interp(way, np.concatenate([way[at], [1.0]]), np.concatenate([goal, [1.0]])) - way
+        steps = np.diff(way, append=1.0)
+        shift /= np.maximum(np.where(shift > 0.0, steps, np.roll(steps, 1)), 1e-300)
+        shift[is_firm | (np.abs(shift) < SHIFT)] = 0.0
+        place = np.empty(len(row))
+        place[row] = row + sign * np.clip(shift, -0.5, 0.5)
+        places.append(place)
+    return places[0], places[1]
+
+
+def _corners(points: np.ndarray, closed: bool) -> np.ndarray:
+    """Which vertices of a border (k, 3) stay where they are: ends, the first of a loop, and corners, (k,) bool."""
+    steps = np.roll(points, -1, axis=0) - points
+    before = np.roll(steps, 1, axis=0)
+    sizes = np.linalg.norm(steps, axis=1) * np.linalg.norm(before, axis=1)
+    corners = np.einsum("ij,ij->i", steps, before) < CORNER * sizes
+    corners[[0] if closed else [0, -1]] = True
+    return np.asarray(corners)
 
 
 class Sides(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from meshes import grid
-from pbd_addon.seam_pairs import measure_sides, pair_up
+from pbd_addon.seam_pairs import face_each_other, measure_sides, pair_up
 
 
 def line(places, y=0.0):
@@ -83,3 +83,47 @@ def test_sides_of_a_coarse_and_a_fine_border_are_equally_long():
 def test_no_pairs_are_no_seams():
     x, triangles, _ = sheet(2, 2, 1.0, 1.0)
     assert measure_sides(x, np.zeros((0, 2), int), triangles) == []
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("finer", [0, 5])
+def test_what_is_sewn_is_made_equally_far_along(turned, finer):
+    """Uneven rows: no vertex slides by more than half an edge, none passes another, and ends stay."""
+    rng = np.random.default_rng(3)
+    one, other = (
+        line(np.concatenate([[0.0], np.arange(1, n) / n + rng.uniform(-0.3, 0.3, n - 1) / n, [1.0]]), y)
+        for n, y in ((12, 0.0), (12 + finer, 1.0))
+    )
+    other = other[:: -1 if turned else 1]
+    pairs = pair_up(one, other, False)
+    before = np.abs(one[pairs[:, 0], 0] - other[pairs[:, 1], 0]).max()
+    places = face_each_other(one, other, pairs, False)
+    moved = [np.interp(place, np.arange(len(row)), row[:, 0]) for place, row in zip(places, (one, other))]
+    for place, row, x in zip(places, (one, other), moved):
+        assert np.abs(place - np.arange(len(row))).max() <= 0.5
+        assert (place[0], place[-1]) == (0.0, len(row) - 1)
+        assert (np.diff(x) * (1 if row is one or not turned else -1) > 0.0).all()
+    after = np.abs(moved[0][pairs[:, 0]] - moved[1][pairs[:, 1]]).max()
+    assert before > 0.02
+    assert after < (1e-3 if not finer else 0.5 * before)
+
+
+def test_even_borders_stay_and_so_do_corners():
+    """Two rims of squares, one of which has its corners farther along, and rows of equal edges, to the last bit."""
+    row = line(np.linspace(0.0, 1.0, 8))
+    for other in (row, row[::-1], line(np.linspace(0.0, 1.0, 15))):
+        places = face_each_other(row, other, pair_up(row, other, False), False)
+        assert [place.tolist() for place in places] == [list(range(8)), list(range(len(other)))]
+    turn = np.arange(8) * np.pi / 4.0
+    square = (
+        np.column_stack([np.cos(turn), np.sin(turn), 0.0 * turn]) * np.where(np.arange(8) % 2, 1.0, 0.5**0.5)[:, None]
+    )
+    uneven = square.copy()
+    uneven[2::4] += 0.15 * (square[1::4] - square[2::4])
+    for border in (square, np.roll(square[::-1], 3, axis=0)):
+        pairs = pair_up(border, uneven, True)
+        here, there = face_each_other(border, uneven, pairs, True)
+        corners = np.flatnonzero(np.linalg.norm(border, axis=1) > 0.9)
+        np.testing.assert_array_equal(here[corners], corners)
+        np.testing.assert_array_equal(there[1::2], [1, 3, 5, 7])
+        assert np.abs(there - np.arange(8)).max() > 0.05

@@ -197,6 +197,22 @@ def test_add_seam_connects_two_borders_and_switches_sewing_on(extension):
     assert loose_edges(obj) == straight | crossed
 
 
+def test_add_seam_slides_vertices_of_uneven_borders(extension):
+    """Until those that are sewn together are at the same height; or not at all."""
+    for sliding in (False, True):
+        obj, (left, _, other_left, _) = bare()
+        uneven = obj.data.vertices[2 * ACROSS]
+        uneven.co.z += 0.02
+        before = [vertex.co.copy() for vertex in obj.data.vertices]
+        edit(obj, left + other_left)
+        assert bpy.ops.object.pbd_add_seam(slide=sliding) == {"FINISHED"}
+        assert len(loose_edges(obj)) == UP
+        moved = np.array([(vertex.co - co)[:] for vertex, co in zip(obj.data.vertices, before)])
+        expected = np.zeros_like(moved)
+        expected[2 * ACROSS, 2], expected[2 * ACROSS + COUNT, 2] = (-0.01, 0.01) if sliding else (0.0, 0.0)
+        np.testing.assert_allclose(moved, expected, atol=1e-6)
+
+
 def test_add_seam_around_two_squares_makes_a_cushion(extension):
     """Loops: every vertex of one rim with the one that lies over it."""
     obj, _ = bare()

@@ -373,6 +373,8 @@ TEXTS = {
     "Nothing of '{name}' was split: mark a row of edges that leads to a border, or a loop": "Von '{name}' wurde nichts geteilt: eine Reihe von Kanten markieren, die zu einem Rand führt, oder eine Schleife",
     "Mirrored": "Gespiegelt",
     "Pair the borders in the other direction, so that the cloth between them is turned over": "Die Ränder in der anderen Richtung verbinden, sodass der Stoff dazwischen gewendet wird",
+    "Slide Vertices": "Punkte verschieben",
+    "Slide vertices along the borders until those that are sewn together are equally far along, by at most half an edge, or seams of uneven edges stay strained": "Punkte entlang der Ränder um höchstens eine halbe Kante verschieben, bis zusammengenähte gleich weit liegen; sonst bleiben Nähte ungleicher Kanten gedehnt",
     "Set Crease": "Falz setzen",
     "Fold the cloth at rest along the selected edges: pleats, ironed creases, folded paper": "Den Stoff in Ruhe entlang der ausgewählten Kanten falten: Plissee, Bügelfalten, gefaltetes Papier",
     "Angle": "Winkel",

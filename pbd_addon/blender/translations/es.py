@@ -373,6 +373,8 @@ TEXTS = {
     "Nothing of '{name}' was split: mark a row of edges that leads to a border, or a loop": "Nada de '{name}' se dividió: marque una fila de bordes que llegue a un contorno, o un bucle",
     "Mirrored": "Reflejado",
     "Pair the borders in the other direction, so that the cloth between them is turned over": "Emparejar los contornos en el otro sentido, de modo que la tela entre ellos se da la vuelta",
+    "Slide Vertices": "Deslizar vértices",
+    "Slide vertices along the borders until those that are sewn together are equally far along, by at most half an edge, or seams of uneven edges stay strained": "Deslizar vértices a lo largo de los contornos, como mucho medio borde, hasta que los que se cosen juntos estén igual de lejos; si no, las costuras de bordes desiguales quedan estiradas",
     "Set Crease": "Definir pliegue",
     "Fold the cloth at rest along the selected edges: pleats, ironed creases, folded paper": "Plegar la tela en reposo a lo largo de los bordes seleccionados: plisados, rayas planchadas, papel doblado",
     "Angle": "Ángulo",

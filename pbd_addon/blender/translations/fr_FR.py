@@ -373,6 +373,8 @@ TEXTS = {
     "Nothing of '{name}' was split: mark a row of edges that leads to a border, or a loop": "Rien de '{name}' n'a été divisé : marquer une rangée d'arêtes qui mène à un bord, ou une boucle",
     "Mirrored": "En miroir",
     "Pair the borders in the other direction, so that the cloth between them is turned over": "Apparier les bords dans l’autre sens, de sorte que le tissu entre eux est retourné",
+    "Slide Vertices": "Glisser les sommets",
+    "Slide vertices along the borders until those that are sewn together are equally far along, by at most half an edge, or seams of uneven edges stay strained": "Glisser les sommets le long des bords, d’au plus une demi-arête, jusqu’à ce que ceux qui sont cousus ensemble soient à la même distance ; sinon les coutures d’arêtes inégales restent étirées",
     "Set Crease": "Définir un pli",
     "Fold the cloth at rest along the selected edges: pleats, ironed creases, folded paper": "Plier le tissu au repos le long des arêtes sélectionnées : plissés, plis repassés, papier plié",
     "Angle": "Angle",

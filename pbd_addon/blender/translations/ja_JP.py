@@ -373,6 +373,8 @@ TEXTS = {
     "Nothing of '{name}' was split: mark a row of edges that leads to a border, or a loop": "'{name}' は分割されませんでした: 境界に達する辺の列か、ループをマークしてください",
     "Mirrored": "ミラー",
     "Pair the borders in the other direction, so that the cloth between them is turned over": "境界を逆方向に対応させ、間の布を裏返します",
+    "Slide Vertices": "頂点をスライド",
+    "Slide vertices along the borders until those that are sewn together are equally far along, by at most half an edge, or seams of uneven edges stay strained": "縫い合わせる頂点が同じ距離になるまで、頂点を境界に沿って最大で辺の半分だけスライドします。しないと、不揃いな辺の縫い目は伸びたままです",
     "Set Crease": "折り目を設定",
     "Fold the cloth at rest along the selected edges: pleats, ironed creases, folded paper": "選択した辺に沿って静止形状で布を折ります: プリーツ、アイロンの折り目、折った紙",
     "Angle": "角度",

@@ -373,6 +373,8 @@ TEXTS = {
     "Nothing of '{name}' was split: mark a row of edges that leads to a border, or a loop": "'{name}' 没有任何部分被拆分: 请标记通向边界的一列边, 或一个循环",
     "Mirrored": "镜像",
     "Pair the borders in the other direction, so that the cloth between them is turned over": "以另一个方向配对边界, 使其间的布料翻转",
+    "Slide Vertices": "滑动顶点",
+    "Slide vertices along the borders until those that are sewn together are equally far along, by at most half an edge, or seams of uneven edges stay strained": "沿边界滑动顶点, 最多半条边, 直到缝在一起的顶点距离相同; 否则边长不均的缝线会保持拉伸",
     "Set Crease": "设置折痕",
     "Fold the cloth at rest along the selected edges: pleats, ironed creases, folded paper": "沿选中的边折叠静止形态的布料: 褶裥, 熨烫折痕, 折纸",
     "Angle": "角度",
