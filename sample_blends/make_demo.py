@@ -60,7 +60,7 @@ STILLS = {
     "hot_air_balloon": (66,),
     "party_balloons": (54,),
     "torn_flag": (45,),
-    "burst_balloon": (35, 38),
+    "burst_balloon": (38,),
     "torn_sheet": (18,),
     "stiffness_grid": (60,),
 }

@@ -149,7 +149,7 @@ def test_four_panels_meet_in_one_point():
 @pytest.mark.newest
 @pytest.mark.parametrize("slid", [False, True])
 def test_panels_of_irregular_triangles_are_sewn_too(slid):
-    """Their pull goes over coarse levels, which know nothing of seams. Borders of uneven edges fit once they are slid."""
+    """Their pull goes over coarse levels, which know nothing of seams. Uneven borders fit once they are slid."""
     vertices, faces, pairs = panels(width=0.3, height=0.3, columns=12, rows=12, apart=0.3)
     rng = np.random.default_rng(0)
     inner = np.setdiff1d(np.arange(len(vertices)), Body(vertices, faces).mesh.boundary_loops)
