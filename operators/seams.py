@@ -50,9 +50,10 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
         world = np.array(obj.matrix_world)
         here, there = (np.array([vertex.co for vertex in border]) @ world[:3, :3].T for border in (one, other))
         numbers = pair_up(here, there, closed, self.mirror)
+        slid = 0
         if self.slide:
             for border, places in zip((one, other), face_each_other(here, there, numbers, closed)):
-                slide(border, places)
+                slid += slide(border, places)
         pairs = [(one[i], other[j]) for i, j in numbers.tolist()]
         for pair in pairs:
             if geometry.edges.get(pair) is None:
@@ -61,20 +62,24 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
         obj.pbd.sewing = True
         session.clear_cache(context.scene)
         left = abs(len(one) - len(other))
-        said = rpt(
-            "{count} seams added; {left} vertices of the longer border stay free" if left else "{count} seams added"
-        )
-        return said.format(count=len(pairs), left=left)
+        said = [rpt("{count} seams added").format(count=len(pairs))]
+        if left:
+            said.append(rpt("{left} vertices of the longer border stay free").format(left=left))
+        if slid:
+            said.append(rpt("{slid} vertices slid").format(slid=slid))
+        return "; ".join(said)
 
 
-def slide(border: list[Any], places: np.ndarray) -> None:
-    """Move vertices of a border along it, to places in numbers of its vertices."""
+def slide(border: list[Any], places: np.ndarray) -> int:
+    """Move vertices of a border along it, to places in numbers of its vertices; returns how many are moved."""
     at = np.array([vertex.co for vertex in border])
     numbers = np.floor(places).astype(int)
     shares = (places - numbers)[:, None]
     moved = (1.0 - shares) * at[numbers] + shares * at[(numbers + 1) % len(at)]
-    for k in np.flatnonzero(places != np.arange(len(at))).tolist():
+    changed = np.flatnonzero(places != np.arange(len(at))).tolist()
+    for k in changed:
         border[k].co = moved[k]
+    return len(changed)
 
 
 def selected_borders(geometry: Any) -> list[tuple[list[Any], bool]]:

@@ -197,8 +197,8 @@ def test_add_seam_connects_two_borders_and_switches_sewing_on(extension):
     assert loose_edges(obj) == straight | crossed
 
 
-def test_add_seam_slides_vertices_of_uneven_borders(extension):
-    """Until those that are sewn together are at the same height; or not at all."""
+def test_add_seam_slides_vertices_of_uneven_borders(extension, capfd):
+    """Until those that are sewn together are at the same height, and says so; or not at all."""
     for sliding in (False, True):
         obj, (left, _, other_left, _) = bare()
         uneven = obj.data.vertices[2 * ACROSS]
@@ -206,6 +206,7 @@ def test_add_seam_slides_vertices_of_uneven_borders(extension):
         before = [vertex.co.copy() for vertex in obj.data.vertices]
         edit(obj, left + other_left)
         assert bpy.ops.object.pbd_add_seam(slide=sliding) == {"FINISHED"}
+        assert ("2 vertices slid" in capfd.readouterr().out) == sliding
         assert len(loose_edges(obj)) == UP
         moved = np.array([(vertex.co - co)[:] for vertex, co in zip(obj.data.vertices, before)])
         expected = np.zeros_like(moved)
