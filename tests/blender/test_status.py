@@ -151,7 +151,7 @@ def test_what_a_slow_frame_is_spent_on(extension, line):
 
 
 def test_a_slow_frame_is_told_before_and_after(extension, line):
-    bpy.ops.mesh.primitive_pbd_cloth_add(rx=120, ry=120)
+    bpy.ops.mesh.primitive_pbd_cloth_add(rx=140, ry=140)
     bpy.context.scene.pbd.use_floor = True
     text, icon, _alarm = line()
     assert text.startswith("Press Space: ") and text.endswith(" s a frame") and icon == "TIME"
