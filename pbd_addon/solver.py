@@ -125,7 +125,6 @@ class Stepper:
     _past: Past | None = None
     _sound: bool = True
     _halvings: int = 0
-    _given_up: bool = False
     _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
     _rest: dynamic_mesh.RestPath | None = None
     _firm_path: tuple[np.ndarray, np.ndarray] = dataclasses.field(init=False)
@@ -169,7 +168,7 @@ class Stepper:
         x, v = self.state.x, self.state.v
         self.substep(stop, self.h, duration, slowed)
         smooth = not self.model.pushed().any() and self.model.contact.is_crossing_free
-        smooth = smooth and not self._given_up and not self._is_overrun(x, self.state.x)
+        smooth = smooth and not self._is_overrun(x)
         if smooth and self._sound:
             earlier = (v, duration) if slowed or not self._past else (self._past.v, self._past.since + duration)
             self._past = Past(x, self._slowed, duration, *earlier)
@@ -206,9 +205,6 @@ class Stepper:
             can_tear = len(state.joined) > 0
             project_together(kernels, model.contact, model.springs, model.seams, p, x, can_tear)  # (10), of both
             watch.lap(model.contact.name)
-        self._given_up = self._halvings < NO_ROOM_RETRIES and self._is_overrun(state.x, p)
-        if self._given_up:  # before the crossing guard, which takes longest where much flies far, and holds back more
-            return
         for constraints in model.outer:
             constraints.apply_friction(kernels, p, x)  #                             (16)
             watch.lap(constraints.name)
@@ -349,8 +345,8 @@ class Stepper:
         if not model.contact.is_crossing_free:
             fits = self._halvings >= NO_ROOM_RETRIES
         else:
-            fits = self._halvings >= OVERRUN_RETRIES or not self._is_overrun(before[0], state.x)
-        if self._sound and fits and not self._given_up:
+            fits = self._halvings >= OVERRUN_RETRIES or not self._is_overrun(before[0])
+        if self._sound and fits:
             self._remember(h, stop)
             return True
         if self._halvings >= RETRIES:
@@ -360,13 +356,13 @@ class Stepper:
         model.contact.rewind(start)
         return False
 
-    def _is_overrun(self, x: np.ndarray, p: np.ndarray) -> bool:
-        """Whether the substep x -> p (3, n) [m] is too long, where anything but springs can have caused it.
+    def _is_overrun(self, x: np.ndarray) -> bool:
+        """Whether the substep from x (3, n) [m] was too long, where anything but springs can have caused it.
 
         What starts pulled apart and free snaps by the same way in any substep, and so the faster the shorter it is.
         """
         is_free = not len(self.model.pins) and not self.model.contact.active
-        return not is_free and is_overrun(self.kernels, self.model.springs, x, p)
+        return not is_free and is_overrun(self.kernels, self.model.springs, x, self.state.x)
 
     def _remember(self, duration: float, stop: float) -> None:
         """Take what the next substep is to know of this one into the state."""
