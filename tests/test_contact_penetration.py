@@ -227,3 +227,22 @@ def test_what_is_pressed_close_to_a_plate_is_not_in_it(height, is_led_out):
     pair = next(pair for pair in contact.pairs if pair.is_solid)
     x = np.concatenate([body.vertices, plate.vertices]).T
     assert len(penetrating(x, pair, pair.one.vertices)) == (len(vertices) if is_led_out else 0)
+
+
+@pytest.mark.parametrize("height", [1e-9, 1e-7])
+@pytest.mark.parametrize("one_body", [True, False])
+def test_what_is_pressed_close_to_cloth_is_not_in_it(one_body, height):
+    """A small sheet starts hardly above the middle of a pinned one, and does not fall through."""
+    lower, faces = grid(6, 6, 0.12, 0.12)
+    upper, few = grid(3, 3, 0.04, 0.04)
+    above = turned(upper, 0.3, 2) + np.array([0.0031, 0.0017, height])
+    if one_body:
+        x, rest = np.concatenate([lower, above]), np.concatenate([lower, upper + np.array([0.5, 0.0, 0.0])])
+        quads = np.concatenate([np.array(faces), np.array(few) + len(lower)])
+        bodies = [Body(x, quads, rest_vertices=rest, pins=range(len(lower)))]
+    else:
+        bodies = [Body(lower, faces, pins=range(len(lower))), Body(above, few)]
+    simulation = Simulation(bodies, kernels="numpy")
+    for _ in range(2):
+        simulation.step(DT)
+    assert simulation.positions(bodies[-1])[-len(above) :, 2].min() > 0.0

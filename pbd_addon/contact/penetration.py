@@ -13,7 +13,7 @@ from .crossings import crossing_pairs, inside
 from .exits import SURFACE_EPSILON, exit_contacts, limit_speed, without_opposed
 
 ROUNDING = 1e-12
-"""A vertex this close to a surface is on it, as a share of the coordinates: nothing says on which side it is."""
+"""What is this close touches, as a share of the coordinates: nothing says which side of it is whose."""
 
 
 class Penetration:
@@ -183,7 +183,8 @@ def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
     """Particles of faces and loose edges with a corner on an edge that touches another, as where a sheet was cut,
     (N,) bool.
 
-    No plane is between what touches, so that nothing says which side of it is whose.
+    No plane is between what touches, so that nothing says which side of it is whose. Edges at borders, of one body if
+    they touch at rest too, do within the float32 of a mesh. All else is guarded, however close it is pressed.
 
     Args:
         kernels: Module of kernels.
@@ -191,17 +192,24 @@ def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
         pair: Two surfaces that meet, or one that meets itself.
     """
     one, other = pair.one, pair.other
-    reach = SURFACE_EPSILON * min(one.edge, other.edge)
+    exact = ROUNDING * max(*(np.abs(x[:, side.vertices]).max() for side in (one, other)), one.edge, other.edge)
+    reach = max(SURFACE_EPSILON * min(one.edge, other.edge), exact)
     first, second = (side.edge_tree.refit(_boxes(x, side.edges, reach), kernels=kernels) for side in (one, other))
     edge, other_edge = first.query_pairs(second)
     particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]], dtype=np.int64)
     particles = particles[:, (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))]
     kind = np.full(particles.shape[1], EDGES, np.int8)
+    at_border = np.zeros(x.shape[1], bool)
+    at_border[one.border_edges] = at_border[other.border_edges] = True
+    was_cut = at_border.take(particles).reshape(2, 2, -1).any(axis=1).all(axis=0)
+    if pair.rest is not None:
+        was_cut &= kernels.closest_points(pair.rest, particles, kind)[1] <= reach
     gap = np.where(
         pair.are_apart_at_rest(kernels, particles, kind), kernels.closest_points(x, particles, kind)[1], np.inf
     )
+    touch = gap <= np.where(was_cut, reach, exact)
     shared, marked = np.zeros(x.shape[1], bool), np.zeros(x.shape[1], bool)
-    shared[particles[:, gap <= reach]] = True
+    shared[particles[:, touch]] = True
     if shared.any():
         for faces in (one.triangles, other.triangles, one.loose_edges, other.loose_edges):
             marked[faces[:, shared.take(faces).any(axis=0)]] = True

@@ -98,6 +98,11 @@ class Surface:
         cosine = np.where(self._right[which] < 0, -1.0, np.einsum("im,im->m", left, right))
         return np.asarray(((np.cos(smooth) - cosine) / (np.cos(smooth) - np.cos(sharp))).clip(0.0, 1.0))
 
+    @property
+    def border_edges(self) -> np.ndarray:
+        """Edges that have not two triangles, (2, k)."""
+        return self.edges[:, self._right < 0]
+
     def restore_prediction_error(self, prediction_error: np.ndarray) -> None:
         """Take over the observed prediction error, (n + 1,) [m]; NaN where there is none."""
         self.prediction_error[:] = np.where(np.isnan(prediction_error), INITIAL_ERROR * self.edge, prediction_error)
