@@ -23,9 +23,9 @@ LET_GO = -1.0
 WELD_SHARE = 0.25
 """Largest gap of a pair that becomes one, in usual edges of the body.
 
-Where four panels meet, they lie on one another, three times `contact.seam_neighbors.DISTANCE_SHARE` apart. With 0.1,
-at a share of 0.075, the seams below the arms of a shirt may stay open. Each vertex moves by half of the gap at once,
-which strains the edges there by at most 12 %, for some substeps."""
+Where four panels meet, they lie on one another, three times `contact.seam_neighbors.DISTANCE_SHARE` apart: with 0.1,
+the seams below the arms of a shirt may stay open. Each vertex moves by half of the gap at once, which strains the edges
+there by at most 12 %, for some substeps."""
 
 
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:

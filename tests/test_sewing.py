@@ -172,27 +172,6 @@ def test_panels_of_irregular_triangles_are_sewn_too(slid):
 
 
 @pytest.mark.newest
-def test_vertices_left_over_do_not_push_the_seam_about():
-    """Every other one of the finer side lies on an edge of the coarser one."""
-    vertices, faces, pairs = panels(width=0.3, height=0.3, columns=14, rows=12, apart=0.24)
-    finer, its_faces, its_pairs = panels(width=0.3, height=0.3, columns=14, rows=24, apart=0.24)
-    count, its_count = len(vertices) // 2, len(finer) // 2
-    back = (np.array(its_faces[len(its_faces) // 2 :]) - its_count + count).tolist()
-    ends = its_pairs[:, 1].reshape(2, 25)[:, ::2].ravel() - its_count + count
-    rng = np.random.default_rng(0)
-    turned = [np.roll(face, rng.integers(2)).tolist() for face in faces[: len(faces) // 2] + back]
-    body = Body(
-        np.concatenate([vertices[:count], finer[its_count:]]),
-        [corners for a, b, c, d in turned for corners in ([a, b, c], [a, c, d])],
-        dataclasses.replace(COTTON, sewing=True, closing_time=0.5),
-        edges=np.column_stack([pairs[:, 0], ends]),
-    )
-    simulation = Simulation([body], gravity=NOWHERE)
-    strain = [simulation.step(1 / 24).strain_mean for _ in range(36)]
-    assert np.mean(strain[18:]) < 0.005
-
-
-@pytest.mark.newest
 def test_a_body_is_sewn_among_others_as_it_is_alone():
     """Whatever comes before it, with ropes of its own."""
     alone, body, pairs = sew(columns=6, rows=6, width=0.3, height=0.3, apart=0.3)
