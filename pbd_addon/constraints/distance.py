@@ -156,7 +156,7 @@ class DistanceConstraints(Constraints):
         self.sweep: Sweep
         self.around_pins: Sweep | None = None
         self.relaxed, self.kept = False, True
-        self.h = 0.0
+        self.h, self._reweighed = 0.0, False
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self._shrink = np.asarray(of_rows(maps.get("shrink"), self.rows.indices))
@@ -265,8 +265,7 @@ class DistanceConstraints(Constraints):
 
     def use_weights(self, w: np.ndarray) -> None:
         """Use these inverse masses from the next substep on, (n,) [1/kg]."""
-        self.inverse_masses = w
-        self.h = 0.0
+        self.inverse_masses, self._reweighed = w, True
 
     def _lay_out(self) -> None:
         self.rows = laid_out(self.rows, self.kernels)
@@ -282,8 +281,8 @@ class DistanceConstraints(Constraints):
         self.kept = not self.once or fraction >= 1.0
         if self.kept:
             self.multipliers[:] = 0.0
-        if h != self.h:
-            is_new, self.h = not self.h, h
+        if h != self.h or self._reweighed:
+            is_new, self.h, self._reweighed = not self.h, h, False
             self.alpha = self.compliance / h**2
             self.gamma = self.damping_times / h
             self._strain_of_one = None
@@ -322,16 +321,24 @@ class DistanceConstraints(Constraints):
         self.sweep = self._part(self.swept)
 
     def _scale_anew(self) -> None:
-        """Use the present compliances in all that is laid out."""
+        """Use the present compliances and inverse masses in all that is laid out."""
         for chains in (self.chains, self.way_back):
-            chains[:] = [
-                chained._replace(values=(*chained.values[:2], *self._scaled(chained.row_of_step, chained.real)))
-                for chained in chains
-            ]
+            chains[:] = [chained._replace(values=self._values_along(chained)) for chained in chains]
         if self.swept is not None:
-            self.sweep = (*self.sweep[:5], *self._scales(self.swept))
+            self.sweep = self._scaled_part(self.sweep, self.swept)
         if self.around_pins is not None:
-            self.around_pins = (*self.around_pins[:5], *self._scales(self.near_pins))
+            self.around_pins = self._scaled_part(self.around_pins, self.near_pins)
+
+    def _values_along(self, chained: Chained) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        weights = self._kernel_weights(chained.layout[0])
+        return weights, chained.values[1], *self._scaled(chained.row_of_step, chained.real)
+
+    def _scaled_part(self, part: Sweep, some: slice | np.ndarray) -> Sweep:
+        return (*part[:3], self._kernel_weights(part[0]), part[4], *self._scales(some))
+
+    def _kernel_weights(self, indices: np.ndarray) -> np.ndarray:
+        """Inverse masses of these particles, or none if the kernels' particles bring their own [1/kg]."""
+        return self.inverse_masses.take(indices[..., :0] if self.kernels.PACKED else indices)
 
     def _scaled(self, row_of_step: np.ndarray, real: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Alpha and gamma of steps along chains."""
@@ -351,7 +358,7 @@ class DistanceConstraints(Constraints):
         if not isinstance(some, slice):
             rows = rows._replace(indices=rows.indices[:, some], starts=np.searchsorted(some, rows.starts))
             rows = laid_out(rows, self.kernels)
-        weights = self.inverse_masses.take(rows.indices[:, :0] if self.kernels.PACKED else rows.indices)
+        weights = self._kernel_weights(rows.indices)
         return (rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths[some], *self._scales(some))
 
     def _chained(self, family: Family) -> Chained:
@@ -360,8 +367,7 @@ class DistanceConstraints(Constraints):
         row_of_step[family.links] = family.rows
         row_of_step = row_of_step[order.steps]
         vertices = family.vertices[order.vertices]
-        weights = self.inverse_masses[vertices[:0] if self.kernels.PACKED else vertices]
-        values = weights, self.rest_lengths[row_of_step], *self._scaled(row_of_step, order.real)
+        values = self._kernel_weights(vertices), self.rest_lengths[row_of_step], *self._scaled(row_of_step, order.real)
         links = np.flatnonzero(order.real).astype(self.kernels.INDEX)
         layout = vertices.astype(self.kernels.INDEX), family.levels, order.rings, order.joints, order.groups
         multipliers = np.zeros(len(row_of_step))
