@@ -15,6 +15,7 @@ import numpy as np
 from pbd_addon import Simulation, forces, kernels
 from pbd_addon.air import AirOfFrame
 from pbd_addon.constraints import Constraints, VolumeConstraints
+from pbd_addon.contact import ContactConstraints
 
 PATIENCE = 0.4
 """How long one kind of constraint is measured [s]."""
@@ -55,6 +56,7 @@ def of_constraints(simulation: Simulation, scene: str, dt: float) -> list[KindRe
     return [
         _measure(constraints, name, module, settled, scene, h)
         for constraints in simulation.constraints
+        if not isinstance(constraints, ContactConstraints)  # it works within a frame alone, and has a page of its own
         for name, module in modules.items()
     ]
 
@@ -69,11 +71,13 @@ def first_of_each(results: Sequence[KindResult]) -> list[KindResult]:
 
 def _measure(constraints: Constraints, name: str, module: Any, settled: np.ndarray, scene: str, h: float) -> KindResult:
     rows, unit = _rows(constraints, settled)
-    p, seconds = settled.copy(), []
+    seconds = []
+    constraints.lay_out(module)
     deadline = time.perf_counter() + PATIENCE
     while len(seconds) < FEWEST or time.perf_counter() < deadline:
         # Every projection starts from the same error, or all but the first would find nothing to do.
-        p[:] = settled
+        w = constraints.inverse_masses
+        p = settled.copy() if w is None else module.pack(settled, w)
         constraints.begin_substep(h, 1.0)
         start = time.process_time()
         constraints.project(module, p, settled)
@@ -83,7 +87,7 @@ def _measure(constraints: Constraints, name: str, module: Any, settled: np.ndarr
 
 def _rows(constraints: Constraints, settled: np.ndarray) -> tuple[int, str]:
     if isinstance(constraints, VolumeConstraints):
-        return constraints.triangles.shape[1], "triangle"
+        return sum(len(piece.triangles) for piece in constraints.pieces), "triangle"
     return len(constraints.values(settled.T)), "constraint"
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import contestants, picture, report, run
+from benchmarks import contestants, cost, details, picture, report, run
 from benchmarks.contact_race import ContactResult
 from benchmarks.contestants import CLOTH, OURS, PEER, Contestant
 from benchmarks.curtain import Curtain, Result
 from benchmarks.processes import Processes, merged
+from pbd_addon import kernels as backends
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -134,6 +135,16 @@ def test_the_curtain_has_the_mass_and_edges_of_a_sheet():
         assert np.allclose(sheet.vertices[list(sheet.pins)], [[-0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
         assert not sheet.strain(sheet.vertices).any()
     assert len(Curtain.of_size(9).edges) == 2 * 9 * 8
+
+
+def test_each_kind_of_constraint_has_a_cost_with_each_backend(monkeypatch):
+    monkeypatch.setattr(cost, "PATIENCE", 0.0)
+    costs = details.costs(8, 1)
+    kinds = {(kind["kind"], kind["kernels"]) for kind in costs["kinds"]}
+    names = "stretch", "shear", "isometric bend", "attachment", "pairs", "volume", "plane"
+    assert kinds >= {(name, kernels) for name in names for kernels in backends.available()}
+    assert all(kind["seconds"] > 0.0 for kind in costs["kinds"] if kind["rows"])
+    assert all(sum(frame.values()) > 0.0 for frame in costs["frames"].values())
 
 
 def results():
