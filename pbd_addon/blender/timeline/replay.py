@@ -26,7 +26,7 @@ def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> bool:
     if found is None or found.digest != shown.digest or found.curves is not record.curves:
         return False
     for uid, positions, pose, masks in shown.objects:
-        shape_keys.write_live_key(found.objects[uid], np.ascontiguousarray(positions.T), pose, masks)
+        shape_keys.write_live_key(found.objects[uid], positions.T, pose, masks)
     step.note_displayed(record, frame, shown)
     return True
 
