@@ -1,4 +1,4 @@
-"""Make an object a PBD cloth or balloon, take that away again, copy its settings."""
+"""Make an object a PBD cloth, balloon or rigid body, take that away again, copy its settings."""
 
 import dataclasses
 from typing import Any
@@ -24,18 +24,21 @@ FIRST_PRESETS = {"CLOTH": "Cotton", "BALLOON": "Party Balloon"}
 
 
 def make_body(obj: Object, kind: str) -> None:
-    """Make an object PBD, or turn a PBD cloth into a balloon and back.
+    """Make an object PBD, or turn a PBD cloth into a balloon or a rigid body and back.
 
-    A new cloth is cotton, a new balloon a party balloon. A balloon that was cloth before keeps its fabric, as a cushion
-    would; so does a cloth that was a balloon. An object that is of that kind already is left alone. A simulation that
-    runs goes on without a new object until it starts again.
+    A new cloth is cotton, a new balloon a party balloon; no air slows a new rigid body down. A balloon that was cloth
+    before keeps its fabric, as a cushion would; so does a cloth that was a balloon. An object that is of that kind
+    already is left alone. A simulation that runs goes on without a new object until it starts again.
     """
     settings = obj.pbd
-    if settings.enabled and settings.type == kind:
+    if settings.enabled and (settings.type, settings.rigid) == (kind, kind == "RIGID"):
         return
-    if not settings.enabled:
+    if not settings.enabled and kind == "RIGID":
+        settings.drag = 0.0
+    elif not settings.enabled:
         presets.apply(settings, FIRST_PRESETS[kind])
-    settings.pressure_mode = "OFF" if kind == "CLOTH" else "VOLUME"
+    settings.pressure_mode = "VOLUME" if kind == "BALLOON" else "OFF"
+    settings.rigid = kind == "RIGID"
     settings.type = kind
     settings.enabled = True
     settings.active = True
@@ -57,10 +60,10 @@ def forget_settings(obj: Object) -> None:
 
 
 class OBJECT_OT_pbd_add(Action, bpy.types.Operator):
-    """Simulate the active and the selected mesh objects as cloth or as balloons"""
+    """Simulate the active and the selected mesh objects as cloth, as balloons or as rigid bodies"""
 
     bl_idname = "object.pbd_add"
-    bl_label = "Add PBD Cloth or Balloon"
+    bl_label = "Add PBD Cloth, Balloon or Rigid Body"
 
     type: bpy.props.EnumProperty(
         name="Type", description="What the objects become", items=properties.TYPES, default="CLOTH"
@@ -71,6 +74,8 @@ class OBJECT_OT_pbd_add(Action, bpy.types.Operator):
         """One tooltip per button."""
         if properties.type == "BALLOON":
             return tip("Simulate the active and the selected meshes as balloons that keep their volume")
+        if properties.type == "RIGID":
+            return tip("Simulate the active and the selected meshes as solids that cloth pushes and that push cloth")
         return tip("Simulate the active and the selected meshes as cloth")
 
     @staticmethod
@@ -84,7 +89,8 @@ class OBJECT_OT_pbd_add(Action, bpy.types.Operator):
         takes = cost_estimate.sentence(context.scene, self.fit(context))
         if not takes or bpy.app.background:
             return self.execute(context)
-        title = iface("Add Balloon" if self.type == "BALLOON" else "Add Cloth")
+        titles = {"CLOTH": iface("Add Cloth"), "BALLOON": iface("Add Balloon"), "RIGID": iface("Add Rigid Body")}
+        title = titles[self.type]
         return context.window_manager.invoke_confirm(
             self, event, title=title, message=takes, confirm_text=iface("Add", "Operator"), translate=False
         )

@@ -70,6 +70,7 @@ class SelfCollisions(BodyPanel):
     """Layers of the body stay apart where it folds onto itself"""
 
     parent = "main"
+    of_rigid = False
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "self_collision", text="")

@@ -28,6 +28,7 @@ class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
             col.scale_y = 1.3
             col.operator("object.pbd_add", text="Add Cloth", icon="MOD_CLOTH").type = "CLOTH"
             col.operator("object.pbd_add", text="Add Balloon", icon="MESH_UVSPHERE").type = "BALLOON"
+            col.operator("object.pbd_add", text="Add Rigid Body", icon="RIGID_BODY").type = "RIGID"
             if not obj.pbd_collider.enabled:
                 col.operator("object.pbd_collider_add", icon="MOD_PHYSICS")
             draw_sentence(layout, context, "Then press Space", "INFO")
@@ -45,7 +46,12 @@ def draw_physics_buttons(self: Any, context: Context) -> None:
         return
     flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
     settings = obj.pbd
-    for kind, label, icon in (("CLOTH", "PBD Cloth", "MOD_CLOTH"), ("BALLOON", "PBD Balloon", "MESH_UVSPHERE")):
+    kinds = (
+        ("CLOTH", "PBD Cloth", "MOD_CLOTH"),
+        ("BALLOON", "PBD Balloon", "MESH_UVSPHERE"),
+        ("RIGID", "PBD Rigid Body", "RIGID_BODY"),
+    )
+    for kind, label, icon in kinds:
         row = flow.column().row(align=True)
         if settings.enabled and settings.type == kind:
             row.operator("object.pbd_remove", text=label, icon="X")

@@ -59,6 +59,7 @@ def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
         "volume": iface("Volume"),
         "pressure": iface("Pressure"),
         "colliders": iface("Colliders"),
+        "rigid": iface("Rigid Body"),
     }
     if report.reason in names:
         line = iface("{steps} steps a frame, because of: {why}")

@@ -9,7 +9,7 @@ from .rows import columns, draw_rows, fit_side_by_side, row_of_buttons
 
 
 class Main(BodyPanel):
-    """Cloth or balloon of the active object"""
+    """Cloth, balloon or rigid body of the active object"""
 
     is_open = True
     bl_label = ""
@@ -18,10 +18,14 @@ class Main(BodyPanel):
         settings = context.object.pbd
         self.layout.prop(settings, "active", text="")
         # As in Blender's own headers, the name is no part of the check box: a click on it folds the panel.
-        self.layout.label(text="PBD Balloon" if settings.type == "BALLOON" else "PBD Cloth")
+        if settings.rigid:
+            self.layout.label(text="PBD Rigid Body")
+        else:
+            self.layout.label(text="PBD Balloon" if settings.type == "BALLOON" else "PBD Cloth")
 
     def draw_header_preset(self, context: Context) -> None:
-        draw_header_icon(self.layout, context.object)
+        if not context.object.pbd.rigid:
+            draw_header_icon(self.layout, context.object)
         self.layout.operator("object.pbd_remove", text="", icon="X")
 
     def draw(self, context: Context) -> None:
@@ -41,7 +45,9 @@ def draw_body(context: Context, layout: Layout) -> None:
     row = col.row(align=True)
     row.operator("object.pbd_add", text="Cloth", depress=settings.type == "CLOTH").type = "CLOTH"
     row.operator("object.pbd_add", text="Balloon", depress=settings.type == "BALLOON").type = "BALLOON"
-    draw_chosen(col, context.object)
+    row.operator("object.pbd_add", text="Rigid", depress=settings.type == "RIGID").type = "RIGID"
+    if not settings.rigid:
+        draw_chosen(col, context.object)
     draw_rows(columns(col), context.scene.pbd, "substeps", "automatic", "speed")
 
 

@@ -11,13 +11,17 @@ class Maps(BodyPanel):
     bl_label = "Property Weights"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
-        draw_map(context, layout, "stretch")
-        draw_map(context, layout, "bend")
-        draw_map(context, layout, "shrink")
+        is_soft = not context.object.pbd.rigid
+        if is_soft:
+            draw_map(context, layout, "stretch")
+            draw_map(context, layout, "bend")
+            draw_map(context, layout, "shrink")
         draw_map(context, layout, "density")
-        draw_map(context, layout, "pressure")
+        if is_soft:
+            draw_map(context, layout, "pressure")
         draw_map(context, layout, "friction")
-        draw_map(context, layout, "tear")
+        if is_soft:
+            draw_map(context, layout, "tear")
 
 
 def draw_map(context: Context, layout: Layout, kind: str, text: str | None = None) -> None:

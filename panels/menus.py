@@ -14,6 +14,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout = self.layout
         layout.operator("object.pbd_add", text="Add Cloth", icon="MOD_CLOTH").type = "CLOTH"
         layout.operator("object.pbd_add", text="Add Balloon", icon="MESH_UVSPHERE").type = "BALLOON"
+        layout.operator("object.pbd_add", text="Add Rigid Body", icon="RIGID_BODY").type = "RIGID"
         layout.operator("mesh.primitive_pbd_cloth_add", text="New Cloth Grid", icon="MESH_GRID")
         layout.operator("mesh.primitive_pbd_balloon_add", text="New Balloon", icon="MESH_ICOSPHERE")
         layout.operator("object.pbd_copy_to_selected", text="Copy Cloth Settings to Selected", icon="COPYDOWN")

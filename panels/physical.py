@@ -14,7 +14,7 @@ class Physical(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
-        draw_rows(columns(layout), settings, "density", "drag")
+        draw_rows(columns(layout), settings, "mass" if settings.rigid else "density", "drag")
 
 
 class Stiffness(BodyPanel):
@@ -22,6 +22,7 @@ class Stiffness(BodyPanel):
 
     is_open = True
     parent = "physical"
+    of_rigid = False
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
@@ -38,6 +39,7 @@ class Plasticity(BodyPanel):
     """Yield points: what is bent or stretched beyond them stays so. Foil, paper, metal sheets"""
 
     parent = "physical"
+    of_rigid = False
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
@@ -53,6 +55,7 @@ class Damping(BodyPanel):
     """How motion dies out"""
 
     parent = "physical"
+    of_rigid = False
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd

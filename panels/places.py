@@ -40,11 +40,12 @@ class BodyPanel:
     """Base of the drawings: shown while the active object is a PBD object, greyed when it is baked.
 
     A drawing is called as its class, closed unless `is_open`, and gives `draw_settings` and `parent` (the class of
-    another drawing, in lower case) unless it is the root.
+    another drawing, in lower case) unless it is the root. Those that are not `of_rigid` bodies are not shown for them.
     """
 
     parent = ""
     is_open = False
+    of_rigid = True
     bl_label = ""
     layout: bpy.types.UILayout
 
@@ -55,7 +56,7 @@ class BodyPanel:
     @classmethod
     def poll(cls, context: Context) -> bool:
         obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.pbd.enabled
+        return obj is not None and obj.type == "MESH" and obj.pbd.enabled and (cls.of_rigid or not obj.pbd.rigid)
 
     def draw(self, context: Context) -> None:
         layout = self.layout

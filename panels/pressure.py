@@ -12,6 +12,7 @@ class Pressure(BodyPanel):
     """Volume, overpressure or an amount of gas inside of the mesh"""
 
     parent = "main"
+    of_rigid = False
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd

@@ -39,6 +39,8 @@ class Shape(BodyPanel):
         draw_rows(col, obj.pbd, "attach_slide")
         if is_edited:
             layout.operator("object.pbd_attach_selected", icon="LINKED")
+        if obj.pbd.rigid:
+            return
         draw_rows(layout, obj.pbd, "rest_shape")
         if obj.pbd.rest_shape == "OBJECT":
             draw_rows(layout, obj.pbd, "rest_object")
@@ -58,6 +60,7 @@ class Sewing(BodyPanel):
     """Seams: loose edges between faces draw their ends together. Add Seam stands under Shape in Edit Mode"""
 
     parent = "shape"
+    of_rigid = False
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "sewing", text="")
@@ -74,6 +77,7 @@ class Tearing(BodyPanel):
     """Cloth comes apart where it is pulled too hard, along edges at which its mesh was split before"""
 
     parent = "shape"
+    of_rigid = False
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         layout.operator_menu_enum("object.pbd_split", "where", icon="MOD_EDGESPLIT")
@@ -84,6 +88,7 @@ class InternalSprings(BodyPanel):
     """Springs through the inside of the mesh: foam, or the threads and straps of a quilt or mattress"""
 
     parent = "shape"
+    of_rigid = False
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "internal_springs", text="")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -68,6 +69,13 @@ WEAK = 0.25
 GENTLE = 0.1
 """Largest share that damping and air may take in two substeps of second order for them to act on both at once."""
 
+BURDEN = 0.01
+"""Largest share of an edge by which a rigid body of mass M may lean on what is light in a substep, M / m g h².
+
+Contact hands the pull of cloth to a rigid body only by the mass of the vertices that touch it. A tray of 2 kg that
+falls by 1 cm onto four party balloons of 23 g presses them to 9 cm with 20 substeps, where edges are strained by 73 %,
+and to 14 cm with the 80 of this share, by 35 %."""
+
 EDGES = 1.75
 """Largest number of edges that a tension wave crosses in a substep of soft cloth.
 
@@ -94,6 +102,7 @@ def substeps(
         (_for_pressure(model, state, settings.substeps, dt), "pressure"),
         (_for_soft_cloth(model, settings, dt), "stretch"),
         (_for_meetings(model, state, targets, dt), "colliders"),
+        (_for_rigid(model, state, dt), "rigid"),
     ):
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
             count, reason = min(math.ceil(least), MOST_SUBSTEPS), why
@@ -119,7 +128,7 @@ def looks_back(model: Model, state: State, settings: SolverSettings, dt: float) 
     first = not len(state.air)  # frames leave the time there
     pushed = not first and state.pushed.any()
     added = model.around.forces or model.further
-    jerked = any(kind.active for kind in (model.grabs, model.seams, model.welds))
+    jerked = any(kind.active for kind in (model.grabs, model.seams, model.welds, model.rigid))
     yields = any(material.bend_yield or material.stretch_yield for material in model.materials)
     if pushed or added or jerked or yields or model.levels.pulls_free:
         return False
@@ -311,6 +320,20 @@ def _for_meetings(model: Model, state: State, targets: Targets, dt: float) -> fl
             relative = float(np.linalg.norm(way - their_way)) + 2.0 * turning
             if relative > most * least and _meet((start, end), (there, then), least):
                 most = relative / least
+    return most
+
+
+def _for_rigid(model: Model, state: State, dt: float) -> float:
+    """Substeps in which rigid bodies lean by at most `BURDEN` on what they may meet and is not rigid."""
+    rigid = [number for number, material in enumerate(model.materials) if material.rigid]
+    soft = [number for number in range(len(model.bodies)) if number not in rigid]
+    most, gravity = 1.0, float(np.linalg.norm(model.settings.gravity))
+    ways = [(state.x[:, part], state.x[:, part] + dt * state.v[:, part]) for part in model.slices if rigid]
+    for one, other in itertools.product(rigid, soft):
+        surface = model.contact.surfaces[other]
+        if surface is not None and _meet(ways[one], ways[other], surface.edge):
+            ratio = model.masses[model.slices[one]].sum() / model.masses[model.slices[other]].sum()
+            most = max(most, dt * math.sqrt(ratio * gravity / (BURDEN * surface.edge)))
     return most
 
 

@@ -175,11 +175,15 @@ class Body:
     def masses(self, material: Material | None = None, with_seams: bool | None = None) -> np.ndarray:
         """Mass of every vertex: its share of the faces around it times density, (n,) float64 [kg].
 
+        Those of a rigid body share its mass in the same way, without isolated vertices.
+
         with_seams: Whether edges that can be seams are ropes, which weigh; default: unless the material has `sewing`.
         """
         if self.own_masses is not None:
             return self.own_masses
         material = self._material(material)
+        if material.rigid:
+            return material.mass * self._area_of_vertices / self._area_of_vertices[~self.isolated].sum()
         with_seams = not material.sewing if with_seams is None else with_seams
         return material.density * (self._area_of_vertices + (self._area_of_seams if with_seams else 0.0))
 

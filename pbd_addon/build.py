@@ -70,10 +70,11 @@ def build_model(
     stretch, shear = builders.stretch(layout, w), builders.shear(layout, w)
     struts = builders.struts(layout, w, materials)
     yield
-    plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free]) for plane in planes)
+    rigid = builders.rigid(layout, materials)
+    plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free], rigid) for plane in planes)
     seams = builders.seams(layout, w)
     welds = builders.welds(layout, seams, len(w))
-    contact = builders.contact(layout, colliders, plane_constraints, seams, welds, materials, settings)
+    contact = builders.contact(layout, colliders, plane_constraints, seams, welds, materials, settings, rigid)
     yield
     bends, folds = builders.bends(layout, w, materials)
     yield
@@ -104,6 +105,7 @@ def build_model(
         welds=welds,
         volume=volume,
         skin=skin,
+        rigid=rigid,
         further=(),
         plane_constraints=plane_constraints,
         contact=contact,
@@ -123,7 +125,7 @@ def with_materials(
     """The model with other masses and compliances.
 
     Another bending model needs new rows, other welds new contact, and so does what can meet at last or no more; other
-    held pins, ropes or joints need a new model.
+    held pins, ropes, joints or rigid bodies need a new model.
 
     opened: which closed pieces leak or have burst, see `VolumeConstraints.opened`; default: those of before, none with
     other joints.
@@ -132,8 +134,9 @@ def with_materials(
     opened, sewn = model.volume.opened if opened is None else opened, sewn or model.sewn
     same_pins = np.array_equal(np.flatnonzero(~held_pins(model.bodies, materials, maps)), model.loose_pins)
     same_joints = np.array_equal(sewn.joined, model.sewn.joined)
+    same_rigid = [m.rigid for m in materials] == [m.rigid for m in model.materials]
     met = builders.can_meet(model.colliders, model.materials, model.settings)
-    if not same_pins or not same_joints or not np.array_equal(sewn.roped, model.sewn.roped):
+    if not same_pins or not same_joints or not same_rigid or not np.array_equal(sewn.roped, model.sewn.roped):
         built = finish(build_model(model.bodies, model.planes, model.colliders, settings, materials, maps, sewn))
         # A copy of what is grabbed: the old model is stepped again if its frame is given up.
         grabs = copy.copy(model.grabs)
@@ -165,6 +168,7 @@ def with_materials(
         **inertia,
     )  # fmt: skip
     model.shear.sizes = model.tethers.sizes = sizes
+    model.rigid.weigh(model.damping_masses)
     factors = model.maps_of_particles(maps)
     for constraints in model.kinds:
         constraints.set_maps(factors)
@@ -191,7 +195,15 @@ def _with_contact(
 ) -> Model:
     """The model with contact for these colliders and its welds; `_renewed` or the like follows."""
     contact = builders.contact(
-        model, colliders, model.plane_constraints, model.seams, model.welds, materials, settings, model.contact
+        model,
+        colliders,
+        model.plane_constraints,
+        model.seams,
+        model.welds,
+        materials,
+        settings,
+        model.rigid,
+        model.contact,
     )
     model.skin.outside = [*model.plane_constraints, contact]
     return dataclasses.replace(model, colliders=tuple(colliders), contact=contact)

@@ -16,6 +16,7 @@ from .constraints import (
     Piece,
     PlaneConstraints,
     PlateConstraints,
+    RigidConstraints,
     RopeBendConstraints,
     SeamConstraints,
     SeamFoldConstraints,
@@ -54,6 +55,7 @@ def contact(
     welds: WeldConstraints,
     materials: Sequence[Material],
     settings: SolverSettings,
+    rigid: RigidConstraints,
     before: ContactConstraints | None = None,
 ) -> ContactConstraints:
     """Contact of the surfaces of all bodies and colliders; particles of colliders come after those of bodies.
@@ -81,7 +83,7 @@ def contact(
     usual_edges = [surface.edge if surface else 0.0 for surface in surfaces]
     of_particles = np.repeat(usual_edges, [len(body.vertices) for body in layout.bodies])
     beside = SeamNeighbors(seams.pairs[sewn], edges, welds.first, of_particles)
-    return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside)
+    return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside, rigid)
 
 
 def seams(layout: Layout, w: np.ndarray) -> SeamConstraints:
@@ -261,6 +263,14 @@ def levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
         and not is_structured(mesh.edges, body.rest_vertices)
     ]
     return LevelConstraints(crooked, layout.rest_vertices, layout.extents, w)
+
+
+def rigid(layout: Layout, materials: Sequence[Material]) -> RigidConstraints:
+    """The islands of rigid bodies, each with the shape in which it starts."""
+    still = np.concatenate([body.isolated for body in layout.bodies])
+    own = np.array([material.rigid for material in materials])[layout.body_of_island[layout.islands]] & ~still
+    pieces = [np.flatnonzero(own & (layout.islands == island)) for island in np.unique(layout.islands[own])]
+    return RigidConstraints(pieces, np.concatenate([body.vertices for body in layout.bodies]))
 
 
 def closed_pieces(layout: Layout) -> list[Piece]:

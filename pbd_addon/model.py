@@ -29,6 +29,7 @@ from .constraints import (
     PlaneConstraints,
     PlateConstraints,
     PressurizedSkin,
+    RigidConstraints,
     RopeBendConstraints,
     SeamConstraints,
     SeamFoldConstraints,
@@ -45,7 +46,7 @@ from .settings import Material, SolverSettings
 
 Place = tuple[np.ndarray, np.ndarray]
 
-REASONS = ("settings", "motion", "stretch", "shear", "bend", "volume", "pressure", "colliders")
+REASONS = ("settings", "motion", "stretch", "shear", "bend", "volume", "pressure", "colliders", "rigid")
 """What determines the number of substeps of a frame."""
 
 
@@ -213,6 +214,7 @@ class Model(Layout):
     welds: WeldConstraints
     volume: VolumeConstraints
     skin: PressurizedSkin
+    rigid: RigidConstraints
     further: tuple[Constraints, ...]
     plane_constraints: tuple[PlaneConstraints, ...]
     contact: ContactConstraints
@@ -227,7 +229,7 @@ class Model(Layout):
         far = (*self.bends, self.seam_folds, self.ropes, self.levels, self.tethers, self.struts, self.slides)
         springs = (*far, self.shear, self.stretch, self.welds, self.seams)
         last = (*self.plane_constraints, self.contact)
-        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, *last)
+        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, self.rigid, *last)
 
     @functools.cached_property
     def drags(self) -> bool:

@@ -88,9 +88,20 @@ class _Checked:
             object.__setattr__(self, field.name, value)
 
 
+NOT_RIGID: dict[str, Any] = {
+    **dict.fromkeys(("stretch", "compression", "shear", "bend", "stretch_yield", "bend_yield", "damping"), 0.0),
+    **dict.fromkeys(("k_stretch", "k_compression", "k_shear", "k_bend", "gas_density", "tear_strength"), 0.0),
+    **dict.fromkeys(("tethers", "sewing", "internal_springs", "self_collision"), False),
+    "pressure_mode": "OFF",
+}
+"""What a rigid material does not have, whatever else is asked for."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Material(_Checked):
-    """The material of a cloth or balloon. SI units; immutable; a stiffness of 0 removes the constraint.
+    """The material of a cloth, balloon or rigid body. SI units; immutable; a stiffness of 0 removes the constraint.
+
+    One that is `rigid` has no stiffness, pressure or seams, whatever is given: its pieces keep their shape.
 
     The method "XPBD" uses the stiffnesses [N/m, N·m], "PBD" the pure numbers ``k_*`` of Müller et al. 2007.
 
@@ -105,6 +116,19 @@ class Material(_Checked):
         unit="kg/m²",
         low=1e-4,
         soft_high=2.0,
+    )
+    rigid: bool = setting(
+        False,
+        "Rigid",
+        "Keep the shape: each piece of the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight",
+    )
+    mass: float = setting(
+        1.0,
+        "Mass",
+        "Mass of a rigid object, spread over its surface. Tennis ball 0.06, football 0.43, tray 1, bowling ball 6 kg",
+        unit="kg",
+        low=1e-6,
+        soft_high=100.0,
     )
     stretch: float = setting(
         5000.0,
@@ -442,6 +466,11 @@ class Material(_Checked):
         low=0.0,
         high=1.0,
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in NOT_RIGID.items() if self.rigid else ():
+            object.__setattr__(self, name, value)
 
     @staticmethod
     def preset(name: str) -> Material:

@@ -190,6 +190,7 @@ class Stepper:
         blown = self._slow_down(x, v, fraction, duration, slowed) if slowed else None  # (6), (5)
         start, p = self._predict(x, v, h, duration, slowed)  #                       (5), (7)
         p[:, model.pinned] = self._pinned(fraction)
+        model.rigid.predict(p, x)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
         if model.skin.hangs or blown is not None:

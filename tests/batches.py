@@ -19,6 +19,7 @@ SINGLE = (
     "volume",
     "pairs",
     "area",
+    "rigid",
     "plane",
 )
 
@@ -78,6 +79,8 @@ def single(kind: str, seed: int) -> tuple[Simulation, np.ndarray]:
     elif kind == "tether":
         faces, edges, pins = [], [[0, 1], [2, 3]], [0, 2]
         settings["tethers"], settings["stretch"], settings["compression"] = True, 1e9, 1e9
+    elif kind == "rigid":
+        settings["rigid"] = True
     elif kind == "plane":
         planes = [Plane((0.0, 0.0, 0.6), (0.1, 0.2, 1.0))]
     masses = None if kind == "tether" else rng.uniform(0.1, 1.0, 4)  # with masses given there are no tethers

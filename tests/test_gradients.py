@@ -39,7 +39,10 @@ def scene(seed: int) -> tuple[Simulation, np.ndarray]:
         Material(pressure_mode="GAS", overpressure=500.0),
     )
     cover = Body(creased.vertices + np.array([0.05, 0.02, 0.1]), quads)  # nearer than half an edge: they touch
-    simulation = Simulation([sheet, creased, balloon, open_balloon, cover], [Plane((0.0, 0.0, -0.2), (0.2, 0.3, 1.0))])
+    brick = Body(ball_vertices + np.array([9.0, 0.0, 0.0]), triangles, Material(rigid=True))
+    simulation = Simulation(
+        [sheet, creased, balloon, open_balloon, cover, brick], [Plane((0.0, 0.0, -0.2), (0.2, 0.3, 1.0))]
+    )
     simulation.keep_apart(sheet, [1, 2, 4], creased, [1, 2, 4], 1.8)
     simulation.add_constraints(balloon, triangles, area(np.full(len(triangles), 0.3)), name="area")
     simulation.step(1 / 24)

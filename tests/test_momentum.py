@@ -11,7 +11,7 @@ from meshes import grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.kernels import numpy as numpy_kernels
 
-INNER = ("isometric bend", "dihedral bend", "shear", "stretch", "volume", "pairs", "area")
+INNER = ("isometric bend", "dihedral bend", "shear", "stretch", "volume", "pairs", "area", "rigid")
 NOTHING = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "drag": 0.0, "damping": 0.0}
 
 

@@ -12,6 +12,7 @@ from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
 from .plate import PlateConstraints, Sheet
 from .plate_blocks import levels_of
+from .rigid import RigidConstraints
 from .ropes import RopeBendConstraints, rope_rows
 from .seam_folds import SeamFoldConstraints, folds_across
 from .seams import SeamConstraints, WeldConstraints
@@ -39,6 +40,7 @@ __all__ = [
     "PlaneConstraints",
     "PlateConstraints",
     "PressurizedSkin",
+    "RigidConstraints",
     "RopeBendConstraints",
     "SeamConstraints",
     "SeamFoldConstraints",

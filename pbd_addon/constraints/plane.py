@@ -11,9 +11,14 @@ from ..kernels import Kernels
 from ..maps import TAKES_PART, of_rows
 from ..settings import Material, SolverSettings
 from .base import Constraints
+from .rigid import RigidConstraints
+from .rigid_contacts import RIGID_PASSES, ContactPasses
 
 PUSH_SPEED = 1.0
 """Largest speed at which overlaps are resolved [m/s]."""
+
+RIGID_ERROR = 0.1
+"""Share of the deepest overlap of a rigid piece that may be left to the next substep."""
 
 
 class Plane:
@@ -61,12 +66,18 @@ class PlaneConstraints(Constraints):
         plane: The plane.
         particles: All free particles, (m,) int.
         body: Body index of each particle, (m,) int.
+        rigid: Which of them are rigid: they come last.
     """
 
     name = "plane"
 
-    def __init__(self, plane: Plane, particles: np.ndarray, body: np.ndarray) -> None:
-        self.plane, self.particles, self.body = plane, particles, body
+    def __init__(self, plane: Plane, particles: np.ndarray, body: np.ndarray, rigid: RigidConstraints) -> None:
+        self.plane, self.particles, self.body, self.rigid = plane, particles, body, rigid
+        self.soft = slice(None)
+        if rigid.active:
+            order = np.argsort(rigid.number[particles] >= 0, kind="stable")
+            self.particles, self.body = particles[order], body[order]
+            self.soft = slice(np.count_nonzero(rigid.number[particles] < 0))
         self.lay_path((plane.point, plane.normal), (plane.point, plane.normal))
         self.multipliers = np.zeros(len(particles))
         self.factors: np.ndarray | float = 1.0
@@ -110,9 +121,40 @@ class PlaneConstraints(Constraints):
         self.normal = normal / np.linalg.norm(normal)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        soft, wanted = self.soft, self._wanted(x)
         kernels.project_plane(
-            p, self.particles, self.weights, self._wanted(x), self.point, self.normal, self.multipliers
+            p, self.particles[soft], self.weights[soft], wanted[soft], self.point, self.normal, self.multipliers[soft]
         )
+        if self.rigid.active:
+            self._push_rigid(kernels, p, wanted + self.normal @ self.point)
+
+    def _push_rigid(self, kernels: Kernels, p: np.ndarray, target: np.ndarray) -> None:
+        """Push rigid pieces, in p (3, n), in place, until their particles have heights above `target` (m,) [m]."""
+        rigid = np.arange(len(self.particles))[self.soft.stop :]
+        depth = target[rigid] - self.normal @ p.take(self.particles[rigid], axis=1)
+        near = rigid[(depth > 0.0) | (self.multipliers[rigid] > 0.0)]
+        enough, passes, multipliers = RIGID_ERROR * depth.max(initial=0.0), None, self.multipliers[near]
+        for _ in range(RIGID_PASSES if enough > 0.0 else 0):
+            passes = passes or self._passes(p, near)
+            passes.project(kernels, p, target[near], 1.0, multipliers)
+            passes.place(p)
+            if (target[near] - self.normal @ p.take(self.particles[near], axis=1)).max() <= enough:
+                break
+        self.multipliers[near] = multipliers
+
+    def _slow_rigid(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, hit: np.ndarray) -> None:
+        """Friction of rigid particles `hit` (k,) that go from x to p (3, n), in place."""
+        if len(hit):
+            friction, multipliers = self.friction[hit], self.multipliers[hit]
+            self._passes(p, hit).apply_friction(kernels, p, x, friction, friction, multipliers, RIGID_PASSES)
+
+    def _passes(self, p: np.ndarray, which: np.ndarray) -> ContactPasses:
+        """Passes over the particles `which` (k,) as contacts."""
+        weights = np.zeros((4, len(which)))
+        weights[0] = 1.0
+        normals = np.repeat(self.normal[:, None], len(which), axis=1)
+        particles = np.tile(self.particles[which], (4, 1))
+        return ContactPasses(self.rigid, p, particles, weights, normals, np.zeros((4, len(which))))
 
     def _wanted(self, x: np.ndarray) -> np.ndarray:
         """Distance to reach in this substep, (m,) [m]: overlaps are resolved at `PUSH_SPEED`."""
@@ -123,15 +165,24 @@ class PlaneConstraints(Constraints):
         return np.asarray(self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None]))
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        soft = self.soft
         kernels.apply_plane_friction(
-            p, x, self.particles, self.weights, self.friction, self.normal, self.motion, self.multipliers
+            p, x, self.particles[soft], self.weights[soft], self.friction[soft], self.normal, self.motion,
+            self.multipliers[soft],
         )  # fmt: skip
+        if self.rigid.active:
+            hit = np.flatnonzero(self.multipliers > 0.0)
+            hit = hit[hit >= self.soft.stop]
+            self._slow_rigid(kernels, p, x + self.motion[:, None], hit)
         before = self._before(x)
         opened = np.flatnonzero((self.multipliers > 0.0) & (before < self.thickness))
         if len(opened):
             ids = self.particles[opened]
             rise = self.normal @ (p.take(ids, axis=1) - self.point[:, None]) - before[opened]
-            x[:, ids] += np.outer(self.normal, np.clip(rise, 0.0, (self.thickness - before)[opened]))
+            rise = np.clip(rise, 0.0, (self.thickness - before)[opened])
+            if self.rigid.active:
+                ids, rise = self.rigid.with_whole_pieces(ids, rise)
+            x[:, ids] += np.outer(self.normal, rise)
 
     def pushing(self) -> np.ndarray:
         return self.touching()

@@ -6,7 +6,8 @@ from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
-from ..constraints import Constraints, WeldConstraints
+from ..constraints import Constraints, RigidConstraints, WeldConstraints
+from ..constraints.rigid_contacts import ContactPasses
 from ..kernels import Kernels
 from ..maps import left_out
 from ..settings import Material, SolverSettings
@@ -51,6 +52,7 @@ class ContactConstraints(Constraints):
         planes: Floors and walls, which are projected between the passes.
         welds: Particles that are one; of each group, the surfaces have the first.
         seam_neighbors: What comes closer beside seams.
+        rigid: Which particles are rigid.
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
@@ -69,7 +71,9 @@ class ContactConstraints(Constraints):
         planes: Sequence[Constraints],
         welds: WeldConstraints,
         seam_neighbors: SeamNeighbors,
+        rigid: RigidConstraints,
     ) -> None:
+        self.rigid = rigid
         self.welds = welds
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, len(welds.first)
@@ -134,6 +138,7 @@ class ContactConstraints(Constraints):
         self._w = self._counted = self.welds.merged(w)
         if self.colliders:
             self._w = self._counted = np.concatenate([self._w, np.zeros(self._p.shape[1] - self.n)])
+        self._pieces = np.split(self.rigid.particles, self.rigid.starts[1:]) if self.rigid.active else []
         self._gravity = float(np.linalg.norm(settings.gravity))
         self._frictions = [material.friction for material in materials]
         if self.candidate_list.set_pairs(self._pair_surfaces(materials, settings)):
@@ -272,19 +277,23 @@ class ContactConstraints(Constraints):
     def _push(self, kernels: Kernels) -> None:
         """Project the contacts."""
         contacts, rows = self._contacts, self._contacts.rows
-        inverse_masses = self._w.take(rows.particles)
+        passes = ContactPasses(
+            self.rigid, self._p, rows.particles, rows.weights, rows.normals, self._w.take(rows.particles)
+        )
         enough = contacts.target_gap - GAP_TOLERANCE * rows.min_distance
         for number in range(MAX_PASSES):
             relaxation = RELAXATIONS[min(number, len(RELAXATIONS) - 1)]
-            kernels.project_contacts(
-                self._p, rows.particles, rows.weights, rows.normals, inverse_masses, contacts.target_gap, relaxation,
-                contacts.multipliers,
-            )  # fmt: skip
+            passes.project(kernels, self._p, contacts.target_gap, relaxation, contacts.multipliers)
             for plane in self.planes:
+                passes.place(self._p)
                 plane.project(kernels, self._p, self._x)
-            if number + 1 >= len(RELAXATIONS) and (contacts.gaps(kernels, self._p) >= enough).all():
+                passes.follow(self._p)
+            if number + 1 >= len(RELAXATIONS) and (passes.gaps(kernels, self._p) >= enough).all():
                 break
+        passes.place(self._p)
         self.penetration.limit_speed(self._p, self._x, self.h)
+        if self.rigid.active and len(self.penetration.exiting):
+            self.rigid.project(kernels, self._p, self._x)
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not self.candidate_list.rows.size or not np.isfinite(p).all():
@@ -299,16 +308,19 @@ class ContactConstraints(Constraints):
             least_approach = 2.0 * self._gravity * self.h**2  # what lies still has fallen for one substep
             apply_friction_and_restitution(
                 kernels, self._contacts, self._coefficients, self._p, self._x, self._w, least_approach,
-                self.penetration.led,
+                self.penetration.led, self.rigid,
             )  # fmt: skip
         self.candidate_list.update(kernels, self._p, self._x, True)
-        self.is_crossing_free = guard(kernels, self.candidate_list, self._p, self._x, self._w)
+        pieces, guarded = self._pieces, self._w.copy() if self._pieces else self._w
+        for piece in pieces:
+            guarded[piece] = 0.0  # as colliders: nothing that is clamped keeps its shape
+        self.is_crossing_free = guard(kernels, self.candidate_list, self._p, self._x, guarded, pieces)
         self.penetration.is_squeezed |= not self.is_crossing_free
         p[:] = self._p[:, : self.n]
         self.welds.follow(p)
         if pushes:
             bounces = self._coefficients.restitution > 0.0
-            opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces)
+            opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces, self.rigid)
             x += (opened - self._x)[:, : self.n]
             self.welds.follow(x)
 
@@ -392,6 +404,8 @@ class ContactConstraints(Constraints):
                 if other is None or settings.collisions == "OFF" or (i == j and not materials[i].self_collision):
                     continue
                 rest, distance = self.rest if i == j else None, 0.5 * (between[i] + between[j])
+                if materials[i].rigid or materials[j].rigid:
+                    distance = materials[i].thickness + materials[j].thickness
                 out = self._left_out[int(i == j)]
                 pairs.append(SurfacePair(one, other, len(pairs), distance, rest, points_only=fast, left_out=out))
                 self._sides.append((materials[i], materials[j]))

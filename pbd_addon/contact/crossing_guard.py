@@ -56,7 +56,7 @@ class RigidGroups(NamedTuple):
 
 
 def find_rigid_groups(
-    p: np.ndarray, x: np.ndarray, w: np.ndarray, parts: Sequence[slice], distance: float
+    p: np.ndarray, x: np.ndarray, w: np.ndarray, parts: Sequence[slice | np.ndarray], distance: float
 ) -> RigidGroups:
     """Fit affine motions to moving colliders, by least squares; those with the same motion form a group.
 
@@ -64,7 +64,7 @@ def find_rigid_groups(
         p: Positions after the substep, (3, N) [m].
         x: Positions before it, (3, N) [m].
         w: Inverse masses, (N,); colliders have 0.
-        parts: Particles of each collider that moves.
+        parts: Particles of each collider that moves, and of each rigid piece.
         distance: Smallest kept distance [m].
     """
     number = np.where((w > 0.0) | (p == x).all(axis=0), 0, UNGROUPED)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..constraints import RigidConstraints
+from ..constraints.rigid_contacts import ContactPasses
 from ..kernels import Kernels
 from ..settings import Material
 from .candidates import Candidates
@@ -74,6 +76,7 @@ def apply_friction_and_restitution(
     w: np.ndarray,
     least_approach: float,
     led: Sequence[int],
+    rigid: RigidConstraints,
 ) -> None:
     """Friction and restitution of all contacts that push; in place.
 
@@ -88,20 +91,16 @@ def apply_friction_and_restitution(
         x: Positions before it, (3, N) [m].
         w: Inverse masses, (N,).
         led: Numbers of pairs without friction: what is led out of a collider does not stick to it.
+        rigid: Which particles are rigid.
         least_approach: Slower approaches do not bounce [m per substep].
     """
     pushing = contacts.pushing
     rows, multipliers = contacts.rows.take(pushing), np.maximum(contacts.multipliers, contacts.earlier)[pushing]
     if led:
         multipliers[np.isin(rows.pair, led)] = 0.0
-    inverse_masses = w.take(rows.particles)
+    passes = ContactPasses(rigid, p, rows.particles, rows.weights, rows.normals, w.take(rows.particles))
     static, sliding = coefficients.friction(rows)
-    tangential = np.zeros((3, len(pushing)))
-    for _ in range(FRICTION_PASSES):
-        kernels.apply_contact_friction(
-            p, x, rows.particles, rows.weights, rows.normals, inverse_masses, static, sliding, multipliers,
-            tangential,
-        )  # fmt: skip
+    passes.apply_friction(kernels, p, x, static, sliding, multipliers, FRICTION_PASSES)
     restitution, approach = coefficients.restitution[rows.pair], contacts.approach[pushing]
     bounces = (restitution > 0.0) & (-approach > least_approach)
     if not bounces.any():
@@ -109,6 +108,6 @@ def apply_friction_and_restitution(
     rows = rows.take(bounces)
     before = np.einsum("jm,jm->m", rows.weights, kernels.heights(x, rows.particles, rows.normals))
     target = before - restitution[bounces] * approach[bounces]
-    kernels.project_contacts(
-        p, rows.particles, rows.weights, rows.normals, inverse_masses[:, bounces], target, 1.0, np.zeros(rows.size)
-    )
+    passes = ContactPasses(rigid, p, rows.particles, rows.weights, rows.normals, w.take(rows.particles))
+    passes.project(kernels, p, target, 1.0, np.zeros(rows.size))
+    passes.place(p)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..kernels import Kernels
@@ -20,7 +22,14 @@ ROUNDING = 1e-6
 """Share of the final margin by which particles may be outside of a box around their motion."""
 
 
-def guard(kernels: Kernels, found: CandidateList, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> bool:
+def guard(
+    kernels: Kernels,
+    found: CandidateList,
+    p: np.ndarray,
+    x: np.ndarray,
+    w: np.ndarray,
+    pieces: Sequence[np.ndarray] = (),
+) -> bool:
     """Keep everything from crossing, in place; what colliders leave no place, those that move may go through.
 
     They alone: cloth that has no place crosses neither cloth nor what stands still.
@@ -30,12 +39,14 @@ def guard(kernels: Kernels, found: CandidateList, p: np.ndarray, x: np.ndarray, 
         found: The candidates, updated.
         p: Positions after the substep, (3, N) [m]; changed.
         x: Positions before it, (3, N) [m], free of crossings.
-        w: Inverse masses, (N,); colliders have 0.
+        w: Inverse masses, (N,); colliders and rigid pieces have 0.
+        pieces: Particles of each rigid piece, (k,) int each.
 
     Returns:
         Whether everything has a place.
     """
-    start, moves, parts = p.copy(), np.zeros(p.shape[1], bool), found.moving_parts
+    start, moves = p.copy(), np.zeros(p.shape[1], bool)
+    parts: list[slice | np.ndarray] = [*found.moving_parts, *pieces]
     for part in parts:
         moves[part] = True
     groups = find_rigid_groups(p, x, w, parts, min(pair.distance for pair in found.pairs))

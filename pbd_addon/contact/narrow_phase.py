@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..constraints import RigidConstraints
+from ..constraints.rigid_contacts import ContactPasses
 from ..kernels import Kernels
 from .candidates import Candidates, no_candidates
 
@@ -113,18 +115,26 @@ class Contacts:
         contacts = np.bincount(ids, minlength=count)
         return np.asarray((contacts > 0) & (np.einsum("im,im->m", sums, sums) >= (1.0 - 1e-9) * contacts))
 
-    def opened(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, w: np.ndarray, bounces: np.ndarray) -> np.ndarray:
+    def opened(
+        self,
+        kernels: Kernels,
+        p: np.ndarray,
+        x: np.ndarray,
+        w: np.ndarray,
+        bounces: np.ndarray,
+        rigid: RigidConstraints,
+    ) -> np.ndarray:
         """Positions x (3, N) moved by as much as overlaps have opened at p: to be no part of the velocity.
 
-        w: inverse masses (N,). bounces: pairs of surfaces with restitution, (pairs,) bool; they are left out.
+        w: inverse masses (N,). bounces: pairs of surfaces with restitution, (pairs,) bool; they are left out. rigid:
+        which particles are.
         """
         start = x.copy()
         some = np.flatnonzero((self.multipliers > 0.0) & (self.depenetration > 0.0) & ~bounces[self.rows.pair])
         if len(some):
             rows = self.rows.take(some)
             wider = np.clip(self.gaps(kernels, p) - self.gap_before, 0.0, self.depenetration)[some]
-            kernels.project_contacts(
-                start, rows.particles, rows.weights, rows.normals, w.take(rows.particles),
-                self.gap_before[some] + wider, 1.0, np.zeros(rows.size),
-            )  # fmt: skip
+            passes = ContactPasses(rigid, start, rows.particles, rows.weights, rows.normals, w.take(rows.particles))
+            passes.project(kernels, start, self.gap_before[some] + wider, 1.0, np.zeros(rows.size))
+            passes.place(start)
         return start

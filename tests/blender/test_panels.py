@@ -25,7 +25,7 @@ OWNERS = {
 }
 """Expressions that the drawings take properties of, and the Blender types they are."""
 
-NOT_ROWS = {"rna_type", "name", "enabled", "type", "heat_map", "field_weights"}
+NOT_ROWS = {"rna_type", "name", "enabled", "type", "rigid", "heat_map", "field_weights"}
 """Fields of the property groups that are set by buttons, or are Blender's own."""
 
 

@@ -71,7 +71,7 @@ def test_a_shipped_file_names_its_preset(bridge):
 def test_every_material_field_is_in_the_files_of_a_balloon(bridge, settings):
     names = set(settings.Material.__dataclass_fields__)
     left_out = {*bridge.PIN_FIELDS, *bridge.SEWING_FIELDS, *bridge.TEAR_FIELDS, *bridge.CONTACT_FIELDS}
-    left_out |= set(bridge.INSIDE_FIELDS)
+    left_out |= {*bridge.INSIDE_FIELDS, *bridge.RIGID_FIELDS}
     assert names - set(bridge.fields("pbd_balloon")) == left_out
     assert names - set(bridge.fields("pbd_cloth")) == left_out | set(bridge.PRESSURE_FIELDS)
 

@@ -19,10 +19,10 @@ SMALL, LARGE = 0.01, 50.0
 ADD_GEOMETRY = GROWERS - {"BEVEL", "EDGE_SPLIT", "EXPLODE", "SOLIDIFY", "SUBSURF"}
 """Modifiers that add or remove parts unknown to the simulation; refining or thickening does no harm."""
 
-COARSE = {"CLOTH": 250, "BALLOON": 100}
+COARSE = {"CLOTH": 250, "BALLOON": 100, "RIGID": 0}
 """A mesh with fewer vertices than this is reported as coarse. Draping cloth makes about eight folds around its border,
 and a fold of fewer than eight edges looks like a polygon; a square grid with 64 border edges has 17 x 17 vertices.
-Among icospheres, one of 162 vertices looks round and one of 42 like a polyhedron."""
+Among icospheres, one of 162 vertices looks round and one of 42 like a polyhedron. A box may have eight."""
 
 FINE = 1000
 """Number of vertices that makes good folds: that of *New Cloth Grid*, 32 x 32."""

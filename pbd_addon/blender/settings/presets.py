@@ -35,13 +35,16 @@ INSIDE_FIELDS = (
 )
 """These belong to the mesh: what is inside of it."""
 
+RIGID_FIELDS = ("rigid", "mass")
+"""These belong to the object: whether it is a solid, and how heavy it is as a whole."""
+
 CONTACT_FIELDS = ("self_collision", "self_distance")
 """These belong to the mesh: whether it folds, and how fine it is."""
 
 
 def fields(kind: str) -> tuple[str, ...]:
     """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`."""
-    of_mesh = SEWING_FIELDS + TEAR_FIELDS + INSIDE_FIELDS + CONTACT_FIELDS
+    of_mesh = SEWING_FIELDS + TEAR_FIELDS + INSIDE_FIELDS + RIGID_FIELDS + CONTACT_FIELDS
     left_out = PIN_FIELDS + of_mesh + (() if kind == BALLOON else PRESSURE_FIELDS)
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 

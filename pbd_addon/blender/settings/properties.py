@@ -61,6 +61,7 @@ def is_other_support(group: Any, obj: Object) -> bool:
 TYPES = (
     ("CLOTH", "Cloth", "A sheet: fabric, paper, leather", "MOD_CLOTH", 0),
     ("BALLOON", "Balloon", "A skin around a volume: a balloon, a ball, a cushion", "MESH_UVSPHERE", 1),
+    ("RIGID", "Rigid Body", "A solid that cloth pushes and that pushes cloth: a ball, a box, a tray", "RIGID_BODY", 2),
 )
 """What an object can be, as items of an enumeration."""
 
@@ -88,7 +89,11 @@ def coulomb(name: str, description: str) -> Any:
 class PBD_PG_object(bpy.types.PropertyGroup):
     """The material of a cloth or balloon, its pins, and the notes that undo its bake."""
 
-    enabled: Switch(name="PBD", description="This object is a PBD cloth or balloon", update=telling(enabled_listeners))
+    enabled: Switch(
+        name="PBD",
+        description="This object is PBD cloth, a PBD balloon or a PBD rigid body",
+        update=telling(enabled_listeners),
+    )
     active: Switch(name="Simulate", description="Simulate this object while frames play", default=True)
     type: Choice(
         name="Type",
