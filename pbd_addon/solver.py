@@ -342,9 +342,10 @@ class Stepper:
         """One substep, unless its result is unsound: then the state stays as it is."""
         model, state = self.model, self.state
         before = state.x, state.v
+        model.contact.is_final = self._halvings >= NO_ROOM_RETRIES
         self.substep(stop, h, h, h, together)
         if not model.contact.is_crossing_free:
-            fits = self._halvings >= NO_ROOM_RETRIES
+            fits = model.contact.is_final
         else:
             fits = self._halvings >= OVERRUN_RETRIES or not self._is_overrun(before[0])
         if self._sound and fits:

@@ -8,6 +8,7 @@ import pytest
 from crossings import count_between, crossing_pairs, is_inside
 from meshes import grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.contact import contact_constraints, guard_rounds
 
 DT = 1 / 24
 RADIUS, APART, DEEP = 0.06, 0.04, 0.01
@@ -74,6 +75,25 @@ def test_cloth_pinched_between_balls_that_overlap_comes_free(one_mesh, kernels):
     between = np.linalg.norm(x[:, [0, 2]] - [0.2, -0.03], axis=1) < 0.5 * RADIUS
     assert between.any()
     assert np.abs(x[between, 1]).max() < APART + RADIUS * (1.0 - np.sqrt(0.75))  # not behind a ball
+
+
+def test_nothing_gives_way_in_a_substep_that_is_tried_again(monkeypatch, kernels):
+    """Layer after layer did, in up to 20 rounds, which took most of the worst frames, for a result to throw away."""
+    rounds, calls, clamp, guard = [], [], guard_rounds._clamp, contact_constraints.guard
+
+    def counted(*args):
+        before = len(rounds)
+        fits = guard(*args)
+        calls.append((args[-1], fits, len(rounds) - before))
+        return fits
+
+    monkeypatch.setattr(guard_rounds, "_clamp", lambda *args: rounds.append(1) or clamp(*args))
+    monkeypatch.setattr(contact_constraints, "guard", counted)
+    scene = Pinched(False, kernels)
+    for place in PATH[:3]:
+        scene.step(place)
+    assert {count for is_final, fits, count in calls if not is_final and not fits} == {1}
+    assert max(count for is_final, fits, count in calls if is_final) > 1
 
 
 @pytest.mark.parametrize("one_mesh", [True, False], ids=["one mesh", "two colliders"])

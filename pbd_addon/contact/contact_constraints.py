@@ -56,6 +56,7 @@ class ContactConstraints(Constraints):
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
+        is_final: Whether a substep counts even if it does not; else it will be tried again in halves.
         unprojected: Positions before contact was projected, (3, n) [m]; None where nothing touches.
         candidate_list: Candidates of all pairs of surfaces.
     """
@@ -212,7 +213,7 @@ class ContactConstraints(Constraints):
                 surface.restore_prediction_error(errors)
         self.candidate_list.query_seconds = 0.0
         self._touched = np.zeros((2, self.n), bool)
-        self._was_pinched = False
+        self._was_pinched = self.is_final = False
         if not self.active:
             return
         self._read_colliders()
@@ -314,7 +315,7 @@ class ContactConstraints(Constraints):
         pieces, guarded = self._pieces, self._w.copy() if self._pieces else self._w
         for piece in pieces:
             guarded[piece] = 0.0  # as colliders: nothing that is clamped keeps its shape
-        self.is_crossing_free = guard(kernels, self.candidate_list, self._p, self._x, guarded, pieces)
+        self.is_crossing_free = guard(kernels, self.candidate_list, self._p, self._x, guarded, pieces, self.is_final)
         self.penetration.is_squeezed |= not self.is_crossing_free
         p[:] = self._p[:, : self.n]
         self.welds.follow(p)

@@ -28,7 +28,8 @@ def guard(
     p: np.ndarray,
     x: np.ndarray,
     w: np.ndarray,
-    pieces: Sequence[np.ndarray] = (),
+    pieces: Sequence[np.ndarray],
+    is_final: bool,
 ) -> bool:
     """Keep everything from crossing, in place; what colliders leave no place, those that move may go through.
 
@@ -41,6 +42,7 @@ def guard(
         x: Positions before it, (3, N) [m], free of crossings.
         w: Inverse masses, (N,); colliders and rigid pieces have 0.
         pieces: Particles of each rigid piece, (k,) int each.
+        is_final: Whether the result counts even where something has no place: else nothing has to give way.
 
     Returns:
         Whether everything has a place.
@@ -52,10 +54,10 @@ def guard(
     groups = find_rigid_groups(p, x, w, parts, min(pair.distance for pair in found.pairs))
     gives_way = np.zeros_like(moves)
     for number in range(MAX_LAYERS):
-        without_place = _clamp(kernels, found, p, x, w, groups, gives_way, moves)
+        without_place = _clamp(kernels, found, p, x, w, groups, gives_way, moves, is_final)
         if not without_place.any():
             return number == 0
-        if not moves.any() or gives_way[without_place].all():
+        if not is_final or not moves.any() or gives_way[without_place].all():
             break
         gives_way |= without_place
         p[:] = start
@@ -71,6 +73,7 @@ def _clamp(
     groups: RigidGroups,
     gives_way: np.ndarray,
     moves: np.ndarray,
+    is_final: bool,
 ) -> np.ndarray:
     """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does.
 
@@ -94,7 +97,7 @@ def _clamp(
         late = found.violating(kernels, p) & ~known
         if known.any():
             late |= ((p < low) | (p > high)).any(axis=0)
-        if not late.any():
+        if not late.any() or (without_place.any() and not is_final):
             return without_place
         candidates = concatenate([candidates, counting(found.late_candidates(kernels, p, x, late))])
         known |= late
