@@ -217,6 +217,7 @@ def contact_scene(shift: np.ndarray, self_collision: bool | str = True) -> np.nd
     return np.array(frames)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("self_collision", [True, "FAST", False])
 def test_contact_a_kilometre_away_is_the_same(self_collision):
     """1 km from the origin the same contact takes place, to a micrometre, with obstacles and of cloth with itself."""

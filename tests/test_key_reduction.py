@@ -44,6 +44,7 @@ def test_values_are_what_every_engine_can_play():
     assert np.allclose(found.values.max(axis=0), 1.0)
 
 
+@pytest.mark.newest
 def test_a_finer_error_takes_more_keys():
     counts = [key_reduction.within(waves(), bound).total for bound in (0.03, 0.01, 0.003, 0.001)]
     assert counts == sorted(counts)
@@ -95,6 +96,7 @@ def test_what_moves_along_one_line_takes_two_keys():
     assert key_reduction.within(shapes, 1e-5).total == 2
 
 
+@pytest.mark.newest
 def test_a_vertex_that_is_not_sampled_holds_the_error_too(monkeypatch):
     monkeypatch.setattr(key_reduction, "SAMPLE", 16)
     shapes = waves()

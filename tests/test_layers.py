@@ -82,6 +82,7 @@ def test_tubes_start_in_order(name, kernels):
         assert report.strain_mean < 0.01, frame
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("kernels", available())
 def test_a_coat_over_a_lumpy_ball(kernels):
     """Closed shells of different shape, such as heads: the outer one is outside everywhere."""

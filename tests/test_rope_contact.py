@@ -143,6 +143,7 @@ def test_a_rope_carries_cloth():
     assert scene.at(cloth)[:, 2].min() > -0.6
 
 
+@pytest.mark.newest
 @BACKENDS
 def test_a_rope_rests_on_another(kernels):
     """Both are pinned at their ends and cross; the one above has more slack."""
@@ -167,6 +168,7 @@ def test_a_rope_does_not_pass_through_another(kernels):
     assert top[2] > one[np.linalg.norm(one - top, axis=1).argmin(), 2]
 
 
+@pytest.mark.newest
 @BACKENDS
 def test_the_string_of_a_kite_lies_on_its_own_cloth(kernels):
     vertices, faces = grid(14, 14, 0.6, 0.6)

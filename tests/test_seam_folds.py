@@ -57,6 +57,7 @@ def angle(x: np.ndarray, simulation: Simulation) -> np.ndarray:
     return dihedral_angles(x.T[:, hinges], with_gradients=False)[0]
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("kernels", available())
 def test_a_strip_that_is_sewn_together_hangs_as_one_piece(kernels):
     """The end of 6 cm of cotton hangs by 4.5 cm; where the seam bends freely, the strip is another."""
@@ -65,6 +66,7 @@ def test_a_strip_that_is_sewn_together_hangs_as_one_piece(kernels):
     assert tip(sewn(True, 72, kernels=kernels)[0]) != pytest.approx(whole, rel=0.1)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("kernels", available())
 @pytest.mark.parametrize("degrees", [0.0, 60.0, -90.0])
 def test_a_seam_comes_to_its_angle(degrees, kernels):

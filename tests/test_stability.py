@@ -163,6 +163,7 @@ def test_a_retry_does_not_spoil_friction_on_a_moving_floor():
     np.testing.assert_allclose(places[1], places[0], rtol=0.0, atol=2e-3)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("method", ["XPBD", "PBD"])
 @pytest.mark.parametrize("substeps", [1, 3])
 def test_rough_treatment_is_survived(method, substeps):
