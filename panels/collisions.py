@@ -20,7 +20,8 @@ class ObjectCollisions(BodyPanel):
     parent = "main"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
-        draw_rows(columns(layout), context.object.pbd, "thickness", "friction", "layer")
+        rows = ("thickness", "friction") if context.object.pbd.rigid else ("thickness", "friction", "layer")
+        draw_rows(columns(layout), context.object.pbd, *rows)
         running = session.get(context.scene)
         count = running.scene_sim.simulation.crossing_layers if running is not None and running.scene_sim else 0
         if count and context.object.pbd.layer:

@@ -102,7 +102,7 @@ def sort_layers(model: Model, kernels: Kernels) -> Generator[None, None, tuple[n
         Where all particles start, (3, n) [m], and how many edges of one layer go through another there; None if no
         layers are tangled, or nothing would keep them apart.
     """
-    if model.settings.collisions == "OFF" or len({body.layer for body in model.bodies} - {0}) < 2:
+    if model.settings.collisions == "OFF" or len({model.bodies[number].layer for number in _with_layer(model)}) < 2:
         return None
     cloths = _cloths(model)
     x, is_tangled = model.initial_state().x.T.copy(), False
@@ -117,11 +117,19 @@ def sort_layers(model: Model, kernels: Kernels) -> Generator[None, None, tuple[n
     return x.T.copy(), sum(len(edge) for pair in pairs for edge, _, _ in _crossings(x, *pair, kernels))
 
 
+def _with_layer(model: Model) -> list[int]:
+    """Numbers of the bodies that have a layer; rigid ones have none, as they cannot be sorted without a dent."""
+    bodies = zip(model.bodies, model.materials)
+    return [number for number, (body, material) in enumerate(bodies) if body.layer and not material.rigid]
+
+
 def _cloths(model: Model) -> list[Cloth]:
     """The bodies with a layer and faces, from the inside to the outside."""
     found = []
-    for body, material, part, surface in zip(model.bodies, model.materials, model.slices, model.contact.surfaces):
-        if not body.layer or surface is None or not len(body.mesh.triangles):
+    for number in _with_layer(model):
+        body, material, part = model.bodies[number], model.materials[number], model.slices[number]
+        surface = model.contact.surfaces[number]
+        if surface is None or not len(body.mesh.triangles):
             continue
         triangles = body.mesh.triangles.astype(int) + part.start
         sides = half_edges(triangles)[0]
@@ -213,7 +221,7 @@ def _push_over(
 
 def _come_to_rest(model: Model, x: np.ndarray, kernels: Kernels) -> Generator[None, None, np.ndarray]:
     """Where the particles at x (n, 3) [m] are after their cloths have come to rest, the same way."""
-    numbers = [number for number, body in enumerate(model.bodies) if body.layer]
+    numbers = _with_layer(model)
     particles = np.concatenate([np.arange(part.start, part.stop) for part in map(model.slices.__getitem__, numbers)])
     bodies = [_dynamic(model.bodies[number].origin) for number in numbers]
     materials = [

@@ -11,6 +11,7 @@ from batches import angular_momentum, momentum
 from crossings import count_between
 from meshes import CUBE, CUBE_QUADS, grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
+from pbd_addon.kernels import available
 
 DT = 1 / 24
 BOX = (CUBE - 0.5) * np.array([0.6, 0.4, 0.1])
@@ -191,6 +192,33 @@ def test_balloons_carry_a_tray():
     assert 0.12 < min(heights) < 0.2
     assert heights[-1] > min(heights) + 0.02
     assert shape_error(simulation.positions(tray), board) < 1e-9
+
+
+@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("beside", [[], [Plane((0.0, 0.0, -1e6))]])
+def test_a_mesh_floor_holds_it_also_where_there_is_a_plane(beside, kernels):
+    box = Body(BOX + np.array([0.03, 0.06, 0.6]), CUBE_QUADS, UPRIGHT)
+    simulation = Simulation([box], [Collider(FLOOR, [[0, 1, 2, 3]], 0.002), *beside], substeps=5, kernels=kernels)
+    run(simulation, 24)
+    assert simulation.positions(box)[:, 2].min() > 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_corner_at_30_m_s_does_not_go_through_a_floor(seed):
+    axis = np.random.default_rng(seed).normal(size=3)
+    spin = tuple(8.0 * axis / np.linalg.norm(axis))
+    box = Body(BOX + np.array([0.03, 0.06, 0.7]), CUBE_QUADS, UPRIGHT, velocity=(0, 0, -30), angular_velocity=spin)
+    simulation = Simulation([box], [Collider(FLOOR, [[0, 1, 2, 3]], 0.002)])
+    run(simulation, 8)
+    assert simulation.positions(box)[:, 2].min() > 0.0
+
+
+def test_layers_leave_it_where_it_is():
+    sheet = Body(*grid(7, 7, 1.0, 1.0), Material.preset("Cotton"), layer=1)
+    box = Body(BOX, CUBE_QUADS, UPRIGHT, layer=2)
+    simulation = Simulation([sheet, box], gravity=(0.0, 0.0, 0.0))
+    np.testing.assert_array_equal(simulation.positions(box), BOX)
+    np.testing.assert_array_equal(simulation.positions(sheet), sheet.vertices)
 
 
 def test_pins_hold_it():

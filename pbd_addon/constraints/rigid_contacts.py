@@ -122,6 +122,8 @@ class ContactPasses:
     def gaps(self, kernels: Kernels, q: np.ndarray) -> np.ndarray:
         """Gaps along the normals after a pass, (m,) [m]."""
         ids = self._ids if len(self.some) else self._particles
+        if len(self.some):
+            q[:, self.rigid.firsts] = self._first_places
         gaps = np.einsum("jm,jm->m", self._weights, kernels.heights(q, ids, self._normals))
         if len(self.some):
             gaps[self.some] += self._shift

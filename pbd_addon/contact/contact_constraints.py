@@ -316,6 +316,8 @@ class ContactConstraints(Constraints):
         for piece in pieces:
             guarded[piece] = 0.0  # as colliders: nothing that is clamped keeps its shape
         self.is_crossing_free = guard(kernels, self.candidate_list, self._p, self._x, guarded, pieces, self.is_final)
+        if pieces and not self.is_final:
+            self.is_crossing_free &= self._solids_are_apart(kernels, guarded == 0.0)
         self.penetration.is_squeezed |= not self.is_crossing_free
         p[:] = self._p[:, : self.n]
         self.welds.follow(p)
@@ -324,6 +326,21 @@ class ContactConstraints(Constraints):
             opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces, self.rigid)
             x += (opened - self._x)[:, : self.n]
             self.welds.follow(x)
+
+    def _solids_are_apart(self, kernels: Kernels, firm: np.ndarray) -> bool:
+        """Whether rigid pieces cross nothing `firm` (N,) bool: the guard clamps neither, so a shorter substep must do.
+
+        Two sides have a plane between them before the substep and after it: across one of three normals.
+        """
+        rows = self.candidate_list.rows
+        solid = firm.take(rows.particles).all(axis=0) & np.isin(rows.particles, self.rigid.particles).any(axis=0)
+        rows = rows.take(np.flatnonzero(solid & ~rows.is_exit))
+        apart = np.zeros(rows.size, bool)
+        closest = [kernels.closest_points(q, rows.particles, rows.kind)[2] for q in (self._p, self._x)]
+        for normals in (rows.normals, *closest):
+            both = [kernels.clearances(q, rows.particles, normals, rows.kind) > 0.0 for q in (self._p, self._x)]
+            apart |= both[0] & both[1]
+        return bool(apart.all())
 
     def withhold(self, kernels: Kernels, moved: np.ndarray, share: float) -> None:
         """Count the pull of springs at held particles as a load on the contacts with colliders that hold them.

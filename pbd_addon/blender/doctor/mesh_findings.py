@@ -125,6 +125,8 @@ def faces_of_edges(exam: MeshExam) -> np.ndarray:
 
 def crowded_edges(exam: MeshExam) -> str:
     """Edges with more than two faces do not bend."""
+    if exam.obj.pbd.rigid:
+        return ""
     count = int((faces_of_edges(exam) > 2).sum())
     return count_in(
         count,

@@ -183,7 +183,10 @@ def setting_changes(record: Record, known: UserState, user: UserState) -> list[C
         if keys <= one.settings.keys() and settings_agree(one.settings, user.settings, still)
     ]
     why = iface("settings were undone") if fitting and max(fitting) != math.floor(known.frame) else ""
-    return [Change("SETTING", _after_shown(record, known, fitting), why or _changed(_describe(user, *changed[0])))]
+    first = _after_shown(record, known, fitting)
+    if not fitting and any(field == "rigid" for _key, _raw, field in changed):
+        first = record.first_frame + 1  # a solid has the shape of the first frame, not one that cloth has fallen into
+    return [Change("SETTING", first, why or _changed(_describe(user, *changed[0])))]
 
 
 def _describe(user: UserState, key: Key, raw: Any, field: str) -> str:
