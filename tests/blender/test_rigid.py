@@ -74,6 +74,23 @@ def test_it_can_be_cloth_and_a_balloon_again():
     assert not ball.pbd.rigid
 
 
+@pytest.mark.usefixtures("few_substeps")
+def test_cloth_that_becomes_a_solid_on_the_way_has_the_shape_of_the_first_frame():
+    """It starts from there: the shape that cloth has sunk into would leap back."""
+    bpy.context.scene.pbd.use_floor = True
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=8, ring_count=6, radius=0.15, location=(0.0, 0.0, 0.16))
+    ball = bpy.context.object
+    bpy.ops.object.pbd_add(type="CLOTH")
+    shape = distances(shown(ball))
+    sunk = play([ball], 1, 8)[8][0]
+    assert np.abs(distances(sunk) - shape).max() > 1e-3
+    bpy.ops.object.pbd_add(type="RIGID")
+    for frame in (9, 12, 5):
+        go(frame)
+        assert np.abs(distances(shown(ball)) - shape).max() < 1e-6, frame
+        assert shown(ball)[:, 2].max() < 0.32, frame
+
+
 def test_panels_show_what_a_solid_has(extension):
     """No stiffness, pressure, seams or layers; weight, pins and what it meets."""
     hammock()
