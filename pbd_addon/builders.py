@@ -266,10 +266,11 @@ def levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
 
 
 def rigid(layout: Layout, materials: Sequence[Material]) -> RigidConstraints:
-    """The islands of rigid bodies, each with the shape in which it starts."""
+    """The rigid bodies, each with the shape in which it starts; the islands of one stay together."""
     still = np.concatenate([body.isolated for body in layout.bodies])
-    own = np.array([material.rigid for material in materials])[layout.body_of_island[layout.islands]] & ~still
-    pieces = [np.flatnonzero(own & (layout.islands == island)) for island in np.unique(layout.islands[own])]
+    body = layout.body_of_island[layout.islands]
+    own = np.array([material.rigid for material in materials])[body] & ~still
+    pieces = [np.flatnonzero(own & (body == number)) for number in np.unique(body[own])]
     return RigidConstraints(pieces, np.concatenate([body.vertices for body in layout.bodies]))
 
 

@@ -101,7 +101,7 @@ NOT_RIGID: dict[str, Any] = {
 class Material(_Checked):
     """The material of a cloth, balloon or rigid body. SI units; immutable; a stiffness of 0 removes the constraint.
 
-    One that is `rigid` has no stiffness, pressure or seams, whatever is given: its pieces keep their shape.
+    One that is `rigid` has no stiffness, pressure or seams, whatever is given: it keeps its shape.
 
     The method "XPBD" uses the stiffnesses [N/m, N·m], "PBD" the pure numbers ``k_*`` of Müller et al. 2007.
 
@@ -120,7 +120,7 @@ class Material(_Checked):
     rigid: bool = setting(
         False,
         "Rigid",
-        "Keep the shape: each piece of the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight",
+        "Keep the shape: the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight",
     )
     mass: float = setting(
         1.0,

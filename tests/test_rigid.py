@@ -213,6 +213,16 @@ def test_a_corner_at_30_m_s_does_not_go_through_a_floor(seed):
     assert simulation.positions(box)[:, 2].min() > 0.0
 
 
+def test_parts_of_one_mesh_stay_together():
+    """As the eyes of a monkey in its head."""
+    both = np.concatenate([BOX, BOX + np.array([0.0, 0.0, 0.4])]) + np.array([0.0, 0.0, 1.0])
+    quads = np.concatenate([CUBE_QUADS, np.array(CUBE_QUADS) + len(BOX)])
+    pair = Body(both, quads, UPRIGHT, angular_velocity=(1, 2, 0))
+    simulation = Simulation([pair], [Plane()])
+    run(simulation, 24)
+    assert shape_error(simulation.positions(pair), both) < 1e-9
+
+
 def test_layers_leave_it_where_it_is():
     sheet = Body(*grid(7, 7, 1.0, 1.0), Material.preset("Cotton"), layer=1)
     box = Body(BOX, CUBE_QUADS, UPRIGHT, layer=2)

@@ -70,7 +70,7 @@ TEXTS = {
     "Density": "Dichte",
     "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6 kg/m²": "Masse eines Quadratmeters des Materials. Seide 0.07, Baumwolle 0.12, Jeansstoff 0.37, Leder 0.6 kg/m²",
     "Rigid": "Starr",
-    "Keep the shape: each piece of the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "Die Form behalten: Jedes Stück der Masche ist ein fester Körper, der Gewebe schiebt und von ihm geschoben wird, so schwer, wie Masse angibt",
+    "Keep the shape: the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "Die Form behalten: Die Masche ist ein fester Körper, der Gewebe schiebt und von ihm geschoben wird, so schwer, wie Masse angibt",
     "Mass": "Masse",
     "Mass of a rigid object, spread over its surface. Tennis ball 0.06, football 0.43, tray 1, bowling ball 6 kg": "Masse eines starren Objekts, über seine Oberfläche verteilt. Tennisball 0.06, Fußball 0.43, Tablett 1, Bowlingkugel 6 kg",
     "Tension": "Zugkraft",

@@ -70,7 +70,7 @@ TEXTS = {
     "Density": "Densidad",
     "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6 kg/m²": "Masa de un metro cuadrado del material. Seda 0.07, algodón 0.12, mezclilla 0.37, cuero 0.6 kg/m²",
     "Rigid": "Rígido",
-    "Keep the shape: each piece of the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "Mantener la forma: cada pieza de la malla es un sólido que empuja la tela y al que la tela empuja, tan pesado como indica Masa",
+    "Keep the shape: the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "Mantener la forma: la malla es un sólido que empuja la tela y al que la tela empuja, tan pesado como indica Masa",
     "Mass": "Masa",
     "Mass of a rigid object, spread over its surface. Tennis ball 0.06, football 0.43, tray 1, bowling ball 6 kg": "Masa de un objeto rígido, repartida por su superficie. Pelota de tenis 0.06, balón de fútbol 0.43, bandeja 1, bola de bolos 6 kg",
     "Tension": "Tensión",

@@ -70,7 +70,7 @@ TEXTS = {
     "Density": "Densité",
     "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6 kg/m²": "Masse d’un mètre carré du matériau. Soie 0.07, coton 0.12, denim 0.37, cuir 0.6 kg/m²",
     "Rigid": "Rigide",
-    "Keep the shape: each piece of the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "Garder la forme : chaque morceau du maillage est un solide qui pousse le tissu et que le tissu pousse, aussi lourd que l’indique Masse",
+    "Keep the shape: the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "Garder la forme : le maillage est un solide qui pousse le tissu et que le tissu pousse, aussi lourd que l’indique Masse",
     "Mass": "Masse",
     "Mass of a rigid object, spread over its surface. Tennis ball 0.06, football 0.43, tray 1, bowling ball 6 kg": "Masse d’un objet rigide, répartie sur sa surface. Balle de tennis 0.06, ballon de football 0.43, plateau 1, boule de bowling 6 kg",
     "Tension": "Tension",

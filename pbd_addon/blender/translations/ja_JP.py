@@ -70,7 +70,7 @@ TEXTS = {
     "Density": "密度",
     "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6 kg/m²": "素材1平方メートルの質量。シルク 0.07、コットン 0.12、デニム 0.37、革 0.6 kg/m²",
     "Rigid": "リジッド",
-    "Keep the shape: each piece of the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "形状を保ちます。メッシュの各部分は「質量」の重さの固体として、クロスを押し、クロスに押されます",
+    "Keep the shape: the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "形状を保ちます。メッシュは「質量」の重さの固体として、クロスを押し、クロスに押されます",
     "Mass": "質量",
     "Mass of a rigid object, spread over its surface. Tennis ball 0.06, football 0.43, tray 1, bowling ball 6 kg": "表面に分布する剛体の質量。テニスボール 0.06、サッカーボール 0.43、トレイ 1、ボウリングの球 6 kg",
     "Tension": "引張",

@@ -70,7 +70,7 @@ TEXTS = {
     "Density": "密度",
     "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6 kg/m²": "每平方米材料的质量. 丝绸 0.07, 棉布 0.12, 牛仔布 0.37, 皮革 0.6 kg/m²",
     "Rigid": "刚性",
-    "Keep the shape: each piece of the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "保持形状: 网格的每个部分都是推动布料并被布料推动的实体, 重量由质量决定",
+    "Keep the shape: the mesh is a solid that pushes cloth and is pushed by it. Mass is its weight": "保持形状: 网格是推动布料并被布料推动的实体, 重量由质量决定",
     "Mass": "质量",
     "Mass of a rigid object, spread over its surface. Tennis ball 0.06, football 0.43, tray 1, bowling ball 6 kg": "刚性物体的质量, 分布在其表面. 网球 0.06, 足球 0.43, 托盘 1, 保龄球 6 kg",
     "Tension": "张力",
