@@ -363,8 +363,10 @@ class Stepper:
 
         What starts pulled apart and free snaps by the same way in any substep, and so the faster the shorter it is.
         """
-        is_free = not len(self.model.pins) and not self.model.contact.active
-        return not is_free and is_overrun(self.kernels, self.model.springs, x, self.state.x)
+        model, state = self.model, self.state
+        is_free = not len(model.pins) and not model.contact.active
+        is_pushed = bool(state.pushed.any() or model.stretch.pushed.any() or model.pushed().any())
+        return not is_free and is_overrun(self.kernels, model.springs, x, state.x, is_pushed)
 
     def _remember(self, duration: float, stop: float) -> None:
         """Take what the next substep is to know of this one into the state."""
