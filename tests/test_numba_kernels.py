@@ -152,7 +152,7 @@ def test_chains(damped, sides, closed, passes):
         for fresh in (False, True):
             compare(
                 "project_chains", case.p, case.x, Rows(family.vertices), family.levels, family.rings, joints,
-                np.zeros(0, int), case.w[family.vertices], rest_lengths, case.some(sides, q, low=1.0, high=300.0),
+                np.zeros((0, 2), int), case.w[family.vertices], rest_lengths, case.some(sides, q, low=1.0, high=300.0),
                 case.some(q if damped else 0), case.some(q, low=-1e-5, high=1e-5), passes, fresh, w=case.w,
             )  # fmt: skip
 
@@ -190,7 +190,7 @@ def test_chains_side_by_side(round_off, compression):
             stretch.project(kernels, q, x)
         kernels.unpack(q, moved)
         found.append((moved, stretch.multipliers.copy()))
-    orders = [lay_out(chained.family, NUMBA.LANES) for chained in stretch.chains]
+    orders = [lay_out(chained.family, NUMBA.WIDTHS) for chained in stretch.chains]
     assert all(len(order.groups) > 1 for order in orders)
     assert round_off == all(len(np.unique(order.vertices)) < len(order.vertices) for order in orders)
     for of_numpy, of_numba in zip(*found):
@@ -570,7 +570,7 @@ def test_nothing_to_do_is_no_trouble():
         0,
         ids[:2],
         ids[0],
-        ids[0],
+        ids[:2].T,
         np.zeros(1),
         np.zeros(0),
         none[:2],

@@ -362,7 +362,7 @@ class DistanceConstraints(Constraints):
         return (rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths[some], *self._scales(some))
 
     def _chained(self, family: Family) -> Chained:
-        order = lay_out(family, 0 if len(self.gamma) else self.kernels.LANES)
+        order = lay_out(family, () if len(self.gamma) else self.kernels.WIDTHS)
         row_of_step = np.zeros(len(family.vertices), self.kernels.INDEX)
         row_of_step[family.links] = family.rows
         row_of_step = row_of_step[order.steps]

@@ -14,7 +14,7 @@ Each file has the same name in three packages: `protocol` documents its function
 What is laid out otherwise, each in one place, because it is what takes the time of a frame (see docs/kernels.md):
 
 - NumPy does not write a color back before it reads the next: `numpy.layout`, prepared by `constraints.base`.
-- Numba solves chains of edges side by side, `LANES` in the lanes of vector registers: `numba.chains`, laid out by
+- Numba solves chains of edges side by side, in the lanes of vector registers: `numba.chains`, laid out by
   `constraints.chains.lay_out`. So it does hinges with angles, in `numba.projections`, and triangles in air, in blocks
   of `numba.air`.
 - Numba's distances, flat hinges, tethers and chains take packed particles: `packing` and `numba.vectors`. Consecutive

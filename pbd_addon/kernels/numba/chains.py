@@ -1,26 +1,28 @@
 """Whole chains of edges compiled by Numba, by elimination.
 
 Elimination along a chain is a recurrence, in which each number waits for the one before. So chains of like length are
-solved `LANES` at a time, each in a lane of the processor's vector registers: the innermost loops run over the lanes.
-What finds no such company is solved in blocks of `BLOCK` steps of several chains, or as one ring; there, values at
-k + 1 are read from a separate slice, and arrays are separate: otherwise LLVM does not vectorize the loops.
+solved side by side, each in a lane of the processor's vector registers, see `vectors`. What finds no such company is
+solved in blocks of `BLOCK` steps of several chains, or as one ring; there, values at k + 1 are read from a separate
+slice, and arrays are separate: otherwise LLVM does not vectorize the loops.
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from .compile import helper, kernel
+from .vectors import by_sign, four, load, root, store, transposed
 
 TINY = 1e-12
 
-LANES = 16
-"""Number of chains side by side: two registers of AVX-512, four of AVX2. LLVM unrolls a loop over 8 and vectorizes
-nothing; 16 take half the time per edge."""
+WIDTHS: tuple[int, ...] = (8, 4)
+"""One or two registers of four numbers. With two, the processor has something to do while it waits for a division."""
 
-NO_STIFFNESS = 1e30
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+WIDTH, KEPT, PASSED_ON = np.uint64(4), np.uint64(3), np.uint64(5)
 
 BLOCK = 256
 """Number of steps that makes a round of loops worthwhile: shorter chains are solved together."""
@@ -108,77 +110,131 @@ def _push(q: np.ndarray, n: np.ndarray, change: np.ndarray, weights: np.ndarray,
 
 
 @helper
+def _set(q: np.ndarray, i: np.uint64, x: Any, y: Any, z: Any) -> None:
+    """Set three rows of q."""
+    store(q, i, x)
+    store(q, i + ONE, y)
+    store(q, i + TWO, z)
+
+
+@helper
+def _gather(p: np.ndarray, vertices: np.ndarray, k: np.uint64, q: np.ndarray) -> None:
+    """Set rows 4 k to 4 k + 3 of q to x, y, z and inverse masses of the particles at these places of `vertices`."""
+    i = WIDTH * k
+    x, y, z, w = transposed(
+        load(p, np.uint64(vertices[i])),
+        load(p, np.uint64(vertices[i + ONE])),
+        load(p, np.uint64(vertices[i + TWO])),
+        load(p, np.uint64(vertices[i + THREE])),
+    )
+    _set(q, i, x, y, z)
+    store(q, i + THREE, w)
+
+
+@helper
+def _scatter(p: np.ndarray, vertices: np.ndarray, k: np.uint64, x: Any, y: Any, z: Any, w: Any) -> None:
+    """Write back what `_gather` has read."""
+    i = WIDTH * k
+    first, second, third, fourth = transposed(x, y, z, w)
+    store(p, np.uint64(vertices[i]), first)
+    store(p, np.uint64(vertices[i + ONE]), second)
+    store(p, np.uint64(vertices[i + TWO]), third)
+    store(p, np.uint64(vertices[i + THREE]), fourth)
+
+
+@helper
 def _project_lanes(
     p: np.ndarray,
     vertices: np.ndarray,
+    width: np.uint64,
     rest_lengths: np.ndarray,
     pull: np.ndarray,
     push: np.ndarray,
     multipliers: np.ndarray,
     passes: int,
+    fresh: bool,
 ) -> None:
-    """Solve chains side by side: row e of `vertices`, (m + 1, LANES), has the particles number e of all of them.
+    """Solve 4 `width` chains side by side.
 
-    The arrays behind it have the shape (m, LANES). `pull` and `push` are compliances in tension and in compression.
-    LLVM vectorizes the loops over lanes because the arrays made here have constant strides and are apart from all
-    others.
+    `vertices` (m + 4 width,) are as in `project_chains`. The arrays behind it are (m / 4, 4): each row is a step of
+    four of the chains. `pull` and `push` are compliances in tension and in compression.
+
+    The unknowns are multipliers over lengths L. With the way d along an edge instead of its direction, the diagonal is
+    then (w + w' + alpha) L², which saves the division by L.
     """
-    count = len(rest_lengths)
-    q, kept, last = np.empty((count + 1, 4, LANES)), np.empty((count, 5, LANES)), np.empty((5, LANES))
-    for e in range(count + 1):
-        for lane in range(LANES):
-            i = np.uint64(vertices[e, lane])
-            q[e, 0, lane], q[e, 1, lane], q[e, 2, lane], q[e, 3, lane] = p[i, 0], p[i, 1], p[i, 2], p[i, 3]
-    for _ in range(passes):
-        last[:] = 0.0
-        for e in range(count):
-            for lane in range(LANES):
-                dx = q[e + 1, 0, lane] - q[e, 0, lane]
-                dy = q[e + 1, 1, lane] - q[e, 1, lane]
-                dz = q[e + 1, 2, lane] - q[e, 2, lane]
-                length = sqrt(dx * dx + dy * dy + dz * dz) + TINY
-                error = length - rest_lengths[e, lane]
-                pulled, pushed = pull[e, lane], push[e, lane]
-                softness = pushed if error < 0.0 else pulled
-                is_edge = 1.0 if softness < NO_STIFFNESS else 0.0
-                scale = is_edge / length
-                nx, ny, nz = dx * scale, dy * scale, dz * scale
-                right = -(error + softness * multipliers[e, lane])
-                w = q[e, 3, lane]
-                coupling = -w * (last[0, lane] * nx + last[1, lane] * ny + last[2, lane] * nz)
-                factor = coupling * last[3, lane]
-                inverse = 1.0 / (w + q[e + 1, 3, lane] + softness - factor * coupling)
-                solution = (right - coupling * last[4, lane]) * inverse
-                kept[e, 0, lane], kept[e, 1, lane], kept[e, 2, lane] = nx, ny, nz
-                kept[e, 3, lane], kept[e, 4, lane] = factor, solution
-                last[0, lane], last[1, lane], last[2, lane] = nx, ny, nz
-                last[3, lane], last[4, lane] = inverse, solution
-        last[:] = 0.0
-        for e in range(count - 1, -1, -1):
-            for lane in range(LANES):
-                step = kept[e, 4, lane] - last[3, lane] * last[4, lane]
-                multipliers[e, lane] += step
-                sx, sy, sz = kept[e, 0, lane] * step, kept[e, 1, lane] * step, kept[e, 2, lane] * step
-                w = q[e + 1, 3, lane]
-                q[e + 1, 0, lane] += w * (sx - last[0, lane])
-                q[e + 1, 1, lane] += w * (sy - last[1, lane])
-                q[e + 1, 2, lane] += w * (sz - last[2, lane])
-                last[0, lane], last[1, lane], last[2, lane] = sx, sy, sz
-                last[3, lane], last[4, lane] = kept[e, 3, lane], step
-        for lane in range(LANES):
-            w = q[0, 3, lane]
-            q[0, 0, lane] -= w * last[0, lane]
-            q[0, 1, lane] -= w * last[1, lane]
-            q[0, 2, lane] -= w * last[2, lane]
-    # Backwards: a chain that is shorter than others repeats its last vertex, which is moved where it comes first.
-    for e in range(count, -1, -1):
-        for lane in range(LANES):
-            i = np.uint64(vertices[e, lane])
-            p[i, 0], p[i, 1], p[i, 2] = q[e, 0, lane], q[e, 1, lane], q[e, 2, lane]
+    steps = np.uint64(len(rest_lengths))
+    unit, zero = four(1.0, 1.0, 1.0, 1.0), four(0.0, 0.0, 0.0, 0.0)
+    q, kept = np.empty((len(vertices), 4)), np.empty((KEPT * steps, 4))
+    last = np.empty((PASSED_ON * width, 4))  # what one step passes on to the next one of its chain
+    for k in range(width):
+        _gather(p, vertices, np.uint64(k), q)
+    for number in range(passes):
+        is_first, is_last, are_known = number == 0, number == passes - 1, number > 0 or not fresh
+        for k in range(len(last)):
+            store(last, np.uint64(k), zero)
+        for k in range(steps):
+            e = np.uint64(k)
+            if is_first:
+                _gather(p, vertices, e + width, q)
+            i, j, m, n = WIDTH * e, WIDTH * (e + width), KEPT * e, PASSED_ON * (e & (width - ONE))
+            dx = load(q, j) - load(q, i)
+            dy = load(q, j + ONE) - load(q, i + ONE)
+            dz = load(q, j + TWO) - load(q, i + TWO)
+            length = root(dx * dx + dy * dy + dz * dz) + TINY
+            error = length - load(rest_lengths, e)
+            softness = by_sign(error, load(pull, e), load(push, e))
+            left = error
+            if are_known:
+                left = error + softness * load(multipliers, e)
+            w = load(q, i + THREE)
+            # With the opposite sign, as the factor.
+            coupling = w * (load(last, n) * dx + load(last, n + ONE) * dy + load(last, n + TWO) * dz)
+            factor = coupling * load(last, n + THREE)
+            inverse = unit / ((w + load(q, j + THREE) + softness) * (length * length) - factor * coupling)
+            solution = (coupling * load(last, n + WIDTH) - length * left) * inverse
+            _set(kept, m, factor, solution, length)
+            _set(last, n, dx, dy, dz)
+            store(last, n + THREE, inverse)
+            store(last, n + WIDTH, solution)
+        for k in range(len(last)):
+            store(last, np.uint64(k), zero)
+        # Backwards, each step moves its end, which a chain that is shorter than others repeats: where it comes first
+        # it is moved last, and by all that pulls at it.
+        for k in range(steps):
+            e = steps - ONE - np.uint64(k)
+            i, j, m, n = WIDTH * e, WIDTH * (e + width), KEPT * e, PASSED_ON * (e & (width - ONE))
+            step = load(kept, m + ONE) + load(last, n + THREE) * load(last, n + WIDTH)
+            total = load(kept, m + TWO) * step
+            if are_known:
+                total = load(multipliers, e) + total
+            store(multipliers, e, total)
+            x, y, z, w = load(q, j), load(q, j + ONE), load(q, j + TWO), load(q, j + THREE)
+            sx, sy, sz = (x - load(q, i)) * step, (y - load(q, i + ONE)) * step, (z - load(q, i + TWO)) * step
+            x, y, z = (
+                x + w * (sx - load(last, n)),
+                y + w * (sy - load(last, n + ONE)),
+                z + w * (sz - load(last, n + TWO)),
+            )
+            if is_last:
+                _scatter(p, vertices, e + width, x, y, z, w)
+            else:
+                _set(q, j, x, y, z)
+            _set(last, n, sx, sy, sz)
+            store(last, n + THREE, load(kept, m))
+            store(last, n + WIDTH, step)
+        for k in range(width):
+            e = np.uint64(k)
+            i, n = WIDTH * e, PASSED_ON * e
+            x, y, z, w = load(q, i), load(q, i + ONE), load(q, i + TWO), load(q, i + THREE)
+            x, y, z = x - w * load(last, n), y - w * load(last, n + ONE), z - w * load(last, n + TWO)
+            if is_last:
+                _scatter(p, vertices, e, x, y, z, w)
+            else:
+                _set(q, i, x, y, z)
 
 
 @kernel(
-    "void(f8[:,::1], f8[:,::1], i4[::1], i8, i8[:,:], i8[::1], i8[::1], "
+    "void(f8[:,::1], f8[:,::1], i4[::1], i8, i8[:,:], i8[::1], i8[:,::1], "
     "f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], i8, b1)"
 )
 def project_chains(
@@ -197,17 +253,17 @@ def project_chains(
     passes: int,
     fresh: bool,
 ) -> None:
-    if fresh:
-        multipliers[:] = 0.0
     size, start = len(rest_lengths), 0
-    for steps in groups:
-        inner, outer = start + LANES * steps, start + LANES * (steps + 1)
+    for steps, lanes in groups:
+        inner, outer = start + lanes * steps, start + lanes * (steps + 1)
         _project_lanes(
-            p, vertices[start:outer].reshape(-1, LANES), rest_lengths[start:inner].reshape(-1, LANES),
-            alpha[0, start:inner].reshape(-1, LANES), alpha[-1, start:inner].reshape(-1, LANES),
-            multipliers[start:inner].reshape(-1, LANES), passes,
+            p, vertices[start:outer], np.uint64(lanes // 4), rest_lengths[start:inner].reshape(-1, 4),
+            alpha[0, start:inner].reshape(-1, 4), alpha[-1, start:inner].reshape(-1, 4),
+            multipliers[start:inner].reshape(-1, 4), passes, fresh,
         )  # fmt: skip
         start = outer
+    if fresh:
+        multipliers[start:] = 0.0
     most = min(size, BLOCK + 2**levels)
     qx, qy, qz, inverse_masses = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
     nx, ny, nz = np.empty(most), np.empty(most), np.empty(most)

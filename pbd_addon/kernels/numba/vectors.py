@@ -178,6 +178,22 @@ def numbers(typing: Any, a: Any) -> Any:
     return types.UniTuple(types.float64, 4)(vector), generate
 
 
+@intrinsic
+def transposed(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Four vectors of the first numbers of these four, of their second numbers, and so on."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def mixed(one: Any, other: Any, places: list[int]) -> Any:
+            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(PLACE, WIDTH), places))
+
+        a, b, c, d = args
+        even, odd = ([mixed(one, other, [k, k + 4, k + 2, k + 6]) for one, other in ((a, b), (c, d))] for k in (0, 1))
+        low, high = ([mixed(one, other, [k, k + 1, k + 4, k + 5]) for one, other in (even, odd)] for k in (0, 2))
+        return context.make_tuple(builder, sig.return_type, [*low, *high])
+
+    return types.UniTuple(vector, 4)(*[vector] * 4), generate
+
+
 def _extracted(builder: Any, a: Any, count: int) -> list[Any]:
     return [builder.extract_element(a, ir.Constant(PLACE, place)) for place in range(count)]
 

@@ -8,7 +8,7 @@ from .layout import scatter as _scatter
 
 TINY = 1e-12
 
-LANES = 0
+WIDTHS: tuple[int, ...] = ()
 
 
 def project_chains(

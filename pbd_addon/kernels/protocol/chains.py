@@ -11,10 +11,10 @@ class Chains(Protocol):
     """Whole chains of edges.
 
     Attributes:
-        LANES: Number of chains that `project_chains` solves side by side; 0 if it does not.
+        WIDTHS: Numbers of chains that `project_chains` solves side by side, the largest first; () if it does not.
     """
 
-    LANES: int
+    WIDTHS: tuple[int, ...]
 
     def project_chains(
         self,
@@ -44,10 +44,11 @@ class Chains(Protocol):
             levels: Halvings of the longest chain by cyclic reduction; not used by Numba.
             rings: First and last step of closed chains, (2, r) int; their matrix also has entries in its corners.
             joints: Which of the q steps are not edges but lead to the next chain, (j,) int.
-            groups: Steps of the longest chain of each group of `LANES` chains side by side, (g,) int; these come first
-                in all arrays. Step e of the chain in lane c is at LANES e + c from where its group begins, and leads to
-                the next vertex of the lane, at LANES (e + 1) + c. Shorter chains repeat their last vertex, with steps
-                of `NO_STIFFNESS`. Only for gamma (0,); neither rings nor joints are in groups.
+            groups: Of each group of chains side by side, the steps of the longest one, and the number k of chains, one
+                of `WIDTHS`, (g, 2) int; these come first in all arrays. Step e of the chain in lane c is at k e + c
+                from where its group begins, and leads to the next vertex of the lane, at k (e + 1) + c. Shorter chains
+                repeat their last vertex, with steps of `NO_STIFFNESS`. Only for gamma (0,); neither rings nor joints
+                are in groups.
             weights: Inverse masses along the chains, (q + 1,); (0,) if `PACKED`.
             rest_lengths: Of every step, arbitrary at joints, (q,) [m]; likewise all arrays that follow.
             alpha: In tension and in compression, (2, q), or (1, q) for both.
