@@ -89,6 +89,7 @@ class PlaneConstraints(Constraints):
     ) -> None:
         """Set the plane, (point, unit normal), at the beginning and at the end of a frame of dt [s]."""
         self.path = (start, end)
+        self.stands = all(map(np.array_equal, start, end))
         self.point, self.normal = start
         self.velocity = (end[0] - start[0]) / dt
         self.motion = np.zeros(3)
@@ -109,11 +110,13 @@ class PlaneConstraints(Constraints):
 
     def use_weights(self, w: np.ndarray) -> None:
         """Set the inverse masses for forces, (n,) [1/kg]; positions do not depend on them."""
-        self.weights = w[self.particles]
+        self.weights = w
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
         self.h = h
+        if self.stands:
+            return
         (start, from_normal), (end, to_normal) = self.path
         self.point = start + fraction * (end - start)
         self.motion = h * self.velocity
@@ -121,32 +124,47 @@ class PlaneConstraints(Constraints):
         self.normal = normal / np.linalg.norm(normal)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        soft, wanted = self.soft, self._wanted(x)
+        near = np.flatnonzero((self._heights(p) < self.thickness) | (self.multipliers > 0.0))
+        if not len(near):
+            return
+        wanted = np.minimum(self.thickness[near], self._before(x, near) + PUSH_SPEED * self.h)  # [m]
+        count = self._soft_ones(near)
+        soft = near[:count]
+        multipliers, particles = self.multipliers[soft], self.particles[soft]
         kernels.project_plane(
-            p, self.particles[soft], self.weights[soft], wanted[soft], self.point, self.normal, self.multipliers[soft]
+            p, particles, self.weights[particles], wanted[:count], self.point, self.normal, multipliers
         )
-        if self.rigid.active:
-            self._push_rigid(kernels, p, wanted + self.normal @ self.point)
+        self.multipliers[soft] = multipliers
+        if count < len(near):
+            self._push_rigid(kernels, p, near[count:], wanted[count:] + self.normal @ self.point)
 
-    def _push_rigid(self, kernels: Kernels, p: np.ndarray, target: np.ndarray) -> None:
-        """Push rigid pieces, in p (3, n), in place, until their particles have heights above `target` (m,) [m]."""
-        rigid = np.arange(len(self.particles))[self.soft.stop :]
-        depth = target[rigid] - self.normal @ p.take(self.particles[rigid], axis=1)
-        near = rigid[(depth > 0.0) | (self.multipliers[rigid] > 0.0)]
+    def _heights(self, p: np.ndarray) -> np.ndarray:
+        """Distance of all particles from the plane at p (3, n), (m,) [m]."""
+        every = len(self.particles) == p.shape[1] and not self.rigid.active
+        return np.asarray(self.normal @ (p if every else p.take(self.particles, axis=1)) - self.normal @ self.point)
+
+    def _soft_ones(self, which: np.ndarray) -> int:
+        """How many of the particles `which` (k,), which ascend, are not rigid."""
+        return len(which) if self.soft.stop is None else int(np.searchsorted(which, self.soft.stop))
+
+    def _push_rigid(self, kernels: Kernels, p: np.ndarray, rigid: np.ndarray, target: np.ndarray) -> None:
+        """Push rigid pieces, in p (3, n), in place, until their particles `rigid` (k,) are above `target` (k,) [m]."""
+        depth = target - self.normal @ p.take(self.particles[rigid], axis=1)
+        chosen = (depth > 0.0) | (self.multipliers[rigid] > 0.0)
+        near, target = rigid[chosen], target[chosen]
         enough, passes, multipliers = RIGID_ERROR * depth.max(initial=0.0), None, self.multipliers[near]
         for _ in range(RIGID_PASSES if enough > 0.0 else 0):
             passes = passes or self._passes(p, near)
-            passes.project(kernels, p, target[near], 1.0, multipliers)
+            passes.project(kernels, p, target, 1.0, multipliers)
             passes.place(p)
-            if (target[near] - self.normal @ p.take(self.particles[near], axis=1)).max() <= enough:
+            if (target - self.normal @ p.take(self.particles[near], axis=1)).max() <= enough:
                 break
         self.multipliers[near] = multipliers
 
     def _slow_rigid(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, hit: np.ndarray) -> None:
         """Friction of rigid particles `hit` (k,) that go from x to p (3, n), in place."""
-        if len(hit):
-            friction, multipliers = self.friction[hit], self.multipliers[hit]
-            self._passes(p, hit).apply_friction(kernels, p, x, friction, friction, multipliers, RIGID_PASSES)
+        friction, multipliers = self.friction[hit], self.multipliers[hit]
+        self._passes(p, hit).apply_friction(kernels, p, x, friction, friction, multipliers, RIGID_PASSES)
 
     def _passes(self, p: np.ndarray, which: np.ndarray) -> ContactPasses:
         """Passes over the particles `which` (k,) as contacts."""
@@ -156,30 +174,29 @@ class PlaneConstraints(Constraints):
         particles = np.tile(self.particles[which], (4, 1))
         return ContactPasses(self.rigid, p, particles, weights, normals, np.zeros((4, len(which))))
 
-    def _wanted(self, x: np.ndarray) -> np.ndarray:
-        """Distance to reach in this substep, (m,) [m]: overlaps are resolved at `PUSH_SPEED`."""
-        return np.minimum(self.thickness, self._before(x) + PUSH_SPEED * self.h)
-
-    def _before(self, x: np.ndarray) -> np.ndarray:
-        """Distance from the plane before the substep, (m,) [m]."""
-        return np.asarray(self.normal @ (x.take(self.particles, axis=1) - (self.point - self.motion)[:, None]))
+    def _before(self, x: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """Distance of the particles `which` (k,) from the plane before the substep, (k,) [m]."""
+        return np.asarray(self.normal @ (x.take(self.particles[which], axis=1) - (self.point - self.motion)[:, None]))
 
     def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        soft = self.soft
+        hit = np.flatnonzero(self.multipliers > 0.0)
+        if not len(hit):
+            return
+        count = self._soft_ones(hit)
+        soft = hit[:count]
+        particles = self.particles[soft]
         kernels.apply_plane_friction(
-            p, x, self.particles[soft], self.weights[soft], self.friction[soft], self.normal, self.motion,
+            p, x, particles, self.weights[particles], self.friction[soft], self.normal, self.motion,
             self.multipliers[soft],
         )  # fmt: skip
-        if self.rigid.active:
-            hit = np.flatnonzero(self.multipliers > 0.0)
-            hit = hit[hit >= self.soft.stop]
-            self._slow_rigid(kernels, p, x + self.motion[:, None], hit)
-        before = self._before(x)
-        opened = np.flatnonzero((self.multipliers > 0.0) & (before < self.thickness))
-        if len(opened):
-            ids = self.particles[opened]
-            rise = self.normal @ (p.take(ids, axis=1) - self.point[:, None]) - before[opened]
-            rise = np.clip(rise, 0.0, (self.thickness - before)[opened])
+        if count < len(hit):
+            self._slow_rigid(kernels, p, x + self.motion[:, None], hit[count:])
+        before, thickness = self._before(x, hit), self.thickness[hit]
+        is_open = before < thickness
+        if is_open.any():
+            ids, before, thickness = self.particles[hit[is_open]], before[is_open], thickness[is_open]
+            rise = self.normal @ (p.take(ids, axis=1) - self.point[:, None]) - before
+            rise = np.clip(rise, 0.0, thickness - before)
             if self.rigid.active:
                 ids, rise = self.rigid.with_whole_pieces(ids, rise)
             x[:, ids] += np.outer(self.normal, rise)
