@@ -11,7 +11,7 @@ import numpy as np
 
 from . import dynamic_mesh
 from .constraints.volume import BURST, LEAKING
-from .kernels import Kernels, numpy as numpy_kernels
+from .kernels import Kernels
 from .model import Model, State
 from .settings import ATMOSPHERE
 
@@ -45,7 +45,7 @@ def pump(
     if not rate.any() and not start.any():
         return None
     end = start + dt * rate
-    volumes = volume.measure(kernels, state.x)[0]
+    volumes = volume.enclosed(kernels, state.x)
     if (rate < 0.0).any():
         least = np.minimum(start, ATMOSPHERE * volumes - volume.full)
         end = np.where(rate < 0.0, np.maximum(end, least), end)
@@ -69,7 +69,7 @@ def at_end(model: Model, state: State) -> np.ndarray:
     inside[1] = np.where(_burst(model, state), BURST, model.volume.opened)
     leaking = inside[1] == LEAKING
     if leaking.any():
-        volumes = np.maximum(model.volume.measure(numpy_kernels, state.x)[0], model.volume.smallest)
+        volumes = np.maximum(model.volume.enclosed(model.volume.kernels, state.x), model.volume.smallest)
         limp = (inside[0] / volumes - ATMOSPHERE < LIMP) | (_holes(model, state.x) > WIDE_OPEN * _skins(model, state.x))
         inside[1, leaking & limp] = BURST
     return inside
@@ -98,7 +98,7 @@ def inherited(model: Model, state: State, after: Model, joined: np.ndarray) -> n
     if leaking.any():
         over = model.skin.pressures(state.skin)[source]
         wide = (over < LIMP) | (_holes(after, state.x) > WIDE_OPEN * _skins(after, state.x))
-        volumes = after.volume.measure(numpy_kernels, state.x)[0]
+        volumes = after.volume.enclosed(after.volume.kernels, state.x)
         inside[0] = np.where(leaking, (ATMOSPHERE + over) * volumes, inside[0])
         inside[1, leaking & wide] = BURST
     return inside

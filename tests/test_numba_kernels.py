@@ -231,11 +231,14 @@ def test_volume():
     vertices, triangles = icosphere(2, 0.5)
     vertices = np.concatenate([vertices, 0.3 * vertices + np.array([2.0, 0.0, 0.0])])
     faces = np.concatenate([triangles, triangles + len(vertices) // 2]).T.astype(np.int64)
-    compare("volume_gradients", vertices.T.copy(), Rows(faces), Rows(np.repeat([0, 1], len(triangles))), 2)
+    surface = vertices.T.copy(), Rows(faces), Rows(np.repeat([0, 1], len(triangles))), 2
+    compare("volume_gradients", *surface)
+    compare("enclosed_volumes", *surface)
 
 
+@pytest.mark.parametrize("carries", [False, True])
 @pytest.mark.parametrize("sides", [1, 2])
-def test_inflation(sides):
+def test_inflation(sides, carries):
     """Two balls with pressure and one without."""
     vertices, triangles = icosphere(2, 0.5)
     count, mesh = len(vertices), Body(vertices, triangles).mesh
@@ -246,16 +249,28 @@ def test_inflation(sides):
     pieces, row_pieces = np.repeat([0, 1, 2], count), np.repeat([0, 1, 2], len(mesh.edges))
     m = len(row_pieces)
     gradients, w = p * random.uniform(0.01, 0.02, p.shape), random.uniform(50.0, 500.0, 3 * count)
-    multipliers = random.uniform(-1e-5, 1e-5, m)
+    multipliers, lengths = random.uniform(-1e-5, 1e-5, m), random.uniform(0.05, 0.2, m)
+    carried, pull = random.uniform(-1e-5, 1e-5, m), random.uniform(-1e-5, 1e-5, p.shape)
     arguments = (
-        p, gradients, Rows(indices), random.uniform(0.05, 0.2, m), random.uniform(1.0, 300.0, (sides, m)), multipliers,
-        w, pieces, row_pieces, np.array([True, False, True]),
+        p, gradients, Rows(indices), lengths, random.uniform(1.0, 300.0, (sides, m)), multipliers,
+        carried if carries else carried[:0], pull if carries else np.zeros((3, 0)), w, pieces, row_pieces,
+        np.array([True, False, True]),
     )  # fmt: skip
     compare("tension_pattern", *arguments)
-    pattern, _, sums = NUMPY.tension_pattern(p, gradients, indices, *arguments[3:])
+    pattern, force, sums = NUMPY.tension_pattern(p, gradients, indices, *map(np.copy, arguments[3:]))
     assert (pattern > 0.0).any()
-    assert (sums[:, 0] != 0.0).all()
+    assert (sums[:4, 0] != 0.0).all()
     compare("edge_forces", p, Rows(indices), multipliers)
+    size, push = random.uniform(-1.0, 1.0, (2, 3))
+    compare("inflate", p, gradients, w, pieces, row_pieces, pattern, force, arguments[7], size, push, multipliers)
+    kept, share, own, most = random.uniform(size=3), *random.uniform(size=(2, m)), random.uniform(0.0, 1e-5, m)
+    softness = random.uniform(0.0, 1e-3, (sides, m))
+    compare(
+        "carried_tensions", p, Rows(indices), lengths, softness, random.uniform(-2.0, 5.0, m), kept, share, own, most,
+        row_pieces, 2e-3,
+    )  # fmt: skip
+    stiffness = random.uniform(0.0, 1e6, m) * (row_pieces > 0)
+    compare("carried_shares", w, Rows(indices), stiffness, random.uniform(size=m) > 0.5, 2e-3, 0.8, 0.2, 0.5)
 
 
 @pytest.mark.parametrize("count", [1, 3])

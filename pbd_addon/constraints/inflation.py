@@ -56,20 +56,14 @@ class InflationConstraints(Constraints):
         volumes, gradients = volume.measure(kernels, p)
         blown = gradients if volume.factors is None else gradients * volume.factors
         w = self.pressurized.heavy
-        carried = self.pressurized.take_up(kernels, p, blown)
-        moved = None
-        if carried is not None:
-            moved = w * carried
-            volumes = volumes + volume.sum_up(np.einsum("ij,ij->j", gradients, moved))
-        error, give = volume.errors(volumes)
+        carried, moved = self.pressurized.take_up(kernels, p, blown)
         works, fixed, pieces = volume.working, volume.sets_pressure, volume.piece_of_particle
         pattern, force, sums = kernels.tension_pattern(
-            p, gradients, skin.rows.indices, skin.rest_lengths, skin.alpha, skin.multipliers,
+            p, gradients, skin.rows.indices, skin.rest_lengths, skin.alpha, skin.multipliers, carried, moved,
             w, pieces, self.piece_of_row, works,
         )  # fmt: skip
-        stretch, back, swell, wrong = sums
-        if moved is not None:
-            wrong = wrong + volume.sum_up(np.einsum("ij,ij->j", force, moved))
+        stretch, back, swell, wrong, grown = sums
+        error, give = volume.errors(volumes + grown)
         cross = back
         if volume.factors is not None:
             cross = volume.sum_up(w * np.einsum("ij,ij->j", force, blown))
@@ -85,12 +79,8 @@ class InflationConstraints(Constraints):
         size = np.where(good & tense, (cross * error - swell * wrong) / safe, 0.0)
         push = np.where(good, (back * wrong - scale * error) / safe, 0.0)
         volume.multipliers += push
-        kernels.inflate(
-            p, blown, w, pieces, self.piece_of_row, pattern, force, size, push, skin.multipliers
-        )  # fmt: skip
+        kernels.inflate(p, blown, w, pieces, self.piece_of_row, pattern, force, moved, size, push, skin.multipliers)
         skin.fresh = False
-        if moved is not None:
-            p += moved
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """As of the volume."""

@@ -88,6 +88,9 @@ GRADE = 0.05
 """Step in the logarithm of the strain by which the mass follows it, so that weights rarely change."""
 
 
+NOTHING = np.zeros(0)
+
+
 class Weighted(Protocol):
     """A kind of constraint that can use other masses than the true ones."""
 
@@ -137,12 +140,14 @@ class PressurizedSkin:
     def set_materials(self, settings: SolverSettings, w: np.ndarray, masses: np.ndarray) -> None:
         """Set stiffnesses, inverse masses w (n,) and inertia (n,) [kg]; to be called after the kinds of constraints."""
         volume, count = self.volume, len(self.volume.pieces)
-        self.springs = [*self.skin, self.struts]
-        self.active = settings.method == "XPBD" and volume.active and len(self.springs[0].rest_lengths) > 0
+        self.springs = [rows for rows in (*self.skin, self.struts) if len(rows.rest_lengths)]
+        self.active = settings.method == "XPBD" and volume.active and len(self.skin[0].rest_lengths) > 0
         self.w = self.heavy = w
         self.masses, self.island_masses = masses, np.bincount(self.islands, masses)
-        self.h, self.grade = 0.0, np.zeros(0)
+        self.h, self.grade = 0.0, NOTHING
         self.carried: list[np.ndarray] = []
+        self.inner: np.ndarray | None = None
+        self.outer: np.ndarray | None = None
         self.hangs = False
         if not self.active:
             return
@@ -158,7 +163,9 @@ class PressurizedSkin:
         ]
         self.pull, self.scale = np.zeros(len(w)), np.full(count, 1e-300)
         stiffest = np.zeros(len(w))
-        for rows, piece, stiffness in zip(self.skin, self.pieces, self.stiffness):
+        for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness):
+            if rows is self.struts:
+                continue
             for ends in rows.rows.indices:
                 self.pull += np.bincount(ends, stiffness, len(w))
                 np.maximum.at(stiffest, ends, stiffness)
@@ -171,13 +178,19 @@ class PressurizedSkin:
         free[np.concatenate([one[one != other], other[one != other]])] = False
         self.mapped, uneven = volume.mean_factors()
         free[self.island_of_piece[uneven]] = False  # An uneven map of pressure propels a piece.
-        self.free = free
+        self.free, self.is_free = free, w > 0.0
+        self.free_rows = [free[self.islands[rows.rows.indices[0]]] for rows in self.springs]
         weights = np.linalg.norm(settings.gravity) * self.island_masses[self.island_of_piece]
         self.from_weight = WEIGHS * weights / np.maximum(volume.sizes, 1e-300) ** (2 / 3)
         self.blown = np.zeros(len(free), bool)
         self.blown[self.island_of_piece[works]] = True
         self.hung = self.blown & (np.bincount(self.pinned, minlength=len(free)) > 0)
         self.hangs = bool(self.hung.any())
+        ends = np.cumsum([0, *map(len, self.pieces), count, count, count, len(free)]).tolist()
+        self.places = [slice(start, end) for start, end in zip(ends, ends[1:])]
+        held = np.cbrt(volume.target / np.maximum(volume.sizes, 1e-300)) - 1.0
+        self.held = np.where(volume.holds_volume, held, 0.0)
+        self.set_strain = self._limited(3.0 * volume.set_pressure * volume.sizes * self.mapped / self.scale)
 
     def begin_substep(self, kernels: Kernels, memory: np.ndarray, x: np.ndarray, h: float) -> None:
         """Set the effective masses for a substep of h [s], and carry tensions over.
@@ -189,26 +202,27 @@ class PressurizedSkin:
         volume, count = self.volume, len(self.volume.pieces)
         parts = self._parts(memory)
         strain = self._strain(parts)
-        self._brace(np.maximum(strain, np.minimum(STIFF, SLACK * strain)), h)
+        self._brace(kernels, np.maximum(strain, np.minimum(STIFF, SLACK * strain)), h)
         self.carried = []
         if parts:
-            earned = self._strain([]) + 3.0 * np.maximum(parts[-4] - self.from_weight, 0.0) * volume.sizes / self.scale
-            kept = np.minimum(1.0, EARNED * earned / np.maximum(strain, LEAST))
-            each = zip(parts, self.share, self.own, self.most, self.springs, self.pieces)
+            walls = 3.0 * np.maximum(parts[-4] - self.from_weight, 0.0) * volume.sizes / self.scale
+            kept = np.minimum(1.0, EARNED * (self.set_strain + walls) / np.maximum(strain, LEAST))
             self.carried = [
-                np.clip(-(h**2) * (kept[piece] * share * tension + own * rows.elastic_tension(x)), -most, most)
-                for tension, share, own, most, rows, piece in each
+                kernels.carried_tensions(
+                    x, rows.rows.indices, rows.rest_lengths, rows.compliance, tensions, kept, *shares, most, piece, h
+                )
+                for rows, tensions, shares, most, piece in zip(self.springs, parts, self.shares, self.most, self.pieces)
             ]
             self.carried.append(CARRIED * h**2 * kept * parts[-4])
         volume.pushed_away = parts[-3] if parts else np.zeros(count)
-        reached = parts[-2] if parts else volume.measure(kernels, x)[0]
+        reached = parts[-2] if parts else volume.enclosed(kernels, x)
         self.taken = parts[-1] * np.exp(-h / FADES) if parts else np.zeros(len(self.island_masses))
         most = min(RAMP, RATE * h)
         volume.aim = np.clip(volume.target, (1.0 - most) * reached, (1.0 + most) * reached)
-        self.before, self.outer = x.copy(), np.zeros_like(x)
-        self.inner: np.ndarray | None = None
+        self.before = x.copy()
+        self.inner, self.outer = None, None
 
-    def _brace(self, strain: np.ndarray, h: float) -> None:
+    def _brace(self, kernels: Kernels, strain: np.ndarray, h: float) -> None:
         """Set effective masses and what depends on them, unless they are those of the last substep."""
         with np.errstate(divide="ignore"):
             strain = np.where(strain > LEAST, strain, 0.0)
@@ -218,28 +232,37 @@ class PressurizedSkin:
         self.h, self.grade = h, grade
         strain = np.exp(grade * GRADE)
         heavy = np.maximum(self.masses, BRACE * h**2 * self._pull(self.braced_pull, strain))
-        self.heavy = np.divide(1.0, heavy, out=np.zeros_like(heavy), where=self.w > 0.0)
-        for kind in (self.volume, *self.outside):
+        self.heavy = np.divide(1.0, heavy, out=np.zeros_like(heavy), where=self.is_free)
+        self.lifted: dict[bool, np.ndarray] = {}
+        for kind in (self.volume, *self.outside, *self.springs):
             kind.use_weights(self.heavy)
-        self.most, self.share, self.own = [], [], []
-        for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness):
-            rows.use_weights(self.heavy)
-            most = MOST * h**2 * stiffness * rows.rest_lengths * strain[piece]
-            self.most.append(np.where(stiffness > 0.0, np.inf, 0.0) if rows is self.struts else most)
-            softness = 1.0 / np.maximum(h**2 * stiffness * rows.weights.sum(axis=0), 1e-300)
-            self.share.append(CARRIED * np.minimum(1.0, np.sqrt(softness / SWEPT)))
-            free = self.free[self.islands[rows.rows.indices[0]]]
-            self.own.append(free * np.minimum(1.0 - self.share[-1], OWN * softness))
+        self.shares = [
+            kernels.carried_shares(self.heavy, rows.rows.indices, stiffness, free, h, CARRIED, SWEPT, OWN)
+            for rows, stiffness, free in zip(self.springs, self.stiffness, self.free_rows)
+        ]
+        limits = MOST * h**2 * strain
+        self.most = [
+            np.where(stiffness > 0.0, np.inf, 0.0)
+            if rows is self.struts
+            else stiffness * rows.rest_lengths * limits[piece]
+            for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness)
+        ]
 
     def _strain(self, parts: list[np.ndarray]) -> np.ndarray:
         """Strain of the skin of each piece, by its tensions or its target, (pieces,) >= 0."""
-        volume, count = self.volume, len(self.volume.pieces)
-        held = np.where(volume.holds_volume, np.cbrt(volume.target / np.maximum(volume.sizes, 1e-300)) - 1.0, 0.0)
-        known = 3.0 * volume.set_pressure * volume.sizes * self.mapped
-        if parts:
-            pulls = zip(parts, self.skin, self.pieces)
-            known = sum(np.bincount(piece, tension * rows.rest_lengths, count) for tension, rows, piece in pulls)
-        return np.clip(np.maximum(held, known / self.scale), 0.0, 1.0) * volume.working
+        if not parts:
+            return self.set_strain
+        volume = self.volume
+        pulls = [
+            volume.kernels.sum_by_piece(piece, tensions * rows.rest_lengths, len(self.scale))
+            for rows, tensions, piece in zip(self.springs, parts, self.pieces)
+            if rows is not self.struts
+        ]
+        return self._limited(sum(pulls) / self.scale)
+
+    def _limited(self, strain: np.ndarray) -> np.ndarray:
+        """That strain (pieces,), or more where a target needs more; 0 where there is no pressure."""
+        return np.clip(np.maximum(self.held, strain), 0.0, 1.0) * self.volume.working
 
     def substeps(self, memory: np.ndarray, dt: float) -> np.ndarray:
         """Substeps of dt seconds with which no particle of an island would need an effective mass, (islands,)."""
@@ -258,9 +281,7 @@ class PressurizedSkin:
         """Tensions of each kind of rows, pressures, displaced volumes, targets, and energy taken from each island by
         `recoil`; empty if `memory` is of other rows.
         """
-        count = len(self.volume.pieces)
-        ends = np.cumsum([*(len(piece) for piece in self.pieces), count, count, count, len(self.island_masses)])
-        return np.split(memory, ends[:-1]) if len(memory) == ends[-1] else []
+        return [memory[place] for place in self.places] if len(memory) == self.places[-1].stop else []
 
     def pressures(self, memory: np.ndarray) -> np.ndarray:
         """Overpressure in each piece by the result of `remember`, (pieces,) [Pa]; 0 if it is not known."""
@@ -277,34 +298,43 @@ class PressurizedSkin:
         for its rigid part, see `Model.damping_masses`: so the piece swings at the right speed. `everywhere`: also for
         pieces without pins, which gravity alone does not bend, but wind and lift do.
         """
-        center, push, spin = kernels.island_motion(x, fall, masses, self.islands, island_masses)
-        bent = fall.copy()
-        kernels.add_rigid(bent, x, self.islands, center, -push, -spin)
-        share = np.divide(self.heavy, self.w, out=np.ones_like(self.w), where=self.w > 0.0)
-        concerned = self.blown if everywhere else self.hung
-        p -= np.where(concerned[self.islands], 1.0 - share, 0.0) * bent
+        if everywhere not in self.lifted:
+            share = np.divide(self.heavy, self.w, out=np.ones_like(self.w), where=self.is_free)
+            concerned = self.blown if everywhere else self.hung
+            self.lifted[everywhere] = np.where(concerned[self.islands], 1.0 - share, 0.0)
+        lifted = self.lifted[everywhere]
+        if lifted.any():
+            center, push, spin = kernels.island_motion(x, fall, masses, self.islands, island_masses)
+            bent = fall.copy()
+            kernels.add_rigid(bent, x, self.islands, center, -push, -spin)
+            p -= lifted * bent
 
     def begin_pass(self, p: np.ndarray) -> None:
         """Remember the positions p (3, n) at the beginning of a pass of the inner kinds."""
         if not self.active:
             return
         if self.inner is not None:
-            self.outer += p - self.inner
+            self.outer = p - self.inner if self.outer is None else self.outer + (p - self.inner)
         self.start = p.copy()
 
-    def take_up(self, kernels: Kernels, p: np.ndarray, gradients: np.ndarray) -> np.ndarray | None:
-        """Add the carried multipliers to the rows; returns their forces times h² at p (3, n), or None without any."""
+    def take_up(self, kernels: Kernels, p: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Add carried multipliers to all rows but the edges, whose own are returned, (m,).
+
+        Also returns what those of all others do to the particles at p, times h², (3, n). Both are empty if there are
+        none.
+        """
         if not self.carried:
-            return None
-        force = gradients * self.carried[-1][self.volume.piece_of_particle]
-        self.volume.multipliers += self.carried[-1]
-        for rows, carried in zip(self.springs, self.carried):
-            if rows.active and len(carried):
+            return NOTHING, np.zeros((3, 0))
+        edges, *others, pressures = self.carried
+        self.carried = []
+        force = gradients * pressures[self.volume.piece_of_particle]
+        self.volume.multipliers += pressures
+        for rows, carried in zip(self.springs[1:], others):
+            if rows.active:
                 rows.multipliers += carried
                 rows.fresh = False
                 force += kernels.edge_forces(p, rows.rows.indices, carried)
-        self.carried = []
-        return force
+        return edges, force
 
     def end_pass(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Undo the changes of the momenta of free pieces by the inner kinds in this pass, in place."""
@@ -329,10 +359,14 @@ class PressurizedSkin:
         """
         if not self.active or self.inner is None:
             return
-        outer = self.outer + (p - self.inner) - (x - self.before)
-        hit = self.masses * (np.abs(outer).max(axis=0) > 0.0)
-        if not hit.any():
+        outer = p - self.inner
+        outer -= x - self.before
+        if self.outer is not None:
+            outer += self.outer
+        is_hit = outer.any(axis=0)
+        if not is_hit.any():
             return
+        hit = self.masses * is_hit
         count = len(self.island_masses)
         met = np.bincount(self.islands, hit, count)
         effective = np.divide(hit, self.heavy * self.masses, out=np.zeros_like(hit), where=self.heavy > 0.0)
@@ -366,7 +400,7 @@ class PressurizedSkin:
         if not self.active:
             return np.zeros(0)
         volume = self.volume
-        away = np.where(volume.working & ~volume.sets_pressure, volume.measure(kernels, x)[0] - volume.last, 0.0)
+        away = np.where(volume.working & ~volume.sets_pressure, volume.enclosed(kernels, x) - volume.last, 0.0)
         most = np.where(volume.holds_volume, RAMP * volume.target, np.inf)  # Else walls too close would crush it.
         away = np.clip(away, -most, most)
         pressures = volume.multipliers / self.h**2

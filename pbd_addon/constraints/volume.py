@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels import Kernels, numpy as numpy_kernels
+from ..kernels import Kernels
 from ..settings import ATMOSPHERE, Material, SolverSettings
 from .base import Constraints, Residual, relaxation
 
@@ -70,6 +70,7 @@ class VolumeConstraints(Constraints):
         self.h = 0.0
         rims = [rim for piece in self.pieces for rim in piece.caps]
         self.rim_sizes = np.array([len(rim) for rim in rims], float)
+        self.side = np.ones(len(self.pieces))
         self.rims = np.concatenate([np.zeros(0, int), *rims])
         self.rim_caps = np.repeat(np.arange(len(rims)), [len(rim) for rim in rims])
         self._closed: tuple[np.ndarray, np.ndarray] | None = None
@@ -90,14 +91,17 @@ class VolumeConstraints(Constraints):
         self._closed = None  # until something is measured: most cloth has no pressure
 
     def _close(self) -> tuple[np.ndarray, np.ndarray]:
-        """Triangles of all pieces and their caps, whose centers follow the particles, (3, t), and their pieces (t,)."""
+        """Triangles of all pieces and their caps, outward, (3, t), and their pieces (t,).
+
+        Centers of caps follow the particles.
+        """
         triangles, owners, caps = [np.zeros((0, 3), int)], [], 0
-        for piece in self.pieces:
+        for piece, side in zip(self.pieces, self.side):
             surface = [piece.triangles]
             for rim in piece.caps:
                 surface.append(np.column_stack([np.roll(rim, -1), rim, np.full(len(rim), self.n + caps)]))
                 caps += 1
-            triangles += surface
+            triangles += [corners[:, ::-1] for corners in surface] if side < 0.0 else surface
             owners.append(sum(map(len, surface)))
         closed = np.ascontiguousarray(np.concatenate(triangles).T, self.kernels.INDEX)
         return closed, np.repeat(np.arange(len(owners)), owners).astype(self.kernels.INDEX)
@@ -119,7 +123,9 @@ class VolumeConstraints(Constraints):
         size = np.abs(rest)
         modes = np.array([m.pressure_mode for m in own], dtype="U12")
         modes = np.where(self.burst, "OFF", np.where(self.leaking, "GAS", modes))
-        self.side = np.where(rest < 0.0, -1.0, 1.0)
+        side = np.where(rest < 0.0, -1.0, 1.0)
+        if not np.array_equal(side, self.side):
+            self.side, self._closed = side, None
         holds_volume = (modes == "VOLUME") & (size > 0.0)
         holds_gas = (modes == "GAS") & (size > 0.0)
         self.holds_volume, self.sizes = holds_volume, size
@@ -159,13 +165,14 @@ class VolumeConstraints(Constraints):
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volumes, gradients = self.measure(kernels, p)
         error, give = self.errors(volumes)
-        slope = self.sum_up(self.push * np.einsum("ij,ij->j", gradients, gradients)) + give
+        swell = self.sum_up(self.push * np.einsum("ij,ij->j", gradients, gradients))
+        slope = swell + give
         step = np.where(self.sets_pressure, error, -self.k * error / np.maximum(slope, 1e-300))
         step = np.where(self.working & (slope > 0.0), step, 0.0)
         self.multipliers += step
-        moved = gradients * (self.push * step[self.piece_of_particle])
-        self.last = volumes + self.sum_up(np.einsum("ij,ij->j", gradients, moved))
-        p += moved
+        self.last = volumes + swell * step
+        gradients *= self.push * step[self.piece_of_particle]
+        p += gradients
 
     def errors(self, volumes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The error of each piece and the compliance of its constraint, both (pieces,).
@@ -174,6 +181,8 @@ class VolumeConstraints(Constraints):
         the volume is a constraint with the linearized compliance -1 / (h² P'(V)).
         """
         volumes = volumes + self.pushed_away
+        if self.holds_volume.all():
+            return volumes - self.aim, np.zeros_like(volumes)
         bounded = np.maximum(volumes, self.smallest)
         missing = self.h**2 * (self.constant + self.gas / bounded) - self.multipliers
         give = np.zeros_like(bounded)
@@ -183,24 +192,31 @@ class VolumeConstraints(Constraints):
 
     def sum_up(self, of_particles: np.ndarray) -> np.ndarray:
         """Sums of (n,) values over the particles of each piece, (pieces,)."""
-        return np.bincount(self.piece_of_particle, of_particles, len(self.pieces))
+        return self.kernels.sum_by_piece(self.piece_of_particle, of_particles, len(self.pieces))
 
     def measure(self, kernels: Kernels, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Volumes (pieces,) [m³], positive even if normals point inward, and gradients (3, n) [m²] at p (3, n)."""
-        self.lay_out(kernels)
-        # Relative to a vertex, because products of large coordinates lose digits.
-        q = p - p[:, :1]
-        if len(self.rims):
-            centers = np.stack([np.bincount(self.rim_caps, row[self.rims], len(self.rim_sizes)) for row in q])
-            q = np.concatenate([q, centers / self.rim_sizes], axis=1)
-        self._closed = self._closed or self._close()
-        volumes, gradients = kernels.volume_gradients(q, *self._closed, len(self.pieces))
+        volumes, gradients = kernels.volume_gradients(*self._surface(kernels, p), len(self.pieces))
         if len(self.rims):
             shares = gradients[:, self.n :] / self.rim_sizes
             gradients = gradients[:, : self.n]
             for axis in range(3):
                 gradients[axis] += np.bincount(self.rims, shares[axis][self.rim_caps], self.n)
-        return self.side * volumes, gradients * self.side[self.piece_of_particle]
+        return volumes, gradients
+
+    def enclosed(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
+        """The volumes of `measure` alone, (pieces,) [m³]."""
+        return kernels.enclosed_volumes(*self._surface(kernels, p), len(self.pieces))
+
+    def _surface(self, kernels: Kernels, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Particles at p (3, n) and centers of caps, relative to a particle, (3, n + caps) [m]; and `_close`."""
+        self.lay_out(kernels)
+        self._closed = self._closed or self._close()
+        q = p - p[:, :1]  # products of large coordinates lose digits
+        if len(self.rims):
+            centers = np.stack([np.bincount(self.rim_caps, row[self.rims], len(self.rim_sizes)) for row in q])
+            q = np.concatenate([q, centers / self.rim_sizes], axis=1)
+        return (q, *self._closed)
 
     def pushing(self) -> np.ndarray:
         firsts = np.array([piece.triangles[0, 0] for piece in self.pieces], int)
@@ -210,7 +226,7 @@ class VolumeConstraints(Constraints):
         """The relative error of the volume of pieces that hold a volume or an amount of gas."""
         if not self.h:
             return Residual()
-        volumes = self.measure(numpy_kernels, p)[0]
+        volumes = self.enclosed(self.kernels, p)
         wrong = np.abs(self.errors(volumes - self.pushed_away)[0]) / np.maximum(volumes, self.smallest)
         held = self.working & ~self.sets_pressure
         worst = float(wrong[held].max(initial=0.0))
@@ -218,13 +234,13 @@ class VolumeConstraints(Constraints):
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """V - target of every piece, (pieces,) [m³]; V - V0 if a pressure is set."""
-        volumes = self.measure(numpy_kernels, np.ascontiguousarray(x.T))[0]
+        volumes = self.enclosed(self.kernels, np.ascontiguousarray(x.T))
         rest = np.abs([piece.rest_volume for piece in self.pieces])
         return volumes - np.where(self.holds_volume, self.target, rest)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All particles for every piece, (pieces, n), and the gradient of C, (pieces, n, 3)."""
-        gradients = self.measure(numpy_kernels, np.ascontiguousarray(x.T))[1].T
+        gradients = self.measure(self.kernels, np.ascontiguousarray(x.T))[1].T
         of_piece = self.piece_of_particle == np.arange(len(self.pieces))[:, None]
         rows = np.where(of_piece[:, :, None], gradients, 0.0)
         return np.tile(np.arange(self.n), (len(self.pieces), 1)), rows

@@ -2,8 +2,8 @@
 
 from ..numpy import (
     apply_plane_friction as apply_plane_friction,
-    inflate as inflate,
     solve_blocks as solve_blocks,
+    sum_by_piece as sum_by_piece,
 )
 from .air import *
 from .bvh import *

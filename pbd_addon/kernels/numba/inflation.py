@@ -8,6 +8,8 @@ import numpy as np
 
 from .compile import helper, kernel
 
+TINY, LEAST_COMPLIANCE = 1e-300, 1e-12
+
 
 @helper
 def _pull(force: np.ndarray, a: int, b: int, by: tuple[float, float, float]) -> None:
@@ -16,9 +18,70 @@ def _pull(force: np.ndarray, a: int, b: int, by: tuple[float, float, float]) -> 
         force[axis, b] -= by[axis]
 
 
+@kernel("f8[::1](f8[:,::1], i4[:,:], i4[:], i8)")
+def enclosed_volumes(q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int) -> np.ndarray:
+    volumes = np.zeros(piece_count)
+    for t in range(triangles.shape[1]):
+        a, b, c = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
+        volumes[pieces[t]] += (
+            q[0, a] * (q[1, b] * q[2, c] - q[2, b] * q[1, c])
+            + q[1, a] * (q[2, b] * q[0, c] - q[0, b] * q[2, c])
+            + q[2, a] * (q[0, b] * q[1, c] - q[1, b] * q[0, c])
+        )
+    return volumes / 6.0
+
+
+@kernel("Tuple((f8[::1], f8[::1]))(f8[:], i4[:,:], f8[:], b1[:], f8, f8, f8, f8)")
+def carried_shares(
+    w: np.ndarray,
+    indices: np.ndarray,
+    stiffness: np.ndarray,
+    free: np.ndarray,
+    h: float,
+    carried: float,
+    swept: float,
+    own: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    m = len(stiffness)
+    shares, owns = np.empty(m), np.zeros(m)
+    for r in range(m):
+        give = w[np.uint64(indices[0, r])] + w[np.uint64(indices[1, r])]
+        softness = 1.0 / max(h * h * stiffness[r] * give, TINY)
+        shares[r] = carried * min(1.0, sqrt(softness / swept))
+        if free[r]:
+            owns[r] = min(1.0 - shares[r], own * softness)
+    return shares, owns
+
+
+@kernel("f8[::1](f8[:,::1], i4[:,:], f8[:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:], i8[:], f8)")
+def carried_tensions(
+    x: np.ndarray,
+    indices: np.ndarray,
+    rest_lengths: np.ndarray,
+    compliance: np.ndarray,
+    tensions: np.ndarray,
+    kept: np.ndarray,
+    share: np.ndarray,
+    own: np.ndarray,
+    most: np.ndarray,
+    row_pieces: np.ndarray,
+    h: float,
+) -> np.ndarray:
+    m, pushed = len(rest_lengths), len(compliance) - 1
+    found = np.empty(m)
+    for r in range(m):
+        a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
+        dx, dy, dz = x[0, a] - x[0, b], x[1, a] - x[1, b], x[2, a] - x[2, b]
+        change = sqrt(dx * dx + dy * dy + dz * dz) - rest_lengths[r]
+        give = max(compliance[np.uint64(pushed if change < 0.0 else 0), r], LEAST_COMPLIANCE)
+        one = -(h * h) * (kept[np.uint64(row_pieces[r])] * share[r] * tensions[r] + own[r] * (change / give))
+        found[r] = min(max(one, -most[r]), most[r])
+    return found
+
+
 @kernel(
     "Tuple((f8[::1], f8[:,::1], f8[:,::1]))"
-    "(f8[:,::1], f8[:,:], i4[:,:], f8[:], f8[:,:], f8[:], f8[:], i8[:], i8[:], b1[:])"
+    "(f8[:,::1], f8[:,:], i4[:,:], f8[:], f8[:,:], f8[:], f8[:], f8[:,::1], f8[:], i8[:], i8[:], b1[:])"
 )
 def tension_pattern(
     p: np.ndarray,
@@ -27,32 +90,38 @@ def tension_pattern(
     rest_lengths: np.ndarray,
     alpha: np.ndarray,
     multipliers: np.ndarray,
+    carried: np.ndarray,
+    pull: np.ndarray,
     w: np.ndarray,
     pieces: np.ndarray,
     row_pieces: np.ndarray,
     works: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    m, n, pushed = len(rest_lengths), p.shape[1], len(alpha) - 1
-    pattern, force, sums = np.zeros(m), np.zeros((3, n)), np.zeros((4, len(works)))
+    m, n, pushed, carries = len(rest_lengths), p.shape[1], len(alpha) - 1, len(carried) > 0
+    pattern, force, sums = np.zeros(m), np.zeros((3, n)), np.zeros((5, len(works)))
     normals = np.empty((3, n))
     for i in range(n):
         gx, gy, gz = gradients[0, i], gradients[1, i], gradients[2, i]
-        scale = 1.0 / max(sqrt(gx * gx + gy * gy + gz * gz), 1e-300)
+        scale = 1.0 / max(sqrt(gx * gx + gy * gy + gz * gz), TINY)
         normals[0, i], normals[1, i], normals[2, i] = gx * scale, gy * scale, gz * scale
     for r in range(m):
-        piece = np.uint64(row_pieces[r])
-        if not works[piece]:
+        piece, by = np.uint64(row_pieces[r]), carried[r] if carries else 0.0
+        if by == 0.0 and not works[piece]:
             continue
         a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
-        length = max(sqrt(dx * dx + dy * dy + dz * dz), 1e-300)
-        dx, dy, dz = dx / length, dy / length, dz / length
+        length = max(sqrt(dx * dx + dy * dy + dz * dz), TINY)
+        inverse = 1.0 / length
+        dx, dy, dz = dx * inverse, dy * inverse, dz * inverse
+        if by != 0.0:
+            multipliers[r] += by
+            _pull(pull, a, b, (dx * by, dy * by, dz * by))
         growth = (
             dx * (normals[0, a] - normals[0, b])
             + dy * (normals[1, a] - normals[1, b])
             + dz * (normals[2, a] - normals[2, b])
         )
-        if not growth > 0.0:
+        if not (growth > 0.0 and works[piece]):
             continue
         error = length - rest_lengths[r]
         give = alpha[np.uint64(pushed if error < 0.0 else 0), r]
@@ -68,7 +137,38 @@ def tension_pattern(
         sums[0, own] += w[i] * (fx * fx + fy * fy + fz * fz)
         sums[1, own] += w[i] * (fx * gx + fy * gy + fz * gz)
         sums[2, own] += w[i] * (gx * gx + gy * gy + gz * gz)
+        if carries:
+            mx, my, mz = w[i] * pull[0, i], w[i] * pull[1, i], w[i] * pull[2, i]
+            pull[0, i], pull[1, i], pull[2, i] = mx, my, mz
+            sums[3, own] += fx * mx + fy * my + fz * mz
+            sums[4, own] += gx * mx + gy * my + gz * mz
     return pattern, force, sums
+
+
+@kernel(
+    "void(f8[:,::1], f8[:,:], f8[:], i8[:], i8[:], f8[::1], f8[:,::1], f8[:,::1], f8[:], f8[:], f8[:])",
+)
+def inflate(
+    p: np.ndarray,
+    gradients: np.ndarray,
+    w: np.ndarray,
+    pieces: np.ndarray,
+    row_pieces: np.ndarray,
+    pattern: np.ndarray,
+    force: np.ndarray,
+    moved: np.ndarray,
+    size: np.ndarray,
+    push: np.ndarray,
+    multipliers: np.ndarray,
+) -> None:
+    carries = moved.shape[1] > 0
+    for r in range(len(pattern)):
+        multipliers[r] += size[np.uint64(row_pieces[r])] * pattern[r]
+    for axis in range(3):
+        for i in range(p.shape[1]):
+            own = np.uint64(pieces[i])
+            way = w[i] * (force[axis, i] * size[own] + gradients[axis, i] * push[own])
+            p[axis, i] += way + moved[axis, i] if carries else way
 
 
 @kernel("f8[:,::1](f8[:,::1], i4[:,:], f8[:])")
@@ -79,6 +179,6 @@ def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> 
             continue
         a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
-        share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), 1e-300)
+        share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), TINY)
         _pull(force, a, b, (dx * share, dy * share, dz * share))
     return force

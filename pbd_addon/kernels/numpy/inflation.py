@@ -4,6 +4,54 @@ from __future__ import annotations
 
 import numpy as np
 
+TINY = 1e-300
+LEAST_COMPLIANCE = 1e-12
+"""[m/N]: rigid rows have none, and their tension is not known by their length."""
+
+
+def sum_by_piece(pieces: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    # To add to one bin over and over takes 20 times as long as a sum.
+    return values.sum(keepdims=True) if count == 1 else np.bincount(pieces, values, count)
+
+
+def enclosed_volumes(q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int) -> np.ndarray:
+    (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (q.take(corner, axis=1) for corner in triangles)
+    six = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+    return sum_by_piece(pieces, six, piece_count) / 6.0
+
+
+def carried_shares(
+    w: np.ndarray,
+    indices: np.ndarray,
+    stiffness: np.ndarray,
+    free: np.ndarray,
+    h: float,
+    carried: float,
+    swept: float,
+    own: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    softness = 1.0 / np.maximum(h**2 * stiffness * w.take(indices).sum(axis=0), TINY)
+    share = carried * np.minimum(1.0, np.sqrt(softness / swept))
+    return share, free * np.minimum(1.0 - share, own * softness)
+
+
+def carried_tensions(
+    x: np.ndarray,
+    indices: np.ndarray,
+    rest_lengths: np.ndarray,
+    compliance: np.ndarray,
+    tensions: np.ndarray,
+    kept: np.ndarray,
+    share: np.ndarray,
+    own: np.ndarray,
+    most: np.ndarray,
+    row_pieces: np.ndarray,
+    h: float,
+) -> np.ndarray:
+    change = _lengths(_ways(x, indices)) - rest_lengths
+    elastic = change / np.maximum(_by_sign(change, compliance), LEAST_COMPLIANCE)
+    return np.clip(-(h**2) * (kept[row_pieces] * share * tensions + own * elastic), -most, most)
+
 
 def tension_pattern(
     p: np.ndarray,
@@ -12,28 +60,39 @@ def tension_pattern(
     rest_lengths: np.ndarray,
     alpha: np.ndarray,
     multipliers: np.ndarray,
+    carried: np.ndarray,
+    pull: np.ndarray,
     w: np.ndarray,
     pieces: np.ndarray,
     row_pieces: np.ndarray,
     works: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count, n, (start, end) = len(works), p.shape[1], indices
-    normals = gradients / np.maximum(np.sqrt(_dot(gradients, gradients)), 1e-300)
-    direction = p.take(start, axis=1) - p.take(end, axis=1)
-    length = np.maximum(np.sqrt(_dot(direction, direction)), 1e-300)
+    normals = gradients / np.maximum(_lengths(gradients), TINY)
+    direction = _ways(p, indices)
+    length = np.maximum(_lengths(direction), TINY)
     direction /= length
     error = length - rest_lengths
-    give = alpha[0] if len(alpha) == 1 else np.where(error < 0.0, alpha[1], alpha[0])
+    if len(carried):
+        multipliers += carried
+        pull += _gathered(direction * carried, indices, n)
+        pull *= w
+    give = _by_sign(error, alpha)
     growth = _dot(direction, normals.take(start, axis=1) - normals.take(end, axis=1))
     pattern = np.where(works[row_pieces], np.maximum(growth, 0.0) / alpha[0], 0.0)
     direction *= pattern
-    force = np.stack([np.bincount(start, row, n) - np.bincount(end, row, n) for row in direction])
+    force = _gathered(direction, indices, n)
+    heavy = w * force
     sums = np.stack([
-        np.bincount(pieces, w * _dot(force, force), count) + np.bincount(row_pieces, give * pattern**2, count),
-        np.bincount(pieces, w * _dot(force, gradients), count),
-        np.bincount(pieces, w * _dot(gradients, gradients), count),
-        np.bincount(row_pieces, pattern * (error + give * multipliers), count),
+        sum_by_piece(pieces, _dot(heavy, force), count) + sum_by_piece(row_pieces, give * pattern**2, count),
+        sum_by_piece(pieces, _dot(heavy, gradients), count),
+        sum_by_piece(pieces, w * _dot(gradients, gradients), count),
+        sum_by_piece(row_pieces, pattern * (error + give * multipliers), count),
+        np.zeros(count),
     ])  # fmt: skip
+    if len(carried):
+        sums[3] += sum_by_piece(pieces, _dot(force, pull), count)
+        sums[4] = sum_by_piece(pieces, _dot(gradients, pull), count)
     return pattern, force, sums
 
 
@@ -45,19 +104,45 @@ def inflate(
     row_pieces: np.ndarray,
     pattern: np.ndarray,
     force: np.ndarray,
+    moved: np.ndarray,
     size: np.ndarray,
     push: np.ndarray,
     multipliers: np.ndarray,
 ) -> None:
     multipliers += size[row_pieces] * pattern
     p += w * (force * size[pieces] + gradients * push[pieces])
+    if moved.size:
+        p += moved
 
 
 def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-    n, (start, end) = p.shape[1], indices
-    direction = p.take(start, axis=1) - p.take(end, axis=1)
-    direction *= multipliers / np.maximum(np.sqrt(_dot(direction, direction)), 1e-300)
-    return np.stack([np.bincount(start, row, n) - np.bincount(end, row, n) for row in direction])
+    direction = _ways(p, indices)
+    direction *= multipliers / np.maximum(_lengths(direction), TINY)
+    return _gathered(direction, indices, p.shape[1])
+
+
+def _ways(p: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """From the second particle of each row (2, m) to the first, (3, m)."""
+    start, end = indices
+    found = p.take(start, axis=1)
+    found -= p.take(end, axis=1)
+    return found
+
+
+def _gathered(pulls: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
+    """Sums of pulls (3, m) on the first particle of each row (2, m), and of the opposite on the second, (3, n)."""
+    start, end = indices
+    return np.stack([np.bincount(start, row, n) - np.bincount(end, row, n) for row in pulls])
+
+
+def _by_sign(error: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The last row of values (1 or 2, m) where the error (m,) is below 0, else the first."""
+    return np.asarray(values[0] if len(values) == 1 else np.where(error < 0.0, values[1], values[0]))
+
+
+def _lengths(a: np.ndarray) -> np.ndarray:
+    """Lengths of the columns of a (3, m) array."""
+    return np.asarray(np.sqrt(_dot(a, a)))
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
