@@ -269,6 +269,11 @@ def test_inflation(sides, carries):
         "carried_tensions", p, Rows(indices), lengths, softness, random.uniform(-2.0, 5.0, m), kept, share, own, most,
         row_pieces, 2e-3,
     )  # fmt: skip
+    some = random.uniform(-1.0, 1.0, (6, 8))
+    works, fixed = np.repeat([True, True, True, False], 2), np.tile([False, True], 4)
+    compare("balance", *some, works, fixed)
+    relaxed = random.uniform(0.5, 1.0, 3), works[4:7], fixed[:3]
+    compare("project_volume", p, gradients, w, pieces, *random.uniform(0.0, 1.0, (2, 3)), *relaxed)
     stiffness = random.uniform(0.0, 1e6, m) * (row_pieces > 0)
     compare("carried_shares", w, Rows(indices), stiffness, random.uniform(size=m) > 0.5, 2e-3, 0.8, 0.2, 0.5)
 

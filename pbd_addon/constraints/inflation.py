@@ -68,16 +68,7 @@ class InflationConstraints(Constraints):
         if volume.factors is not None:
             cross = volume.sum_up(w * np.einsum("ij,ij->j", force, blown))
             swell = volume.sum_up(w * np.einsum("ij,ij->j", gradients, blown))
-        swell = np.where(fixed, 1.0, swell + give)
-        back = np.where(fixed, 0.0, back)
-        error = np.where(fixed, -error, error)
-        tense = stretch > 0.0
-        scale = np.where(tense, stretch, 1.0)
-        determinant = scale * swell - cross * back
-        good = works & (determinant > 0.0)
-        safe = np.where(good, determinant, 1.0)
-        size = np.where(good & tense, (cross * error - swell * wrong) / safe, 0.0)
-        push = np.where(good, (back * wrong - scale * error) / safe, 0.0)
+        size, push = kernels.balance(stretch, cross, back, swell + give, wrong, error, works, fixed)
         volume.multipliers += push
         kernels.inflate(p, blown, w, pieces, self.piece_of_row, pattern, force, moved, size, push, skin.multipliers)
         skin.fresh = False

@@ -218,15 +218,13 @@ class PressurizedSkin:
         reached = parts[-2] if parts else volume.enclosed(kernels, x)
         self.taken = parts[-1] * np.exp(-h / FADES) if parts else np.zeros(len(self.island_masses))
         most = min(RAMP, RATE * h)
-        volume.aim = np.clip(volume.target, (1.0 - most) * reached, (1.0 + most) * reached)
+        volume.aim = np.minimum(np.maximum(volume.target, (1.0 - most) * reached), (1.0 + most) * reached)
         self.before = x.copy()
         self.inner, self.outer = None, None
 
     def _brace(self, kernels: Kernels, strain: np.ndarray, h: float) -> None:
         """Set effective masses and what depends on them, unless they are those of the last substep."""
-        with np.errstate(divide="ignore"):
-            strain = np.where(strain > LEAST, strain, 0.0)
-            grade = np.ceil(np.log(strain) / GRADE)
+        grade = np.where(strain > LEAST, np.ceil(np.log(np.maximum(strain, LEAST)) / GRADE), -np.inf)
         if h == self.h and np.array_equal(grade, self.grade):
             return
         self.h, self.grade = h, grade
@@ -262,7 +260,7 @@ class PressurizedSkin:
 
     def _limited(self, strain: np.ndarray) -> np.ndarray:
         """That strain (pieces,), or more where a target needs more; 0 where there is no pressure."""
-        return np.clip(np.maximum(self.held, strain), 0.0, 1.0) * self.volume.working
+        return np.minimum(np.maximum(np.maximum(self.held, strain), 0.0), 1.0) * self.volume.working
 
     def substeps(self, memory: np.ndarray, dt: float) -> np.ndarray:
         """Substeps of dt seconds with which no particle of an island would need an effective mass, (islands,)."""
@@ -402,6 +400,6 @@ class PressurizedSkin:
         volume = self.volume
         away = np.where(volume.working & ~volume.sets_pressure, volume.enclosed(kernels, x) - volume.last, 0.0)
         most = np.where(volume.holds_volume, RAMP * volume.target, np.inf)  # Else walls too close would crush it.
-        away = np.clip(away, -most, most)
+        away = np.minimum(np.maximum(away, -most), most)
         pressures = volume.multipliers / self.h**2
         return np.concatenate([*(rows.forces() for rows in self.springs), pressures, away, volume.aim, self.taken])

@@ -164,15 +164,12 @@ class VolumeConstraints(Constraints):
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volumes, gradients = self.measure(kernels, p)
-        error, give = self.errors(volumes)
-        swell = self.sum_up(self.push * np.einsum("ij,ij->j", gradients, gradients))
-        slope = swell + give
-        step = np.where(self.sets_pressure, error, -self.k * error / np.maximum(slope, 1e-300))
-        step = np.where(self.working & (slope > 0.0), step, 0.0)
-        self.multipliers += step
-        self.last = volumes + swell * step
-        gradients *= self.push * step[self.piece_of_particle]
-        p += gradients
+        steps, changes = kernels.project_volume(
+            p, gradients, self.push, self.piece_of_particle, *self.errors(volumes), self.k, self.working,
+            self.sets_pressure,
+        )  # fmt: skip
+        self.multipliers += steps
+        self.last = volumes + changes
 
     def errors(self, volumes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The error of each piece and the compliance of its constraint, both (pieces,).

@@ -145,6 +145,33 @@ def tension_pattern(
     return pattern, force, sums
 
 
+@kernel("Tuple((f8[::1], f8[::1]))(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], b1[:], b1[:])")
+def balance(
+    stretch: np.ndarray,
+    cross: np.ndarray,
+    back: np.ndarray,
+    swell: np.ndarray,
+    wrong: np.ndarray,
+    error: np.ndarray,
+    works: np.ndarray,
+    fixed: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    count = len(stretch)
+    size, push = np.zeros(count), np.zeros(count)
+    for piece in range(count):
+        lower, right, missing = back[piece], swell[piece], error[piece]
+        if fixed[piece]:
+            lower, right, missing = 0.0, 1.0, -missing
+        tense = stretch[piece] > 0.0
+        scale = stretch[piece] if tense else 1.0
+        determinant = scale * right - cross[piece] * lower
+        if works[piece] and determinant > 0.0:
+            if tense:
+                size[piece] = (cross[piece] * missing - right * wrong[piece]) / determinant
+            push[piece] = (lower * wrong[piece] - scale * missing) / determinant
+    return size, push
+
+
 @kernel(
     "void(f8[:,::1], f8[:,:], f8[:], i8[:], i8[:], f8[::1], f8[:,::1], f8[:,::1], f8[:], f8[:], f8[:])",
 )
@@ -169,6 +196,33 @@ def inflate(
             own = np.uint64(pieces[i])
             way = w[i] * (force[axis, i] * size[own] + gradients[axis, i] * push[own])
             p[axis, i] += way + moved[axis, i] if carries else way
+
+
+@kernel("Tuple((f8[::1], f8[::1]))(f8[:,::1], f8[:,:], f8[:], i8[:], f8[:], f8[:], f8[:], b1[:], b1[:])")
+def project_volume(
+    p: np.ndarray,
+    gradients: np.ndarray,
+    push: np.ndarray,
+    pieces: np.ndarray,
+    error: np.ndarray,
+    give: np.ndarray,
+    k: np.ndarray,
+    works: np.ndarray,
+    fixed: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    steps, changes = np.zeros(len(error)), np.zeros(len(error))
+    for i in range(p.shape[1]):
+        gx, gy, gz = gradients[0, i], gradients[1, i], gradients[2, i]
+        changes[np.uint64(pieces[i])] += push[i] * (gx * gx + gy * gy + gz * gz)
+    for piece in range(len(error)):
+        slope = changes[piece] + give[piece]
+        if works[piece] and slope > 0.0:
+            steps[piece] = error[piece] if fixed[piece] else -k[piece] * error[piece] / max(slope, TINY)
+        changes[piece] *= steps[piece]
+    for axis in range(3):
+        for i in range(p.shape[1]):
+            p[axis, i] += gradients[axis, i] * (push[i] * steps[np.uint64(pieces[i])])
+    return steps, changes
 
 
 @kernel("f8[:,::1](f8[:,::1], i4[:,:], f8[:])")

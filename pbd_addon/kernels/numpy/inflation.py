@@ -96,6 +96,28 @@ def tension_pattern(
     return pattern, force, sums
 
 
+def balance(
+    stretch: np.ndarray,
+    cross: np.ndarray,
+    back: np.ndarray,
+    swell: np.ndarray,
+    wrong: np.ndarray,
+    error: np.ndarray,
+    works: np.ndarray,
+    fixed: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    swell = np.where(fixed, 1.0, swell)
+    back = np.where(fixed, 0.0, back)
+    error = np.where(fixed, -error, error)
+    tense = stretch > 0.0
+    scale = np.where(tense, stretch, 1.0)
+    determinant = scale * swell - cross * back
+    good = works & (determinant > 0.0)
+    safe = np.where(good, determinant, 1.0)
+    size = np.where(good & tense, (cross * error - swell * wrong) / safe, 0.0)
+    return size, np.where(good, (back * wrong - scale * error) / safe, 0.0)
+
+
 def inflate(
     p: np.ndarray,
     gradients: np.ndarray,
@@ -113,6 +135,25 @@ def inflate(
     p += w * (force * size[pieces] + gradients * push[pieces])
     if moved.size:
         p += moved
+
+
+def project_volume(
+    p: np.ndarray,
+    gradients: np.ndarray,
+    push: np.ndarray,
+    pieces: np.ndarray,
+    error: np.ndarray,
+    give: np.ndarray,
+    k: np.ndarray,
+    works: np.ndarray,
+    fixed: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    swell = sum_by_piece(pieces, push * _dot(gradients, gradients), len(error))
+    slope = swell + give
+    step = np.where(fixed, error, -k * error / np.maximum(slope, TINY))
+    step = np.where(works & (slope > 0.0), step, 0.0)
+    p += gradients * (push * step[pieces])
+    return step, swell * step
 
 
 def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:

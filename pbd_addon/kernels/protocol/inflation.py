@@ -86,6 +86,24 @@ class Inflation(Protocol):
             and the change of V, the last two after that displacement, (5, k).
         """
 
+    def balance(
+        self,
+        stretch: np.ndarray,
+        cross: np.ndarray,
+        back: np.ndarray,
+        swell: np.ndarray,
+        wrong: np.ndarray,
+        error: np.ndarray,
+        works: np.ndarray,
+        fixed: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Size and push of each piece, (k,) each, the solution of the equations in `constraints.inflation`.
+
+        stretch, cross, back and swell (k,) are their matrix, row by row, wrong and error (k,) their right side; where
+        `fixed` (k,) bool, the multiplier itself is set and `error` is what is missing of it. Both are 0 where nothing
+        `works` (k,) bool.
+        """
+
     def inflate(
         self,
         p: np.ndarray,
@@ -103,6 +121,26 @@ class Inflation(Protocol):
         """Move p by W (J^T mu size + grad V push) and by `moved`, (3, n) or (3, 0); multipliers by mu size.
 
         size and push (k,) are of each piece.
+        """
+
+    def project_volume(
+        self,
+        p: np.ndarray,
+        gradients: np.ndarray,
+        push: np.ndarray,
+        pieces: np.ndarray,
+        error: np.ndarray,
+        give: np.ndarray,
+        k: np.ndarray,
+        works: np.ndarray,
+        fixed: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """One step on the volume of each piece that `works`, where its error and the compliance `give` (k,) are known.
+
+        push (n,): inverse mass times the map of pressure; k (k,): relaxation; fixed: as for `balance`.
+
+        Returns:
+            The steps of the multipliers and the changes of volume by p, which moves, (k,) each.
         """
 
     def edge_forces(self, p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
