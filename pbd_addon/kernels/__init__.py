@@ -15,8 +15,8 @@ What is laid out otherwise, each in one place, because it is what takes the time
 
 - NumPy does not write a color back before it reads the next: `numpy.layout`, prepared by `constraints.base`.
 - Numba solves chains of edges side by side, in the lanes of vector registers: `numba.chains`, laid out by
-  `constraints.chains.lay_out`. So it does hinges with angles, in `numba.projections`, and triangles in air, in blocks
-  of `numba.air`.
+  `constraints.chains.lay_out`. So it does hinges with angles, in `numba.projections`, and triangles in air, in
+  `numba.air`, four at a time.
 - Numba's distances, flat hinges, tethers and chains take packed particles: `packing` and `numba.vectors`. Consecutive
   kinds share them: `solver`.
 - What a row has lies in one place for Numba, with indices of 4 bytes, and in columns for NumPy: `ORDER` and `INDEX` in

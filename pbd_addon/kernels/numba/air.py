@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import factorial, floor, pi, sqrt
+from math import factorial, floor, pi
+from typing import Any
 
 import numpy as np
 
 from .compile import helper, kernel
-from .vectors import axes, load, store, vector_of
+from .vectors import axes, by_sign, four, load, load_from, root, store, transposed, vector_of
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 TURN = 2.0 * pi
@@ -15,16 +16,50 @@ THIRD = 1.0 / 3.0
 SERIES = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(9, -1, -1))
 
 
-BLOCK = 64
-"""Triangles whose corners are read first, forces computed next, and impulses added last.
-
-The middle part then compiles to vectors. What a corner has lies in one place of memory."""
+@helper
+def _taken(rate: Any) -> Any:
+    """The smaller one is rate below 1/2, and the other beyond."""
+    half, quarter, one = four(0.5, 0.5, 0.5, 0.5), four(0.25, 0.25, 0.25, 0.25), four(1.0, 1.0, 1.0, 1.0)
+    return by_sign(rate - half, one - quarter / rate, rate)
 
 
 @helper
-def _taken(rate: float) -> float:
-    """The smaller one is rate below 1/2, and the other beyond."""
-    return min(rate, 1.0 - 0.25 / max(rate, 0.5))
+def _of(values: np.ndarray, t: tuple[np.uint64, ...], is_whole: bool) -> Any:
+    """Numbers of four triangles, which follow each other if they are whole."""
+    if is_whole:
+        return load_from(values, t[0])
+    return four(values[t[0]], values[t[1]], values[t[2]], values[t[3]])
+
+
+@helper
+def _sides(met: np.ndarray, triangles: np.ndarray, t: np.uint64) -> tuple[Any, Any, Any]:
+    """Two sides of a triangle, and the flow that it meets."""
+    i, j, k = TWO * np.uint64(triangles[0, t]), TWO * np.uint64(triangles[1, t]), TWO * np.uint64(triangles[2, t])
+    corner = load(met, i)
+    return load(met, j) - corner, load(met, k) - corner, load(met, i + ONE) + load(met, j + ONE) + load(met, k + ONE)
+
+
+@helper
+def _sum(air: np.ndarray, triangles: np.ndarray, t: np.uint64, step: np.uint64) -> float:
+    i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
+    return air[i * step] + air[j * step] + air[k * step]
+
+
+@helper
+def _blown(air: np.ndarray, triangles: np.ndarray, t: tuple[np.uint64, ...], step: np.uint64) -> Any:
+    """Sums over the corners of four triangles of one component of the air."""
+    a, b, c, d = t
+    return four(
+        _sum(air, triangles, a, step), _sum(air, triangles, b, step),
+        _sum(air, triangles, c, step), _sum(air, triangles, d, step),
+    )  # fmt: skip
+
+
+@helper
+def _add(impulses: np.ndarray, triangles: np.ndarray, t: np.uint64, impulse: Any) -> None:
+    for corner in range(3):
+        i = np.uint64(triangles[corner, t])
+        store(impulses, i, load(impulses, i) + impulse)
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
@@ -41,53 +76,61 @@ def push_by_air(
     shares: np.ndarray,
     h: float,
 ) -> None:
-    step, shaded = 1 if air.shape[1] > 1 else 0, len(open_to) > 1 or open_to[0] != 1.0
+    step, shaded = np.uint64(air.shape[1] > 1), len(open_to) > 1 or open_to[0] != 1.0
     # Of each particle its position, and a third of the flow that it meets.
     met, impulses = np.empty((2 * v.shape[1], 4)), np.zeros((v.shape[1], 4))
+    ax, ay, az = air
     for p in range(len(shares)):
-        for axis in range(3):
-            blown = 0.0 if shaded else air[axis, p * step]
-            met[2 * p, axis] = x[axis, p]
-            met[2 * p + 1, axis] = (blown - moving[axis, p]) * THIRD
-    edges, flow, push = np.empty((6, BLOCK)), np.empty((3, BLOCK)), np.empty((3, BLOCK))
-    fx, fy, fz, gx, gy, gz = edges
-    ux, uy, uz = flow
-    px, py, pz = push
+        i = np.uint64(p)
+        at = i * step
+        store(met, TWO * i, vector_of(x[0, i], x[1, i], x[2, i]))
+        flow = vector_of(0.0, 0.0, 0.0) if shaded else vector_of(ax[at], ay[at], az[at])
+        store(met, TWO * i + ONE, THIRD * (flow - vector_of(moving[0, i], moving[1, i], moving[2, i])))
+    least, half_h = four(1e-300, 1e-300, 1e-300, 1e-300), four(0.5 * h, 0.5 * h, 0.5 * h, 0.5 * h)
     count = triangles.shape[1]
-    for start in range(0, count, BLOCK):
-        size = min(BLOCK, count - start)
-        for e in range(size):
-            t = np.uint64(start + e)
-            i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
-            corner = load(met, TWO * i)
-            fx[e], fy[e], fz[e] = axes(load(met, TWO * j) - corner)
-            gx[e], gy[e], gz[e] = axes(load(met, TWO * k) - corner)
-            ux[e], uy[e], uz[e] = axes(load(met, TWO * i + ONE) + load(met, TWO * j + ONE) + load(met, TWO * k + ONE))
-            if shaded:
-                i, j, k, share = i * np.uint64(step), j * np.uint64(step), k * np.uint64(step), open_to[t] * THIRD
-                ux[e] += share * (air[0, i] + air[0, j] + air[0, k])
-                uy[e] += share * (air[1, i] + air[1, j] + air[1, k])
-                uz[e] += share * (air[2, i] + air[2, j] + air[2, k])
-        own_masses, own_normal, own_tangent = masses[start:], normal[start:], tangent[start:]
-        for e in range(size):
-            nx, ny, nz = fy[e] * gz[e] - fz[e] * gy[e], fz[e] * gx[e] - fx[e] * gz[e], fx[e] * gy[e] - fy[e] * gx[e]
-            mass, wx, wy, wz = own_masses[e], ux[e], uy[e], uz[e]
-            square = max(nx * nx + ny * ny + nz * nz, 1e-300)
-            rate = sqrt((wx * wx + wy * wy + wz * wz) * square) * (0.5 * h / mass)
-            along = _taken(rate * own_tangent[e])
-            through = (_taken(rate * own_normal[e]) - along) * mass * (wx * nx + wy * ny + wz * nz) / square
-            along *= mass
-            px[e] = along * wx + through * nx
-            py[e] = along * wy + through * ny
-            pz[e] = along * wz + through * nz
-        for e in range(size):
-            push_of_corner = vector_of(px[e], py[e], pz[e])
-            for m in range(3):
-                i = np.uint64(triangles[m, np.uint64(start + e)])
-                store(impulses, i, load(impulses, i) + push_of_corner)
+    for start in range(0, count, 4):
+        # Behind the last triangle it is computed again, and nothing comes of it.
+        size = min(4, count - start)
+        t = (
+            np.uint64(start), np.uint64(start + min(1, size - 1)),
+            np.uint64(start + min(2, size - 1)), np.uint64(start + size - 1),
+        )  # fmt: skip
+        ae, ag, au = _sides(met, triangles, t[0])
+        be, bg, bu = _sides(met, triangles, t[1])
+        ce, cg, cu = _sides(met, triangles, t[2])
+        de, dg, du = _sides(met, triangles, t[3])
+        fx, fy, fz, _ = transposed(ae, be, ce, de)
+        gx, gy, gz, _ = transposed(ag, bg, cg, dg)
+        wx, wy, wz, _ = transposed(au, bu, cu, du)
+        if shaded:
+            share = THIRD * _of(open_to, t, size == 4)
+            wx = wx + share * _blown(ax, triangles, t, step)
+            wy = wy + share * _blown(ay, triangles, t, step)
+            wz = wz + share * _blown(az, triangles, t, step)
+        nx, ny, nz = fy * gz - fz * gy, fz * gx - fx * gz, fx * gy - fy * gx
+        mass = _of(masses, t, size == 4)
+        square = nx * nx + ny * ny + nz * nz
+        square = by_sign(square - least, square, least)
+        rate = root((wx * wx + wy * wy + wz * wz) * square) * (half_h / mass)
+        along = _taken(rate * _of(tangent, t, size == 4))
+        through = (_taken(rate * _of(normal, t, size == 4)) - along) * mass * (wx * nx + wy * ny + wz * nz) / square
+        along = along * mass
+        px, py, pz = along * wx + through * nx, along * wy + through * ny, along * wz + through * nz
+        a, b, c, d = transposed(px, py, pz, least)
+        _add(impulses, triangles, t[0], a)
+        if size > 1:
+            _add(impulses, triangles, t[1], b)
+        if size > 2:
+            _add(impulses, triangles, t[2], c)
+        if size > 3:
+            _add(impulses, triangles, t[3], d)
+    vx, vy, vz = v
     for p in range(len(shares)):
-        for axis in range(3):
-            v[axis, p] += shares[p] * impulses[p, axis]
+        i = np.uint64(p)
+        px, py, pz = axes(shares[i] * load(impulses, i))
+        vx[i] += px
+        vy[i] += py
+        vz[i] += pz
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8)")

@@ -14,7 +14,22 @@ from typing import Any
 import numpy as np
 
 from .compile import helper, kernel
-from .vectors import axes, by_sign, dot, four, load, numbers, root, store, vector_of, way, weight
+from .vectors import (
+    axes,
+    by_sign,
+    dot,
+    four,
+    load,
+    numbers,
+    root,
+    spread,
+    store,
+    transposed,
+    vector_of,
+    way,
+    weight,
+    weights,
+)
 
 LANES = 16
 """Number of hinges of a color that are computed together, in the lanes of vector registers, as in `chains`."""
@@ -36,10 +51,11 @@ def _ends(p: np.ndarray, indices: np.ndarray, row: np.uint64) -> tuple[Any, ...]
 
 
 @helper
-def _pull(p: np.ndarray, ends: tuple[Any, ...], step: float) -> None:
+def _pull(p: np.ndarray, ends: tuple[Any, ...], step: Any) -> None:
+    """Move two particles by the step over the length, four times."""
     i, j, one, other, d = ends
-    store(p, i, one + (weight(one) * step) * d)
-    store(p, j, other - (weight(other) * step) * d)
+    store(p, i, one + (weights(one) * step) * d)
+    store(p, j, other - (weights(other) * step) * d)
 
 
 @helper
@@ -85,7 +101,8 @@ def project_distance(
                 )
                 a, b = _ends(p, indices, rows[0]), _ends(p, indices, rows[1])
                 c, d = _ends(p, indices, rows[2]), _ends(p, indices, rows[3])
-                length = root(four(dot(a[4], a[4]), dot(b[4], b[4]), dot(c[4], c[4]), dot(d[4], d[4]))) + TINY
+                dx, dy, dz, _ = transposed(a[4], b[4], c[4], d[4])
+                length = root(dx * dx + dy * dy + dz * dz) + TINY
                 error = length - _of(rest_lengths, rows)
                 residual = error
                 if kept:
@@ -95,7 +112,7 @@ def project_distance(
                     before = four(_before(x, a), _before(x, b), _before(x, c), _before(x, d))
                     residual = residual + _of(gamma, rows) * (length - before / length)
                 step = residual * by_sign(error, _of(scale[0], rows), _of(scale[pushed], rows))
-                pulls = numbers(step / length)
+                pulls = spread(step / length)
                 _pull(p, a, pulls[0])
                 if r < last:
                     _pull(p, b, pulls[1])
@@ -261,10 +278,10 @@ def project_isometric(
         step = scale[r] * way(bent)
         if kept:
             multipliers[0, r], multipliers[1, r], multipliers[2, r] = axes(total + step)
-        store(p, i, start + (weight(start) * a) * step)
-        store(p, j, end + (weight(end) * b) * step)
-        store(p, m, left + (weight(left) * c) * step)
-        store(p, n, right + (weight(right) * d) * step)
+        store(p, i, start + (a * weights(start)) * step)
+        store(p, j, end + (b * weights(end)) * step)
+        store(p, m, left + (c * weights(left)) * step)
+        store(p, n, right + (d * weights(right)) * step)
 
 
 @kernel("Tuple((f8[::1], f8[:,::1]))(f8[:,::1], i4[:,:], i4[:], i8)")

@@ -58,8 +58,7 @@ def _define(symbol: Callable[..., Any], build: str, *operands: types.Type) -> No
 
 def _repeated(builder: Any, number: Any) -> Any:
     nothing = ir.Constant(REGISTER, ir.Undefined)
-    first = builder.insert_element(nothing, number, ir.Constant(PLACE, 0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(PLACE, WIDTH), [0] * WIDTH))
+    return _all(builder, builder.insert_element(nothing, number, ir.Constant(PLACE, 0)), 0)
 
 
 _define(operator.add, "fadd", vector, vector)
@@ -70,9 +69,10 @@ _define(operator.mul, "fmul", types.float64, vector)
 _define(operator.truediv, "fdiv", vector, vector)
 
 
-def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _address(context: Any, builder: Any, sig: Any, args: Any, step: int = WIDTH) -> Any:
+    """Of the vector at i steps into an array, which are the first two arguments."""
     data = context.make_array(sig.args[0])(context, builder, args[0]).data
-    place = builder.mul(args[1], ir.Constant(args[1].type, WIDTH))
+    place = builder.mul(args[1], ir.Constant(args[1].type, step))
     return builder.bitcast(builder.gep(data, [place], inbounds=True), REGISTER.as_pointer())
 
 
@@ -86,6 +86,18 @@ def load(typing: Any, q: Any, i: Any) -> Any:
         return found
 
     return vector(q, i), generate
+
+
+@intrinsic
+def load_from(typing: Any, values: Any, i: Any) -> Any:
+    """Four numbers of an array (n,), C-contiguous float64, from place i on."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        found = builder.load(_address(context, builder, sig, args, 1))
+        found.align = ALIGNMENT
+        return found
+
+    return vector(values, i), generate
 
 
 @intrinsic
@@ -119,6 +131,35 @@ def weight(typing: Any, a: Any) -> Any:
         return builder.extract_element(args[0], WEIGHT)
 
     return types.float64(vector), generate
+
+
+@intrinsic
+def weights(typing: Any, a: Any) -> Any:
+    """Four times the fourth number: shuffled at once, it takes less than as a number of its own."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _all(builder, args[0], WIDTH - 1)
+
+    return vector(vector), generate
+
+
+@intrinsic
+def spread(typing: Any, a: Any) -> Any:
+    """Four vectors: of the first number alone, of the second one, and so on."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_tuple(builder, sig.return_type, [_all(builder, args[0], k) for k in range(WIDTH)])
+
+    return types.UniTuple(vector, WIDTH)(vector), generate
+
+
+def _all(builder: Any, a: Any, place: int) -> Any:
+    """A vector of the number at one place of another."""
+    return builder.shuffle_vector(a, ir.Constant(REGISTER, ir.Undefined), _places([place] * WIDTH))
+
+
+def _places(numbers: list[int]) -> Any:
+    return ir.Constant(ir.VectorType(PLACE, WIDTH), numbers)
 
 
 @intrinsic
@@ -184,7 +225,7 @@ def transposed(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         def mixed(one: Any, other: Any, places: list[int]) -> Any:
-            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(PLACE, WIDTH), places))
+            return builder.shuffle_vector(one, other, _places(places))
 
         a, b, c, d = args
         even, odd = ([mixed(one, other, [k, k + 4, k + 2, k + 6]) for one, other in ((a, b), (c, d))] for k in (0, 1))
