@@ -365,7 +365,8 @@ class Stepper:
         """
         model, state = self.model, self.state
         is_free = not len(model.pins) and not model.contact.active
-        is_pushed = bool(state.pushed.any() or model.stretch.pushed.any() or model.pushed().any())
+        is_driven = model.grabs.active or not np.array_equal(state.pin_targets, self.targets.pins)
+        is_pushed = is_driven or bool(state.pushed.any() or model.stretch.pushed.any() or model.pushed().any())
         return not is_free and is_overrun(self.kernels, model.springs, x, state.x, is_pushed)
 
     def _remember(self, duration: float, stop: float) -> None:

@@ -91,7 +91,7 @@ def is_overrun(
         springs: As in `project_together`.
         x: Positions before the substep [m].
         p: Positions after it [m].
-        is_pushed: Whether anything but springs moved particles lately; else a few edges are let pass.
+        is_pushed: Whether anything but springs moves particles, or did so lately; else a few edges are let pass.
     """
     if not springs:
         return False
