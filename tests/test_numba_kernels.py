@@ -104,6 +104,20 @@ def test_the_same_functions_with_the_same_arguments():
             assert list(inspect.signature(getattr(module, name)).parameters) == expected, name
 
 
+def test_strained():
+    case = Case()
+    indices = case.rows(case.mesh.edges)[0]
+    lengths = np.linalg.norm(case.p[:, indices[0]] - case.p[:, indices[1]], axis=0)
+    lengths /= case.some(len(lengths), low=0.6, high=1.4)
+    strains = NUMPY.strains(case.p, indices, lengths)
+    for module in (NUMPY, NUMBA):
+        laid_out = np.asarray(indices, module.INDEX, order=module.ORDER)
+        found = module.strained(case.p, laid_out, lengths, 0.25)
+        np.testing.assert_array_equal(found, np.flatnonzero(strains > 0.25))
+        assert 0 < len(found) < len(lengths)
+        assert not len(module.strained(np.full_like(case.p, np.nan), laid_out, lengths, 0.25))
+
+
 @pytest.mark.parametrize("damped", [False, True])
 @pytest.mark.parametrize("sides", [1, 2])
 def test_distance(damped, sides):

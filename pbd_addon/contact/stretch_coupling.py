@@ -96,8 +96,7 @@ def is_overrun(
     if not springs:
         return False
     stretch = springs[-1]
-    strains = kernels.strains(p, stretch.rows.indices, stretch.rest_lengths)
-    some = np.flatnonzero(strains > OVERRUN_STRAIN)
+    some = kernels.strained(p, stretch.rows.indices, stretch.rest_lengths, OVERRUN_STRAIN)
     if not len(some):
         return False
     start, end = stretch.rows.indices[:, some]
@@ -105,8 +104,8 @@ def is_overrun(
     moved = moved[:, start] - moved[:, end]
     fast = np.einsum("ij,ij->j", moved, moved) > (OVERRUN * stretch.rest_lengths[some]) ** 2
     some = some[fast & (stretch.weights[:, some].sum(axis=0) > stretch.alpha[0, some])]
-    some = some[strains[some] > stretch.strains(x, some) + 0.1 * OVERRUN_STRAIN]
-    excess = float((strains[some] - OVERRUN_STRAIN).sum())
+    some = some[stretch.strains(p, some) > stretch.strains(x, some) + 0.1 * OVERRUN_STRAIN]
+    excess = float((stretch.strains(p, some) - OVERRUN_STRAIN).sum())
     return excess > (0.0 if is_pushed else FREE_EXCESS)
 
 

@@ -136,6 +136,23 @@ def strains(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.
     return found
 
 
+@kernel("i8[::1](f8[:,::1], i4[:,:], f8[:], f8)")
+def strained(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit: float) -> np.ndarray:
+    # Packed: most of the time is to read what lies all over the mesh.
+    q, count, found = np.empty((p.shape[1], 4)), 0, np.empty(len(rest_lengths), np.int64)
+    for k in range(len(q)):
+        i = np.uint64(k)
+        store(q, i, vector_of(p[0, i], p[1, i], p[2, i]))
+    usual, off = 1.0 + limit * limit, 2.0 * limit
+    for k in range(len(rest_lengths)):
+        r = np.uint64(k)
+        d = load(q, np.uint64(indices[0, r])) - load(q, np.uint64(indices[1, r]))
+        rest = rest_lengths[r] * rest_lengths[r]
+        found[count] = k
+        count += abs(dot(d, d) - usual * rest) > off * rest
+    return found[:count].copy()
+
+
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
 def project_dihedral(
     p: np.ndarray,

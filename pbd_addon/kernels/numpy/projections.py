@@ -82,6 +82,18 @@ def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndar
     return angle, gradients
 
 
+def strained(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit: float) -> np.ndarray:
+    # l² < (1 - limit)² L² or l² > (1 + limit)² L²
+    start, end = indices
+    d = p.take(start, axis=1)
+    d -= p.take(end, axis=1)
+    usual = rest_lengths * rest_lengths
+    off = _dot(d, d)
+    off -= (1.0 + limit * limit) * usual
+    usual *= 2.0 * limit
+    return np.flatnonzero(np.abs(off, out=off) > usual)
+
+
 def project_dihedral(
     p: np.ndarray,
     x: np.ndarray,

@@ -52,6 +52,9 @@ class Projections(Protocol):
     def strains(self, p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.ndarray:
         """|length / rest length - 1| of distances, (m,); indices (2, m); rest_lengths (m,)."""
 
+    def strained(self, p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit: float) -> np.ndarray:
+        """Which of `strains` are above a limit, which is less than 1, (k,) int."""
+
     def project_dihedral(
         self,
         p: np.ndarray,
