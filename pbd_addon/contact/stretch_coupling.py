@@ -104,9 +104,9 @@ def is_overrun(
     moved = moved[:, start] - moved[:, end]
     fast = np.einsum("ij,ij->j", moved, moved) > (OVERRUN * stretch.rest_lengths[some]) ** 2
     some = some[fast & (stretch.weights[:, some].sum(axis=0) > stretch.alpha[0, some])]
-    some = some[stretch.strains(p, some) > stretch.strains(x, some) + 0.1 * OVERRUN_STRAIN]
-    excess = float((stretch.strains(p, some) - OVERRUN_STRAIN).sum())
-    return excess > (0.0 if is_pushed else FREE_EXCESS)
+    now, before = (stretch.strains(q, some) for q in (p, x))
+    excess = (now - OVERRUN_STRAIN)[now > before + 0.1 * OVERRUN_STRAIN]
+    return float(excess.sum()) > (0.0 if is_pushed else FREE_EXCESS)
 
 
 def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
