@@ -61,7 +61,7 @@ def query_pairs(
     tops = nodes.take(roots[0], axis=1).min(axis=1), other_nodes.take(roots[1], axis=1).min(axis=1)
     ends = np.minimum(*tops)
     low = _words(nodes, ends)
-    room = low if other_nodes is nodes else _words(other_nodes, ends)
+    room = low if is_self else _words(other_nodes, ends)
     room = ROOM - room[:, ::-1]
     levels, other_levels = (
         ((len(each) - 1) // int(root)).bit_length() for each, root in zip((leaves, other_leaves), roots[:, 0])
