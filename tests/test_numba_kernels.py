@@ -553,19 +553,18 @@ def test_cones():
     case = Case(2, 30, 20)
     triangles = np.ascontiguousarray(case.mesh.triangles.T)
     compare("unit_normals", case.x, triangles)
-    normals = NUMPY.unit_normals(case.x, triangles)
     starts = np.append(np.arange(0, triangles.shape[1], 7), triangles.shape[1]).astype(np.int32)
     count = len(starts) - 1
     member_starts = np.append(0, np.cumsum(case.random.integers(1, 6, count))).astype(np.int32)
     members = case.random.integers(0, count, member_starts[-1]).astype(np.int32)
     for is_wanted in (case.random.random(count) < 0.5, np.zeros(count, bool)):
-        compare("normal_cones", normals, starts, member_starts, members, is_wanted)
+        compare("normal_cones", case.x, triangles, starts, member_starts, members, is_wanted)
+    patches = np.flatnonzero(case.random.random(count) < 0.5)
     level = case.x * np.array([[1.0], [1.0], [0.01]])
-    axes = np.roll(NUMPY.unit_normals(level, triangles), 1, axis=1)
-    numbers = [np.ascontiguousarray(each, np.float32) for each in (level, axes, case.some(axes.shape[1], low=0.0))]
-    arguments = numbers[0], triangles, *numbers[1:]
-    assert 0 < NUMPY.outside_cones(*arguments).sum() < axes.shape[1]
-    compare("outside_cones", *arguments)
+    axes = NUMPY.unit_normals(level, triangles[:, starts[patches]])
+    arguments = triangles, starts, patches, axes, case.some(len(patches), low=0.0)
+    assert 0 < NUMPY.outside_cones(level, *arguments).sum() < len(patches)
+    compare("outside_cones", level, *arguments)
 
 
 def test_deviations():

@@ -96,8 +96,6 @@ class SurfacePair:
         self._queried: tuple[int, int] | None = None
         self.height_fields = HeightFields(one)
         self._memory: dict[tuple[int, int], list[np.ndarray]] = {}
-        self._sides = list(dict.fromkeys((one, other)))
-        self._cell_boxes: dict[Surface, np.ndarray] = {}  # for as long as the motion bounds hold
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -135,8 +133,7 @@ class SurfacePair:
         x: positions at the beginning of the substep, (3, N) [m].
         """
         ranges = self._ranges()
-        self._cell_boxes = self._boxes_of_cells(kernels, ranges, self.distance)
-        self.candidates = self._find(kernels, x, self._meeting_cells(self._fit(kernels, self._cell_boxes)))
+        self.candidates = self._find(kernels, x, ranges, self._meeting_cells(kernels, ranges))
         self._queried = self.motion_bounds[0].version, self.motion_bounds[1].version
 
     def query_again(self, kernels: Kernels, x: np.ndarray, is_late: np.ndarray) -> None:
@@ -144,18 +141,11 @@ class SurfacePair:
 
         x: as in `query`.
         """
-        late_cells = self._cells_of(is_late)
-        for surface, cells in late_cells.items():
-            vertices = surface.patches.cell_vertices[:, cells]
-            ranges = surface.motion_bound.ranges(self.one is not self.other, vertices.ravel() - surface.part.start)
-            local = np.arange(vertices.size).reshape(vertices.shape)
-            self._cell_boxes[surface][:, cells] = _boxes(kernels, ranges, local, self.distance)
-        cells = self._late_pairs(self._fit(kernels, self._cell_boxes), late_cells)
+        ranges = self._ranges()
+        cells = self._late_cells(kernels, ranges, is_late, self.distance)
         if self.one is self.other:
             cells = cells[:, ~self.height_fields.is_left_out(cells)]
-        if not cells.size and not self.candidates.size:
-            return
-        found = self._find(kernels, x, cells)
+        found = self._find(kernels, x, ranges, cells)
         kept, late = (
             is_late.take(each.particles).any(axis=0) == wanted
             for each, wanted in ((self.candidates, False), (found, True))
@@ -165,16 +155,14 @@ class SurfacePair:
     def _ranges(self) -> dict[Surface, Range]:
         """Where the vertices of both surfaces can be."""
         with_drift = self.one is not self.other
-        return {surface: surface.motion_bound.ranges(with_drift) for surface in self._sides}
+        return {surface: surface.motion_bound.ranges(with_drift) for surface in (self.one, self.other)}
 
-    def _find(self, kernels: Kernels, x: np.ndarray, cells: np.ndarray) -> Candidates:
+    def _find(self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Range], cells: np.ndarray) -> Candidates:
         """Candidates of pairs of cells (2, k) for as long as the motion bounds hold, with planes at x (3, N)."""
-        if not cells.size:
-            return no_candidates()
         start = x.copy()  # from where the margins of each surface count
         for bound in self.motion_bounds:
             start[:, bound.part] = bound.start
-        pairs = self._pair_primitives(kernels, start, self._ranges(), cells, self.distance)
+        pairs = self._pair_primitives(kernels, start, ranges, cells, self.distance)
         found = concatenate([self._cull(kernels, start, *each) for each in pairs])
         if np.array_equal(x, start):
             return found
@@ -184,9 +172,8 @@ class SurfacePair:
     def late_candidates(self, kernels: Kernels, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
         low, high = np.minimum(x, p), np.maximum(x, p)
-        ranges = {each: (low[:, each.part], high[:, each.part]) for each in self._sides}
-        trees = self._fit(kernels, self._boxes_of_cells(kernels, ranges, 0.0))
-        cells = self._late_pairs(trees, self._cells_of(is_late))
+        ranges = {each: (low[:, each.part], high[:, each.part]) for each in (self.one, self.other)}
+        cells = self._late_cells(kernels, ranges, is_late, 0.0)
         parts = []
         for kind, a, b, (first, second) in self._pair_primitives(kernels, x, ranges, cells, 0.0):
             particles = np.concatenate([a.particles[:, first], b.particles[:, second]])
@@ -200,44 +187,38 @@ class SurfacePair:
             )
         return concatenate(parts)
 
-    def _boxes_of_cells(
+    def _cell_boxes(
         self, kernels: Kernels, ranges: Mapping[Surface, Range], distance: float
     ) -> dict[Surface, np.ndarray]:
         """Boxes of the cells of each surface with half of the `distance` [m] around them, (6, cells) [m]."""
-        boxes = {}
-        for each in self._sides:
-            local = each.patches.cell_vertices - each.part.start
-            boxes[each] = _boxes(kernels, ranges[each], local, distance)
-        return boxes
+        sides = dict.fromkeys((self.one, self.other))
+        return {each: self._boxes(kernels, each, ranges[each], each.patches.cell_vertices, distance) for each in sides}
 
-    def _fit(self, kernels: Kernels, boxes: Mapping[Surface, np.ndarray]) -> tuple[FittedBVH, FittedBVH]:
-        """Trees over the cells of both surfaces with these boxes; the same one twice for one surface."""
+    def _late_cells(
+        self, kernels: Kernels, ranges: Mapping[Surface, Range], is_late: np.ndarray, distance: float
+    ) -> np.ndarray:
+        """As `_meeting_cells`, pairs of cells one of which has a late particle, is_late (N,); also in height fields."""
+        boxes = self._cell_boxes(kernels, ranges, distance)
         trees = [surface.cell_tree.refit(own, kernels=kernels) for surface, own in boxes.items()]
-        return trees[0], trees[-1]
+        late = [
+            surface.cell_tree.refit(own, is_late.take(surface.patches.cell_vertices).any(axis=0), kernels)
+            for surface, own in boxes.items()
+        ]
+        found = [late[0].query_pairs(trees[-1]), *(trees[0].query_pairs(each) for each in late[1:])]
+        cells = np.concatenate(found, axis=1)
+        first, second = cells if self.one is not self.other else (cells.min(axis=0), cells.max(axis=0))
+        count = len(trees[-1].leaves)
+        return np.stack(np.divmod(np.unique(first * count + second), count))
 
-    def _cells_of(self, particles: np.ndarray) -> dict[Surface, np.ndarray]:
-        """Cells of each surface with some of these particles, (N,) bool; (k,) int each."""
-        return {each: np.flatnonzero(particles.take(each.patches.cell_vertices).any(axis=0)) for each in self._sides}
-
-    def _late_pairs(self, trees: tuple[FittedBVH, FittedBVH], late: Mapping[Surface, np.ndarray]) -> np.ndarray:
-        """As `_meeting_cells`, pairs of cells one of which is late; also those in height fields."""
-        one, other = trees
-        found = one.query_leaves(late[self.one], other)
-        is_late = np.zeros(len(one.leaves), bool)
-        is_late[late[self.one]] = True
-        if self.one is self.other:
-            again = is_late[found[1]] & (found[1] < found[0])
-            return np.sort(found[:, ~again], axis=0)
-        also = other.query_leaves(late[self.other], one)[::-1]
-        return np.concatenate([found, also[:, ~is_late[also[0]]]], axis=1)
-
-    def _meeting_cells(self, trees: tuple[FittedBVH, FittedBVH]) -> np.ndarray:
+    def _meeting_cells(self, kernels: Kernels, ranges: Mapping[Surface, Range]) -> np.ndarray:
         """Cells of both surfaces that can meet, (2, k) int; of one with itself the first is never above the second."""
+        boxes = self._cell_boxes(kernels, ranges, self.distance)
+        trees = [surface.cell_tree.refit(own, kernels=kernels) for surface, own in boxes.items()]
         if self.one is not self.other:
             return np.stack(trees[0].query_pairs(trees[1]))
         own, pairs, roots = np.zeros(1, int), np.zeros((2, 0), int), 1
         for level, (is_flat, is_flat_around) in zip(self.one.patches.levels, self.height_fields.is_flat):
-            part = trees[0].top(level.count)
+            part = FittedBVH(kernels, np.arange(level.count), trees[0].nodes[:, : 2 * level.count])
             pairs = np.stack(part.query_pairs(part, np.concatenate([[own, own], pairs], axis=1) + roots))
             left_out = is_flat_around.take(pairs).any(axis=0) & level.are_neighbors(*pairs)
             pairs = pairs.take(np.flatnonzero(~left_out), axis=1)
@@ -303,7 +284,7 @@ class SurfacePair:
             kept = np.full(len(numbers), distance)
             if angle is not None and distance:
                 kept = self._edge_distances(kernels, surface, x, angle, numbers)
-            boxes = _boxes(kernels, ranges[surface], particles - surface.part.start, kept)
+            boxes = self._boxes(kernels, surface, ranges[surface], particles, kept)
             memory = self._memory.setdefault((side, len(particles)), [np.empty(0)])
             fitted = BVH(own.ravel(), len(own)).refit(boxes, kernels=kernels, memory=memory)
             return Primitives(surface, particles, kept, fitted)
@@ -337,6 +318,14 @@ class SurfacePair:
                 (EDGES, edges(0, angles[0]), edges(1, angles[1]), places),
             ]
         return [(kind, a, b, a.fitted.query_pairs(b.fitted, roots)) for kind, a, b, roots in sides]
+
+    def _boxes(
+        self, kernels: Kernels, surface: Surface, corners: Range, particles: np.ndarray, distance: float | np.ndarray
+    ) -> np.ndarray:
+        """Boxes around primitives (k, m) of a surface, with half of the `distance` [m] that they keep, (6, m)."""
+        local = np.subtract(particles, surface.part.start, dtype=np.int64)
+        margin = np.zeros(particles.shape[1]) + 0.5 * distance
+        return kernels.primitive_bounds(*corners, local, margin)
 
     def _cull(
         self,
@@ -378,9 +367,3 @@ class SurfacePair:
         near = np.flatnonzero(np.einsum("im,im->m", across, across) < limit**2)
         gap = kernels.closest_points(self.rest, particles.take(near, axis=1), kind[near])[1]
         distance[near] = np.minimum(distance[near], REST_SHARE * gap)
-
-
-def _boxes(kernels: Kernels, corners: Range, primitives: np.ndarray, distance: float | np.ndarray) -> np.ndarray:
-    """Boxes around primitives (k, m), numbers of `corners`, with half of the `distance` [m] that they keep, (6, m)."""
-    margin = np.zeros(primitives.shape[1]) + 0.5 * distance
-    return kernels.primitive_bounds(*corners, primitives.astype(np.int64, copy=False), margin)

@@ -80,18 +80,6 @@ class FittedBVH:
         )
         return first, second
 
-    def query_leaves(self, leaves: np.ndarray, other: FittedBVH) -> np.ndarray:
-        """Pairs of a primitive in one of these leaves (k,) int and one of another tree whose boxes overlap, (2, m) int.
-
-        If both are the same tree, a pair can come twice and a primitive overlaps itself.
-        """
-        roots = np.stack([leaves + len(self.leaves), np.ones_like(leaves)])
-        return np.stack(self.kernels.query_pairs(self.leaves, self.nodes, other.leaves, other.nodes, False, roots))
-
-    def top(self, count: int) -> FittedBVH:
-        """The tree down to the level with `count` nodes, which are its primitives."""
-        return FittedBVH(self.kernels, np.arange(count), self.nodes[:, : 2 * count])
-
 
 def median_split_order(points: np.ndarray) -> np.ndarray:
     """Leaves of a tree that splits points (m, 3) at the median along the longest side of their box, again and again.

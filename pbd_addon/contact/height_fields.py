@@ -8,6 +8,7 @@ is checked in every substep.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -39,23 +40,20 @@ class HeightFields:
 
     def __init__(self, surface: Surface) -> None:
         self._surface, self._levels = surface, surface.patches.levels
-        self._faces = surface.patches.faces - surface.part.start
         self.is_smooth = self.are_known = False
         self.is_flat = [np.zeros((2, level.count), bool) for level in self._levels]
-        self._checked: list[tuple[Partition, np.ndarray]] = []
-        self._check = np.zeros((3, 0), np.int32), np.zeros((3, 0), np.float32), np.zeros(0, np.float32)
+        self._checks: list[tuple[Partition, np.ndarray, np.ndarray, np.ndarray]] = []
 
     def find(self, kernels: Kernels, p: np.ndarray) -> None:
         """Find those at positions p (3, N) [m]; those that were there are more likely to stay."""
         found: list[np.ndarray] = []
-        self._checked, checks = [], []
-        normals = kernels.unit_normals(p, self._surface.patches.faces)
+        self._checks = []
         is_known = np.zeros(1, bool)  # as part of a larger neighborhood
         for level, before in zip(self._levels, self.is_flat):
             is_known = is_known.repeat(level.count // len(is_known))
             members = level.members
             angles, axes, turn = kernels.normal_cones(
-                normals, level.first_faces, level.first_members, members, ~is_known
+                p, self._surface.patches.faces, level.first_faces, level.first_members, members, ~is_known
             )
             may_be = level.can_be_flat & ~is_known
             is_large = len(found) < len(self._levels) - 2
@@ -69,19 +67,9 @@ class HeightFields:
             most = np.where(is_flat[0], 0.0, -np.inf)
             np.maximum.at(most, members[rows], turn[rows])
             checked = np.flatnonzero(most >= 0.0)
-            self._checked.append((level, checked))
-            ends = level.first_faces[1:][checked]
-            checks.append((ends, ends - level.first_faces[checked], axes[:, checked], np.cos(wide - most[checked])))
+            self._checks.append((level, checked, axes.take(checked, axis=1), np.cos(wide - most[checked])))
             found.append(is_flat)
             is_known = is_known | is_flat[1]
-        ends, sizes, axes, cosines = (np.concatenate(parts, axis=-1) for parts in zip(*checks))
-        faces = (ends - np.cumsum(sizes)).repeat(sizes) + np.arange(sizes.sum())
-        of_face = np.arange(len(sizes)).repeat(sizes)
-        self._check = (
-            self._faces.take(faces, axis=1),
-            axes.astype(np.float32).take(of_face, axis=1),
-            (cosines**2).astype(np.float32).take(of_face),
-        )
         self.is_flat, self.are_known = found, True
 
     def is_left_out(self, cells: np.ndarray) -> np.ndarray:
@@ -96,7 +84,7 @@ class HeightFields:
 
     def hold(self, kernels: Kernels, p: np.ndarray) -> bool:
         """Whether all are still known to be height fields at p (3, N) [m]."""
-        return not self._are_outside(kernels, p).any()
+        return not any(are_outside.any() for are_outside in self._are_outside(kernels, p))
 
     def forget(self) -> None:
         """Let nothing be a height field."""
@@ -113,20 +101,17 @@ class HeightFields:
 
     def outside(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
         """Particles of pieces that are no longer known to be height fields at p (3, N), some repeated, (k,) int."""
-        particles, start = [np.zeros(0, int)], 0
-        are_outside = self._are_outside(kernels, p)
-        for level, checked in self._checked:
-            of_face = checked.repeat(np.diff(level.first_faces)[checked])
+        particles = [np.zeros(0, int)]
+        for (level, checked, _, _), are_outside in zip(self._checks, self._are_outside(kernels, p)):
             unknown = np.zeros(level.count, bool)
-            unknown[of_face[are_outside[start : start + len(of_face)]]] = True
+            unknown[checked[are_outside]] = True
             particles.append(self._particles_around(level, unknown))
-            start += len(of_face)
         return np.concatenate(particles)
 
-    def _are_outside(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
-        """Which of the faces that are checked have a normal outside of a cone at p (3, N), (k,) bool."""
-        here = p[:, self._surface.part]
-        return kernels.outside_cones((here - here[:, :1]).astype(np.float32), *self._check)
+    def _are_outside(self, kernels: Kernels, p: np.ndarray) -> Iterator[np.ndarray]:
+        """Which of the checked patches of each partition have normals outside their cones at p (3, N), (k,) bool."""
+        for level, *check in self._checks:
+            yield kernels.outside_cones(p, self._surface.patches.faces, level.first_faces, *check)
 
     def _particles_around(self, level: Partition, is_meant: np.ndarray) -> np.ndarray:
         """Particles of patches (patches,) bool and of the neighborhoods that they are in, some repeated, (k,) int."""

@@ -39,9 +39,6 @@ SPEED_MARGIN, MAX_EXTRA_MARGIN = 0.1, 0.35
 EXACT_MARGIN = 1e-6
 """Margin of a collider, in edges: it moves exactly as predicted, up to rounding."""
 
-SAMPLE = 256
-"""Vertices whose mean stands for that of all."""
-
 DRIFT_MARGIN = 0.03
 """Margin of the mean motion, in edges; `ERROR_MARGIN` is added as for a vertex."""
 
@@ -116,7 +113,8 @@ class MotionBound:
         """Bound the motion that starts with x -> p (3, N) [m] in this substep."""
         here = x[:, self.part]
         step = p[:, self.part] - here
-        self._origin, self._mean_step = self._mean(here), self._mean(step)
+        self._origin = here.mean(axis=1, keepdims=True)
+        self._mean_step = step.mean(axis=1, keepdims=True)
         self.start = here.copy()
         self._relative_step = step - self._mean_step
         speed = np.sqrt(np.einsum("im,im->m", self._relative_step, self._relative_step))
@@ -139,10 +137,6 @@ class MotionBound:
         self.displacement = self._duration * (step[:, :0] if self.self_only else step)
         self.version += 1
 
-    def _mean(self, vectors: np.ndarray) -> np.ndarray:
-        """Mean of a fixed `SAMPLE` of vectors (3, n), (3, 1): it moves along with the surface as that of all does."""
-        return np.asarray(vectors[:, :: max(vectors.shape[1] // SAMPLE, 1)].mean(axis=1, keepdims=True))
-
     @property
     def relative_displacement(self) -> np.ndarray:
         """`displacement` in the moving frame, (3, n) [m]."""
@@ -151,7 +145,7 @@ class MotionBound:
     def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
         """How far the surface is from its prediction at the end of this substep, positions p (3, N) [m]."""
         here = p[:, self.part]
-        drift = (self._mean(here) - self._origin)[:, 0]
+        drift = here.mean(axis=1) - self._origin[:, 0]
         return Deviation(kernels.deviations(here, self.start, self._relative_step, self._age, drift), drift)
 
     def observe(self, deviation: Deviation) -> None:
@@ -172,16 +166,13 @@ class MotionBound:
         """Vertices that are outside of their bounds, all margins with `extra_margin` [m] more, (k,) int."""
         return np.flatnonzero(deviation.square > (self.margin + extra_margin) ** 2)
 
-    def ranges(self, with_drift: bool, some: slice | np.ndarray = slice(None)) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper corners of boxes around vertices for the duration of the bound, (3, k) [m] each.
+    def ranges(self, with_drift: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper corners of boxes around each vertex for the duration of the bound, (3, n) [m] each.
 
-        Args:
-            with_drift: Whether to add the mean motion, which a surface that meets itself does not need.
-            some: The vertices, (k,) int; default: all.
+        with_drift: Whether to add the mean motion, which a surface that meets itself does not need.
         """
-        start, margin = self.start[:, some], self.margin[some]
-        end = start + self._duration * self._relative_step[:, some]
-        low, high = np.minimum(start, end) - margin, np.maximum(start, end) + margin
+        end = self.start + self.relative_displacement
+        low, high = np.minimum(self.start, end) - self.margin, np.maximum(self.start, end) + self.margin
         if with_drift:
             low += self._drift_low[:, None]
             high += self._drift_high[:, None]

@@ -39,9 +39,10 @@ def _angle(chord: float) -> float:
     return 2.0 * asin(min(0.5 * sqrt(chord), 1.0))
 
 
-@kernel("Tuple((f8[:,::1], f8[:,::1], f8[::1]))(f8[:,::1], i4[::1], i4[::1], i4[::1], b1[::1])")
+@kernel("Tuple((f8[:,::1], f8[:,::1], f8[::1]))(f8[:,::1], i4[:,::1], i4[::1], i4[::1], i4[::1], b1[::1])")
 def normal_cones(
-    normals: np.ndarray,
+    p: np.ndarray,
+    triangles: np.ndarray,
     starts: np.ndarray,
     member_starts: np.ndarray,
     members: np.ndarray,
@@ -55,21 +56,24 @@ def normal_cones(
                 is_needed[members[row]] = True
     angles, axes = np.full((2, count), 2.0 * pi), np.zeros((3, count))
     turn = np.full(len(members), 2.0 * pi)
-    boxes = np.full((count, 6), np.inf)
+    boxes, normals = np.full((count, 6), np.inf), np.empty((triangles.shape[1], 3))
     for patch in range(count):
         if not is_needed[patch]:
             continue
         for face in range(starts[patch], starts[patch + 1]):
+            x, y, z = _normal(p, triangles, face)
+            x, y, z = _unit(x, y, z)
+            normals[face, 0], normals[face, 1], normals[face, 2] = x, y, z
             for axis in range(3):
-                boxes[patch, axis] = min(boxes[patch, axis], normals[axis, face])
-                boxes[patch, 3 + axis] = min(boxes[patch, 3 + axis], -normals[axis, face])
+                boxes[patch, axis] = min(boxes[patch, axis], normals[face, axis])
+                boxes[patch, 3 + axis] = min(boxes[patch, 3 + axis], -normals[face, axis])
         x, y, z = _unit(
             boxes[patch, 0] - boxes[patch, 3], boxes[patch, 1] - boxes[patch, 4], boxes[patch, 2] - boxes[patch, 5]
         )
         axes[0, patch], axes[1, patch], axes[2, patch] = x, y, z
         chord = 0.0
         for face in range(starts[patch], starts[patch + 1]):
-            dx, dy, dz = normals[0, face] - x, normals[1, face] - y, normals[2, face] - z
+            dx, dy, dz = normals[face, 0] - x, normals[face, 1] - y, normals[face, 2] - z
             chord = max(chord, dx * dx + dy * dy + dz * dz)
         angles[0, patch] = _angle(chord)
     box = np.empty(6)
@@ -91,11 +95,20 @@ def normal_cones(
     return angles, axes, turn
 
 
-@kernel("b1[::1](f4[:,::1], i4[:,::1], f4[:,::1], f4[::1])")
-def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, squared_cosines: np.ndarray) -> np.ndarray:
-    outside = np.empty(triangles.shape[1], np.bool_)
-    for face in range(len(outside)):
-        x, y, z = _normal(p, triangles, face)
-        along = x * axes[0, face] + y * axes[1, face] + z * axes[2, face]
-        outside[face] = along * abs(along) < squared_cosines[face] * (x * x + y * y + z * z)
+@kernel("b1[::1](f8[:,::1], i4[:,::1], i4[::1], i8[::1], f8[:,::1], f8[::1])")
+def outside_cones(
+    p: np.ndarray,
+    triangles: np.ndarray,
+    starts: np.ndarray,
+    patches: np.ndarray,
+    axes: np.ndarray,
+    cosines: np.ndarray,
+) -> np.ndarray:
+    outside = np.zeros(len(patches), np.bool_)
+    for k in range(len(patches)):
+        patch = patches[k]
+        for face in range(starts[patch], starts[patch + 1]):
+            x, y, z = _normal(p, triangles, face)
+            along = x * axes[0, k] + y * axes[1, k] + z * axes[2, k]
+            outside[k] |= along * abs(along) < cosines[k] ** 2 * (x * x + y * y + z * z)
     return outside

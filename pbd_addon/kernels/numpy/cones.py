@@ -12,7 +12,8 @@ def unit_normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def normal_cones(
-    normals: np.ndarray,
+    p: np.ndarray,
+    triangles: np.ndarray,
     starts: np.ndarray,
     member_starts: np.ndarray,
     members: np.ndarray,
@@ -26,7 +27,7 @@ def normal_cones(
     if not len(rows):
         return angles, axes, turn
     patches, sizes = np.flatnonzero(is_needed), np.diff(starts)[is_needed]
-    normals = normals.compress(is_needed.repeat(np.diff(starts)), axis=1)
+    normals = unit_normals(p, triangles.compress(is_needed.repeat(np.diff(starts)), axis=1))
     first = np.cumsum(sizes) - sizes
     boxes = np.full((6, len(is_wanted)), np.inf)
     boxes[:, patches] = np.concatenate([np.minimum.reduceat(each, first, axis=1) for each in (normals, -normals)])
@@ -53,13 +54,23 @@ def _angles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.asarray(2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(np.einsum("im,im->m", chord, chord)), 1.0)))
 
 
-def outside_cones(p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, squared_cosines: np.ndarray) -> np.ndarray:
-    x, y, z = _normals(p, triangles)
-    along = x * axes[0]
-    along += y * axes[1]
-    along += z * axes[2]
-    along *= np.abs(along)
-    return np.asarray(along < squared_cosines * (x**2 + y**2 + z**2))
+def outside_cones(
+    p: np.ndarray,
+    triangles: np.ndarray,
+    starts: np.ndarray,
+    patches: np.ndarray,
+    axes: np.ndarray,
+    cosines: np.ndarray,
+) -> np.ndarray:
+    if not len(patches):
+        return np.zeros(0, bool)
+    sizes = np.diff(starts)[patches]
+    first = np.cumsum(sizes) - sizes
+    places = np.arange(sizes.sum()) + (starts[patches] - first).repeat(sizes)
+    normals = _normals(p, triangles.take(places, axis=1))
+    along = np.einsum("im,im->m", normals, axes.repeat(sizes, axis=1))
+    outside = along * np.abs(along) < (cosines**2).repeat(sizes) * np.einsum("im,im->m", normals, normals)
+    return np.asarray(np.logical_or.reduceat(outside, first))
 
 
 def _normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:

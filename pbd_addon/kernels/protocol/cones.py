@@ -15,7 +15,8 @@ class Cones(Protocol):
 
     def normal_cones(
         self,
-        normals: np.ndarray,
+        p: np.ndarray,
+        triangles: np.ndarray,
         starts: np.ndarray,
         member_starts: np.ndarray,
         members: np.ndarray,
@@ -27,7 +28,8 @@ class Cones(Protocol):
         most of the angle to the axis of a member and of that member's half-angle.
 
         Args:
-            normals: Unit normals of triangles, patch by patch, (3, t).
+            p: Positions.
+            triangles: Patch by patch.
             starts: Where the triangles of each patch begin, and their number, (k + 1,) int32.
             member_starts: Where the members of each neighborhood begin, and their number, (k + 1,) int32.
             members: The patches of each neighborhood, (m,) int32.
@@ -39,10 +41,15 @@ class Cones(Protocol):
         """
 
     def outside_cones(
-        self, p: np.ndarray, triangles: np.ndarray, axes: np.ndarray, squared_cosines: np.ndarray
+        self,
+        p: np.ndarray,
+        triangles: np.ndarray,
+        starts: np.ndarray,
+        patches: np.ndarray,
+        axes: np.ndarray,
+        cosines: np.ndarray,
     ) -> np.ndarray:
-        """Which triangles have a normal outside the cone around their axis (3, t), (t,) bool.
+        """Which patches (k,) have a triangle with a normal outside the cone around their axis (3, k), (k,) bool.
 
-        It is all float32, at half the time: p are offsets from a place nearby. squared_cosines: of the half-angles of
-        the cones, (t,), each of at most 90°.
+        triangles, starts: as above; cosines: of the half-angles of the cones, (k,), each at least 0.
         """
