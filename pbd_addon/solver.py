@@ -18,7 +18,7 @@ import numpy as np
 from . import adaptive, dynamic_mesh, forces, gas, plasticity, sewing, tearing, time_stepping
 from .air import AirOfFrame
 from .constraints.distance import AGAIN
-from .contact.stretch_coupling import is_overrun, project_together
+from .contact.stretch_coupling import FREE_EXCESS, excess_of_overrun, project_together
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
@@ -128,6 +128,7 @@ class Stepper:
     _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
     _rest: dynamic_mesh.RestPath | None = None
     _firm_path: tuple[np.ndarray, np.ndarray] = dataclasses.field(init=False)
+    _is_driven: bool = False
     _flowing: float = 0.0
     _decays: dict[float, tuple[np.ndarray | None, np.ndarray]] = dataclasses.field(default_factory=dict)
 
@@ -297,6 +298,8 @@ class Stepper:
         model.attachment.path = path[:, :, model.soft_pins]
         start, end = path[:, :, model.firm_pins]
         self._firm_path = start, end - start
+        held = ((state.pin_targets, targets.pins), *zip(state.rails, targets.rails))
+        self._is_driven = model.grabs.active or not all(np.array_equal(*each) for each in held)
         for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
             plane.lay_path(start, end, dt)
         model.contact.lay_path(state.colliders, targets.colliders, fraction)
@@ -364,10 +367,12 @@ class Stepper:
         What starts pulled apart and free snaps by the same way in any substep, and so the faster the shorter it is.
         """
         model, state = self.model, self.state
-        is_free = not len(model.pins) and not model.contact.active
-        is_driven = model.grabs.active or not np.array_equal(state.pin_targets, self.targets.pins)
-        is_pushed = is_driven or bool(state.pushed.any() or model.stretch.pushed.any() or model.pushed().any())
-        return not is_free and is_overrun(self.kernels, model.springs, x, state.x, is_pushed)
+        if not len(model.pins) and not model.contact.active:
+            return False
+        excess = excess_of_overrun(self.kernels, model.springs, x, state.x)
+        if not 0.0 < excess <= FREE_EXCESS or self._is_driven:
+            return excess > 0.0
+        return bool(state.pushed.any() or model.stretch.pushed.any() or model.pushed().any())
 
     def _remember(self, duration: float, stop: float) -> None:
         """Take what the next substep is to know of this one into the state."""

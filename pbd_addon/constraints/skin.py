@@ -89,6 +89,7 @@ GRADE = 0.05
 
 
 NOTHING = np.zeros(0)
+"""What is not there yet."""
 
 
 class Weighted(Protocol):
