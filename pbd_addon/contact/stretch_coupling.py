@@ -39,9 +39,9 @@ FREE_EXCESS = 0.2
 """The most of `excess_of_overrun` that is let pass where nothing is driven or pushed: that of one edge at 30 %.
 
 A curtain of 10 000 jittered triangles swings with one to four at 10 to 29 %, which shorter substeps do not improve: its
-frames take 115 ms on average without it, 27 with 0.1 to 0.3. A finely divided monkey that collapses without contact, 1 m
-wide and of cotton, is strained by 76 to 112, 65 to 118, 70 to 110 and 108 to 122 % with 0, 0.1, 0.2 and 0.3 (three
-starts each), in 370, 295, 218 and 212 ms a frame."""
+frames take 115 ms on average without it, 27 with 0.1 to 0.3. A finely divided monkey of cotton, 1 m wide, that
+collapses without contact is strained by 76 to 112, 65 to 118, 70 to 110 and 108 to 122 % with 0, 0.1, 0.2 and 0.3
+(three starts each), in 370, 295, 218 and 212 ms a frame."""
 
 
 def project_together(
