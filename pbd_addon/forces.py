@@ -9,32 +9,32 @@ from .model import Model
 
 
 def decay(model: Model, h: float, second_order: bool) -> tuple[np.ndarray | None, np.ndarray]:
-    """What drag leaves of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
+    """What drag takes of velocities in h [s], (n,), and what damping takes of all but rigid motion, (islands,).
 
     None where there is no drag.
 
     Drag is a force on what has weight, drag · mass · v: the air that a balloon moves only slows the approach, so
-    that every fall ends at g / drag. In first order, what it leaves is exact for any h. In second order it is what ends
+    that every fall ends at g / drag. In first order, what it takes is exact for any h. In second order it is what ends
     a fall at exactly g / drag: all of the force, limited as that of the air, see `air`.
     """
-    taken = -np.expm1(-h * model.damping)
-    if not model.drags:
-        return None, taken
-    rate = h * model.drag * model.gravity_fraction
-    return np.where(rate < 0.5, 1.0 - rate, 0.25 / np.maximum(rate, 0.5)) if second_order else np.exp(-rate), taken
+    damped = -np.expm1(-h * model.damping)
+    if not len(model.drag_rates):
+        return None, damped
+    rate = h * model.drag_rates
+    if not second_order:
+        return -np.expm1(-rate), damped
+    if h * model.drag.max() >= 0.5:
+        rate = np.where(rate < 0.5, rate, 1.0 - 0.25 / np.maximum(rate, 0.5))
+    return rate, damped
 
 
-def slow_down(v: np.ndarray, left: np.ndarray | None, middle: np.ndarray) -> None:
-    """Let still air leave so much of velocities v (3, n), (n,), see `decay`; in second order of those in the `middle`.
+def slow_down(v: np.ndarray, dragged: np.ndarray | None, middle: np.ndarray) -> None:
+    """Let drag take its share (n,), see `decay`, of velocities v (3, n), in place; in second order of the `middle`.
 
     It comes before gravity, or falls would end below g / drag.
     """
-    if left is None:
-        return
-    if middle is v:
-        v *= left
-    else:
-        v -= (1.0 - left) * middle
+    if dragged is not None:
+        v -= dragged * middle
 
 
 def damp(model: Model, x: np.ndarray, v: np.ndarray, taken: np.ndarray, kernels: Kernels) -> None:

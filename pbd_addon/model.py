@@ -232,9 +232,9 @@ class Model(Layout):
         return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, self.rigid, *last)
 
     @functools.cached_property
-    def drags(self) -> bool:
-        """Whether there is drag."""
-        return bool(self.drag.any())
+    def drag_rates(self) -> np.ndarray:
+        """Share of its velocity that drag takes of each particle, (n,) [1/s]; (0,) where there is none."""
+        return self.drag * self.gravity_fraction if self.drag.any() else np.zeros(0)
 
     @property
     def springs(self) -> tuple[DistanceConstraints, ...]:

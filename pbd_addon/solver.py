@@ -236,10 +236,10 @@ class Stepper:
         self, x: np.ndarray, v: np.ndarray, fraction: float, duration: float, slowed: float
     ) -> np.ndarray | None:
         """Let damping, drag and air act on velocities v (3, n), in place; what air changed, as `_blow`."""
-        left, taken = self._decay(slowed)
+        dragged, taken = self._decay(slowed)
         forces.damp(self.model, x, v, taken, self.kernels)
         middle = time_stepping.middle(self.kernels, self._past, self.state.v, v, slowed)
-        forces.slow_down(v, left, middle)
+        forces.slow_down(v, dragged, middle)
         return self._blow(x, v, middle, slowed, fraction + (slowed - duration) / self.dt)
 
     def _predict(

@@ -18,13 +18,16 @@ FEW_BITS = np.dtype(int).itemsize < 8
 """Whether arrays of Python's int have 32 bits, as with NumPy before 2.0 on Windows."""
 
 
-def kernel(*signatures: str) -> Callable[[F], F]:
+def kernel(*signatures: str, in_any_order: bool = False) -> Callable[[F], F]:
     """Compile a function for its signatures, or read it from the cache in NUMBA_CACHE_DIR.
 
     With signatures nothing is compiled later in the middle of a frame; arguments of other types raise a TypeError.
     `f8[:]` in a signature accepts any strides, `f8[::1]` only contiguous arrays.
+
+    in_any_order: Sums over rows may be added in vectors, as NumPy adds them, and so with other last digits.
     """
-    compile_it = numba.njit(list(signatures), cache=True, fastmath=False, boundscheck=False, error_model="numpy")
+    freely = {"reassoc"} if in_any_order else False
+    compile_it = numba.njit(list(signatures), cache=True, fastmath=freely, boundscheck=False, error_model="numpy")
 
     def compiled(function: F) -> F:
         made: F = compile_it(_nameless(function))

@@ -52,23 +52,38 @@ def _solve_inertia(inertia: np.ndarray, momentum: np.ndarray, least: float, spin
                 spin[m] += axes[m, axis] * about / inertia[axis, axis]
 
 
-@kernel("Tuple((f8[:,::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], f8[::1], i8[::1], f8[::1])")
+@helper
+def _end(islands: np.ndarray, start: int, count: int) -> int:
+    """Where the particles that begin at `start` and are of one of `count` islands end."""
+    if count == 1:
+        return len(islands)
+    stop = start
+    while stop < len(islands) and islands[stop] == islands[start]:
+        stop += 1
+    return stop
+
+
+@helper
+def _rows(a: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The three coordinates of some particles."""
+    return a[0, start:stop], a[1, start:stop], a[2, start:stop]
+
+
+@kernel("Tuple((f8[:,::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], f8[::1], i8[::1], f8[::1])", in_any_order=True)
 def island_motion(
     x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    count, n = len(mass), x.shape[1]
+    count, stop = len(mass), 0
     center, velocity = np.zeros((3, count)), np.zeros((3, count))
     inertia, momentum = np.zeros((count, 3, 3)), np.zeros((count, 3))
-    stop = 0
-    while stop < n:
+    while stop < len(islands):
         start, k = stop, islands[stop]
-        while stop < n and islands[stop] == k:
-            stop += 1
+        stop = _end(islands, start, count)
+        m, (x0, x1, x2), (v0, v1, v2) = masses[start:stop], _rows(x, start, stop), _rows(v, start, stop)
         px, py, pz, vx, vy, vz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for i in range(start, stop):
-            m = masses[i]
-            px, py, pz = px + m * x[0, i], py + m * x[1, i], pz + m * x[2, i]
-            vx, vy, vz = vx + m * v[0, i], vy + m * v[1, i], vz + m * v[2, i]
+        for i in range(len(m)):
+            px, py, pz = px + m[i] * x0[i], py + m[i] * x1[i], pz + m[i] * x2[i]
+            vx, vy, vz = vx + m[i] * v0[i], vy + m[i] * v1[i], vz + m[i] * v2[i]
         center[0, k] += px
         center[1, k] += py
         center[2, k] += pz
@@ -80,20 +95,19 @@ def island_motion(
             center[axis, k] /= mass[k]
             velocity[axis, k] /= mass[k]
     stop = 0
-    while stop < n:
+    while stop < len(islands):
         start, k = stop, islands[stop]
+        stop = _end(islands, start, count)
+        m, (x0, x1, x2), (v0, v1, v2) = masses[start:stop], _rows(x, start, stop), _rows(v, start, stop)
         cx, cy, cz = center[0, k], center[1, k], center[2, k]
         xx, yy, zz, xy, yz, zx = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         lx, ly, lz = 0.0, 0.0, 0.0
-        while stop < n and islands[stop] == k:
-            stop += 1
-        for i in range(start, stop):
-            rx, ry, rz = x[0, i] - cx, x[1, i] - cy, x[2, i] - cz
-            mx, my, mz = masses[i] * rx, masses[i] * ry, masses[i] * rz
-            vx, vy, vz = v[0, i], v[1, i], v[2, i]
+        for i in range(len(m)):
+            rx, ry, rz = x0[i] - cx, x1[i] - cy, x2[i] - cz
+            mx, my, mz = m[i] * rx, m[i] * ry, m[i] * rz
             xx, yy, zz = xx + mx * rx, yy + my * ry, zz + mz * rz
             xy, yz, zx = xy + mx * ry, yz + my * rz, zx + mz * rx
-            lx, ly, lz = lx + (my * vz - mz * vy), ly + (mz * vx - mx * vz), lz + (mx * vy - my * vx)
+            lx, ly, lz = lx + (my * v2[i] - mz * v1[i]), ly + (mz * v0[i] - mx * v2[i]), lz + (mx * v1[i] - my * v0[i])
         inertia[k] += np.array([[yy + zz, -xy, -zx], [-xy, zz + xx, -yz], [-zx, -yz, xx + yy]])
         momentum[k] += np.array([lx, ly, lz])
     spin = np.empty((3, count))
@@ -113,21 +127,23 @@ def approach(
     spin: np.ndarray,
     share: np.ndarray,
 ) -> None:
-    n, stop = x.shape[1], 0
-    while stop < n:
+    stop = 0
+    while stop < len(islands):
         start, k = stop, islands[stop]
-        while stop < n and islands[stop] == k:
-            stop += 1
+        stop = _end(islands, start, len(share))
         part = share[k]
         keep = 1.0 - part
+        (x0, x1, x2), (v0, v1, v2) = _rows(x, start, stop), _rows(v, start, stop)
         sx, sy, sz = part * spin[0, k], part * spin[1, k], part * spin[2, k]
         cx, cy, cz = center[0, k], center[1, k], center[2, k]
         tx, ty, tz = part * velocity[0, k], part * velocity[1, k], part * velocity[2, k]
-        for i in range(start, stop):
-            rx, ry, rz = x[0, i] - cx, x[1, i] - cy, x[2, i] - cz
-            v[0, i] = keep * v[0, i] + tx + (sy * rz - sz * ry)
-            v[1, i] = keep * v[1, i] + ty + (sz * rx - sx * rz)
-            v[2, i] = keep * v[2, i] + tz + (sx * ry - sy * rx)
+        # A loop for each coordinate: with three arrays written at once LLVM cannot tell that none is another one.
+        for i in range(len(v0)):
+            v0[i] = keep * v0[i] + tx + (sy * (x2[i] - cz) - sz * (x1[i] - cy))
+        for i in range(len(v1)):
+            v1[i] = keep * v1[i] + ty + (sz * (x0[i] - cx) - sx * (x2[i] - cz))
+        for i in range(len(v2)):
+            v2[i] = keep * v2[i] + tz + (sx * (x1[i] - cy) - sy * (x0[i] - cx))
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i8[::1], f8[:,:], f8[:,:], f8[:,:])")

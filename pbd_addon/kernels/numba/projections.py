@@ -66,6 +66,12 @@ def _before(x: np.ndarray, ends: tuple[Any, ...]) -> float:
 
 
 @helper
+def _way(p: np.ndarray, indices: np.ndarray, row: np.uint64) -> Any:
+    """The way from the second particle to the first."""
+    return load(p, np.uint64(indices[0, row])) - load(p, np.uint64(indices[1, row]))
+
+
+@helper
 def _of(values: np.ndarray, rows: tuple[np.uint64, ...]) -> Any:
     a, b, c, d = rows
     return four(values[a], values[b], values[c], values[d])
@@ -143,13 +149,21 @@ def strained(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit
     for k in range(len(q)):
         i = np.uint64(k)
         store(q, i, vector_of(p[0, i], p[1, i], p[2, i]))
-    usual, off = 1.0 + limit * limit, 2.0 * limit
-    for k in range(len(rest_lengths)):
-        r = np.uint64(k)
-        d = load(q, np.uint64(indices[0, r])) - load(q, np.uint64(indices[1, r]))
-        rest = rest_lengths[r] * rest_lengths[r]
-        found[count] = k
-        count += abs(dot(d, d) - usual * rest) > off * rest
+    usual, off, last = 1.0 + limit * limit, 2.0 * limit, len(rest_lengths) - 1
+    for k in range(0, last + 1, 4):
+        rows = np.uint64(k), np.uint64(min(k + 1, last)), np.uint64(min(k + 2, last)), np.uint64(min(k + 3, last))
+        a, b = _way(q, indices, rows[0]), _way(q, indices, rows[1])
+        c, d = _way(q, indices, rows[2]), _way(q, indices, rows[3])
+        dx, dy, dz, _ = transposed(a, b, c, d)
+        lengths = _of(rest_lengths, rows)
+        rest = lengths * lengths
+        error = dx * dx + dy * dy + dz * dz - usual * rest
+        over = numbers(by_sign(error, error, -1.0 * error) - off * rest)
+        if over[0] > 0.0 or over[1] > 0.0 or over[2] > 0.0 or over[3] > 0.0:
+            for lane, one in enumerate(over):
+                if k + lane <= last:
+                    found[count] = k + lane
+                    count += one > 0.0
     return found[:count].copy()
 
 
