@@ -11,6 +11,7 @@ import pytest
 from meshes import clamped_strip, grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import PlateConstraints, plate
+from pbd_addon.constraints.plate_blocks import block_entries
 from pbd_addon.kernels import available, numpy as numpy_kernels
 
 DT = 1 / 24
@@ -183,6 +184,19 @@ def test_a_body_too_large_for_a_plate_is_told_to_be_too_soft(monkeypatch):
     assert plates_of(simulation) is None
     assert (advice.kind, advice.substeps) == ("bend", 0)
     assert advice.short > 0.9
+
+
+def test_what_is_folded_at_rest_may_be_only_a_fraction_as_large(monkeypatch):
+    """It is solved several times in a substep: a fine monkey took more than 20 s a frame."""
+    flat, faces, pins = clamped_strip(20, 0.1, "quads")
+    rolled = np.column_stack([0.05 * np.sin(flat[:, 0] / 0.05), flat[:, 1], 0.05 * np.cos(flat[:, 0] / 0.05)])
+    bodies = [Body(vertices, faces, Material.preset("Paper"), pins=pins) for vertices in (flat, rolled)]
+    entries = block_entries(
+        plates_of(Simulation(bodies[:1], kernels="numpy")).sheets[0].levels, bodies[0].mesh.triangles
+    )
+    for most, is_plate in ((entries, [True, False]), (plate.MOST_TURNS * entries, [True, True])):
+        monkeypatch.setattr(plate, "MOST_ENTRIES", most)
+        assert plates_of(Simulation(bodies, kernels="numpy")).stiff.tolist() == is_plate
 
 
 @pytest.mark.parametrize("order", [1, 2])

@@ -30,7 +30,9 @@ USUAL_FRAME = 1.0 / 24.0
 
 MOST_ENTRIES = 24_000_000
 """Larger systems use hinges, whose residual shows how soft they are. A square of 144 x 144 vertices has this many: 190
-MB for the factors, as much for the matrix, and, extrapolated from 16 ms at 100 x 100, about 50 ms in every substep."""
+MB for the factors, as much for the matrix, and, extrapolated from 16 ms at 100 x 100, about 50 ms in every substep. Where
+the rest shape is folded, the limit is lower by `MOST_TURNS`: a monkey of 8000 vertices and 0.3 m, held at its top, has 10
+million, and took more than 20 s a frame."""
 
 CLAMP = 1e4
 """Factor on the stiffness of triangles whose corners are all pinned: the sheet next to them is clamped, not hinged."""
@@ -220,7 +222,8 @@ class PlateConstraints(Constraints):
             factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
             masses, bend = inertia[part], material.bend
             stiff = settings.method != "PBD" and is_stiff(sheet, bend, masses, factors, settings.substeps)
-            if not stiff or block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
+            solves = MOST_TURNS if material.bend_yield or is_folded(sheet) else 1
+            if not stiff or solves * block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
                 continue
             old = before.get(number)
             if (
@@ -300,6 +303,13 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
     h = USUAL_FRAME / substeps
     bend *= 1.0 + (np.asarray(sheet.creases.factors) - 1.0).sum() / (1.5 * len(sheet.triangles))
     return bool(h**2 * bend * factors[moving].mean() > STIFF * density * square**2)
+
+
+def is_folded(sheet: Sheet) -> bool:
+    """Whether the rest shape is not flat, or rest angles are not 0."""
+    arms = sheet.rest - sheet.rest.mean(axis=0)
+    extents = np.linalg.eigvalsh(arms.T @ arms)
+    return bool(np.any(sheet.creases.angles) or (sheet.keeps_angles and extents[0] > FLAT**2 * extents[1]))
 
 
 def _same_hinges(hinges: np.ndarray, known: np.ndarray) -> np.ndarray:
