@@ -98,7 +98,7 @@ def of_a_frame(simulation: Simulation, dt: float, frames: int = 5) -> dict[str, 
         watched: list[tuple[Any, str, str]] = [
             (constraints, name, constraints.name)
             for constraints in simulation.constraints
-            for name in ("begin_substep", "project", "apply_friction")
+            for name in ("begin_substep", "project", "end_substep")
         ]
         watched += [(AirOfFrame, "blow", AIR), (forces, "damp", "damping")]
         for owner, name, label in watched:

@@ -51,7 +51,7 @@ class StepReport:
         residuals: Fraction of the deformation of each elastic kind, by name, that no force accounts for, in [0, 1]: 0
             is converged; at 0.5 cloth is about half as stiff as its material (`Constraints.residual`).
         advice: The worst residual that shows, and what helps; or None.
-        no_room: Whether closed colliders left cloth no place in the frame, or go through it.
+        no_room: Whether closed colliders pinched cloth in the frame, go through it, or overlap around it.
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile, rounded up to the strain of an edge.
         strain_max: Its maximum.
@@ -115,5 +115,5 @@ def make_report(
     residuals = {constraints.name: residual.short for constraints, residual in found}
     return StepReport(
         seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds),
-        reason, residuals, advise(found, substeps), contact.has_no_room,
+        reason, residuals, advise(found, substeps), contact.has_pinched,
     )  # fmt: skip

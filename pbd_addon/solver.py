@@ -18,7 +18,7 @@ import numpy as np
 from . import adaptive, dynamic_mesh, forces, gas, plasticity, sewing, tearing, time_stepping
 from .air import AirOfFrame
 from .constraints.distance import AGAIN
-from .contact.stretch_coupling import FREE_EXCESS, excess_of_overrun, project_together
+from .contact.stretch_coupling import FREE_EXCESS, couple_stretch_and_contact, excess_of_overrun
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
@@ -31,8 +31,8 @@ RUNAWAY_SPEED = 1e4
 RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
 
-NO_ROOM_RETRIES = 2
-"""How often a substep is cut in halves because colliders left cloth no place."""
+PINCHED_RETRIES = 2
+"""How often a substep is cut in halves because colliders pinch cloth."""
 
 OVERRUN_RETRIES = 3
 """How often a substep is cut in halves because it overstretched an edge.
@@ -153,7 +153,7 @@ class Stepper:
                     self.watch.resume()
             if not self.second_order:
                 self.advance(start, stop, self.h)
-            elif not self._look_ahead(stop, float(durations[k]), float(slowed[k])):
+            elif not self._try_second_order(stop, float(durations[k]), float(slowed[k])):
                 return False
             if stop < 1.0:
                 try:
@@ -164,7 +164,7 @@ class Stepper:
                 self.watch.resume()
         return True
 
-    def _look_ahead(self, stop: float, duration: float, slowed: float) -> bool:
+    def _try_second_order(self, stop: float, duration: float, slowed: float) -> bool:
         """One substep of second order, as `substep`, to `stop`; whether nothing but smooth forces acted."""
         x, v = self.state.x, self.state.v
         self.substep(stop, self.h, duration, slowed)
@@ -177,14 +177,15 @@ class Stepper:
             return True
         return False
 
-    def substep(self, fraction: float, h: float, duration: float, slowed: float, together: bool = True) -> None:
-        """Step the state by `duration` seconds of the effective length h, to `fraction` of the frame.
+    def substep(self, fraction: float, h: float, duration: float, slowed: float, couple_stretch: bool = True) -> None:
+        """Step the state by `duration` seconds, to `fraction` of the frame.
 
+        h: What BDF2 steps with, see `time_stepping`; the duration itself in first order.
         slowed: Seconds for which damping, drag and air act, see `time_stepping.slowed_for`.
-        together: Stretch and contact in turn.
+        couple_stretch: Whether stretch and contact are projected in turn.
         """
         model, state, kernels, watch = self.model, self.state, self.kernels, self.watch
-        moved = model.outer or model.welds.active  # they move x along
+        moved = model.outer or model.welds.active  # their `end_substep` changes x: no velocity comes of that
         x, v = state.x.copy() if moved else state.x, state.v.copy() if slowed else state.v
         if self._rest is not None:
             self._rest.reach(fraction)
@@ -203,12 +204,12 @@ class Stepper:
             watch.lap(constraints.name)
         for _ in range(self.settings.iterations):  #                                 (9)
             self._project(p, x, start)
-        if together and model.contact.active:
-            can_tear = len(state.joined) > 0
-            project_together(kernels, model.contact, model.springs, model.seams, p, x, can_tear)  # (10), of both
+        if couple_stretch and model.contact.active:
+            can_tear = len(state.joined) > 0  #                                      (10), of both
+            couple_stretch_and_contact(kernels, model.contact, model.springs, model.seams, p, x, can_tear)
             watch.lap(model.contact.name)
         for constraints in model.outer:
-            constraints.apply_friction(kernels, p, x)  #                             (16)
+            constraints.end_substep(kernels, p, x)  #                                (16), then the crossing guard
             watch.lap(constraints.name)
         model.welds.unite(p, x)
         v, self._sound = kernels.velocities(p, start, h, RUNAWAY_SPEED)  #           (13)
@@ -218,13 +219,13 @@ class Stepper:
     def _project(self, p: np.ndarray, x: np.ndarray, start: np.ndarray) -> None:
         """Project all constraints once, p (3, n) in place; x, start (3, n): see `_predict`."""
         model, kernels = self.model, self.kernels
-        meetings = (*model.plane_constraints, model.contact)
+        contacts = (*model.plane_constraints, model.contact)
         for _, kinds in itertools.groupby(model.sequence, lambda kind: id(kind.inverse_masses)):
             first, *others = kinds
             w = first.inverse_masses
             q = p if w is None else kernels.pack(p, w)
             for constraints in (first, *others):
-                before = x if constraints in meetings else start
+                before = x if constraints in contacts else start
                 constraints.project(kernels, q, before)  #                           (10), of contact (8)
                 if constraints is model.volume:
                     model.skin.end_pass(kernels, p, x)
@@ -330,25 +331,25 @@ class Stepper:
 
         The next one begins with parts twice as long as the last ones of this, which saves most that would be discarded.
         """
-        done, together, self._halvings = 0.0, True, max(self._halvings - 1, 0)
+        done, couple_stretch, self._halvings = 0.0, True, max(self._halvings - 1, 0)
         while done < 1.0:
             part = 0.5**self._halvings
             begin = start + done * (stop - start)
             end = start + (done + part) * (stop - start) if done + part < 1.0 else stop
-            if self._try(begin, end, part * h, together):
+            if self._try(begin, end, part * h, couple_stretch):
                 done += part
                 continue
             self._halvings += 1
-            together &= self.model.contact.is_crossing_free  # where there is no place, cloth would be thrown to and fro
+            couple_stretch &= self.model.contact.is_crossing_free  # it would throw pinched cloth to and fro
 
-    def _try(self, start: float, stop: float, h: float, together: bool) -> bool:
+    def _try(self, start: float, stop: float, h: float, couple_stretch: bool) -> bool:
         """One substep, unless its result is unsound: then the state stays as it is."""
         model, state = self.model, self.state
         before = state.x, state.v
-        model.contact.is_final = self._halvings >= NO_ROOM_RETRIES
-        self.substep(stop, h, h, h, together)
+        model.contact.keeps_unresolved = self._halvings >= PINCHED_RETRIES
+        self.substep(stop, h, h, h, couple_stretch)
         if not model.contact.is_crossing_free:
-            fits = model.contact.is_final
+            fits = model.contact.keeps_unresolved
         else:
             fits = self._halvings >= OVERRUN_RETRIES or not self._is_overrun(before[0])
         if self._sound and fits:

@@ -92,8 +92,8 @@ def test_nothing_gives_way_in_a_substep_that_is_tried_again(monkeypatch, kernels
     scene = Pinched(False, kernels)
     for place in PATH[:3]:
         scene.step(place)
-    assert {count for is_final, fits, count in calls if not is_final and not fits} == {1}
-    assert max(count for is_final, fits, count in calls if is_final) > 1
+    assert {count for keeps_unresolved, fits, count in calls if not keeps_unresolved and not fits} == {1}
+    assert max(count for keeps_unresolved, fits, count in calls if keeps_unresolved) > 1
 
 
 @pytest.mark.parametrize("one_mesh", [True, False], ids=["one mesh", "two colliders"])

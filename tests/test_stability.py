@@ -35,7 +35,7 @@ class Fragile(Constraints):
         if self.h > self.limit * (1.0 + 1e-9) and len(self.tried) > self.after:
             p[1, self.particle] = self.value
 
-    def apply_friction(self, kernels, p, x) -> None:
+    def end_substep(self, kernels, p, x) -> None:
         pass
 
 

@@ -189,10 +189,11 @@ class Constraints:
         """
         raise NotImplementedError
 
-    def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        """Apply friction to p (3, n) after the last iteration; most kinds have none.
+    def end_substep(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        """Finish a substep after the last iteration: friction, and for contact restitution and the crossing guard.
 
-        Where an overlap was resolved, x (3, n) moves along, so that it adds no velocity.
+        Most kinds do nothing. p (3, n) is changed in place. Where an overlap was resolved, x (3, n) is shifted by as
+        much, so that it adds no velocity.
         """
 
     def pushing(self) -> np.ndarray:

@@ -178,7 +178,7 @@ class PlaneConstraints(Constraints):
         """Distance of the particles `which` (k,) from the plane before the substep, (k,) [m]."""
         return np.asarray(self.normal @ (x.take(self.particles[which], axis=1) - (self.point - self.motion)[:, None]))
 
-    def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+    def end_substep(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         hit = np.flatnonzero(self.multipliers > 0.0)
         if not len(hit):
             return

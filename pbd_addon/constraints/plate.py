@@ -30,9 +30,10 @@ USUAL_FRAME = 1.0 / 24.0
 
 MOST_ENTRIES = 24_000_000
 """Larger systems use hinges, whose residual shows how soft they are. A square of 144 x 144 vertices has this many: 190
-MB for the factors, as much for the matrix, and, extrapolated from 16 ms at 100 x 100, about 50 ms in every substep. Where
-the rest shape is folded, the limit is lower by `MOST_TURNS`: a monkey of 8000 vertices and 0.3 m, held at its top, has 10
-million, and took more than 20 s a frame."""
+MB for the factors, as much for the matrix, and, extrapolated from 16 ms at 100 x 100, about 50 ms in every substep.
+
+Where the rest shape is folded, the limit is lower by `MOST_TURNS`: a monkey of 8000 vertices and 0.3 m, held at its
+top, has 10 million, and took more than 20 s a frame."""
 
 CLAMP = 1e4
 """Factor on the stiffness of triangles whose corners are all pinned: the sheet next to them is clamped, not hinged."""

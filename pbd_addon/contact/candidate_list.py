@@ -20,7 +20,7 @@ from .surface import Surface
 LATE_SHARE = 0.02
 """Up to this share of the vertices of a surface are queried again alone, rather than all of it."""
 
-FINAL_MARGIN = 0.4
+GUARD_MARGIN = 0.4
 """Share of the smallest kept distance by which vertices may be beyond their margins where only the guard follows."""
 
 
@@ -36,7 +36,7 @@ class CandidateList:
     Attributes:
         pairs: Which surfaces meet.
         rows: Their candidates.
-        final_margin: By how much vertices may be beyond their margins where only the guard follows [m].
+        guard_margin: By how much vertices may be beyond their margins where only the guard follows [m].
         is_still: Which obstacles do not move in the frame.
         query_seconds: Wall time of all queries since it was set to 0 [s].
     """
@@ -53,7 +53,7 @@ class CandidateList:
         self._seam_neighbors, self._penetration = seam_neighbors, penetration
         self.pairs: list[SurfacePair] = []
         self.rows = no_candidates()
-        self.final_margin = 0.0
+        self.guard_margin = 0.0
         self.is_still = [False] * len(self._obstacles)
         self.query_seconds = 0.0
 
@@ -68,7 +68,7 @@ class CandidateList:
         if is_new:
             self.pairs, self.rows = pairs, no_candidates()
             self._penetration.is_known = False
-        self.final_margin = FINAL_MARGIN * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
+        self.guard_margin = GUARD_MARGIN * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
         return is_new
 
     def set_still(self, is_still: list[bool]) -> None:
@@ -98,18 +98,18 @@ class CandidateList:
         """Particles of each obstacle that moves in the frame."""
         return [obstacle.part for obstacle, still in zip(self._obstacles, self.is_still) if not still]
 
-    def update(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, final: bool) -> bool:
+    def update(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, before_guard: bool = False) -> bool:
         """Query where motion bounds or height fields are violated; whether the candidates have changed.
 
         Args:
             kernels: Module of kernels.
             p: Positions after the substep, (3, N) [m].
             x: Positions before it, (3, N) [m].
-            final: Whether only the crossing guard follows. What a query leaves out is farther apart than the distance,
-                so that there is room to be beyond the margins without crossing.
+            before_guard: Whether only the crossing guard follows. What a query leaves out is farther apart than the
+                distance, so that there is room to be beyond the margins without crossing.
         """
         is_late = np.zeros(p.shape[1], bool)
-        expired = {surface for surface in self._surfaces if self._has_expired(kernels, p, surface, final, is_late)}
+        expired = {one for one in self._surfaces if self._has_expired(kernels, p, one, before_guard, is_late)}
         lost: dict[SurfacePair, np.ndarray] = {}
         for pair in self.pairs:
             if pair.one is not pair.other or pair.points_only:
@@ -117,7 +117,7 @@ class CandidateList:
             if not pair.one.motion_bound.is_set or not pair.height_fields.are_known:
                 pair.height_fields.forget()
                 pair.height_fields.find(kernels, p)
-            elif not final and not pair.height_fields.hold(kernels, p):
+            elif not before_guard and not pair.height_fields.hold(kernels, p):
                 lost[pair] = pair.height_fields.renew(kernels, p)
         for surface in expired:
             surface.motion_bound.predict(x, p)
@@ -154,7 +154,7 @@ class CandidateList:
             if surface not in self._obstacles:
                 deviation = bound.deviation(kernels, p)
                 if bound.holds_as_a_whole(deviation):
-                    violating[bound.violations(deviation, 1.01 * self.final_margin) + bound.part.start] = True
+                    violating[bound.violations(deviation, 1.01 * self.guard_margin) + bound.part.start] = True
                 else:
                     violating[surface.part] = True
         for pair in self.pairs:
@@ -170,7 +170,9 @@ class CandidateList:
             candidates = candidates.take(parts)
         return self._penetration.filter(self._seam_neighbors.bring_closer(candidates))
 
-    def _has_expired(self, kernels: Kernels, p: np.ndarray, surface: Surface, final: bool, is_late: np.ndarray) -> bool:
+    def _has_expired(
+        self, kernels: Kernels, p: np.ndarray, surface: Surface, before_guard: bool, is_late: np.ndarray
+    ) -> bool:
         """Whether a surface needs a new bound; few vertices outside of theirs are late instead, (N,) bool."""
         bound, is_collider = surface.motion_bound, surface in self._obstacles
         if is_collider and bound.is_set and self.is_still[self._obstacles.index(surface)]:
@@ -178,11 +180,11 @@ class CandidateList:
         if not bound.is_set:
             return True
         deviation = bound.deviation(kernels, p)
-        if not final:
+        if not before_guard:
             bound.observe(deviation)  # where the bound has run out too, or one of one substep would never grow
         if not bound.is_valid or not bound.holds_as_a_whole(deviation):
             return True
-        outside = bound.violations(deviation, self.final_margin if final else 0.0)
+        outside = bound.violations(deviation, self.guard_margin if before_guard else 0.0)
         if is_collider or len(outside) > LATE_SHARE * len(surface.vertices):
             return len(outside) > 0
         bound.widen(outside, deviation)

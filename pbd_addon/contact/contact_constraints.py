@@ -56,7 +56,7 @@ class ContactConstraints(Constraints):
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
-        is_final: Whether a substep counts even if it does not; else it will be tried again in halves.
+        keeps_unresolved: Whether a substep counts even if it does not; else it will be tried again in halves.
         unprojected: Positions before contact was projected, (3, n) [m]; None where nothing touches.
         candidate_list: Candidates of all pairs of surfaces.
     """
@@ -113,7 +113,7 @@ class ContactConstraints(Constraints):
         else:
             self.candidate_list.invalidate()
         self._fraction = self._start = fraction
-        self.penetration.is_squeezed = False
+        self.penetration.has_unresolved = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -179,18 +179,18 @@ class ContactConstraints(Constraints):
 
     @property
     def penetrated(self) -> np.ndarray:
-        """Which closed colliders are around or through which bodies, or left them no place, (bodies, colliders) bool.
+        """Which closed colliders are around or through bodies, or may have pinched them, (bodies, colliders) bool.
 
         Besides the places, detection depends on nothing else: what a collider went through must not meet it.
         """
         found = np.zeros((len(self.surfaces), len(self.colliders)), bool)
-        for pair in self._solid_pairs() if self.penetration.is_squeezed else self.penetration.penetrated:
+        for pair in self._solid_pairs() if self.penetration.has_unresolved else self.penetration.penetrated_pairs:
             found[self._place_of(pair)] = True
         return found
 
     @property
-    def has_no_room(self) -> bool:
-        """Whether closed colliders left cloth no place in the frame, go through it, or overlap around it."""
+    def has_pinched(self) -> bool:
+        """Whether closed colliders pinched cloth in the frame, go through it, or overlap around it."""
         return self._was_pinched or self.is_pinched or self.penetration.has_no_way_out
 
     def begin_frame(
@@ -213,14 +213,14 @@ class ContactConstraints(Constraints):
                 surface.restore_prediction_error(errors)
         self.candidate_list.query_seconds = 0.0
         self._touched = np.zeros((2, self.n), bool)
-        self._was_pinched = self.is_final = False
+        self._was_pinched = self.keeps_unresolved = False
         if not self.active:
             return
         self._read_colliders()
         if self.penetration.is_due:
             self._x[:, : self.n] = x
-            may_hook = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
-            yield from self.penetration.detect(kernels, self._x, self._w, self.pairs, may_hook)
+            may_be_pierced = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
+            yield from self.penetration.detect(kernels, self._x, self._w, self.pairs, may_be_pierced)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
@@ -243,7 +243,7 @@ class ContactConstraints(Constraints):
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
             self._was_pinched = True
             finish(self.penetration.detect(kernels, self._x, self._w, self.pairs, self._solid_pairs()))
-        if self.candidate_list.update(kernels, self._p, self._x, False) or self._is_first_pass:
+        if self.candidate_list.update(kernels, self._p, self._x) or self._is_first_pass:
             self._rounds.append(self._contacts)
             self._find(kernels)
             self._is_first_pass = False
@@ -296,7 +296,11 @@ class ContactConstraints(Constraints):
         if self.rigid.active and len(self.penetration.exiting):
             self.rigid.project(kernels, self._p, self._x)
 
-    def apply_friction(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+    def end_substep(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        """Apply friction and restitution, query once more, and run the crossing guard; x (3, n) is changed as well.
+
+        It is shifted by what depenetration moved, so that no velocity comes of that.
+        """
         if not self.candidate_list.rows.size or not np.isfinite(p).all():
             return
         self.welds.unite(p)
@@ -309,16 +313,18 @@ class ContactConstraints(Constraints):
             least_approach = 2.0 * self._gravity * self.h**2  # what lies still has fallen for one substep
             apply_friction_and_restitution(
                 kernels, self._contacts, self._coefficients, self._p, self._x, self._w, least_approach,
-                self.penetration.led, self.rigid,
+                self.penetration.exiting_pairs, self.rigid,
             )  # fmt: skip
-        self.candidate_list.update(kernels, self._p, self._x, True)
+        self.candidate_list.update(kernels, self._p, self._x, before_guard=True)
         pieces, guarded = self._pieces, self._w.copy() if self._pieces else self._w
         for piece in pieces:
             guarded[piece] = 0.0  # as colliders: nothing that is clamped keeps its shape
-        self.is_crossing_free = guard(kernels, self.candidate_list, self._p, self._x, guarded, pieces, self.is_final)
-        if pieces and not self.is_final:
+        self.is_crossing_free = guard(
+            kernels, self.candidate_list, self._p, self._x, guarded, pieces, self.keeps_unresolved
+        )
+        if pieces and not self.keeps_unresolved:
             self.is_crossing_free &= self._solids_are_apart(kernels, guarded == 0.0)
-        self.penetration.is_squeezed |= not self.is_crossing_free
+        self.penetration.has_unresolved |= not self.is_crossing_free
         p[:] = self._p[:, : self.n]
         self.welds.follow(p)
         if pushes:
@@ -436,8 +442,8 @@ class ContactConstraints(Constraints):
 
     @property
     def is_pinched(self) -> bool:
-        """Whether closed colliders left cloth no place."""
-        return self.penetration.is_squeezed and bool(self._solid_pairs())
+        """Whether closed colliders pinched cloth: a substep was kept in which something would cross."""
+        return self.penetration.has_unresolved and bool(self._solid_pairs())
 
     def _note_touches(self) -> None:
         hit = self._contacts.rows.particles[:, self._contacts.pushing]

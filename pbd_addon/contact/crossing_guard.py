@@ -11,7 +11,7 @@ of a time of impact for each pair as in continuous collision detection (Provot 1
 replaces their rigid impact zones: it needs no root finding and always ends, but what it clamps is stretched.
 
 Particles that an advected one would meet are advected as well. What one affine motion advects keeps its order, so that
-cloth that is squeezed between the parts of one rotating body always has a place.
+cloth between the parts of one rotating body is never pinched.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def guard_crossings(
     near: np.ndarray,
     w: np.ndarray,
     groups: RigidGroups,
-    stays: np.ndarray,
+    ignores_moving: np.ndarray,
 ) -> np.ndarray:
     """Shorten the displacements x -> p (3, N) of particles that would make a candidate cross; in place.
 
@@ -103,14 +103,14 @@ def guard_crossings(
         near: Those of them that are not known to be apart at p, (k,) int.
         w: Inverse masses, (N,); colliders have 0.
         groups: Which colliders move together.
-        stays: Particles that nothing takes along, (N,) bool.
+        ignores_moving: Particles that collide with no moving collider, (N,) bool.
 
     Returns:
-        Particles that may cross something, (k,) int: colliders that squeeze cloth between them can leave it no place.
+        Particles that may cross something, (k,) int: where colliders pinch cloth, nothing can keep it from that.
     """
     never = candidates.is_exit | (candidates.kind == POINTS)
-    done, safe = never.copy(), _SafePositions(p, x, w, groups, stays)
-    without_place, is_lost = np.zeros(p.shape[1], bool), np.zeros(candidates.size, bool)
+    done, safe = never.copy(), _SafePositions(p, x, w, groups, ignores_moving)
+    may_cross, is_lost = np.zeros(p.shape[1], bool), np.zeros(candidates.size, bool)
     nothing_moves = not groups.number.any()
     todo = near[~done[near]]
     for number in range(MAX_ROUNDS):
@@ -127,7 +127,7 @@ def guard_crossings(
         some = candidates.take(unresolved)
         before = p.copy()
         found, is_lost[unresolved] = safe.clamp(kernels, p, some)
-        without_place[found] = True
+        may_cross[found] = True
         if number >= CLAMP_ROUNDS:
             ids = np.unique(some.particles)
             p[:, ids] = safe.positions[:, ids]
@@ -137,8 +137,8 @@ def guard_crossings(
     lost = candidates.take(np.append(todo, np.flatnonzero(is_lost)))
     planes = kernels.closest_points(x, lost.particles, lost.kind)[2]
     crossed = kernels.clearances(p, lost.particles, planes, lost.kind) <= 0.0
-    without_place[lost.particles[:, crossed]] = True
-    return np.flatnonzero(without_place & (w > 0.0))
+    may_cross[lost.particles[:, crossed]] = True
+    return np.flatnonzero(may_cross & (w > 0.0))
 
 
 def _unresolved(
@@ -165,11 +165,13 @@ class _SafePositions:
         positions: (3, N) [m].
     """
 
-    def __init__(self, p: np.ndarray, x: np.ndarray, w: np.ndarray, groups: RigidGroups, stays: np.ndarray) -> None:
+    def __init__(
+        self, p: np.ndarray, x: np.ndarray, w: np.ndarray, groups: RigidGroups, ignores_moving: np.ndarray
+    ) -> None:
         self._x, self._free = x, w > 0.0
         self.positions = np.where(self._free, x, p)
         self._group, self._gradients = groups.number.copy(), groups.displacement_gradients
-        self._is_left = self._free & ~stays  # not advected yet
+        self._can_advect = self._free & ~ignores_moving  # not advected yet
 
     def advect(self, kernels: Kernels, rows: Candidates) -> np.ndarray:
         """Move the safe positions of what colliders take along, or else of what advected ones would cross; once.
@@ -177,31 +179,31 @@ class _SafePositions:
         Returns:
             Whose safe positions were moved by this call, (N,) bool.
         """
-        advected = np.zeros(len(self._is_left), bool)
-        uneven = (self._group.take(rows.particles) != 0).any(axis=0) & self._is_left.take(rows.particles).any(axis=0)
+        advected = np.zeros(len(self._can_advect), bool)
+        uneven = (self._group.take(rows.particles) != 0).any(axis=0) & self._can_advect.take(rows.particles).any(axis=0)
         if not uneven.any():
             return advected
         free, moves, first = self._free.take(rows.particles), self._group.take(rows.particles) != 0, _is_first(rows)
-        led = ~free.any(axis=0, where=first) | ~free.any(axis=0, where=~first)
-        leading, moved = ~free & led, (moves & ~free & led).any(axis=0)
-        if not (self._is_left.take(rows.particles) & moved).any():
-            crossed = np.flatnonzero(uneven & ~led)
+        has_collider_side = ~free.any(axis=0, where=first) | ~free.any(axis=0, where=~first)
+        leading, moved = ~free & has_collider_side, (moves & ~free & has_collider_side).any(axis=0)
+        if not (self._can_advect.take(rows.particles) & moved).any():
+            crossed = np.flatnonzero(uneven & ~has_collider_side)
             crossed = crossed[self._planes(kernels, rows.take(crossed))[1] <= 0.0]
             moved[:] = False
             moved[crossed] = True
             leading = moves & moved
         advected[rows.particles[:, moved]] = True
-        advected &= self._is_left
+        advected &= self._can_advect
         # Colliders that stand still have a say too.
         taking_part = np.flatnonzero(leading.any(axis=0) & advected.take(rows.particles).any(axis=0))
         self._move(advected, rows.take(taking_part), leading[:, taking_part])
-        self._is_left &= ~advected
+        self._can_advect &= ~advected
         return advected
 
     def _move(self, advected: np.ndarray, rows: Candidates, leading: np.ndarray) -> None:
         """Move safe positions (N,) bool as the leading particles (4, m) bool of their rows move: the mean of rows."""
         ids = rows.particles
-        led = advected.take(ids)
+        is_advected = advected.take(ids)
         weight = (np.abs(rows.weights) + 1e-9) * leading
         weight /= weight.sum(axis=0)
         group = self._group.take(ids)
@@ -211,11 +213,11 @@ class _SafePositions:
         displacement = np.einsum("ijm,jm->im", self.positions.take(ids, axis=1) - q, weight)
         off = q - np.einsum("ijm,jm->im", q, weight)[:, None]
         displacements = displacement[:, None] + np.einsum("mik,kjm->ijm", self._gradients[np.maximum(one, 0)], off)
-        count = np.bincount(ids[led], minlength=len(advected))[advected]
+        count = np.bincount(ids[is_advected], minlength=len(advected))[advected]
         for axis in range(3):
-            total = np.bincount(ids[led], displacements[axis][led], len(advected))[advected]
+            total = np.bincount(ids[is_advected], displacements[axis][is_advected], len(advected))[advected]
             self.positions[axis, advected] = self._x[axis, advected] + total / count
-        of, theirs = ids[led], np.broadcast_to(one, ids.shape)[led]
+        of, theirs = ids[is_advected], np.broadcast_to(one, ids.shape)[is_advected]
         self._group[of] = theirs
         self._group[of[self._group[of] != theirs]] = UNGROUPED
 
@@ -223,8 +225,8 @@ class _SafePositions:
         """Lay planes between safe positions and clamp the particles of rows there.
 
         Returns:
-            Particles without a place, (k,) int, and rows whose safe positions may have crossed, (m,) bool: the way to
-            them is none into safety.
+            Particles that may cross something, (k,) int, and rows whose safe positions may have crossed, (m,) bool: the
+            way to them is none into safety.
         """
         normals, gap = self._planes(kernels, rows)
         before = kernels.heights(self.positions, rows.particles, normals)

@@ -52,7 +52,7 @@ def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
     parts = [nearest]
     for number in torn:
         members = np.flatnonzero(piece == number)
-        together = _together(x, pair, vertices[members], nearest.normals[:, members])
+        together = _common_exits(x, pair, vertices[members], nearest.normals[:, members])
         if together.size:
             piece[members] = -1
             parts.append(together)
@@ -76,7 +76,7 @@ def limit_speed(exits: Candidates, p: np.ndarray, x: np.ndarray, h: float) -> No
 def without_opposed(exits: Candidates) -> Candidates:
     """Exit contacts without those of particles between solids that overlap: each would lead into the other solid.
 
-    These have no place; they stay between the solids until one of them leaves.
+    They stay between the solids until one of them leaves.
     """
     particles, normals = exits.particles[0], exits.normals
     count = np.bincount(particles)
@@ -85,7 +85,7 @@ def without_opposed(exits: Candidates) -> Candidates:
     return exits.take(np.flatnonzero(~is_opposed[particles]))
 
 
-def _together(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normals: np.ndarray) -> Candidates:
+def _common_exits(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normals: np.ndarray) -> Candidates:
     """Contacts that lead the particles `vertices` (k,) one way, the one on which the last of them is out soonest.
 
     normals: to their nearest faces, (3, k). The ways tried are the axes, those of the piece, and the mean normal.

@@ -75,7 +75,7 @@ def apply_friction_and_restitution(
     x: np.ndarray,
     w: np.ndarray,
     least_approach: float,
-    led: Sequence[int],
+    frictionless: Sequence[int],
     rigid: RigidConstraints,
 ) -> None:
     """Friction and restitution of all contacts that push; in place.
@@ -90,14 +90,14 @@ def apply_friction_and_restitution(
         p: Positions after the substep, (3, N) [m]; changed.
         x: Positions before it, (3, N) [m].
         w: Inverse masses, (N,).
-        led: Numbers of pairs without friction: what is led out of a collider does not stick to it.
+        frictionless: Numbers of pairs without friction: what is led out of a collider does not stick to it.
         rigid: Which particles are rigid.
         least_approach: Slower approaches do not bounce [m per substep].
     """
     pushing = contacts.pushing
     rows, multipliers = contacts.rows.take(pushing), np.maximum(contacts.multipliers, contacts.earlier)[pushing]
-    if led:
-        multipliers[np.isin(rows.pair, led)] = 0.0
+    if frictionless:
+        multipliers[np.isin(rows.pair, frictionless)] = 0.0
     passes = ContactPasses(rigid, p, rows.particles, rows.weights, rows.normals, w.take(rows.particles))
     static, sliding = coefficients.friction(rows)
     passes.apply_friction(kernels, p, x, static, sliding, multipliers, FRICTION_PASSES)

@@ -1,4 +1,4 @@
-"""Rounds of the crossing guard: what it clamps can cross other things in turn, and what has no place gives way."""
+"""Rounds of the crossing guard: what it clamps can cross other things in turn, and colliders pass pinched cloth."""
 
 from __future__ import annotations
 
@@ -16,91 +16,93 @@ MAX_GUARD_ROUNDS = 4
 """Rounds of clamping and querying again, since clamped particles leave their motion bounds."""
 
 MAX_LAYERS = 20
-"""Rounds in which cloth without a place gives way, layer by layer from the collider that stands still."""
+"""Rounds in which pinched cloth stops colliding with moving colliders, layer by layer from the one that stands."""
 
 ROUNDING = 1e-6
-"""Share of the final margin by which particles may be outside of a box around their motion."""
+"""Share of the guard margin by which particles may be outside of a box around their motion."""
 
 
 def guard(
     kernels: Kernels,
-    found: CandidateList,
+    candidate_list: CandidateList,
     p: np.ndarray,
     x: np.ndarray,
     w: np.ndarray,
     pieces: Sequence[np.ndarray],
-    is_final: bool,
+    keeps_unresolved: bool,
 ) -> bool:
-    """Keep everything from crossing, in place; what colliders leave no place, those that move may go through.
+    """Keep everything from crossing, in place.
 
-    They alone: cloth that has no place crosses neither cloth nor what stands still.
+    Only moving colliders may pass through cloth, and only where it is pinched and `keeps_unresolved`; such cloth still
+    crosses neither cloth nor what stands still.
 
     Args:
         kernels: Module of kernels.
-        found: The candidates, updated.
+        candidate_list: The candidates, updated.
         p: Positions after the substep, (3, N) [m]; changed.
         x: Positions before it, (3, N) [m], free of crossings.
         w: Inverse masses, (N,); colliders and rigid pieces have 0.
         pieces: Particles of each rigid piece, (k,) int each.
-        is_final: Whether the result counts even where something has no place: else nothing has to give way.
+        keeps_unresolved: Whether the substep is kept even if something crosses; otherwise it is repeated in halves.
 
     Returns:
-        Whether everything has a place.
+        Whether nothing crosses, and no collider had to pass.
     """
     start, moves = p.copy(), np.zeros(p.shape[1], bool)
-    parts: list[slice | np.ndarray] = [*found.moving_parts, *pieces]
+    parts: list[slice | np.ndarray] = [*candidate_list.moving_parts, *pieces]
     for part in parts:
         moves[part] = True
-    groups = find_rigid_groups(p, x, w, parts, min(pair.distance for pair in found.pairs))
-    gives_way = np.zeros_like(moves)
+    groups = find_rigid_groups(p, x, w, parts, min(pair.distance for pair in candidate_list.pairs))
+    ignores_moving = np.zeros_like(moves)
     for number in range(MAX_LAYERS):
-        without_place = _clamp(kernels, found, p, x, w, groups, gives_way, moves, is_final)
-        if not without_place.any():
+        may_cross = _clamp(kernels, candidate_list, p, x, w, groups, ignores_moving, moves, keeps_unresolved)
+        if not may_cross.any():
             return number == 0
-        if not is_final or not moves.any() or gives_way[without_place].all():
+        if not keeps_unresolved or not moves.any() or ignores_moving[may_cross].all():
             break
-        gives_way |= without_place
+        ignores_moving |= may_cross
         p[:] = start
     return False
 
 
 def _clamp(
     kernels: Kernels,
-    found: CandidateList,
+    candidate_list: CandidateList,
     p: np.ndarray,
     x: np.ndarray,
     w: np.ndarray,
     groups: RigidGroups,
-    gives_way: np.ndarray,
+    ignores_moving: np.ndarray,
     moves: np.ndarray,
-    is_final: bool,
+    keeps_unresolved: bool,
 ) -> np.ndarray:
     """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does.
 
-    groups: which colliders move together. gives_way: particles that meet no collider that moves, (N,) bool. moves:
-    particles of colliders that move, (N,) bool. The others are as in `guard`. Returns which found no place, (N,) bool.
+    groups: which colliders move together. ignores_moving: particles that collide with no moving collider, (N,) bool.
+    moves: particles of colliders that move, (N,) bool. The others are as in `guard`. Returns which may cross something,
+    (N,) bool.
     """
 
     def counting(candidates: Candidates) -> Candidates:
-        if not gives_way.any():
+        if not ignores_moving.any():
             return candidates
-        through = gives_way.take(candidates.particles).any(axis=0) & moves.take(candidates.particles).any(axis=0)
+        through = ignores_moving.take(candidates.particles).any(axis=0) & moves.take(candidates.particles).any(axis=0)
         return candidates.take(np.flatnonzero(~through))
 
-    candidates, known = counting(found.rows), np.zeros_like(moves)
+    candidates, known = counting(candidate_list.rows), np.zeros_like(moves)
     low, high = x, x
-    without_place = np.zeros_like(moves)
+    may_cross = np.zeros_like(moves)
     for _ in range(MAX_GUARD_ROUNDS):
         near = active(kernels, candidates, p)
-        squeezed = guard_crossings(kernels, p, x, candidates, near, w, groups, gives_way)
-        without_place[squeezed] = True
-        late = found.violating(kernels, p) & ~known
+        crossing = guard_crossings(kernels, p, x, candidates, near, w, groups, ignores_moving)
+        may_cross[crossing] = True
+        late = candidate_list.violating(kernels, p) & ~known
         if known.any():
             late |= ((p < low) | (p > high)).any(axis=0)
-        if not late.any() or (without_place.any() and not is_final):
-            return without_place
-        candidates = concatenate([candidates, counting(found.late_candidates(kernels, p, x, late))])
+        if not late.any() or (may_cross.any() and not keeps_unresolved):
+            return may_cross
+        candidates = concatenate([candidates, counting(candidate_list.late_candidates(kernels, p, x, late))])
         known |= late
-        low = np.minimum(x, p) - ROUNDING * found.final_margin
-        high = np.maximum(x, p) + ROUNDING * found.final_margin
-    return without_place | late & (w > 0.0)
+        low = np.minimum(x, p) - ROUNDING * candidate_list.guard_margin
+        high = np.maximum(x, p) + ROUNDING * candidate_list.guard_margin
+    return may_cross | late & (w > 0.0)

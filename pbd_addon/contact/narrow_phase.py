@@ -105,7 +105,7 @@ class Contacts:
         """Of `count` particles, those that particles from `first` on push, all of them to one side, (count,) bool.
 
         Unit normals without an obtuse angle among them have a sum whose square is at least their number. What is
-        pushed from both sides has no place.
+        pushed from both sides is pinched.
         """
         rows = self.rows.take(self.pushing)
         rows = rows.take(np.flatnonzero((rows.particles >= first).any(axis=0)))

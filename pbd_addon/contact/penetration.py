@@ -21,13 +21,13 @@ class Penetration:
 
     Nothing is untangled: candidates between intersecting faces are left out (as in Baraff, Witkin & Kass 2003, without
     their flypapering), so that intersections stay calm until they come free; vertices inside of a closed collider get
-    a contact that leads out of its nearest face. Colliders that leave cloth no place may go through it: what they hook
-    does not meet them until it is free of them.
+    a contact that leads out of its nearest face. Moving colliders may go through pinched cloth: what they pierce does
+    not collide with them until the two are apart.
 
     Attributes:
         crossings: Edges that go through faces, as counted last.
         is_known: Whether it was detected since the particles were put where they are.
-        is_squeezed: Whether colliders left cloth no place since then.
+        has_unresolved: Whether a substep was kept since then in which something may have crossed.
         intersecting: Particles of edges and faces of cloth that cross or touch, (N,) bool; (0,) before the first
             detection. What crosses an open collider is apart: it meets everything else.
     """
@@ -38,33 +38,38 @@ class Penetration:
 
     def reset(self) -> None:
         """Forget everything: the particles have been put somewhere else."""
-        self.is_known = self.is_squeezed = False
+        self.is_known = self.has_unresolved = False
         self.intersecting = np.zeros(0, bool)
         self._penetrating: dict[SurfacePair, np.ndarray] = {}
-        self._hooked: dict[SurfacePair, np.ndarray] = {}
-        self._through: dict[SurfacePair, np.ndarray] = {}
+        self._pierced_by_closed: dict[SurfacePair, np.ndarray] = {}
+        self._pierced_by_open: dict[SurfacePair, np.ndarray] = {}
         self._exit_contacts = no_candidates()
         self._is_opposed = False
 
     @property
     def is_due(self) -> bool:
         """Whether to detect: something intersects or penetrates, or nothing is known."""
-        if not self.is_known or self.is_squeezed or self.intersecting.any():
+        if not self.is_known or self.has_unresolved or self.intersecting.any():
             return True
-        return bool(self._penetrating or self._hooked or self._through)
+        return bool(self._penetrating or self._pierced_by_closed or self._pierced_by_open)
 
     @property
-    def penetrated(self) -> list[SurfacePair]:
+    def penetrated_pairs(self) -> list[SurfacePair]:
         """Pairs whose surfaces are inside of each other or go through each other."""
-        return [*self._penetrating, *self._hooked]
+        return [*self._penetrating, *self._pierced_by_closed]
 
     @property
     def has_no_way_out(self) -> bool:
         """Whether a collider goes through cloth, or some overlap around it."""
-        return bool(self._hooked) or self._is_opposed
+        return bool(self._pierced_by_closed) or self._is_opposed
 
     def detect(
-        self, kernels: Kernels, x: np.ndarray, w: np.ndarray, pairs: list[SurfacePair], may_hook: list[SurfacePair]
+        self,
+        kernels: Kernels,
+        x: np.ndarray,
+        w: np.ndarray,
+        pairs: list[SurfacePair],
+        may_be_pierced: list[SurfacePair],
     ) -> Generator[None, None, None]:
         """Detect what intersects and what penetrates, and invalidate all pairs; in slices.
 
@@ -73,13 +78,13 @@ class Penetration:
             x: Positions, (3, N) [m].
             w: Inverse masses, (N,) [1/kg].
             pairs: All pairs of surfaces.
-            may_hook: Those of them whose collider may have gone through the cloth: the others' candidates all count.
+            may_be_pierced: Those of them whose collider may have gone through the cloth; others keep all candidates.
         """
         marked, self.crossings = yield from intersecting(
             kernels, x, [pair for pair in pairs if pair.collider is None and not pair.points_only]
         )
         self.intersecting = marked | (w == 0.0) & marked.any()
-        self._through = {}
+        self._pierced_by_open = {}
         for pair in pairs:
             if pair.collider is None:
                 continue
@@ -89,8 +94,8 @@ class Penetration:
                 self.crossings += count
                 if marked.any():
                     marked[pair.other.part] = True
-                    self._through[pair] = marked
-        self._penetrating, self._hooked, parts = {}, {}, [no_candidates()]
+                    self._pierced_by_open[pair] = marked
+        self._penetrating, self._pierced_by_closed, parts = {}, {}, [no_candidates()]
         for pair in pairs:
             pair.invalidate()
             if not pair.is_solid:
@@ -100,20 +105,20 @@ class Penetration:
             if len(vertices):
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
-            if pair in may_hook:
-                particles = hooked(x, pair, vertices)
+            if pair in may_be_pierced:
+                particles = pierced(x, pair, vertices)
                 if len(particles):
-                    self._hooked[pair] = particles
+                    self._pierced_by_closed[pair] = particles
         exits = concatenate(parts)
         self._exit_contacts = without_opposed(exits)
         self._is_opposed = self._exit_contacts.size < exits.size
-        self.is_known, self.is_squeezed = True, False
+        self.is_known, self.has_unresolved = True, False
 
     @property
     def stuck(self) -> np.ndarray:
         """Particles beside an intersection, (N,) bool, or (0,) before the first detection."""
         stuck = self.intersecting.copy()
-        for pair, marked in self._through.items():
+        for pair, marked in self._pierced_by_open.items():
             stuck[pair.one.part] |= marked[pair.one.part]
         return stuck
 
@@ -123,7 +128,7 @@ class Penetration:
         return self._exit_contacts.particles[0]
 
     @property
-    def led(self) -> list[int]:
+    def exiting_pairs(self) -> list[int]:
         """Numbers of the pairs of which one surface is inside of the other."""
         return [pair.number for pair in self._penetrating]
 
@@ -136,7 +141,7 @@ class Penetration:
         if self.intersecting.any():
             locked = self.intersecting.take(candidates.particles).all(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
-        for pair, marked in self._through.items():
+        for pair, marked in self._pierced_by_open.items():
             locked = (candidates.pair == pair.number) & marked.take(candidates.particles).all(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
         for pair, vertices in self._penetrating.items():
@@ -144,10 +149,10 @@ class Penetration:
             is_inside[vertices] = True
             locked = (candidates.pair == pair.number) & is_inside.take(candidates.particles).any(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
-        for pair, vertices in self._hooked.items():
-            gives_way = np.zeros(len(self.intersecting), bool)
-            gives_way[vertices] = gives_way[pair.other.part] = True
-            locked = (candidates.pair == pair.number) & gives_way.take(candidates.particles).all(axis=0)
+        for pair, vertices in self._pierced_by_closed.items():
+            is_pierced = np.zeros(len(self.intersecting), bool)
+            is_pierced[vertices] = is_pierced[pair.other.part] = True
+            locked = (candidates.pair == pair.number) & is_pierced.take(candidates.particles).all(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
         return concatenate([self._exit_contacts, candidates]) if self._exit_contacts.size else candidates
 
@@ -243,7 +248,7 @@ def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.nd
     return vertices[np.any(wrong, axis=0)]
 
 
-def hooked(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndarray:
+def pierced(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndarray:
     """Particles of edges and faces that the pair's closed collider goes through, none of them inside of it, (j,) int.
 
     Args:

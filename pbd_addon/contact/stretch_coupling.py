@@ -44,7 +44,7 @@ collapses without contact is strained by 76 to 112, 65 to 118, 70 to 110 and 108
 (three starts each), in 370, 295, 218 and 212 ms a frame."""
 
 
-def project_together(
+def couple_stretch_and_contact(
     kernels: Kernels,
     contact: ContactConstraints,
     springs: Sequence[DistanceConstraints],
@@ -66,7 +66,7 @@ def project_together(
             shrinks if its lips are relaxed.
     """
     start = contact.unprojected
-    if start is None or not springs or contact.is_pinched:  # what has no place must not be held where it is
+    if start is None or not springs or contact.is_pinched:  # pinched cloth must not be held where it is
         return
     for _ in range(ROUNDS):
         if not is_stretched(springs[-1], start, p):
@@ -90,7 +90,7 @@ def excess_of_overrun(kernels: Kernels, springs: Sequence[DistanceConstraints], 
 
     Args:
         kernels: Those of a backend.
-        springs: As in `project_together`.
+        springs: As in `couple_stretch_and_contact`.
         x: Positions before the substep [m].
         p: Positions after it [m].
     """
