@@ -28,7 +28,6 @@ from .constraints import (
     WeldConstraints,
     folds_across,
     hinge_geometry,
-    levels_of,
     rope_rows,
     tether_rows,
 )
@@ -188,8 +187,7 @@ def bends(
     sheets = [
         Sheet(
             part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
-            levels_of(b.rest_vertices, b.mesh.triangles, _sheets(b.mesh)), m.bend_model != "ISOMETRIC", b.creases,
-            b.dynamic_mesh,
+            _sheets(b.mesh), m.bend_model != "ISOMETRIC", b.creases, b.dynamic_mesh,
         )
         for b, part, m in zip(layout.bodies, layout.slices, materials)
     ]  # fmt: skip

@@ -11,7 +11,6 @@ from .inflation import InflationConstraints
 from .levels import LevelConstraints
 from .plane import Plane, PlaneConstraints
 from .plate import PlateConstraints, Sheet
-from .plate_blocks import levels_of
 from .rigid import RigidConstraints
 from .ropes import RopeBendConstraints, rope_rows
 from .seam_folds import SeamFoldConstraints, folds_across
@@ -53,7 +52,6 @@ __all__ = [
     "WeldConstraints",
     "folds_across",
     "hinge_geometry",
-    "levels_of",
     "rope_rows",
     "tether_rows",
 ]

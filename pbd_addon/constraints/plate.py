@@ -7,8 +7,9 @@ implicit Euler. Its factors are cached for each h.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ..kernels.numpy import dihedral_angles
 from ..settings import Material, SolverSettings
 from .base import Constraints
 from .folds import Folds
-from .plate_blocks import PlateBlocks, block_entries
+from .plate_blocks import PlateBlocks, block_entries, levels_of
 from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
 
 STIFF = 0.1
@@ -46,7 +47,8 @@ KEPT = 3
 """Number of substep lengths whose factors are cached: the usual one and those after halving it."""
 
 
-class Sheet(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sheet:
     """A body as plates need it.
 
     Attributes:
@@ -54,7 +56,7 @@ class Sheet(NamedTuple):
         rest: Rest positions, (n, 3) [m].
         triangles: (t, 3) int.
         areas: Area of each vertex, (n,) [m²].
-        levels: Level of each vertex, see `plate_blocks.levels_of`, (n,) int.
+        islands: Connected component of each vertex, (n,) int.
         keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
         creases: Edges with rest angles and a stiffness of their own.
         follows: Whether the rest shape can change.
@@ -64,10 +66,15 @@ class Sheet(NamedTuple):
     rest: np.ndarray
     triangles: np.ndarray
     areas: np.ndarray
-    levels: np.ndarray
+    islands: np.ndarray
     keeps_angles: bool
     creases: Creases
     follows: bool
+
+    @functools.cached_property
+    def levels(self) -> np.ndarray:
+        """Level of each vertex, see `plate_blocks.levels_of`, (n,) int; few bodies are stiff enough to ask for it."""
+        return levels_of(self.rest, self.triangles, self.islands)
 
 
 class Plate:
