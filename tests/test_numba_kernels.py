@@ -116,6 +116,10 @@ def test_strained():
         np.testing.assert_array_equal(found, np.flatnonzero(strains > 0.25))
         assert 0 < len(found) < len(lengths)
         assert not len(module.strained(np.full_like(case.p, np.nan), laid_out, lengths, 0.25))
+        for count in range(1, 6):  # the last one alone, behind any number of whole vectors
+            right = np.linalg.norm(case.p[:, indices[0, :count]] - case.p[:, indices[1, :count]], axis=0)
+            right[-1] *= 2.0
+            assert module.strained(case.p, laid_out[:, :count], right, 0.25).tolist() == [count - 1]
 
 
 @pytest.mark.parametrize("damped", [False, True])
