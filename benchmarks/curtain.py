@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tests.meshes import grid, jittered_sheet
+from tests.helpers.meshes import grid, jittered_sheet
 
 FRAME_RATE = 24
 """Frames of a second."""

@@ -10,7 +10,7 @@ import tracemalloc
 import numpy as np
 
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation, Wind, kernels as backends
-from tests.meshes import icosphere
+from tests.helpers.meshes import icosphere
 
 from . import cost
 from .contestants import DEFAULT_SUBSTEPS, FABRIC

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from helpers.meshes import grid, icosphere
+from helpers.skins import inner_motion
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
-from skins import inner_motion
 
 pytestmark = pytest.mark.usefixtures("fastest_kernels")
 

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from guide_code import AIR, whirl
-from meshes import grid, icosphere
+from helpers.guide_code import AIR, whirl
+from helpers.meshes import grid, icosphere
 from pbd_addon import AirVelocity, Body, Material, Simulation, Wind
 from pbd_addon.kernels import available
 from pbd_addon.settings import AIR_DENSITY

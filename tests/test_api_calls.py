@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api_calls import Caller
+from helpers.api_calls import Caller
 
 CALLS = 400
 """Enough for each kind of call some nine times; ten thousand find no more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Polygons, Simulation, SolverSettings
 from pbd_addon.arguments import FARTHEST, number, vectors
 

@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from meshes import icosphere
+from helpers.meshes import icosphere
+from helpers.shapes import animal, lumpy, uv_sphere
+from helpers.skins import inner_motion, needed_pressure, push_on_half
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.settings import ATMOSPHERE
-from shapes import animal, lumpy, uv_sphere
-from skins import inner_motion, needed_pressure, push_on_half
 
 pytestmark = pytest.mark.usefixtures("fastest_kernels")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batches import find, jacobian
-from meshes import grid, icosphere
+from helpers.batches import find, jacobian
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import distance
 from pbd_addon.constraints.chains import find_families

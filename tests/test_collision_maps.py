@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from crossings import is_inside
-from meshes import box, grid, icosphere
+from helpers.crossings import is_inside
+from helpers.meshes import box, grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 
 COTTON = dataclasses.replace(Material.preset("Cotton"), drag=0.0, air_normal=0.0, air_tangent=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body
 from pbd_addon.coloring import color
 from pbd_addon.constraints.base import laid_out, sort_rows

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.folds import LENGTH, RADIUS, SIDES, TURN, circle, paddles, prism, tumble, turned
-from crossings import crossing_pairs, crossing_pairs_between, is_closed
+from helpers.crossings import crossing_pairs, crossing_pairs_between, is_closed
 
 pytestmark = pytest.mark.slow
 

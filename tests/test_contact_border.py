@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crossings import crossing_pairs
-from meshes import grid
+from helpers.crossings import crossing_pairs
+from helpers.meshes import grid
 from pbd_addon import Body, Simulation
 
 DT = 1 / 24

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import pbd_addon.contact
-from crossings import count_between, crossing_pairs
-from meshes import box, grid, turned
+from helpers.crossings import count_between, crossing_pairs
+from helpers.meshes import box, grid, turned
 from pbd_addon import Body, Collider, Simulation
 
 DT = 1 / 24

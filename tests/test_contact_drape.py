@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crossings import count_between, crossing_pairs, deepest_penetration
-from meshes import grid, icosphere
+from helpers.crossings import count_between, crossing_pairs, deepest_penetration
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import box, grid, icosphere, turned
+from helpers.meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
 
 pytestmark = pytest.mark.slow

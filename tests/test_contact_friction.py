@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid, turned
+from helpers.meshes import grid, turned
 from pbd_addon import Body, Collider, Material, Simulation
 
 pytestmark = pytest.mark.slow

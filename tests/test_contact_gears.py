@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crossings import deepest_penetration, is_closed
-from meshes import icosphere, prism, turned
+from helpers.crossings import deepest_penetration, is_closed
+from helpers.meshes import icosphere, prism, turned
 from pbd_addon import Body, Collider, Material, Simulation
 
 pytestmark = pytest.mark.slow

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crossings import crossing_pairs, distances
-from meshes import box, grid, icosphere
+from helpers.crossings import crossing_pairs, distances
+from helpers.meshes import box, grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 
 pytestmark = pytest.mark.slow

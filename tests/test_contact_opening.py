@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import Body, Material, Plane, Simulation
 
 DT = 1 / 24

@@ -7,9 +7,9 @@ import functools
 import numpy as np
 import pytest
 
-from batches import find
-from crossings import crossing_pairs, deepest_penetration, is_inside
-from meshes import box, circle, grid, icosphere, prism, turned
+from helpers.batches import find
+from helpers.crossings import crossing_pairs, deepest_penetration, is_inside
+from helpers.meshes import box, circle, grid, icosphere, prism, turned
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.contact.penetration import penetrating
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crossings import count_between, crossing_pairs, is_inside
-from meshes import grid, icosphere, turned
+from helpers.crossings import count_between, crossing_pairs, is_inside
+from helpers.meshes import grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact import contact_constraints, guard_rounds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import box, grid, icosphere, turned
+from helpers.meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation
 
 pytestmark = pytest.mark.slow

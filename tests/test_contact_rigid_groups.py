@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from meshes import turned
+from helpers.meshes import turned
 from pbd_addon.contact.crossing_guard import UNGROUPED, find_rigid_groups
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from batches import find
-from crossings import _point_triangle, distances, unique_edges
-from meshes import box, grid, icosphere, turned
+from helpers.batches import find
+from helpers.crossings import _point_triangle, distances, unique_edges
+from helpers.meshes import box, grid, icosphere, turned
 from pbd_addon import PRESETS, Body, Collider, Material, Simulation
 from pbd_addon.contact import patches
 from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, SurfacePair

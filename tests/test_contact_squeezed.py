@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from crossings import count_between, crossing_pairs, is_inside
-from meshes import box, grid, icosphere, turned
+from helpers.crossings import count_between, crossing_pairs, is_inside
+from helpers.meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fastest_kernels")]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batches import find
-from crossings import count_between, crossing_pairs, is_inside
-from meshes import box, grid, icosphere, turned
+from helpers.batches import find
+from helpers.crossings import count_between, crossing_pairs, is_inside
+from helpers.meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
 
 DT = 1 / 24

@@ -8,9 +8,9 @@ import functools
 import numpy as np
 import pytest
 
-from batches import find
-from crossings import count_between, crossing_pairs, distances
-from meshes import grid, obstacle, turned
+from helpers.batches import find
+from helpers.crossings import count_between, crossing_pairs, distances
+from helpers.meshes import grid, obstacle, turned
 from pbd_addon import Body, Collider, Material, Plane, Simulation, SolverSettings
 from pbd_addon.kernels import EDGES, FACE, POINTS
 

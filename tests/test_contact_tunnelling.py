@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crossings import count_between, crossing_pairs, faces_above, is_closed, is_inside
-from meshes import UP, box, grid, obstacle, turned
+from helpers.crossings import count_between, crossing_pairs, faces_above, is_closed, is_inside
+from helpers.meshes import UP, box, grid, obstacle, turned
 from pbd_addon import Body, Collider, Material, Simulation
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import Body, Creases, Material, Simulation
 from pbd_addon.kernels import available
 from pbd_addon.kernels.numpy import dihedral_angles

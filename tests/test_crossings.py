@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crossings import (
+from helpers.crossings import (
     ODD_TURN,
     box_pairs,
     count_between,
@@ -19,7 +19,7 @@ from crossings import (
     surface_samples,
     unique_edges,
 )
-from meshes import grid, icosphere
+from helpers.meshes import grid, icosphere
 
 TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 

@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from guide_code import PHYSICS, area, own_kind, own_kind_run
-from meshes import grid
+from helpers.guide_code import PHYSICS, area, own_kind, own_kind_run
+from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
 
 NOTHING = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "drag": 0.0, "damping": 0.0}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.figures import characters, curves, folds, run, sections, sheets, springs
-from crossings import crossing_pairs, is_closed
+from helpers.crossings import crossing_pairs, is_closed
 from pbd_addon import Body
 
 pytestmark = pytest.mark.usefixtures("fastest_kernels")

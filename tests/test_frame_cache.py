@@ -7,7 +7,7 @@ import contextlib
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import Body, FrameInputs, Material, Plane, Simulation
 
 DT = 1 / 24

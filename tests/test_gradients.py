@@ -7,9 +7,9 @@ import functools
 import numpy as np
 import pytest
 
-from batches import NOTHING, SINGLE, find, jacobian, single
-from guide_code import area
-from meshes import fold, grid, icosphere
+from helpers.batches import NOTHING, SINGLE, find, jacobian, single
+from helpers.guide_code import area
+from helpers.meshes import fold, grid, icosphere
 from pbd_addon import Body, Material, Plane, Rail, Simulation
 from pbd_addon.constraints import Constraints
 from pbd_addon.kernels import numpy as numpy_kernels

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from meshes import box, grid, icosphere, turned as turned_about
+from helpers.meshes import box, grid, icosphere, turned as turned_about
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 
 

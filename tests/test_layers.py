@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from crossings import count_between
-from meshes import grid
+from helpers.crossings import count_between
+from helpers.meshes import grid
+from helpers.shapes import lumpy, uv_sphere
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.kernels import available
-from shapes import lumpy, uv_sphere
 
 COTTON = Material.preset("Cotton")
 NOWHERE = (0.0, 0.0, 0.0)

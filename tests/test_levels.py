@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from batches import angular_momentum, jacobian, momentum
-from meshes import grid, icosphere, jittered_sheet, skirt, uneven_sheet
+from helpers.batches import angular_momentum, jacobian, momentum
+from helpers.meshes import grid, icosphere, jittered_sheet, skirt, uneven_sheet
 from pbd_addon import Body, Collider, Material, Simulation, SolverSettings
 from pbd_addon.constraints.coarsening import find_levels
 from pbd_addon.constraints.levels import LevelConstraints

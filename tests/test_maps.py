@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.constraints.base import NO_STIFFNESS
 

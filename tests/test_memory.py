@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import PRESETS, Body, Simulation, kernels as backends
 
 SIDE = 100

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere, jittered_sheet, skirt, uneven_sheet
+from helpers.meshes import grid, icosphere, jittered_sheet, skirt, uneven_sheet
 
 
 def test_grid_has_its_size_faces_up_and_ends_with_its_upper_edge():

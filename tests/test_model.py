@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.model import Model
 

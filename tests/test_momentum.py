@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batches import angular_momentum, find, inertia, momentum, single
-from guide_code import area
-from meshes import grid, icosphere
+from helpers.batches import angular_momentum, find, inertia, momentum, single
+from helpers.guide_code import area
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.kernels import numpy as numpy_kernels
 

@@ -15,8 +15,8 @@ import pytest
 
 pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
-from batches import find
-from meshes import grid, icosphere
+from helpers.batches import find
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.constraints.base import laid_out, sort_rows
 from pbd_addon.constraints.chains import find_families, lay_out

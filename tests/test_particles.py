@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batches import find
-from meshes import grid
+from helpers.batches import find
+from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
 
 GRAVITY = 9.81

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid, jittered_sheet
+from helpers.meshes import grid, jittered_sheet
 from pbd_addon import Body
 from pbd_addon.contact.broad_phase import SurfacePair
 from pbd_addon.contact.height_fields import CONES, SMOOTH_CONES

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation, tearing
 from pbd_addon.kernels import available
 from pbd_addon.plasticity import _ends

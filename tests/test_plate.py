@@ -8,7 +8,7 @@ import functools
 import numpy as np
 import pytest
 
-from meshes import clamped_strip, grid, icosphere
+from helpers.meshes import clamped_strip, grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import PlateConstraints, plate
 from pbd_addon.constraints.plate_blocks import block_entries

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
 from pbd_addon.adaptive import SHORT, factor
 from pbd_addon.constraints import Constraints

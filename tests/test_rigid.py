@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from batches import angular_momentum, momentum
-from crossings import count_between
-from meshes import CUBE, CUBE_QUADS, grid, icosphere
+from helpers.batches import angular_momentum, momentum
+from helpers.crossings import count_between
+from helpers.meshes import CUBE, CUBE_QUADS, grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.kernels import available
 

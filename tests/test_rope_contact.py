@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from agreement import backends_agree
-from crossings import crossing_pairs
-from meshes import grid, icosphere
+from helpers.agreement import backends_agree
+from helpers.crossings import crossing_pairs
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.kernels import available
 

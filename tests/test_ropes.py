@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from agreement import backends_agree
-from batches import angular_momentum, find, momentum
-from meshes import grid
+from helpers.agreement import backends_agree
+from helpers.batches import angular_momentum, find, momentum
+from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import rope_rows
 from pbd_addon.kernels import available

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from batches import find
-from meshes import grid
+from helpers.batches import find
+from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import folds_across
 from pbd_addon.kernels import available

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batches import find
-from crossings import count_between, is_inside
-from meshes import box, grid, icosphere
+from helpers.batches import find
+from helpers.crossings import count_between, is_inside
+from helpers.meshes import box, grid, icosphere
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Polygons, Simulation
 
 DT = 1 / 24

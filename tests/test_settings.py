@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from meshes import grid, icosphere
+from helpers.meshes import grid, icosphere
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation, SolverSettings
 from pbd_addon.settings import ATMOSPHERE
 

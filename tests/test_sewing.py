@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from batches import find
-from meshes import grid
+from helpers.batches import find
+from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.constraints import WeldConstraints
 from pbd_addon.contact.crossings import crossing_pairs

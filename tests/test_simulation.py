@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from batches import find
-from crossings import count_between
-from meshes import grid, icosphere
+from helpers.batches import find
+from helpers.crossings import count_between
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation, SolverSettings, stopwatch, time_stepping
 from pbd_addon.solver import ChangedError
 

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from batches import find
-from meshes import grid, icosphere
+from helpers.batches import find
+from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Rail, Simulation
 
 GRAVITY = 9.81

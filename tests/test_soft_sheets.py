@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.kernels import available
 from pbd_addon.presets import FIGURES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import Body, FrameInputs, Material, Plane, Simulation, UnstableError
 from pbd_addon.build import with_constraints
 from pbd_addon.constraints import Constraints

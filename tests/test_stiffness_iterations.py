@@ -16,7 +16,7 @@ import functools
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
 
 GRAVITY = 9.81

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.sheets import BEND, STRETCH, hang
-from meshes import fold, grid
+from helpers.meshes import fold, grid
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.kernels.numpy import dihedral_angles
 

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from agreement import backends_agree
-from batches import find, momentum
-from meshes import box, grid
+from helpers.agreement import backends_agree
+from helpers.batches import find, momentum
+from helpers.meshes import box, grid
 from pbd_addon import Body, Material, Plane, Simulation, struts
 from pbd_addon.kernels import available
 from pbd_addon.struts import Recipe, struts_of

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-import meshes
+from helpers import meshes
 from pbd_addon.surface_points import SurfacePoints, closest_weights, nearest_points
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from meshes import icosphere
+from helpers.meshes import icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.settings import AIR_DENSITY
 

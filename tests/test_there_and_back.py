@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batches import find
-from meshes import grid, jittered_sheet
+from helpers.batches import find
+from helpers.meshes import grid, jittered_sheet
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
 
 DT = 1 / 24

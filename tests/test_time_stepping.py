@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from meshes import grid, jittered_sheet
+from helpers.meshes import grid, jittered_sheet
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation, adaptive, solver, time_stepping
 
 DT = 1 / 24

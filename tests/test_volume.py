@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from meshes import CUBE, CUBE_QUADS, grid, icosphere
+from helpers.meshes import CUBE, CUBE_QUADS, grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.settings import ATMOSPHERE
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from meshes import grid
+from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation, Wind
 from pbd_addon.air import AirOfFrame, Memory, Surroundings, build_surface
 from pbd_addon.kernels import available, load, numpy as numpy_kernels

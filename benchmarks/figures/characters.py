@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
-from tests.skins import inner_motion, needed_pressure
+from tests.helpers.skins import inner_motion, needed_pressure
 
 CORNERS = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 CELL_EDGES = [(a, b) for a in range(8) for b in range(8) if a < b and (CORNERS[a] != CORNERS[b]).sum() == 1]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbd_addon import PRESETS, Body, Collider, Material, Plane, Simulation
-from tests.meshes import circle, prism, turned
+from tests.helpers.meshes import circle, prism, turned
 
 from .sheets import grid
 

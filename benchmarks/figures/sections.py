@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pbd_addon.kernels import available
-from tests.meshes import circle, prism
+from tests.helpers.meshes import circle, prism
 
 from ..text import table
 from . import characters, curves, folds, sheets, springs

@@ -12,9 +12,9 @@ import numpy as np
 
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.settings import AIR_DENSITY, ATMOSPHERE
-from tests.meshes import icosphere
-from tests.shapes import animal, lumpy, uv_sphere
-from tests.skins import inner_motion, needed_pressure, push_on_half
+from tests.helpers.meshes import icosphere
+from tests.helpers.shapes import animal, lumpy, uv_sphere
+from tests.helpers.skins import inner_motion, needed_pressure, push_on_half
 
 from .check import Check
 

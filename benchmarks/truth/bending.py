@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pbd_addon import Body, Material, Simulation
-from tests.meshes import clamped_strip
+from tests.helpers.meshes import clamped_strip
 
 from .check import Check
 

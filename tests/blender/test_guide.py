@@ -13,7 +13,7 @@ import pytest
 import scenes
 from scenes import go, shown
 
-from crossings import count_between
+from helpers.crossings import count_between
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -6,7 +6,7 @@ import pytest
 import scenes
 from scenes import go, play, shown
 
-from crossings import count_between
+from helpers.crossings import count_between
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -9,7 +9,7 @@ import scenes
 from mathutils import Euler, Matrix
 from scenes import play
 
-from meshes import icosphere
+from helpers.meshes import icosphere
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

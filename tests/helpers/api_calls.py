@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from meshes import grid, icosphere
+from helpers.meshes import grid, icosphere
 from pbd_addon import (
     Body,
     Collider,

@@ -1,4 +1,4 @@
-"""Closed surfaces to blow up, not made to be easy: `from shapes import animal, lumpy, uv_sphere`.
+"""Closed surfaces to blow up, not made to be easy: `from helpers.shapes import animal, lumpy, uv_sphere`.
 
 Like `meshes`, it works in tests/blender and for benchmarks too.
 """

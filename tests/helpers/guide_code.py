@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 PHYSICS, AIR = DOCS / "physics.md", DOCS / "air.md"
 
 

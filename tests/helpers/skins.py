@@ -1,4 +1,4 @@
-"""What the skin of a balloon pulls with and how it moves, from its shape alone: `from skins import needed_pressure`.
+"""What the skin of a balloon pulls with and how it moves, from its shape alone.
 
 Like `meshes`, it works in tests/blender and for benchmarks too.
 """

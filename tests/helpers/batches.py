@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from guide_code import area
+from helpers.guide_code import area
 from pbd_addon import Body, Material, Plane, Rail, Simulation
 from pbd_addon.constraints import Constraints
 

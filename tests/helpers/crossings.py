@@ -1,4 +1,4 @@
-"""Counting and measuring contact: `from crossings import crossing_pairs, deepest_penetration`.
+"""Counting and measuring contact: `from helpers.crossings import crossing_pairs, deepest_penetration`.
 
 Written independently of `pbd_addon.contact`, which it judges: what goes through what, how many points of a cloth lie
 in a solid, and how deep. Whole arrays of float64, in chunks, so that a pile of 8000 triangles takes under a second.

@@ -1,6 +1,6 @@
-"""Small meshes to test with: `from meshes import grid, icosphere`.
+"""Small meshes to test with: `from helpers.meshes import grid, icosphere`.
 
-Pytest puts this folder on the path because it holds no `__init__.py`; it works in tests/blender too.
+Pytest puts `tests/` on the path because it holds no `__init__.py`; it works in tests/blender too.
 """
 
 from __future__ import annotations
