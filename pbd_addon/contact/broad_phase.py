@@ -155,7 +155,7 @@ class SurfacePair:
     def _ranges(self) -> dict[Surface, Range]:
         """Where the vertices of both surfaces can be."""
         with_drift = self.one is not self.other
-        return {surface: surface.motion_bound.ranges(with_drift) for surface in (self.one, self.other)}
+        return {surface: surface.motion_bound.ranges(with_drift) for surface in dict.fromkeys((self.one, self.other))}
 
     def _find(self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Range], cells: np.ndarray) -> Candidates:
         """Candidates of pairs of cells (2, k) for as long as the motion bounds hold, with planes at x (3, N)."""
