@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from pbd_addon import PRESETS, Material
 
 from .contact_race import ContactResult, Times
 from .contact_scenes import BALL_RADIUS, DROP, NOISE, ContactScene
-from .contestants import CLOCK, FABRIC, LIGHT, LIGHT_AND_STIFF, SELF_SHARE
+from .contestants import BACKENDS, CLOCK, CLOTH, DEFAULT, FABRIC, LIGHT, LIGHT_AND_STIFF, OURS, SELF_SHARE
 from .curtain import FRAME_RATE, TAIL
 from .text import bullets, milliseconds, number, percent, table
 
@@ -55,6 +55,29 @@ def quality(results: Sequence[ContactResult]) -> str:
 
 def _count(value: int) -> str:
     return "–" if value < 0 else f"{value}"
+
+
+def readme(results: Sequence[ContactResult], environment: Mapping[str, str]) -> str:
+    """The table of the README: a row for each scene, ours beside Blender's Cloth with its default mass and clock."""
+    found: dict[str, dict[str, ContactResult]] = {}
+    for r in results:
+        who = r.setting if r.solver == OURS else CLOTH
+        if r.solver == OURS or r.setting.startswith(DEFAULT):
+            found.setdefault(r.scene, {}).setdefault(who, r)
+    columns = {BACKENDS["numba"]: "Numba", BACKENDS["numpy"]: "NumPy", CLOTH: CLOTH}
+    rows = []
+    for scene, each in found.items():
+        seen = [each.get(who) for who in columns]
+        rows.append([scene, *(milliseconds(r.cpu.mean) if r else "–" for r in seen)])
+        rows[-1] += [_count(r.crossings) if r else "–" for r in (seen[0] or seen[1], seen[2])]
+    machine = ", ".join(environment[name] for name in ("Blender", "Processor") if name in environment)
+    head = ("CPU time of a frame [ms]", *columns.values(), "our crossings", "Blender's")
+    return "\n\n".join([
+        f"Sheets fall on a ball, fold on a floor; balloons fall on a floor (Blender {machine}):",
+        table(head, rows),
+        f"Crossings are those of the worst frame; `self`: the sheet meets itself, in Blender at {SELF_SHARE:g} edges.\n"
+        "Where 40 s were not enough, times are of fewer frames.",
+    ])  # fmt: skip
 
 
 def notes(scene: ContactScene, settings: dict[str, dict[str, float]], checked: Sequence[Sequence[int]]) -> str:

@@ -33,8 +33,8 @@ from .truth.check import Check, table
 
 RESULTS = Path(__file__).resolve().parent / "results"
 README = RESULTS.parent.parent / "README.md"
-MARKERS = ("<!-- curtain: written by make bench -->", "<!-- curtain: end -->")
-"""What is between them in the README is ours to write."""
+MARKERS = "<!-- {}: written by make bench -->", "<!-- {}: end -->"
+"""What is between them in the README, for a part, is ours to write."""
 
 SOLVERS = (contestants.OURS, contestants.CLOTH, contestants.DYNAMICS, contestants.PYPBD)
 SIZES, QUICK_SIZES = (32, 64, 100, 200), (32, 64)
@@ -103,8 +103,8 @@ def main() -> None:
         folder = options.output or (None if partial else RESULTS)
         if folder:
             save(folder, part, text, {"environment": environment, "stated": stated, **everything})
-            if folder == RESULTS and part == "curtain":
-                write_readme(everything["curtain"], environment)
+            if folder == RESULTS and part in READMES:
+                write_readme(part, READMES[part](everything[part], environment))
     say(f"The whole run took {(time.perf_counter() - begun) / 60.0:.1f} minutes.")
 
 
@@ -272,14 +272,19 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def write_readme(results: Sequence[Result], environment: dict[str, str]) -> None:
-    """Put the README's table of curtains between its markers."""
-    begin, end = MARKERS
+READMES: dict[str, Callable[[Any, dict[str, str]], str]] = {
+    "curtain": report.readme, "contact": contact_report.readme,
+}  # fmt: skip
+"""The README's table of a part."""
+
+
+def write_readme(part: str, table: str) -> None:
+    """Put the README's table of a part between its markers."""
+    begin, end = (marker.format(part) for marker in MARKERS)
     before, _, rest = README.read_text(encoding="utf-8").partition(begin)
     _, _, after = rest.partition(end)
     if not after:
         raise SystemExit(f"README.md has lost the markers {begin} and {end}")
-    table = report.readme(results, environment)
     README.write_text(f"{before}{begin}\n\n{table}\n\n{end}{after}", encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import contestants, cost, details, picture, report, run
+from benchmarks import contact_report, contestants, cost, details, picture, report, run
 from benchmarks.contact_race import ContactResult
 from benchmarks.contestants import CLOTH, OURS, PEER, Contestant
 from benchmarks.curtain import Curtain, Result
@@ -174,9 +174,9 @@ def test_the_readme_gets_a_table_between_its_markers(tmp_path, monkeypatch):
     copy = tmp_path / "README.md"
     copy.write_text(text, encoding="utf-8")
     monkeypatch.setattr(run, "README", copy)
-    begin, end = run.MARKERS
+    begin, end = (marker.format("curtain") for marker in run.MARKERS)
     for _ in range(2):
-        run.write_readme(results(), {"Blender": "9.9", "Processor": "a fine one"})
+        run.write_readme("curtain", report.readme(results(), {"Blender": "9.9", "Processor": "a fine one"}))
         written = copy.read_text(encoding="utf-8")
         before, inside, after = written.split(begin)[0], written.split(begin)[1].split(end)[0], written.split(end)[1]
         assert before == text.split(begin)[0]
@@ -184,6 +184,23 @@ def test_the_readme_gets_a_table_between_its_markers(tmp_path, monkeypatch):
         assert "Blender 9.9, a fine one" in inside
         rows = [line for line in inside.splitlines() if line.startswith("| ")]
         assert 1 < len(rows) <= 5  # a head and up to four solvers
+
+
+def test_the_contact_table_has_a_row_for_each_scene():
+    """Blender's Cloth at its first setting, and a dash for what was not run."""
+    fields = {"cpu": {"mean": 0.1, "median": 0.1, "p95": 0.1}, "crossings": 7}
+    found = [
+        ContactResult.of("drape", OURS, "Numba", fields),
+        ContactResult.of("drape", CLOTH, f"{contestants.DEFAULT}, self distance 0.3 of an edge", fields),
+        ContactResult.of("drape", CLOTH, f"{contestants.DEFAULT}, default self distance", fields | {"crossings": 9}),
+        ContactResult.of("drape", CLOTH, contestants.LIGHT, fields | {"crossings": 9}),
+        ContactResult.of("fold", OURS, "NumPy", fields | {"crossings": 0}),
+    ]
+    rows = [line.split("|")[1:-1] for line in contact_report.readme(found, {}).splitlines() if line.startswith("| ")]
+    assert [[cell.strip() for cell in row] for row in rows[2:]] == [
+        ["drape", "100", "–", "100", "7", "7"],
+        ["fold", "–", "100", "–", "0", "–"],
+    ]
 
 
 def test_no_label_of_the_picture_covers_another():
