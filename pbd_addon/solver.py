@@ -306,7 +306,9 @@ class Stepper:
         model.contact.lay_path(state.colliders, targets.colliders, fraction)
         model.slides.begin_frame(state.x, state.rails, targets.rails, fraction)
         model.tethers.strain = model.levels.strain = state.strain
-        yield from model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
+        yield from model.contact.begin_frame(
+            self.kernels, state.x, dt * state.v, state.prediction_error, state.penetrated
+        )
         self.watch.lap(model.contact.name)
         model.stretch.sweeps = AGAIN if self.second_order and not state.pushed.any() else 1
         model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import itertools
 import os
 import subprocess
 import sys
@@ -522,8 +523,11 @@ def test_bvh(counts):
         NUMPY.refit(leaves, 1, boxes, nodes)
         trees.append((leaves, nodes))
     root = np.array([[1], [1]])
+    nothing = np.zeros((2, 0), bool), np.zeros(1, np.int32), np.zeros(0, np.int32)
     for one, other in ((0, 1), (1, 0), (0, 0), (1, 1)):
-        found = [module.query_pairs(*trees[one], *trees[other], one == other, root) for module in (NUMPY, NUMBA)]
+        found = [
+            module.query_pairs(*trees[one], *trees[other], one == other, root, *nothing) for module in (NUMPY, NUMBA)
+        ]
         pairs = [sorted({(int(min(i, j)), int(max(i, j))) if one == other else (int(i), int(j)) for i, j in zip(*each)})
                  for each in found]  # fmt: skip
         assert pairs[0] == pairs[1]
@@ -547,9 +551,40 @@ def test_several_trees(is_self):
         trees.append((leaves.ravel(), nodes))
     one, other = trees[0], trees[0 if is_self else 1]
     roots = np.array([[0, 0, 2, 3, 4], [0, 3, 2, 4, 4]]) + 5
-    found = [module.query_pairs(*one, *other, is_self, roots) for module in (NUMPY, NUMBA)]
+    nothing = np.zeros((2, 0), bool), np.zeros(1, np.int32), np.zeros(0, np.int32)
+    found = [module.query_pairs(*one, *other, is_self, roots, *nothing) for module in (NUMPY, NUMBA)]
     pairs = [sorted(zip(*(side.tolist() for side in each))) for each in found]
     assert pairs[0] == pairs[1] and len(pairs[1]) == len(set(pairs[1])) > 5
+
+
+@pytest.mark.parametrize("is_self", [False, True])
+def test_flat_nodes_are_left_out(is_self):
+    """Pairs of leaves that are below a flat node twice, or below two neighbors one of which is, are left out."""
+    random = np.random.default_rng(3)
+    boxes, leaves, level = random_boxes(random, 60), np.full(64, -1), np.arange(8, 16)
+    boxes[3:] -= 0.25
+    leaves[:60] = random.permutation(60)
+    nodes = np.empty((6, 128), order=NUMBA.NODE_ORDER)
+    NUMPY.refit(leaves, 1, boxes, nodes)
+    is_flat, are_neighbors = np.zeros((2, 128), bool), random.random((8, 8)) < 0.4
+    is_flat[:, level] = random.random((2, 8)) < 0.5
+    are_neighbors |= are_neighbors.T | np.eye(8, dtype=bool)
+    sizes = np.zeros(129, np.int32)
+    sizes[level + 1] = are_neighbors.sum(axis=1)
+    left_out = is_flat, np.cumsum(sizes, dtype=np.int32), (8 + np.nonzero(are_neighbors)[1]).astype(np.int32)
+    expected = set()
+    for i, j in itertools.product(range(60), range(60)):
+        a, b = (int(np.flatnonzero(leaves == k)[0]) // 8 for k in (i, j))
+        overlap = (boxes[:3, j] <= -boxes[3:, i]).all() and (boxes[:3, i] <= -boxes[3:, j]).all()
+        flat = is_flat[0, 8 + a] if a == b else are_neighbors[a, b] and is_flat[1, [8 + a, 8 + b]].any()
+        if overlap and not flat:
+            expected.add((min(i, j), max(i, j)) if is_self else (i, j))
+    root = np.array([[1], [1]])
+    for module in (NUMPY, NUMBA):
+        one, other = module.query_pairs(leaves, nodes, leaves, nodes, is_self, root, *left_out)
+        pairs = [(min(i, j), max(i, j)) if is_self else (i, j) for i, j in zip(one.tolist(), other.tolist())]
+        assert len(pairs) == len(set(pairs)) and set(pairs) == expected
+    assert 50 < len(expected) and any(i == j for i, j in expected)
 
 
 def test_cones():
@@ -557,12 +592,13 @@ def test_cones():
     case = Case(2, 30, 20)
     triangles = np.ascontiguousarray(case.mesh.triangles.T)
     compare("unit_normals", case.x, triangles)
+    normals = NUMPY.unit_normals(case.x, triangles)
     starts = np.append(np.arange(0, triangles.shape[1], 7), triangles.shape[1]).astype(np.int32)
     count = len(starts) - 1
     member_starts = np.append(0, np.cumsum(case.random.integers(1, 6, count))).astype(np.int32)
     members = case.random.integers(0, count, member_starts[-1]).astype(np.int32)
     for is_wanted in (case.random.random(count) < 0.5, np.zeros(count, bool)):
-        compare("normal_cones", case.x, triangles, starts, member_starts, members, is_wanted)
+        compare("normal_cones", normals, starts, member_starts, members, is_wanted)
     patches = np.flatnonzero(case.random.random(count) < 0.5)
     level = case.x * np.array([[1.0], [1.0], [0.01]])
     axes = NUMPY.unit_normals(level, triangles[:, starts[patches]])

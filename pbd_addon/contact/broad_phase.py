@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import EDGES, FACE, POINTS, Kernels
-from .bvh import BVH, FittedBVH
+from .bvh import BVH, FittedBVH, LeftOut
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
 from .crossing_guard import CLEARANCE
@@ -142,9 +142,7 @@ class SurfacePair:
         x: as in `query`.
         """
         ranges = self._ranges()
-        cells = self._late_cells(kernels, ranges, is_late, self.distance)
-        if self.one is self.other:
-            cells = cells[:, ~self.height_fields.is_left_out(cells)]
+        cells = self._late_cells(kernels, ranges, is_late, self.distance, self._left_out)
         found = self._find(kernels, x, ranges, cells)
         kept, late = (
             is_late.take(each.particles).any(axis=0) == wanted
@@ -173,7 +171,7 @@ class SurfacePair:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
         low, high = np.minimum(x, p), np.maximum(x, p)
         ranges = {each: (low[:, each.part], high[:, each.part]) for each in (self.one, self.other)}
-        cells = self._late_cells(kernels, ranges, is_late, 0.0)
+        cells = self._late_cells(kernels, ranges, is_late, 0.0, None)
         parts = []
         for kind, a, b, (first, second) in self._pair_primitives(kernels, x, ranges, cells, 0.0):
             particles = np.concatenate([a.particles[:, first], b.particles[:, second]])
@@ -194,17 +192,27 @@ class SurfacePair:
         sides = dict.fromkeys((self.one, self.other))
         return {each: self._boxes(kernels, each, ranges[each], each.patches.cell_vertices, distance) for each in sides}
 
+    @property
+    def _left_out(self) -> LeftOut | None:
+        """Cells that cannot meet."""
+        return self.height_fields.left_out if self.one is self.other else None
+
     def _late_cells(
-        self, kernels: Kernels, ranges: Mapping[Surface, Range], is_late: np.ndarray, distance: float
+        self,
+        kernels: Kernels,
+        ranges: Mapping[Surface, Range],
+        is_late: np.ndarray,
+        distance: float,
+        left_out: LeftOut | None,
     ) -> np.ndarray:
-        """As `_meeting_cells`, pairs of cells one of which has a late particle, is_late (N,); also in height fields."""
+        """As `_meeting_cells`, pairs of cells one of which has a late particle, is_late (N,)."""
         boxes = self._cell_boxes(kernels, ranges, distance)
         trees = [surface.cell_tree.refit(own, kernels=kernels) for surface, own in boxes.items()]
         late = [
             surface.cell_tree.refit(own, is_late.take(surface.patches.cell_vertices).any(axis=0), kernels)
             for surface, own in boxes.items()
         ]
-        found = [late[0].query_pairs(trees[-1]), *(trees[0].query_pairs(each) for each in late[1:])]
+        found = [late[0].query_pairs(trees[-1], left_out=left_out), *(trees[0].query_pairs(each) for each in late[1:])]
         cells = np.concatenate(found, axis=1)
         first, second = cells if self.one is not self.other else (cells.min(axis=0), cells.max(axis=0))
         count = len(trees[-1].leaves)
@@ -214,17 +222,7 @@ class SurfacePair:
         """Cells of both surfaces that can meet, (2, k) int; of one with itself the first is never above the second."""
         boxes = self._cell_boxes(kernels, ranges, self.distance)
         trees = [surface.cell_tree.refit(own, kernels=kernels) for surface, own in boxes.items()]
-        if self.one is not self.other:
-            return np.stack(trees[0].query_pairs(trees[1]))
-        own, pairs, roots = np.zeros(1, int), np.zeros((2, 0), int), 1
-        for level, (is_flat, is_flat_around) in zip(self.one.patches.levels, self.height_fields.is_flat):
-            part = FittedBVH(kernels, np.arange(level.count), trees[0].nodes[:, : 2 * level.count])
-            pairs = np.stack(part.query_pairs(part, np.concatenate([[own, own], pairs], axis=1) + roots))
-            left_out = is_flat_around.take(pairs).any(axis=0) & level.are_neighbors(*pairs)
-            pairs = pairs.take(np.flatnonzero(~left_out), axis=1)
-            own = (own[:, None] * (level.count // roots) + np.arange(level.count // roots)).ravel()
-            own, roots = own[~is_flat[own]], level.count
-        return np.concatenate([[own, own], pairs], axis=1)
+        return np.stack(trees[0].query_pairs(trees[-1], left_out=self._left_out))
 
     def _edge_distances(
         self, kernels: Kernels, surface: Surface, x: np.ndarray, angle: float, which: np.ndarray

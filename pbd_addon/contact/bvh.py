@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..kernels import Kernels, numpy as numpy_kernels
 
 ROOTS = np.ones((2, 1), int)
+
+
+class LeftOut(NamedTuple):
+    """Pairs of nodes of a tree that are not tested, nor is what is below them.
+
+    Attributes:
+        is_flat: Which nodes are not tested with themselves, and which not with their neighbors, (2, nodes) bool.
+        first: Where the neighbors of each node begin, and how many there are, (nodes + 1,) int32.
+        neighbors: Neighbors of each node, itself included, all on its own level, (m,) int32.
+    """
+
+    is_flat: np.ndarray
+    first: np.ndarray
+    neighbors: np.ndarray
+
+
+def nothing_left_out() -> LeftOut:
+    """Not a single pair."""
+    return LeftOut(np.zeros((2, 0), bool), np.zeros(1, np.int32), np.zeros(0, np.int32))
 
 
 class BVH:
@@ -65,18 +86,28 @@ class FittedBVH:
     def __init__(self, kernels: Kernels, leaves: np.ndarray, nodes: np.ndarray) -> None:
         self.kernels, self.leaves, self.nodes = kernels, leaves, nodes
 
-    def query_pairs(self, other: FittedBVH, roots: np.ndarray = ROOTS) -> tuple[np.ndarray, np.ndarray]:
+    def query_pairs(
+        self, other: FittedBVH, roots: np.ndarray = ROOTS, left_out: LeftOut | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (primitive of this tree, primitive of the other) whose boxes overlap, (k,) int each.
 
-        With itself, each pair comes once and no (i, i). Which boxes overlap almost, and the order: see the kernel.
+        With itself, each pair comes once, and (i, i) only if `left_out` is given and does not leave it out. Which boxes
+        overlap almost, and the order: see the kernel.
 
         Args:
             other: Another tree.
             roots: Nodes that are tested first, with what is below them, (2, k) int: all those of one tree on one
                 level; with itself, the first is never above the second.
+            left_out: What is not tested; of two trees that differ in their boxes alone.
         """
         first, second = self.kernels.query_pairs(
-            self.leaves, self.nodes, other.leaves, other.nodes, self is other, roots
+            self.leaves,
+            self.nodes,
+            other.leaves,
+            other.nodes,
+            self is other,
+            roots,
+            *(left_out or nothing_left_out()),
         )
         return first, second
 

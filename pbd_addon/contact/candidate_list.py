@@ -71,6 +71,22 @@ class CandidateList:
         self.guard_margin = GUARD_MARGIN * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
         return is_new
 
+    def set_reference(self, ways: np.ndarray) -> None:
+        """Choose the frame of reference in which most surfaces move least: that of one of them, or that at rest.
+
+        A surface is bounded anew for each edge that it moves, which takes a time for each of its vertices.
+
+        ways: how far each surface moves in the frame, those of the bodies first, (surfaces, 3) [m].
+        """
+        edges = np.array([surface.edge for surface in self._surfaces])
+        counts = [0 if surface.motion_bound.self_only else len(surface.vertices) for surface in self._surfaces]
+        fast = (np.linalg.norm(ways, axis=1) > edges) & (np.array(counts) > 0)
+        choices = np.concatenate([np.zeros((1, 3)), ways[fast]])
+        reference = choices[np.argmin(np.linalg.norm(choices[:, None] - ways, axis=2) @ (counts / edges))]
+        for surface in self._surfaces:
+            if reference.any() or surface.motion_bound.reference.any():
+                surface.motion_bound.use_reference(reference)
+
     def set_still(self, is_still: list[bool]) -> None:
         """Say which obstacles do not move in the frame."""
         for obstacle, before, now in zip(self._obstacles, self.is_still, is_still):
@@ -88,10 +104,10 @@ class CandidateList:
         for surface in self._surfaces:
             surface.motion_bound.invalidate()
 
-    def advance(self, length: float) -> None:
-        """Begin a substep of this length, in any unit."""
+    def advance(self, length: float, left: float) -> None:
+        """Begin a substep of this length, after which so much is `left` of the frame, in any unit."""
         for surface in self._surfaces:
-            surface.motion_bound.advance(length)
+            surface.motion_bound.advance(length, left)
 
     @property
     def moving_parts(self) -> list[slice]:
@@ -175,7 +191,7 @@ class CandidateList:
     ) -> bool:
         """Whether a surface needs a new bound; few vertices outside of theirs are late instead, (N,) bool."""
         bound, is_collider = surface.motion_bound, surface in self._obstacles
-        if is_collider and bound.is_set and self.is_still[self._obstacles.index(surface)]:
+        if is_collider and bound.is_set and not bound.reference.any() and self.is_still[self._obstacles.index(surface)]:
             return False
         if not bound.is_set:
             return True

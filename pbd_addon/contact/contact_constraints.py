@@ -109,7 +109,7 @@ class ContactConstraints(Constraints):
     def rewind(self, fraction: float) -> None:
         """Put the colliders where they were at a fraction of the frame: a substep from there is tried again."""
         if fraction == self._start:
-            self.candidate_list.advance(fraction - self._fraction)
+            self.candidate_list.advance(fraction - self._fraction, 1.0 - fraction)
         else:
             self.candidate_list.invalidate()
         self._fraction = self._start = fraction
@@ -194,7 +194,7 @@ class ContactConstraints(Constraints):
         return self._was_pinched or self.is_pinched or self.penetration.has_no_way_out
 
     def begin_frame(
-        self, kernels: Kernels, x: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
+        self, kernels: Kernels, x: np.ndarray, way: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
     ) -> Generator[None, None, None]:
         """Invalidate the bounds of bodies that move, so that a frame depends on its state alone; in slices.
 
@@ -203,9 +203,14 @@ class ContactConstraints(Constraints):
         Args:
             kernels: Module of kernels.
             x: Positions, (3, n) [m].
+            way: How far they move in the frame at their velocities, (3, n) [m].
             prediction_error: At the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
             penetrated: At the end of the last frame, (bodies, colliders) bool.
         """
+        if self.active:
+            ways = np.concatenate([way, self._path[1] - self._path[0]], axis=1)
+            parts = [surface.part for surface in (*self.surfaces, *self.obstacles) if surface is not None]
+            self.candidate_list.set_reference(np.array([ways[:, part].mean(axis=1) for part in parts]))
         for number, surface in enumerate(self.surfaces):
             if surface is not None and not surface.motion_bound.is_static:
                 surface.motion_bound.invalidate()
@@ -227,7 +232,7 @@ class ContactConstraints(Constraints):
         if self.candidate_list.moving_parts:
             self._x[:, self.n :] = self._p[:, self.n :]
             self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
-        self.candidate_list.advance(fraction - self._fraction)
+        self.candidate_list.advance(fraction - self._fraction, 1.0 - fraction)
         self._start, self._fraction = self._fraction, fraction
         self.is_crossing_free = True
         self.unprojected = None

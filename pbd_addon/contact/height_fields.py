@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..kernels import Kernels
+from .bvh import LeftOut
 from .patches import Partition
 from .surface import Surface
 
@@ -32,8 +33,7 @@ class HeightFields:
     """Pieces of a surface that are height fields.
 
     Attributes:
-        is_flat: Which patches, and which neighborhoods, are height fields, for each of the surface's partitions,
-            (2, patches) bool each.
+        left_out: Which patches, and which neighborhoods, are height fields, as nodes of the surface's tree of cells.
         is_smooth: Whether nearly all of the surface is: few candidates are to be expected.
         are_known: Whether they have been looked for.
     """
@@ -41,23 +41,25 @@ class HeightFields:
     def __init__(self, surface: Surface) -> None:
         self._surface, self._levels = surface, surface.patches.levels
         self.is_smooth = self.are_known = False
-        self.is_flat = [np.zeros((2, level.count), bool) for level in self._levels]
+        neighbors = surface.patches.neighbors
+        self.left_out = LeftOut(np.zeros((2, len(neighbors.first) - 1), bool), *neighbors)
         self._checks: list[tuple[Partition, np.ndarray, np.ndarray, np.ndarray]] = []
 
     def find(self, kernels: Kernels, p: np.ndarray) -> None:
         """Find those at positions p (3, N) [m]; those that were there are more likely to stay."""
-        found: list[np.ndarray] = []
         self._checks = []
+        normals = kernels.unit_normals(p, self._surface.patches.faces)
         is_known = np.zeros(1, bool)  # as part of a larger neighborhood
-        for level, before in zip(self._levels, self.is_flat):
+        for number, level in enumerate(self._levels):
+            before = self._is_flat(level)
             is_known = is_known.repeat(level.count // len(is_known))
             members = level.members
             angles, axes, turn = kernels.normal_cones(
-                p, self._surface.patches.faces, level.first_faces, level.first_members, members, ~is_known
+                normals, level.first_faces, level.first_members, members, ~is_known
             )
             may_be = level.can_be_flat & ~is_known
-            is_large = len(found) < len(self._levels) - 2
-            if len(found) == len(self._levels) - 2:
+            is_large = number < len(self._levels) - 2
+            if number == len(self._levels) - 2:
                 is_smooth = is_known | ((angles <= SMOOTH_CONES[0]) & may_be)[1]
                 self.is_smooth = bool(is_smooth.mean() >= SMOOTH_PATCHES)
             narrow, wide = SMOOTH_CONES if self.is_smooth and not is_large else CONES
@@ -68,19 +70,9 @@ class HeightFields:
             np.maximum.at(most, members[rows], turn[rows])
             checked = np.flatnonzero(most >= 0.0)
             self._checks.append((level, checked, axes.take(checked, axis=1), np.cos(wide - most[checked])))
-            found.append(is_flat)
+            before[:] = is_flat
             is_known = is_known | is_flat[1]
-        self.is_flat, self.are_known = found, True
-
-    def is_left_out(self, cells: np.ndarray) -> np.ndarray:
-        """Which pairs of cells (2, k) cannot meet, (k,) bool."""
-        left_out = np.zeros(cells.shape[1], bool)
-        for level, (is_flat, is_flat_around) in zip(self._levels, self.is_flat):
-            one, other = cells // (self._levels[-1].count // level.count)
-            left_out |= np.where(one == other, is_flat[one], is_flat_around[one] | is_flat_around[other]) & (
-                level.are_neighbors(one, other)
-            )
-        return left_out
+        self.are_known = True
 
     def hold(self, kernels: Kernels, p: np.ndarray) -> bool:
         """Whether all are still known to be height fields at p (3, N) [m]."""
@@ -88,15 +80,15 @@ class HeightFields:
 
     def forget(self) -> None:
         """Let nothing be a height field."""
-        self.is_flat = [np.zeros((2, level.count), bool) for level in self._levels]
+        self.left_out.is_flat[:] = False
 
     def renew(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
         """Find them anew at p (3, N) [m]; particles of those that are none any more, some repeated, (k,) int."""
-        before = self.is_flat
+        before = [self._is_flat(level).copy() for level in self._levels]
         self.find(kernels, p)
         lost = []
-        for level, old, now in zip(self._levels, before, self.is_flat):
-            lost.append(self._particles_around(level, (old & ~now).any(axis=0)))
+        for level, old in zip(self._levels, before):
+            lost.append(self._particles_around(level, (old & ~self._is_flat(level)).any(axis=0)))
         return np.concatenate(lost)
 
     def outside(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
@@ -107,6 +99,10 @@ class HeightFields:
             unknown[checked[are_outside]] = True
             particles.append(self._particles_around(level, unknown))
         return np.concatenate(particles)
+
+    def _is_flat(self, level: Partition) -> np.ndarray:
+        """Which patches and neighborhoods of a partition are height fields, (2, patches) bool, a view."""
+        return self.left_out.is_flat[:, level.count : 2 * level.count]
 
     def _are_outside(self, kernels: Kernels, p: np.ndarray) -> Iterator[np.ndarray]:
         """Which of the checked patches of each partition have normals outside their cones at p (3, N), (k,) bool."""

@@ -9,6 +9,7 @@ observed, so that cloth in steady motion is queried as rarely as cloth at rest.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,9 @@ from ..kernels import Kernels
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
-DRIFT_LIMIT = 2.0
-"""How far the mean of a surface may go that can meet others, in edges: what lies ahead on the way are candidates."""
+DRIFT_LIMIT = 1.0
+"""How far the mean of a surface may go that can meet others, in the frame of reference, in edges: what lies ahead on
+the way are candidates."""
 
 ERROR_DECAY = 0.5
 """Share of the observed prediction error that is left at the next observation."""
@@ -48,7 +50,7 @@ class Deviation(NamedTuple):
 
     Attributes:
         square: Squared distance of each vertex, relative to the mean, (n,) [m²].
-        drift: Displacement of the mean since the prediction, (3,) [m].
+        drift: Displacement of the mean since the prediction, in the frame of reference, (3,) [m].
     """
 
     square: np.ndarray
@@ -58,8 +60,9 @@ class Deviation(NamedTuple):
 class MotionBound:
     """Conservative bound on the motion of each vertex of a surface, in a frame that moves with the surface's mean.
 
-    To other surfaces, the mean motion is bounded by a box. A surface that only meets itself may translate as a whole
-    in any way, since that brings no two of its vertices closer.
+    To other surfaces, the mean motion is bounded by a box, in a frame of reference that moves evenly and is the same
+    for all surfaces: what moves with it, as the clothes of somebody who walks, hardly moves in it. A surface that only
+    meets itself may translate as a whole in any way, since that brings no two of its vertices closer.
 
     Args:
         part: Particles of the surface.
@@ -70,8 +73,9 @@ class MotionBound:
 
     Attributes:
         self_only: Whether the surface meets nothing but itself.
-        displacement: Predicted displacement of each vertex, (3, n) [m]; (3, 0) where it meets nothing but itself.
-        start: Where each vertex was when the bound began, (3, n) [m].
+        reference: Velocity of the frame of reference, (3, 1) [m per unit of time].
+        displacement: Predicted displacement of each vertex in it, (3, n) [m]; (3, 0) where it meets nothing but itself.
+        start: Where each vertex was in it when the bound began, (3, n) [m].
         margin: Radius of the sphere around each predicted position, (n,) [m]; drift_margin: of the mean motion, along
             each axis [m].
         version: Number of predictions so far.
@@ -84,10 +88,17 @@ class MotionBound:
         self.version = 0
         self._age, self._duration = 1.0, 0
         self._length = self._unit = 1.0
+        self._left = math.inf
+        self.reference, self._time = np.zeros((3, 1)), 0.0
 
     def invalidate(self) -> None:
         """Drop the prediction."""
         self._duration = 0
+
+    def use_reference(self, velocity: np.ndarray) -> None:
+        """Begin anew in a frame of reference with this velocity, (3,) [m per unit of time]."""
+        self.reference, self._time = velocity[:, None], 0.0
+        self.invalidate()
 
     @property
     def is_set(self) -> bool:
@@ -104,18 +115,21 @@ class MotionBound:
         """Whether the prediction reaches to the end of this substep."""
         return self._age <= self._duration + 1e-9
 
-    def advance(self, length: float) -> None:
-        """Begin a substep of this length, in any unit: those of a frame differ in second order."""
-        self._length = length
+    def advance(self, length: float, left: float = math.inf) -> None:
+        """Begin a substep of this length, after which so much is `left` of the frame, in any unit: those of a frame
+        differ in second order.
+        """
+        self._length, self._left = length, left
+        self._time += length
         self._age += length / self._unit
 
     def predict(self, x: np.ndarray, p: np.ndarray) -> None:
         """Bound the motion that starts with x -> p (3, N) [m] in this substep."""
-        here = x[:, self.part]
-        step = p[:, self.part] - here
+        here = x[:, self.part] - (self._time - self._length) * self.reference
+        step = p[:, self.part] - self._time * self.reference - here
         self._origin = here.mean(axis=1, keepdims=True)
         self._mean_step = step.mean(axis=1, keepdims=True)
-        self.start = here.copy()
+        self.start = here
         self._relative_step = step - self._mean_step
         speed = np.sqrt(np.einsum("im,im->m", self._relative_step, self._relative_step))
         rate = DISPLACEMENT_LIMIT / max(_quantile(speed, 0.95), 1e-9)
@@ -146,7 +160,8 @@ class MotionBound:
         """How far the surface is from its prediction at the end of this substep, positions p (3, N) [m]."""
         here = p[:, self.part]
         drift = here.mean(axis=1) - self._origin[:, 0]
-        return Deviation(kernels.deviations(here, self.start, self._relative_step, self._age, drift), drift)
+        square = kernels.deviations(here, self.start, self._relative_step, self._age, drift)
+        return Deviation(square, drift - self._time * self.reference[:, 0])
 
     def observe(self, deviation: Deviation) -> None:
         """Note the prediction error of this substep."""
@@ -190,8 +205,12 @@ class MotionBound:
         return np.asarray(BASE_MARGIN * self.edge + np.minimum(extra, MAX_EXTRA_MARGIN * self.edge))
 
     def _substeps(self, rate: float) -> int:
-        """Duration of a bound in whole substeps, from the duration per edge [1/m]."""
-        return int(min(max(self.edge * rate, 1.0), MAX_DURATION))
+        """Duration of a bound in whole substeps, from the duration per edge [1/m]: no bound but a static one is used
+        after the end of the frame.
+        """
+        duration = int(min(max(self.edge * rate, 1.0), MAX_DURATION))
+        left = 1 + math.ceil(min(self._left / self._length, MAX_DURATION) - 1e-9)
+        return duration if duration == MAX_DURATION else min(duration, left)
 
 
 def _quantile(values: np.ndarray, share: float) -> float:

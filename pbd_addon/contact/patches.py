@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +43,19 @@ MAX_VALENCE = 16
 """Most patches at a vertex that count as neighbors of each other: the pole of a fan has no neighborhood."""
 
 
+class Neighbors(NamedTuple):
+    """The neighborhoods of all patches: patch i of a partition into n is node n + i of the tree of cells.
+
+    Attributes:
+        first: Where those of each node begin, and how many there are, (2 * cells + 1,) int32; a node has none where
+            there is no partition into as many patches.
+        nodes: Neighbors of each node, itself included, in ascending order, (m,) int32.
+    """
+
+    first: np.ndarray
+    nodes: np.ndarray
+
+
 class Patches:
     """Partitions of the faces of a mesh into patches, in the order of one hierarchy.
 
@@ -53,7 +67,8 @@ class Patches:
         loose: How many of the faces, the last ones, are loose edges, with their second end twice and one edge.
 
     Attributes:
-        levels: Partitions into large patches and into small ones, the cells.
+        levels: Partitions into large patches and into small ones, the cells, each with more of them.
+        neighbors: Which patches are neighbors.
         faces: Particles of all faces patch by patch, (3, t) int.
         face_leaves, vertex_leaves, edge_leaves: The primitives of each cell, -1 for none, (cells, 2**i) int; loose
             edges are no faces.
@@ -71,17 +86,13 @@ class Patches:
         places = np.zeros(len(corners), int)
         places[leaves[used]] = used
         self.faces = np.ascontiguousarray(particles[vertex[leaves[used]].T])
+        numbers = {max(len(leaves) >> depth, 1) for depth in (*LARGE_DEPTHS, PATCH_DEPTH, CELL_DEPTH)}
         *large, cells = (
-            _Pieces(places * number // len(leaves), leaves[used], vertex, edge, count)
-            for number in (max(len(leaves) >> depth, 1) for depth in (*LARGE_DEPTHS, PATCH_DEPTH, CELL_DEPTH))
+            _Pieces(places * number // len(leaves), leaves[used], vertex, edge, count) for number in sorted(numbers)
         )
         reflex = _turns_of_border(corners[:count], vertex[:count], edge[:count], int(vertex.max()) + 1)
-        small = cells.partition(cells.owner * len(reflex) + cells.vertex, len(reflex), corners, reflex)
-        self.levels = []
-        for patches in large:
-            touched = small.centers() // (cells.count // patches.count) * cells.count + small.members
-            self.levels.append(patches.partition(np.unique(touched), cells.count, corners, reflex))
-        self.levels.append(small)
+        self.neighbors = _find_neighbors(large, cells, len(reflex))
+        self.levels = [patches.partition(self.neighbors, corners, reflex) for patches in (*large, cells)]
         self.face_leaves = np.where(leaves < count, leaves, -1).reshape(cells.count, -1).astype(np.int32)
         self.vertex_leaves, self.edge_leaves = (cells.leaves_of(places, each) for each in (vertex, edge))
         first = np.searchsorted(cells.owner, np.arange(cells.count + 1))
@@ -96,30 +107,26 @@ class Partition:
     Attributes:
         count: Number of patches.
         can_be_flat: Whether patches, and whether neighborhoods, can be height fields, (2, count) bool.
-        first_faces: Where the faces of each patch begin, and how many there are, (count + 1,) int.
-        keys: Each patch and a member of its neighborhood, itself included, as patch * count + member, sorted, (m,) int.
-        first_members: Where the members of each neighborhood begin, and how many there are, (count + 1,) int.
+        first_faces: Where the faces of each patch begin, and how many there are, (count + 1,) int32.
+        neighbors: Of all partitions.
     """
 
     count: int
     can_be_flat: np.ndarray
     first_faces: np.ndarray
-    keys: np.ndarray
-    first_members: np.ndarray
+    neighbors: Neighbors
+
+    @property
+    def first_members(self) -> np.ndarray:
+        """Where the members of each neighborhood begin, and how many there are, (count + 1,) int32."""
+        first = self.neighbors.first[self.count : 2 * self.count + 1]
+        return np.asarray(first - first[0])
 
     @property
     def members(self) -> np.ndarray:
         """The patches in each neighborhood, one neighborhood after another, (m,) int32."""
-        return np.asarray(self.keys % self.count, np.int32)
-
-    def centers(self) -> np.ndarray:
-        """The patch whose neighborhood each of the members is in, (m,) int64."""
-        return np.arange(self.count).repeat(np.diff(self.first_members))
-
-    def are_neighbors(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Whether patches (k,) and (k,) are neighbors, (k,) bool."""
-        keys = (one * self.count + other).astype(self.keys.dtype, copy=False)
-        return np.asarray(self.keys.take(np.searchsorted(self.keys, keys), mode="clip") == keys)
+        first = self.neighbors.first
+        return np.asarray(self.neighbors.nodes[first[self.count] : first[2 * self.count]] - np.int32(self.count))
 
 
 class _Pieces:
@@ -169,14 +176,12 @@ class _Pieces:
         leaves[patch, np.arange(len(patch)) - (np.cumsum(count) - count)[patch]] = ids[firsts]
         return leaves
 
-    def partition(self, touching: np.ndarray, count: int, corners: np.ndarray, reflex: np.ndarray) -> Partition:
-        """The partition, where patches are neighbors that touch the same one of `count` things, vertices or cells.
+    def neighborhoods(self, touching: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Each patch and each member of its neighborhood, sorted, (m,) int each.
 
-        Args:
-            touching: Each patch and thing that touch, as patch * count + thing, (i,) int.
-            count: Number of things.
-            corners: Rest positions of the corners of each face, (t, 3, 3) [m].
-            reflex: How much farther than straight the border turns at each vertex, see `_turns_of_border`, (v,) [rad].
+        Neighbors touch the same one of `count` things, vertices or cells; each patch is its own.
+
+        touching: each patch and thing that touch, as patch * count + thing, (i,) int.
         """
         owner, touched = np.divmod(touching, count)
         order = np.argsort(touched, kind="stable")
@@ -185,17 +190,23 @@ class _Pieces:
         for shift in range(1, MAX_VALENCE):
             one, other = (each[touched[shift:] == touched[:-shift]] for each in (owner[:-shift], owner[shift:]))
             keys += [one * self.count + other, other * self.count + one]
-        pairs = np.unique(np.concatenate(keys))
-        center, members = np.divmod(pairs, self.count)
-        first_members = np.searchsorted(center, np.arange(self.count + 1))
-        can_be_flat = self._find_compact(corners, reflex, members, first_members)
-        faces, pairs = self._first_faces.astype(np.int32), pairs.astype(np.min_scalar_type(-(self.count**2)))
-        return Partition(self.count, can_be_flat, faces, pairs, first_members.astype(np.int32))
+        center, member = np.divmod(np.unique(np.concatenate(keys)), self.count)
+        return center, member
 
-    def _find_compact(
-        self, corners: np.ndarray, reflex: np.ndarray, members: np.ndarray, first_members: np.ndarray
-    ) -> np.ndarray:
+    def partition(self, neighbors: Neighbors, corners: np.ndarray, reflex: np.ndarray) -> Partition:
+        """The partition.
+
+        Args:
+            neighbors: Of all partitions.
+            corners: Rest positions of the corners of each face, (t, 3, 3) [m].
+            reflex: How much farther than straight the border turns at each vertex, see `_turns_of_border`, (v,) [rad].
+        """
+        partition = Partition(self.count, np.zeros(0), self._first_faces.astype(np.int32), neighbors)
+        return dataclasses.replace(partition, can_be_flat=self._find_compact(partition, corners, reflex))
+
+    def _find_compact(self, partition: Partition, corners: np.ndarray, reflex: np.ndarray) -> np.ndarray:
         """Which pieces are connected, compact and nearly convex at rest, as `Partition.can_be_flat`."""
+        members, first_members = partition.members, partition.first_members
         a, b, c = corners.swapaxes(0, 1)
         area = np.bincount(self._of_face, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
         turn = np.where(self._is_disk, np.bincount(self.owner, reflex[self.vertex]), math.pi)
@@ -212,6 +223,17 @@ class _Pieces:
         bounds = around(np.minimum, low), around(np.maximum, high)
         of_neighborhoods = is_compact(around(np.add, area), around(np.add, turn), *bounds)
         return np.stack([is_compact(area, turn, low, high), of_neighborhoods])
+
+
+def _find_neighbors(large: list[_Pieces], cells: _Pieces, vertices: int) -> Neighbors:
+    """Cells are neighbors where they share one of so many `vertices`, larger patches where they touch the same cell."""
+    center, member = cells.neighborhoods(cells.owner * vertices + cells.vertex, vertices)
+    found = [cells.count + np.stack([center, member])]
+    for patches in reversed(large):
+        touching = np.unique(center // (cells.count // patches.count) * cells.count + member)
+        found.insert(0, patches.count + np.stack(patches.neighborhoods(touching, cells.count)))
+    centers, nodes = np.concatenate(found, axis=1)
+    return Neighbors(np.searchsorted(centers, np.arange(2 * cells.count + 1)).astype(np.int32), nodes.astype(np.int32))
 
 
 def _turns_of_border(corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, count: int) -> np.ndarray:

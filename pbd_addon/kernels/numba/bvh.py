@@ -70,7 +70,19 @@ def _meet(boxes: np.ndarray, node: int, other_boxes: np.ndarray, other_node: int
     )
 
 
-@kernel("Tuple((i8[::1], i8[::1]))(i8[::1], f8[::1,:], i8[::1], f8[::1,:], b1, i8[:,:])")
+@helper
+def _are_flat(one: int, other: int, is_flat: np.ndarray, first_neighbors: np.ndarray, neighbors: np.ndarray) -> bool:
+    i, j = np.uint64(one), np.uint64(other)
+    if i == j:
+        return is_flat[0, i]
+    if is_flat[1, i] | is_flat[1, j]:
+        for k in range(first_neighbors[i], first_neighbors[i + np.uint64(1)]):
+            if neighbors[k] == other:
+                return True
+    return False
+
+
+@kernel("Tuple((i8[::1], i8[::1]))(i8[::1], f8[::1,:], i8[::1], f8[::1,:], b1, i8[:,:], b1[:,::1], i4[::1], i4[::1])")
 def query_pairs(
     leaves: np.ndarray,
     nodes: np.ndarray,
@@ -78,11 +90,17 @@ def query_pairs(
     other_nodes: np.ndarray,
     is_self: bool,
     roots: np.ndarray,
+    is_flat: np.ndarray,
+    first_neighbors: np.ndarray,
+    neighbors: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     boxes, other_boxes = nodes.T, other_nodes.T
+    some_are_flat = is_flat.size > 0
     pairs, count = np.empty((2, roots.shape[1]), np.int64), 0
     for k in range(roots.shape[1]):
-        if _meet(boxes, roots[0, k], other_boxes, roots[1, k]):
+        if _meet(boxes, roots[0, k], other_boxes, roots[1, k]) and not (
+            some_are_flat and _are_flat(roots[0, k], roots[1, k], is_flat, first_neighbors, neighbors)
+        ):
             pairs[0, count], pairs[1, count] = roots[0, k], roots[1, k]
             count += 1
     below, other_below = 1, 1  # leaves below each node of the level
@@ -100,12 +118,15 @@ def query_pairs(
                 for other_node in range(other_fan * pairs[1, k], other_fan * pairs[1, k] + other_fan):
                     # Written first and then counted or not: to guess which is slower.
                     deeper[0, many], deeper[1, many] = node, other_node
-                    many += _meet(boxes, node, other_boxes, other_node) & (not is_self or node <= other_node)
+                    meet = _meet(boxes, node, other_boxes, other_node) & (not is_self or node <= other_node)
+                    if some_are_flat and meet:
+                        meet = not _are_flat(node, other_node, is_flat, first_neighbors, neighbors)
+                    many += meet
         pairs, count = deeper, many
         below, other_below = below // fan, other_below // other_fan
     first, second, many = np.empty(count, np.int64), np.empty(count, np.int64), 0
     for k in range(count):
-        if not is_self or pairs[0, k] != pairs[1, k]:
+        if not is_self or some_are_flat or pairs[0, k] != pairs[1, k]:
             first[many] = leaves[pairs[0, k] - len(leaves)]
             second[many] = other_leaves[pairs[1, k] - len(other_leaves)]
             many += 1

@@ -39,10 +39,9 @@ def _angle(chord: float) -> float:
     return 2.0 * asin(min(0.5 * sqrt(chord), 1.0))
 
 
-@kernel("Tuple((f8[:,::1], f8[:,::1], f8[::1]))(f8[:,::1], i4[:,::1], i4[::1], i4[::1], i4[::1], b1[::1])")
+@kernel("Tuple((f8[:,::1], f8[:,::1], f8[::1]))(f8[:,::1], i4[::1], i4[::1], i4[::1], b1[::1])")
 def normal_cones(
-    p: np.ndarray,
-    triangles: np.ndarray,
+    normals: np.ndarray,
     starts: np.ndarray,
     member_starts: np.ndarray,
     members: np.ndarray,
@@ -56,24 +55,21 @@ def normal_cones(
                 is_needed[members[row]] = True
     angles, axes = np.full((2, count), 2.0 * pi), np.zeros((3, count))
     turn = np.full(len(members), 2.0 * pi)
-    boxes, normals = np.full((count, 6), np.inf), np.empty((triangles.shape[1], 3))
+    boxes = np.full((count, 6), np.inf)
     for patch in range(count):
         if not is_needed[patch]:
             continue
         for face in range(starts[patch], starts[patch + 1]):
-            x, y, z = _normal(p, triangles, face)
-            x, y, z = _unit(x, y, z)
-            normals[face, 0], normals[face, 1], normals[face, 2] = x, y, z
             for axis in range(3):
-                boxes[patch, axis] = min(boxes[patch, axis], normals[face, axis])
-                boxes[patch, 3 + axis] = min(boxes[patch, 3 + axis], -normals[face, axis])
+                boxes[patch, axis] = min(boxes[patch, axis], normals[axis, face])
+                boxes[patch, 3 + axis] = min(boxes[patch, 3 + axis], -normals[axis, face])
         x, y, z = _unit(
             boxes[patch, 0] - boxes[patch, 3], boxes[patch, 1] - boxes[patch, 4], boxes[patch, 2] - boxes[patch, 5]
         )
         axes[0, patch], axes[1, patch], axes[2, patch] = x, y, z
         chord = 0.0
         for face in range(starts[patch], starts[patch + 1]):
-            dx, dy, dz = normals[face, 0] - x, normals[face, 1] - y, normals[face, 2] - z
+            dx, dy, dz = normals[0, face] - x, normals[1, face] - y, normals[2, face] - z
             chord = max(chord, dx * dx + dy * dy + dz * dz)
         angles[0, patch] = _angle(chord)
     box = np.empty(6)

@@ -55,6 +55,9 @@ def query_pairs(
     other_nodes: np.ndarray,
     is_self: bool,
     roots: np.ndarray,
+    is_flat: np.ndarray,
+    first_neighbors: np.ndarray,
+    neighbors: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     if not roots.size:
         return np.zeros(0, int), np.zeros(0, int)
@@ -66,8 +69,13 @@ def query_pairs(
     levels, other_levels = (
         ((len(each) - 1) // int(root)).bit_length() for each, root in zip((leaves, other_leaves), roots[:, 0])
     )
+
+    def meeting(pairs: np.ndarray) -> np.ndarray:
+        pairs = _touching(low, room, pairs, is_self)
+        return pairs[~_are_flat(pairs, is_flat, first_neighbors, neighbors)] if is_flat.size else pairs
+
     found = []
-    waiting = [(levels, other_levels, _touching(low, room, roots[0] << 32 | roots[1], is_self))]
+    waiting = [(levels, other_levels, meeting(roots[0] << 32 | roots[1]))]
     while waiting:
         left, other_left, pairs = waiting.pop()
         if len(pairs) > CHUNK:
@@ -79,9 +87,9 @@ def query_pairs(
             # The tree with more levels left goes down alone, so that both end together.
             pairs = _children(pairs, left >= other_left, other_left >= left)
             deeper = left - (left >= other_left), other_left - (other_left >= left)
-            waiting.append((*deeper, _touching(low, room, pairs, is_self)))
+            waiting.append((*deeper, meeting(pairs)))
     pairs = np.concatenate(found) if found else np.zeros(0, int)
-    if is_self:
+    if is_self and not is_flat.size:
         pairs = pairs[pairs >> 32 != pairs & LAST]
     return leaves[(pairs >> 32) - len(leaves)], other_leaves[(pairs & LAST) - len(other_leaves)]
 
@@ -127,3 +135,18 @@ def _touching(low: np.ndarray, room: np.ndarray, pairs: np.ndarray, is_self: boo
     if is_self:
         touching &= first <= second
     return pairs[touching]
+
+
+def _are_flat(pairs: np.ndarray, is_flat: np.ndarray, first_neighbors: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
+    """Which pairs of nodes are not tested, as `query_pairs` says, (k,) bool."""
+    first, second = pairs >> 32, pairs & LAST
+    is_own = first == second
+    are_flat = is_own & is_flat[0].take(first)
+    some = np.flatnonzero(~is_own & (is_flat[1].take(first) | is_flat[1].take(second)))
+    if len(some):
+        begins = first_neighbors.take(first[some])
+        sizes = first_neighbors.take(first[some] + 1) - begins
+        places = np.cumsum(sizes) - sizes
+        rows = np.arange(sizes.sum()) + (begins - places).repeat(sizes)
+        are_flat[some] = np.logical_or.reduceat(neighbors.take(rows) == second[some].repeat(sizes), places)
+    return np.asarray(are_flat)

@@ -12,8 +12,7 @@ def unit_normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def normal_cones(
-    p: np.ndarray,
-    triangles: np.ndarray,
+    normals: np.ndarray,
     starts: np.ndarray,
     member_starts: np.ndarray,
     members: np.ndarray,
@@ -27,7 +26,7 @@ def normal_cones(
     if not len(rows):
         return angles, axes, turn
     patches, sizes = np.flatnonzero(is_needed), np.diff(starts)[is_needed]
-    normals = unit_normals(p, triangles.compress(is_needed.repeat(np.diff(starts)), axis=1))
+    normals = normals.compress(is_needed.repeat(np.diff(starts)), axis=1)
     first = np.cumsum(sizes) - sizes
     boxes = np.full((6, len(is_wanted)), np.inf)
     boxes[:, patches] = np.concatenate([np.minimum.reduceat(each, first, axis=1) for each in (normals, -normals)])

@@ -50,12 +50,26 @@ class Hierarchies(Protocol):
         other_nodes: np.ndarray,
         is_self: bool,
         roots: np.ndarray,
+        is_flat: np.ndarray,
+        first_neighbors: np.ndarray,
+        neighbors: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Pairs (primitive of a tree, primitive of another) whose boxes overlap, in any order; (k,) int each.
 
-        With is_self both trees are the same; each pair occurs once, and (i, i) never. Boxes that are apart by up to
-        three millionths of the whole extent may be included. NumPy takes about 12 ns per visited pair of nodes. A box
-        with an infinite corner overlaps nothing.
+        With is_self both trees are the same; each pair occurs once, and (i, i) only where `is_flat` says something of
+        nodes, and not that of i. Boxes that are apart by up to three millionths of the whole extent may be included.
+        NumPy takes about 12 ns per visited pair of nodes. A box with an infinite corner overlaps nothing.
 
-        roots: Nodes that are tested first, with what is below them, (2, k) int64: all those of one tree on one level.
+        Args:
+            leaves: Of one tree.
+            nodes: Its boxes.
+            other_leaves: Of the other tree.
+            other_nodes: Its boxes.
+            is_self: Whether they are the same.
+            roots: Nodes that are tested first, with what is below them, (2, k) int64: all those of one tree on one
+                level.
+            is_flat: Which nodes are not tested with themselves, and which not with their neighbors, nor what is below,
+                (2, 2 * leaves) bool; (2, 0) for none. With it both trees differ in their boxes alone.
+            first_neighbors: Where the neighbors of each node begin, and how many there are, (nodes + 1,) int32.
+            neighbors: Neighbors of each node, among them itself, (m,) int32.
         """

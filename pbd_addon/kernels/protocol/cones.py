@@ -15,8 +15,7 @@ class Cones(Protocol):
 
     def normal_cones(
         self,
-        p: np.ndarray,
-        triangles: np.ndarray,
+        normals: np.ndarray,
         starts: np.ndarray,
         member_starts: np.ndarray,
         members: np.ndarray,
@@ -28,8 +27,7 @@ class Cones(Protocol):
         most of the angle to the axis of a member and of that member's half-angle.
 
         Args:
-            p: Positions.
-            triangles: Patch by patch.
+            normals: Unit normals of triangles patch by patch, (3, t).
             starts: Where the triangles of each patch begin, and their number, (k + 1,) int32.
             member_starts: Where the members of each neighborhood begin, and their number, (k + 1,) int32.
             members: The patches of each neighborhood, (m,) int32.
@@ -51,5 +49,5 @@ class Cones(Protocol):
     ) -> np.ndarray:
         """Which patches (k,) have a triangle with a normal outside the cone around their axis (3, k), (k,) bool.
 
-        triangles, starts: as above; cosines: of the half-angles of the cones, (k,), each at least 0.
+        triangles: patch by patch; starts: as above; cosines: of the half-angles of the cones, (k,), each at least 0.
         """
