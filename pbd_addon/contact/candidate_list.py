@@ -72,17 +72,18 @@ class CandidateList:
         return is_new
 
     def set_reference(self, ways: np.ndarray) -> None:
-        """Choose the frame of reference in which most surfaces move least: that of one of them, or that at rest.
+        """Choose the frame of reference in which both sides of all pairs move least: a surface's, or that at rest.
 
-        A surface is bounded anew for each edge that it moves, which takes a time for each of its vertices.
+        Bounds of two sides end at different times, so that both sides of a pair count, even if they move as one.
 
         ways: how far each surface moves in the frame, those of the bodies first, (surfaces, 3) [m].
         """
+        number = {surface: k for k, surface in enumerate(self._surfaces)}
+        sides = [[number[pair.one], number[pair.other]] for pair in self.pairs if pair.one is not pair.other]
+        meeting = ways[np.array(sides, int).ravel()]
         edges = np.array([surface.edge for surface in self._surfaces])
-        counts = [0 if surface.motion_bound.self_only else len(surface.vertices) for surface in self._surfaces]
-        fast = (np.linalg.norm(ways, axis=1) > edges) & (np.array(counts) > 0)
-        choices = np.concatenate([np.zeros((1, 3)), ways[fast]])
-        reference = choices[np.argmin(np.linalg.norm(choices[:, None] - ways, axis=2) @ (counts / edges))]
+        choices = np.concatenate([np.zeros((1, 3)), ways[np.linalg.norm(ways, axis=1) > edges]])
+        reference = choices[np.argmin(np.linalg.norm(choices[:, None] - meeting, axis=2).sum(axis=1))]
         for surface in self._surfaces:
             if reference.any() or surface.motion_bound.reference.any():
                 surface.motion_bound.use_reference(reference)
