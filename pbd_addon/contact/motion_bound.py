@@ -19,7 +19,7 @@ from ..kernels import Kernels
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
 
-DRIFT_LIMIT = 1.0
+DRIFT_LIMIT = 0.7
 """How far the mean of a surface may go that can meet others, in the frame of reference, in edges: what lies ahead on
 the way are candidates."""
 
