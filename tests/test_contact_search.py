@@ -282,7 +282,7 @@ def test_a_folded_sheet_finds_what_comes_near(seed, speed):
 def coil(points: int) -> Places:
     """A coil of two turns, little farther from a folded sheet and from itself than it must be."""
     angle = np.linspace(0.0, 4.0 * np.pi, points)
-    height = DISTANCE * (4.0 + 1.2 * angle / (2.0 * np.pi))
+    height = DISTANCE * (3.8 + 1.2 * angle / (2.0 * np.pi))
     return np.column_stack([2.0 * EDGE * np.cos(angle), 1.5 * EDGE * np.sin(angle), height])
 
 
