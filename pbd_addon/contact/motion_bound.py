@@ -205,13 +205,12 @@ class MotionBound:
         return np.asarray(BASE_MARGIN * self.edge + np.minimum(extra, MAX_EXTRA_MARGIN * self.edge))
 
     def _substeps(self, rate: float) -> int:
-        """Duration of a bound in whole substeps, from the duration per edge [1/m]: only a static one, in the frame of
-        reference at rest, is used after the end of the frame.
+        """Duration of a bound in whole substeps, from the duration per edge [1/m]: no bound but a static one is used
+        after the end of the frame.
         """
         duration = int(min(max(self.edge * rate, 1.0), MAX_DURATION))
-        if duration == MAX_DURATION and not self.reference.any():
-            return duration
-        return min(duration, 1 + math.ceil(min(self._left / self._length, MAX_DURATION) - 1e-9))
+        left = 1 + math.ceil(min(self._left / self._length, MAX_DURATION) - 1e-9)
+        return duration if duration == MAX_DURATION else min(duration, left)
 
 
 def _quantile(values: np.ndarray, share: float) -> float:
