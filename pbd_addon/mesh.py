@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import arguments
+from .distinct import distinct
 
 AREA_EPSILON = 1e-12
 """A triangle is degenerate if its area is below this fraction of its longest edge squared."""
@@ -218,7 +219,7 @@ def connected_components(pairs: np.ndarray, n: int) -> np.ndarray:
 
 def _unique_pairs(pairs: np.ndarray, n: int) -> np.ndarray:
     """Sorted unique pairs without (a, a), each with the smaller vertex first."""
-    keys = np.unique(pair_keys(pairs[pairs[:, 0] != pairs[:, 1]], n))
+    keys = distinct(pair_keys(pairs[pairs[:, 0] != pairs[:, 1]], n))
     return np.stack([keys // max(n, 1), keys % max(n, 1)], axis=1).astype(np.int32)
 
 

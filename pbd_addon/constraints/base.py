@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..coloring import color
+from ..distinct import distinct
 from ..kernels import Kernels, numpy as numpy_kernels
 from ..settings import Material, SolverSettings
 
@@ -93,7 +94,7 @@ def laid_out(rows: Rows, kernels: Kernels) -> Rows:
 
 def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Orders of particles for `kernels.numpy.layout.by_color`, for the leading colors that are wide."""
-    used = np.unique(indices)
+    used = distinct(indices)
     widths = len(indices) * np.diff(starts)
     narrow = np.flatnonzero(widths < WIDE * len(used))
     wide = int(narrow[0]) if len(narrow) else len(widths)

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..distinct import distinct
+
 MAX_LEVELS = 5
 
 FEWEST = 12
@@ -51,7 +53,7 @@ def find_levels(pairs: np.ndarray, rest: np.ndarray, pinned: np.ndarray) -> tupl
     """
     chosen: list[np.ndarray] = []  # particles of each level, numbered as in the scene
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
-    particles = np.unique(pairs)
+    particles = distinct(pairs)
     edges = np.searchsorted(particles, pairs)
     while len(found) < MAX_LEVELS and len(edges):
         graph = _Neighbors(edges, len(particles))

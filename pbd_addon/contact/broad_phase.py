@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..distinct import distinct
 from ..kernels import EDGES, FACE, POINTS, Kernels
 from .bvh import BVH, FittedBVH, LeftOut
 from .candidates import Candidates, concatenate, no_candidates
@@ -143,24 +144,31 @@ class SurfacePair:
         """
         ranges = self._ranges()
         cells = self._late_cells(kernels, ranges, is_late, self.distance, self._left_out)
-        found = self._find(kernels, x, ranges, cells)
-        kept, late = (
-            is_late.take(each.particles).any(axis=0) == wanted
-            for each, wanted in ((self.candidates, False), (found, True))
-        )
-        self.candidates = concatenate([self.candidates.take(kept), found.take(late)])
+        found = self._find(kernels, x, ranges, cells, is_late)
+        kept = ~is_late.take(self.candidates.particles).any(axis=0)
+        self.candidates = concatenate([self.candidates.take(kept), found])
 
     def _ranges(self) -> dict[Surface, Range]:
         """Where the vertices of both surfaces can be."""
         with_drift = self.one is not self.other
         return {surface: surface.motion_bound.ranges(with_drift) for surface in dict.fromkeys((self.one, self.other))}
 
-    def _find(self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Range], cells: np.ndarray) -> Candidates:
-        """Candidates of pairs of cells (2, k) for as long as the motion bounds hold, with planes at x (3, N)."""
+    def _find(
+        self,
+        kernels: Kernels,
+        x: np.ndarray,
+        ranges: Mapping[Surface, Range],
+        cells: np.ndarray,
+        is_late: np.ndarray | None = None,
+    ) -> Candidates:
+        """Candidates of pairs of cells (2, k) for as long as the motion bounds hold, with planes at x (3, N).
+
+        is_late: If given, only those with such a particle, (N,) bool.
+        """
         start = x.copy()  # from where the margins of each surface count
         for bound in self.motion_bounds:
             start[:, bound.part] = bound.start
-        pairs = self._pair_primitives(kernels, start, ranges, cells, self.distance)
+        pairs = self._pair_primitives(kernels, start, ranges, cells, self.distance, is_late)
         found = concatenate([self._cull(kernels, start, *each) for each in pairs])
         if np.array_equal(x, start):
             return found
@@ -173,11 +181,10 @@ class SurfacePair:
         ranges = {each: (low[:, each.part], high[:, each.part]) for each in (self.one, self.other)}
         cells = self._late_cells(kernels, ranges, is_late, 0.0, None)
         parts = []
-        for kind, a, b, (first, second) in self._pair_primitives(kernels, x, ranges, cells, 0.0):
+        for kind, a, b, (first, second) in self._pair_primitives(kernels, x, ranges, cells, 0.0, is_late):
             particles = np.concatenate([a.particles[:, first], b.particles[:, second]])
             corners = len(a.particles)
-            apart = (particles[:corners, None] != particles[None, corners:]).all(axis=(0, 1))
-            particles = particles[:, apart & is_late.take(particles).any(axis=0)]
+            particles = particles[:, (particles[:corners, None] != particles[None, corners:]).all(axis=(0, 1))]
             kinds = np.full(particles.shape[1], kind, np.int8)
             weights, _, normals = kernels.closest_points(x, particles, kinds)
             parts.append(
@@ -216,7 +223,7 @@ class SurfacePair:
         cells = np.concatenate(found, axis=1)
         first, second = cells if self.one is not self.other else (cells.min(axis=0), cells.max(axis=0))
         count = len(trees[-1].leaves)
-        return np.stack(np.divmod(np.unique(first * count + second), count))
+        return np.stack(np.divmod(distinct(first * count + second), count))
 
     def _meeting_cells(self, kernels: Kernels, ranges: Mapping[Surface, Range]) -> np.ndarray:
         """Cells of both surfaces that can meet, (2, k) int; of one with itself the first is never above the second."""
@@ -260,17 +267,29 @@ class SurfacePair:
         return np.asarray(~of_ropes | (gap > CLEARANCE * self.distance))
 
     def _pair_primitives(
-        self, kernels: Kernels, x: np.ndarray, ranges: Mapping[Surface, Range], cells: np.ndarray, distance: float
+        self,
+        kernels: Kernels,
+        x: np.ndarray,
+        ranges: Mapping[Surface, Range],
+        cells: np.ndarray,
+        distance: float,
+        is_late: np.ndarray | None,
     ) -> list[tuple[int, Primitives, Primitives, tuple[np.ndarray, np.ndarray]]]:
         """Primitives of pairs of cells (2, k) whose boxes overlap: the kind of candidates, both sides, and the pairs.
 
-        distance: That vertices and triangles keep, and the most that edges do [m].
+        Args:
+            kernels: Module of kernels.
+            x: Positions at which edges are sharp, (3, N) [m].
+            ranges: Where the vertices of both surfaces can be.
+            cells: The pairs of cells.
+            distance: That vertices and triangles keep, and the most that edges do [m].
+            is_late: If given, only pairs with such a particle count, (N,) bool.
         """
         if not cells.size:
             return []
         one, other = self.one, self.other
         same = one is other
-        used = [np.unique(cells)] * 2 if same else [np.unique(each) for each in cells]
+        used = [distinct(cells)] * 2 if same else [distinct(each) for each in cells]
         places = np.stack([np.searchsorted(numbers, each) + len(numbers) for numbers, each in zip(used, cells)])
 
         def primitives(side: int, leaves: np.ndarray, particles: np.ndarray, angle: float | None = None) -> Primitives:
@@ -315,7 +334,10 @@ class SurfacePair:
                 (FACE, vertices(1), triangles(0), places[::-1]),
                 (EDGES, edges(0, angles[0]), edges(1, angles[1]), places),
             ]
-        return [(kind, a, b, a.fitted.query_pairs(b.fitted, roots)) for kind, a, b, roots in sides]
+        found = [(kind, a, b, a.fitted.query_pairs(b.fitted, roots)) for kind, a, b, roots in sides]
+        if is_late is None:
+            return found
+        return [(kind, a, b, _with_late(is_late, a, b, *pairs)) for kind, a, b, pairs in found]
 
     def _boxes(
         self, kernels: Kernels, surface: Surface, corners: Range, particles: np.ndarray, distance: float | np.ndarray
@@ -365,3 +387,12 @@ class SurfacePair:
         near = np.flatnonzero(np.einsum("im,im->m", across, across) < limit**2)
         gap = kernels.closest_points(self.rest, particles.take(near, axis=1), kind[near])[1]
         distance[near] = np.minimum(distance[near], REST_SHARE * gap)
+
+
+def _with_late(
+    is_late: np.ndarray, a: Primitives, b: Primitives, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Those of the pairs of primitives (k,) and (k,) that have a late particle, is_late (N,) bool."""
+    one, other = (is_late.take(each.particles).any(axis=0) for each in (a, b))
+    has_late = one.take(first) | other.take(second)
+    return first[has_late], second[has_late]

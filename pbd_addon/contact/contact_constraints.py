@@ -8,6 +8,7 @@ import numpy as np
 
 from ..constraints import Constraints, RigidConstraints, WeldConstraints
 from ..constraints.rigid_contacts import ContactPasses
+from ..distinct import distinct
 from ..kernels import Kernels
 from ..maps import left_out
 from ..settings import Material, SolverSettings
@@ -381,7 +382,7 @@ class ContactConstraints(Constraints):
     def pushing(self) -> np.ndarray:
         if not self._contacts.rows.size:
             return np.zeros(0, int)
-        hit = np.unique(self._contacts.rows.particles[:, self._contacts.pushing])
+        hit = distinct(self._contacts.rows.particles[:, self._contacts.pushing])
         return hit[hit < self.n]
 
     def touching(self, with_colliders: bool) -> np.ndarray:

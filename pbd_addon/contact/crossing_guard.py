@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..distinct import distinct
 from ..kernels import FACE, POINTS, Kernels
 from .candidates import Candidates
 
@@ -129,7 +130,7 @@ def guard_crossings(
         found, is_lost[unresolved] = safe.clamp(kernels, p, some)
         may_cross[found] = True
         if number >= CLAMP_ROUNDS:
-            ids = np.unique(some.particles)
+            ids = distinct(some.particles)
             p[:, ids] = safe.positions[:, ids]
         # Clamped particles may now be in the way of others.
         changed = (p != before).any(axis=0)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..distinct import distinct
 from .bvh import median_split_order
 
 PATCH_DEPTH, CELL_DEPTH = 5, 3
@@ -157,7 +158,7 @@ class _Pieces:
     def _distinct(self, primitive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of a patch and a vertex or edge of its faces, (t, 3) int, sorted, (i,) int each."""
         count = int(primitive.max()) + 1
-        patch, number = np.divmod(np.unique(self._of_face[:, None] * count + primitive), count)
+        patch, number = np.divmod(distinct(self._of_face[:, None] * count + primitive), count)
         return patch, number
 
     def leaves_of(self, places: np.ndarray, primitive: np.ndarray) -> np.ndarray:
@@ -190,7 +191,7 @@ class _Pieces:
         for shift in range(1, MAX_VALENCE):
             one, other = (each[touched[shift:] == touched[:-shift]] for each in (owner[:-shift], owner[shift:]))
             keys += [one * self.count + other, other * self.count + one]
-        center, member = np.divmod(np.unique(np.concatenate(keys)), self.count)
+        center, member = np.divmod(distinct(np.concatenate(keys)), self.count)
         return center, member
 
     def partition(self, neighbors: Neighbors, corners: np.ndarray, reflex: np.ndarray) -> Partition:
@@ -230,7 +231,7 @@ def _find_neighbors(large: list[_Pieces], cells: _Pieces, vertices: int) -> Neig
     center, member = cells.neighborhoods(cells.owner * vertices + cells.vertex, vertices)
     found = [cells.count + np.stack([center, member])]
     for patches in reversed(large):
-        touching = np.unique(center // (cells.count // patches.count) * cells.count + member)
+        touching = distinct(center // (cells.count // patches.count) * cells.count + member)
         found.insert(0, patches.count + np.stack(patches.neighborhoods(touching, cells.count)))
     centers, nodes = np.concatenate(found, axis=1)
     return Neighbors(np.searchsorted(centers, np.arange(2 * cells.count + 1)).astype(np.int32), nodes.astype(np.int32))

@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from ..distinct import distinct
 from ..kernels import EDGES, Kernels
 from .broad_phase import SurfacePair
 from .candidates import Candidates, concatenate, no_candidates
@@ -262,4 +263,4 @@ def pierced(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.nda
     edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles)[0]]
     faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles)[1]]
     hit = [part[:, pair.takes_part(part) & ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]
-    return np.unique(np.concatenate(hit))
+    return distinct(np.concatenate(hit))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..distinct import distinct
 from ..kernels import FACE
 from ..mesh import connected_components
 from .candidates import Candidates
@@ -46,7 +47,7 @@ class SeamNeighbors:
             offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
             beside = around[np.repeat(starts[pairs[:, 0]], sizes) + offsets, 1]
             pairs = np.stack([np.repeat(pairs[:, 1], sizes), beside], axis=1)
-        self._keys = np.unique(self._keys_of(*first[pairs.T]))
+        self._keys = distinct(self._keys_of(*first[pairs.T]))
         self._is_near = np.zeros(count, bool)
         self._is_near[first[pairs]] = True
 

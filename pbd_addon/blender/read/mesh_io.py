@@ -10,7 +10,7 @@ from ..errors import PBDError
 from ..kinds import Object
 from ..output import output
 from ..scene import linked, user_keys
-from ..scene.arrays import edge_vertices, values
+from ..scene.arrays import edge_vertices, face_corners, values
 
 MOST_FACTOR = 1e6
 """Largest factor of a crease: stiffer than any, and far from overflow."""
@@ -52,7 +52,7 @@ def check_mesh(obj: Object) -> None:
 def read_polygons(mesh: Any) -> Polygons:
     """The faces of a mesh in Object Mode."""
     starts = values(mesh.polygons, "loop_start", np.int32)
-    return Polygons(values(mesh.loops, "vertex_index", np.int32), np.append(starts, np.int32(len(mesh.loops))))
+    return Polygons(face_corners(mesh), np.append(starts, np.int32(len(mesh.loops))))
 
 
 def read_loose_edges(mesh: Any) -> np.ndarray:
@@ -156,6 +156,12 @@ def counts(mesh: Any) -> tuple[int, int, int, int]:
 
 
 def fingerprint(obj: Object) -> tuple:
-    """What must stay the same for a simulation to match: the counts, and a hash of the faces' vertices."""
+    """What must stay the same for a simulation to match: the counts, `corner_check`, and a hash of all of the faces."""
     corners, starts = read_polygons(obj.data)
-    return counts(obj.data), zlib.crc32(starts.tobytes(), zlib.crc32(corners.tobytes()))
+    of_corners = zlib.crc32(corners)
+    return counts(obj.data), of_corners, zlib.crc32(starts, of_corners)
+
+
+def corner_check(mesh: Any) -> int:
+    """A hash of the vertices of the faces' corners; cheap to compare at every frame."""
+    return zlib.crc32(face_corners(mesh))

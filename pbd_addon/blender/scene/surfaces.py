@@ -15,7 +15,7 @@ from ... import Polygons
 from ..errors import PBDError
 from ..kinds import Depsgraph, Mesh, Object, Scene
 from . import linked, poses, user_keys
-from .arrays import edge_vertices, values
+from .arrays import edge_vertices, face_corners
 from .scene_objects import is_body
 
 SURFACE_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
@@ -124,9 +124,7 @@ def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:
 
     Only corners are compared: reading where faces start takes fifty times as long.
     """
-    corners = np.empty(0, np.int32)
-    if mesh is not None and len(mesh.loops):
-        corners = values(mesh.attributes[".corner_vert"].data, "value", np.int32)
+    corners = np.empty(0, np.int32) if mesh is None else face_corners(mesh)
     count = 0 if mesh is None else len(mesh.polygons)
     if mesh is not None and not count and len(mesh.edges):
         return _edges(mesh, known)

@@ -163,7 +163,7 @@ class DiskCache:
             settings=self._named(record.known.settings),
             members=[self._number(member.uid) for member in members],
             fingerprints=[
-                [*one.fingerprint[0], one.fingerprint[1], checksums.undeformed(one), checksums.pins(one), one.loose]
+                [*one.fingerprint[0], one.fingerprint[2], checksums.undeformed(one), checksums.pins(one), one.loose]
                 for one in members
             ],
             shapes=[checksums.shape_check(member) for member in members],

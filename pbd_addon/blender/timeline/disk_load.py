@@ -120,7 +120,7 @@ def _uid(scene: Scene, name: str) -> int | None:
 def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -> None:
     """Raise a `PBDError` if a mesh differs from the cached one."""
     for obj, known, (_file, points) in zip(objects, fingerprints, files.bodies, strict=True):
-        counts, faces = mesh_io.fingerprint(obj)
+        counts, _, faces = mesh_io.fingerprint(obj)
         if len(obj.data.vertices) != points or list(counts) != known[:4]:
             raise PBDError(
                 f"'{obj.name}' has {counts[0]} vertices and {counts[3]} faces, the cache {points} and {known[3]}"
