@@ -366,7 +366,7 @@ class SurfacePair:
             bound.relative_displacement if same else bound.displacement for bound in (one, other)
         )
         # Bounds of two surfaces have different durations, and their mean motions may be off as well.
-        drift = 0.0 if same else math.sqrt(3.0) * (one.drift_margin + other.drift_margin)
+        drift = 0.0 if same else one.drift_margin + other.drift_margin
         distance = np.full(len(pairs[0]), self.distance)
         if kind == EDGES:
             distance = np.minimum(a.min_distance.take(pairs[0]), b.min_distance.take(pairs[1]))

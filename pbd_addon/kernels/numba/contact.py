@@ -186,7 +186,8 @@ def cull_pairs(
             first_margin = max(first_margin, margin[b - zero])
             down = min(down, _height(displacement, normal, b - zero))
         closer = max(up - down, 0.0) if same else max(up, 0.0) + max(-down, 0.0)
-        if gap <= distance[r] + (first_margin + second_margin + drift + closer):
+        closer += drift * (abs(normal[0]) + abs(normal[1]) + abs(normal[2]))
+        if gap <= distance[r] + (first_margin + second_margin + closer):
             particles[0, count], particles[1, count], particles[2, count], particles[3, count] = a, b, c, d
             all_weights[0, count], all_weights[1, count], all_weights[2, count], all_weights[3, count] = weights
             normals[0, count], normals[1, count], normals[2, count] = normal

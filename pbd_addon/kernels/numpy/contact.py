@@ -44,7 +44,8 @@ def cull_pairs(
         of_first, of_second = ids[:sides] - start, ids[sides:] - other_start
         to_second = -np.einsum("im,ijm->jm", normals, displacement.take(of_first, axis=1)).min(axis=0)
         to_first = np.einsum("im,ijm->jm", normals, other_displacement.take(of_second, axis=1)).max(axis=0)
-        margin_sum = margin.take(of_first).max(axis=0) + other_margin.take(of_second).max(axis=0) + drift
+        margin_sum = margin.take(of_first).max(axis=0) + other_margin.take(of_second).max(axis=0)
+        margin_sum += drift * np.abs(normals).sum(axis=0)
         if same:
             closer = margin_sum + np.maximum(to_first + to_second, 0.0)
         else:

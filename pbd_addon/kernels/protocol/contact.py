@@ -54,7 +54,7 @@ class Contacts(Protocol):
             other_margin: Those of the second, (l,) [m].
             displacement: Predicted for particles of the first surface, (3, k) [m].
             other_displacement: Those of the second, (3, l) [m].
-            drift: How much closer both surfaces may come as a whole, beyond the prediction [m].
+            drift: How far along each axis the surfaces as a whole may come closer, beyond the prediction [m].
             same: Whether both are one surface, whose vertices move together; else one may move before the other.
 
         Returns:
