@@ -14,6 +14,7 @@ from helpers.meshes import box, grid, icosphere, turned
 from pbd_addon import PRESETS, Body, Collider, Material, Simulation
 from pbd_addon.contact import patches
 from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, SurfacePair
+from pbd_addon.contact.contact_constraints import ContactConstraints
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import EDGES, FACE, POINTS, available, load, numpy as numpy_kernels
 from pbd_addon.kernels.numpy import contact as numpy_contact
@@ -513,6 +514,19 @@ def test_a_falling_curtain_is_searched_a_few_times_a_frame(monkeypatch):
     for _ in range(30):
         simulation.step(1 / 24)
     assert 30 <= len(queries) <= 150
+
+
+def test_sheets_that_fall_side_by_side_are_not_candidates():
+    """Nobody knows that both gather the same speed: bounds that last long would have room for any fall."""
+    vertices, quads = grid(23, 23, 0.4, 0.4)
+    bodies = [Body(vertices + np.array([0.0, 0.0, height]), quads, PRESETS["Cotton"]) for height in (0.0, 0.02)]
+    simulation = Simulation(bodies)
+    (contact,) = [one for one in simulation.constraints if isinstance(one, ContactConstraints)]
+    found = []
+    for _ in range(6):
+        simulation.step(DT)
+        found.append(contact.candidate_list.rows.size)
+    assert max(found[2:]) == 0
 
 
 def test_what_falls_on_a_ball_is_searched_for_near_it(monkeypatch):

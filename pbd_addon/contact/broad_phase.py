@@ -145,8 +145,8 @@ class SurfacePair:
         ranges = self._ranges()
         cells = self._late_cells(kernels, ranges, is_late, self.distance, self._left_out)
         found = self._find(kernels, x, ranges, cells, is_late)
-        kept = ~is_late.take(self.candidates.particles).any(axis=0)
-        self.candidates = concatenate([self.candidates.take(kept), found])
+        late = is_late.take(self.candidates.particles).any(axis=0)
+        self.candidates = concatenate([self.candidates.take(np.flatnonzero(~late)), found])
 
     def _ranges(self) -> dict[Surface, Range]:
         """Where the vertices of both surfaces can be."""

@@ -53,10 +53,8 @@ class HeightFields:
         for number, level in enumerate(self._levels):
             before = self._is_flat(level)
             is_known = is_known.repeat(level.count // len(is_known))
-            members = level.members
-            angles, axes, turn = kernels.normal_cones(
-                normals, level.first_faces, level.first_members, members, ~is_known
-            )
+            first_members, members = level.neighborhoods
+            angles, axes, turn = kernels.normal_cones(normals, level.first_faces, first_members, members, ~is_known)
             may_be = level.can_be_flat & ~is_known
             is_large = number < len(self._levels) - 2
             if number == len(self._levels) - 2:
@@ -65,7 +63,7 @@ class HeightFields:
             narrow, wide = SMOOTH_CONES if self.is_smooth and not is_large else CONES
             is_flat = (angles <= np.where(before, 0.5 * (narrow + wide), narrow)) & may_be
             is_flat[0] |= is_flat[1]
-            rows = np.flatnonzero(is_flat[1].repeat(np.diff(level.first_members)))
+            rows = np.flatnonzero(is_flat[1].repeat(np.diff(first_members)))
             most = np.where(is_flat[0], 0.0, -np.inf)
             np.maximum.at(most, members[rows], turn[rows])
             checked = np.flatnonzero(most >= 0.0)
@@ -111,5 +109,6 @@ class HeightFields:
 
     def _particles_around(self, level: Partition, is_meant: np.ndarray) -> np.ndarray:
         """Particles of patches (patches,) bool and of the neighborhoods that they are in, some repeated, (k,) int."""
-        is_meant[level.members[is_meant.repeat(np.diff(level.first_members))]] = True
+        first_members, members = level.neighborhoods
+        is_meant[members[is_meant.repeat(np.diff(first_members))]] = True
         return self._surface.patches.faces[:, is_meant.repeat(np.diff(level.first_faces))].ravel()

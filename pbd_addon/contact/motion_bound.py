@@ -17,7 +17,8 @@ import numpy as np
 from ..kernels import Kernels
 
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
-"""How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % may err, in edges."""
+"""How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % or the mean may err, in
+edges."""
 
 DRIFT_LIMIT = 0.7
 """How far the mean of a surface may go that can meet others, in the frame of reference, in edges: what lies ahead on
@@ -139,7 +140,8 @@ class MotionBound:
             self.margin, self.drift_margin = np.full_like(speed, EXACT_MARGIN * self.edge), EXACT_MARGIN * self.edge
         else:
             error = ERROR_MARGIN * self.prediction_error[:-1]
-            error_rate = ERROR_LIMIT / max(_quantile(error, 0.9), 1e-9)
+            error_of_mean = 0.0 if self.self_only else ERROR_MARGIN * float(self.prediction_error[-1])
+            error_rate = ERROR_LIMIT / max(_quantile(error, 0.9), error_of_mean, 1e-9)
             self._duration = self._substeps(min(rate, error_rate, drift_rate))
             self.margin = self._margins(speed, self._duration)
             drift_error = self._duration * ERROR_MARGIN * float(self.prediction_error[-1])
@@ -173,9 +175,9 @@ class MotionBound:
             error[-1] = max(error[-1], off / self._age)
 
     def holds_as_a_whole(self, deviation: Deviation) -> bool:
-        """Whether the mean is within its box."""
-        drift = deviation.drift
-        return self.self_only or bool((drift >= self._drift_low).all() and (drift <= self._drift_high).all())
+        """Whether the mean is where it was predicted to be, up to its margin."""
+        off = np.abs(deviation.drift - self._age * self._mean_step[:, 0])
+        return self.self_only or bool((off <= self.drift_margin).all())
 
     def violations(self, deviation: Deviation, extra_margin: float = 0.0) -> np.ndarray:
         """Vertices that are outside of their bounds, all margins with `extra_margin` [m] more, (k,) int."""

@@ -56,6 +56,16 @@ class Neighbors(NamedTuple):
     first: np.ndarray
     nodes: np.ndarray
 
+    def among(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """The neighborhoods of the partition into `count` patches.
+
+        Returns:
+            Where the members of each begin, and how many there are, (count + 1,) int32; the patches in each, one
+            neighborhood after another, (m,) int32.
+        """
+        first = self.first[count : 2 * count + 1]
+        return np.asarray(first - first[0]), np.asarray(self.nodes[first[0] : first[-1]] - np.int32(count))
+
 
 class Patches:
     """Partitions of the faces of a mesh into patches, in the order of one hierarchy.
@@ -118,16 +128,9 @@ class Partition:
     neighbors: Neighbors
 
     @property
-    def first_members(self) -> np.ndarray:
-        """Where the members of each neighborhood begin, and how many there are, (count + 1,) int32."""
-        first = self.neighbors.first[self.count : 2 * self.count + 1]
-        return np.asarray(first - first[0])
-
-    @property
-    def members(self) -> np.ndarray:
-        """The patches in each neighborhood, one neighborhood after another, (m,) int32."""
-        first = self.neighbors.first
-        return np.asarray(self.neighbors.nodes[first[self.count] : first[2 * self.count]] - np.int32(self.count))
+    def neighborhoods(self) -> tuple[np.ndarray, np.ndarray]:
+        """As `Neighbors.among`."""
+        return self.neighbors.among(self.count)
 
 
 class _Pieces:
@@ -202,12 +205,13 @@ class _Pieces:
             corners: Rest positions of the corners of each face, (t, 3, 3) [m].
             reflex: How much farther than straight the border turns at each vertex, see `_turns_of_border`, (v,) [rad].
         """
-        partition = Partition(self.count, np.zeros(0), self._first_faces.astype(np.int32), neighbors)
-        return dataclasses.replace(partition, can_be_flat=self._find_compact(partition, corners, reflex))
+        can_be_flat = self._find_compact(*neighbors.among(self.count), corners, reflex)
+        return Partition(self.count, can_be_flat, self._first_faces.astype(np.int32), neighbors)
 
-    def _find_compact(self, partition: Partition, corners: np.ndarray, reflex: np.ndarray) -> np.ndarray:
+    def _find_compact(
+        self, first_members: np.ndarray, members: np.ndarray, corners: np.ndarray, reflex: np.ndarray
+    ) -> np.ndarray:
         """Which pieces are connected, compact and nearly convex at rest, as `Partition.can_be_flat`."""
-        members, first_members = partition.members, partition.first_members
         a, b, c = corners.swapaxes(0, 1)
         area = np.bincount(self._of_face, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
         turn = np.where(self._is_disk, np.bincount(self.owner, reflex[self.vertex]), math.pi)

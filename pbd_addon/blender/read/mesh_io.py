@@ -158,10 +158,10 @@ def counts(mesh: Any) -> tuple[int, int, int, int]:
 def fingerprint(obj: Object) -> tuple:
     """What must stay the same for a simulation to match: the counts, `corner_check`, and a hash of all of the faces."""
     corners, starts = read_polygons(obj.data)
-    of_corners = zlib.crc32(corners)
-    return counts(obj.data), of_corners, zlib.crc32(starts, of_corners)
+    of_corners = zlib.crc32(corners.tobytes())
+    return counts(obj.data), of_corners, zlib.crc32(starts.tobytes(), of_corners)
 
 
 def corner_check(mesh: Any) -> int:
     """A hash of the vertices of the faces' corners; cheap to compare at every frame."""
-    return zlib.crc32(face_corners(mesh))
+    return zlib.crc32(face_corners(mesh).tobytes())
