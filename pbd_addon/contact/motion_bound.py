@@ -61,9 +61,10 @@ class Deviation(NamedTuple):
 class MotionBound:
     """Conservative bound on the motion of each vertex of a surface, in a frame that moves with the surface's mean.
 
-    To other surfaces, the mean motion is bounded by a box, in a frame of reference that moves evenly and is the same
-    for all surfaces: what moves with it, as the clothes of somebody who walks, hardly moves in it. A surface that only
-    meets itself may translate as a whole in any way, since that brings no two of its vertices closer.
+    To other surfaces, the mean motion counts as well. It is predicted like that of a vertex, with a margin along each
+    axis, in a frame of reference that moves evenly and is the same for all surfaces: what moves with it, as the clothes
+    of somebody who walks, hardly moves in it. A surface that only meets itself may translate as a whole in any way,
+    since that brings no two of its vertices closer.
 
     Args:
         part: Particles of the surface.
