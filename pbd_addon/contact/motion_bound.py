@@ -51,7 +51,7 @@ class Deviation(NamedTuple):
 
     Attributes:
         square: Squared distance of each vertex, relative to the mean, (n,) [m²].
-        drift: Displacement of the mean since the prediction, in the frame of reference, (3,) [m].
+        drift: Distance of the mean along each axis, (3,) [m].
     """
 
     square: np.ndarray
@@ -164,7 +164,8 @@ class MotionBound:
         here = p[:, self.part]
         drift = here.mean(axis=1) - self._origin[:, 0]
         square = kernels.deviations(here, self.start, self._relative_step, self._age, drift)
-        return Deviation(square, drift - self._time * self.reference[:, 0])
+        predicted = self._time * self.reference[:, 0] + self._age * self._mean_step[:, 0]
+        return Deviation(square, np.abs(drift - predicted))
 
     def observe(self, deviation: Deviation) -> None:
         """Note the prediction error of this substep."""
@@ -172,13 +173,11 @@ class MotionBound:
         error = self.prediction_error
         np.maximum(error[:-1], np.sqrt(deviation.square) / self._age, out=error[:-1])
         if not self.self_only:
-            off = np.abs(deviation.drift - self._age * self._mean_step[:, 0]).max()
-            error[-1] = max(error[-1], off / self._age)
+            error[-1] = max(error[-1], deviation.drift.max() / self._age)
 
     def holds_as_a_whole(self, deviation: Deviation) -> bool:
         """Whether the mean is where it was predicted to be, up to its margin."""
-        off = np.abs(deviation.drift - self._age * self._mean_step[:, 0])
-        return self.self_only or bool((off <= self.drift_margin).all())
+        return self.self_only or bool((deviation.drift <= self.drift_margin).all())
 
     def violations(self, deviation: Deviation, extra_margin: float = 0.0) -> np.ndarray:
         """Vertices that are outside of their bounds, all margins with `extra_margin` [m] more, (k,) int."""
