@@ -43,7 +43,7 @@ EXACT_MARGIN = 1e-6
 """Margin of a collider, in edges: it moves exactly as predicted, up to rounding."""
 
 DRIFT_MARGIN = 0.03
-"""Margin of the mean motion, in edges; `ERROR_MARGIN` is added as for a vertex."""
+"""Margin of the mean motion, in edges, plus `ERROR_MARGIN` times its observed error for each substep of the bound."""
 
 
 class Deviation(NamedTuple):
