@@ -7,6 +7,7 @@ a sentence that names the argument and what it got.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 from collections.abc import Collection, Mapping
@@ -53,11 +54,12 @@ def different(where: str, values: object, *kinds: type) -> list[Any]:
     return found
 
 
-def member(where: str, value: T, known: Collection[Any]) -> T:
-    """One of the bodies, planes or colliders of a simulation, compared by identity."""
-    if not any(value is one for one in known):
-        refuse(where, "one of this simulation", getattr(value, "name", value))
-    return value
+def member(where: str, value: T, known: Mapping[Any, Any]) -> T:
+    """One of the bodies, planes or colliders of a simulation, which are compared by identity."""
+    with contextlib.suppress(TypeError):  # an argument without a hash is none of them
+        if value in known:
+            return value
+    refuse(where, "one of this simulation", getattr(value, "name", value))
 
 
 def sequence(where: str, values: object) -> list[Any]:

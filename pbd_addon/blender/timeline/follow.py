@@ -326,7 +326,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
             step.set_message(record, record.message or str(error), record.is_late)
             continue
         pose = now.poses.get(member.uid)
-        other = other_output(member, obj, record.snapshots.values())
+        other = other_output(member, user_state.role(obj), record.snapshots.values())
         if other:
             step.set_message(record, record.message or other, record.is_late)
         if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:

@@ -72,7 +72,7 @@ class UndoState(NamedTuple):
 class DisplayedFrame(NamedTuple):
     """A cached frame as it was last shown."""
 
-    digest: bytes  # of the `QuickLook`
+    state: list  # of the `QuickLook`
     made: SceneSnapshot  # identifies the version of the frame
     user: UserState
     dependencies: Dependencies

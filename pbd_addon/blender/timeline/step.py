@@ -131,7 +131,7 @@ def building(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) 
         raise Interruption(INTERRUPTED)
     record.scene_sim = built
     record.snapshots = {frame: snapshot}
-    record.notes = built.notes()
+    record.notes = built.notes
     _remember_start(record, scene)
 
 
@@ -139,7 +139,7 @@ def take_up(record: Record, scene: Scene, built: SceneSimulation, made: dict[int
     """Take over frames that were simulated before and are on disk."""
     record.forget(made[disk.files.first])
     record.storage.cache = disk
-    record.scene_sim, record.snapshots, record.notes = built, made, built.notes()
+    record.scene_sim, record.snapshots, record.notes = built, made, built.notes
     built.simulation.take_up(disk, disk.files.first, disk.files.last)
     _remember_start(record, scene)
 
@@ -187,7 +187,7 @@ def advancing(
     scene_sim.apply(scene, snapshot.settings)
     if scene_sim.update_fields(snapshot):
         record.displayed = {}
-    record.notes = {**scene_sim.notes(), **scene_sim.newcomers(scene)}
+    record.notes = {**scene_sim.notes, **scene_sim.newcomers(scene)}
     simulation.use_kernels(backends.choose(scene))
     snapshot = scene_sim.with_pins_only(snapshot)._replace(user=None, first_inputs={})
     seconds = snapshot.settings[scene.session_uid].frame_seconds
