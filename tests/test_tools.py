@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {
-    name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/install.md", "CONTRIBUTING.md")
-}
+NAMES = ("README.md", "docs/install.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 
 pytestmark = pytest.mark.newest
 
@@ -140,7 +139,7 @@ def test_a_crash_is_told(runner, tmp_path, monkeypatch):
 
 def test_the_first_part_is_the_newest_and_the_oldest_and_the_rest_is_all_others(runner):
     environments = [(blender, Path(blender.version)) for blender in runner.select([])]
-    first = runner.plan([environments[0], environments[-1]], "first", [])
+    first = runner.plan(environments, "first", [])
     rest = runner.plan(environments, "rest", [])
     assert {suite.blender.version for suite in first} == {"4.2", environments[-1][0].version}
     between = [suite for suite in rest if suite.blender not in (environments[0][0], environments[-1][0])]
@@ -222,8 +221,7 @@ def test_the_pages_name_the_supported_blenders(tool):
     sentence = f"{', '.join(labels[:-1])} or {labels[-1]}"
     assert f"Blender {sentence}." in PAGES["README.md"]
     assert f"Blender {sentence}." in PAGES["docs/install.md"]
-    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"for Blender {', '.join(labels[:-1])} and {labels[-1]}." in changes
+    assert f"for Blender {', '.join(labels[:-1])} and {labels[-1]}." in PAGES["CHANGELOG.md"]
     rows = "".join(f"| {b.label} | {b.python} | {b.numpy} |\n" for b in blenders)
     assert f"| Blender | Python | NumPy |\n|---|---|---|\n{rows}\n" in PAGES["CONTRIBUTING.md"]
     workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
@@ -249,6 +247,6 @@ def test_how_much_faster_numba_is_comes_from_the_tables_beside_it():
     ratios += [float(row[2]) / float(row[1]) for row in rows[head + 2 :] if len(row) == len(rows[head])]
     assert len(ratios) > 5
     least, most = (NUMBERS[round(ratio(ratios)) - 2] for ratio in (min, max))
-    for page in ("README.md", "docs/install.md"):
+    for page in ("README.md", "docs/install.md", "CHANGELOG.md"):
         said = re.findall(r"(\w+)\s+to\s+(\w+)\s+times\s+as\s+fast", PAGES[page])
         assert said == [(least, most)], page
