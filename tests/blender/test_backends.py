@@ -19,7 +19,7 @@ SYSTEMS = {"linux": "linux-x64", "win32": "windows-x64", "darwin": "macos-arm64"
 HIDDEN = ("numba", "llvmlite")
 
 pytestmark = pytest.mark.skipif(
-    (4, 2) < bpy.app.version[:2] < (5, 2), reason="the oldest and the newest Blender have both Pythons and are enough"
+    (4, 2) < bpy.app.version[:2] < (5, 3), reason="the oldest and the newest Blender have both Pythons and are enough"
 )
 
 
