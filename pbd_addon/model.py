@@ -89,6 +89,7 @@ class State:
         rest: Rest shape of the bodies with `dynamic_mesh`, one after another, (3, d) [m], see `dynamic_mesh`.
         plastic: How far rest angles and lengths have changed, (rows,) or (0,), see `plasticity`.
         joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.
+        is_apart: Whether nothing intersects, see `ContactConstraints.is_apart`; False if unknown.
     """
 
     x: np.ndarray
@@ -109,6 +110,7 @@ class State:
     plastic: np.ndarray
     joined: np.ndarray
     rails: list[np.ndarray]
+    is_apart: bool = False
 
     def copy(self) -> State:
         """A copy whose arrays can change without changing this one.
@@ -119,7 +121,7 @@ class State:
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
             self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
-            self.seams.copy(), self.rest, self.plastic, self.joined, list(self.rails),
+            self.seams.copy(), self.rest, self.plastic, self.joined, list(self.rails), self.is_apart,
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, layers, sewing, solver
+from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, layers, plasticity, sewing, solver
 from .body import Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -17,6 +17,7 @@ from .contact import Collider
 from .force_functions import Function as Force, checked_forces
 from .frame_cache import FrameCache, Store
 from .frame_inputs import FrameInputs
+from .io import state_files
 from .maps import checked_maps
 from .model import Model, State, Targets
 from .obstacles import planes_and_surfaces
@@ -285,13 +286,14 @@ class Simulation:
             self._state.pace = adaptive.remember(self._model, before.pace, self.settings, found, count, dt)
         self._targets = Targets.of(self._state)
         self._model.grabs.arrive()
+        report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
+        self._take_past()
+        self._state.is_apart = self._model.contact.is_apart
         if in_place:
             self.frames.replace_last(self._state)
         else:
             self.frames.append(self._state)
-        report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
         self.reports[self.frames.last] = report
-        self._take_past()
         return report
 
     def positions(self, body: Body) -> np.ndarray:
@@ -398,12 +400,13 @@ class Simulation:
         if planes != list(self._model.planes):
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
-        for state in (self._state, *self.frames.states()):
+        for state in {id(one): one for one in (self._state, *self.frames.states())}.values():
             stood, went = dict(zip(known, state.colliders)), dict(zip(known, state.penetrated.T))
             state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
             nothing = np.zeros(len(state.penetrated), bool)
             columns = [went.get(one, nothing) for one in surfaces]
             state.penetrated = np.array(columns, bool).reshape(len(surfaces), len(nothing)).T
+            state.is_apart = False
         asked = dict(zip(known, self._targets.colliders))
         self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
         self._model = build.with_colliders(self._model, surfaces)
@@ -611,6 +614,12 @@ class Simulation:
             self._place(state)
             self.reports = {at: report for at, report in self.reports.items() if at <= frame}
 
+    def state_from(
+        self, arrays: Mapping[str, np.ndarray], colliders: list[np.ndarray], rails: list[np.ndarray]
+    ) -> State:
+        """The state that arrays of a file hold, see `state_files.state_from`; raises `ValueError`."""
+        return state_files.state_from(arrays, self._model, colliders, rails)
+
     def take_up(self, store: Store, first: int, last: int) -> None:
         """Take over the frames `first` to `last` of a store, and continue from the last one."""
         self.frames = FrameCache.of(store, first, last)
@@ -625,7 +634,11 @@ class Simulation:
         return self._model.slices[self._number[self._body("body", body)]]
 
     def _place(self, state: State) -> None:
-        self._model.contact.reset()
         self._state = state
         self._take_past()
+        self._model.contact.reset(state.is_apart)
+        rest = dynamic_mesh.begin(self._model, state, Targets.of(state))
+        if rest is not None:
+            rest.reach(1.0)
+        plasticity.begin(self._model, state)  # cloth tears before a frame begins, by the rest lengths of the last
         self._targets = Targets.of(state)

@@ -146,7 +146,7 @@ class Stepper:
             if torn is not None and self.second_order:
                 return False
             if torn is not None:
-                self._split(torn)
+                self._split(torn, begun=k > 0)
             if torn is not None or not k:
                 for _part in self.begin(dt, start):
                     yield start
@@ -275,9 +275,12 @@ class Stepper:
         self.watch.lap("tearing")
         return joined
 
-    def _split(self, joined: np.ndarray) -> None:
-        """Go on with the model of which only these particles are joined, (n,) int; `begin` follows."""
-        self.model = tearing.split(self.model, self.state, joined)
+    def _split(self, joined: np.ndarray, begun: bool) -> None:
+        """Go on with the model of which only these particles are joined, (n,) int; `begin` follows.
+
+        begun: whether some of the frame is stepped, so that the model knows more than the state.
+        """
+        self.model = tearing.split(self.model, self.state, joined, begun)
         self._decays = {}
         self.watch.lap("tearing")
 

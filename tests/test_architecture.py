@@ -34,7 +34,7 @@ BRIDGE = (
 TIMELINE = (
     *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "air", "step"),
     *("replay", "validity"),
-    *("checksums", "disk_cache", "heat_map", "cost_estimate", "follow", "disk_load", "session", "grab"),
+    *("checksums", "disk_schema", "disk_cache", "heat_map", "cost_estimate", "follow", "disk_load", "session", "grab"),
 )
 """The modules of pbd_addon.blender.timeline: each imports only those before it."""
 

@@ -89,9 +89,9 @@ class CandidateList:
                 surface.motion_bound.use_reference(reference)
 
     def set_still(self, is_still: list[bool]) -> None:
-        """Say which obstacles do not move in the frame."""
+        """Say which obstacles do not move in the frame; the bounds of all others end."""
         for obstacle, before, now in zip(self._obstacles, self.is_still, is_still):
-            if now and not before:
+            if not (now and before):
                 obstacle.motion_bound.invalidate()
         self.is_still = is_still
 

@@ -96,10 +96,15 @@ class ContactConstraints(Constraints):
         """Which surfaces can meet."""
         return self.candidate_list.pairs
 
-    def reset(self) -> None:
-        """Forget everything, also intersections: the particles have been put somewhere else."""
+    def reset(self, is_apart: bool = False) -> None:
+        """Forget everything, also intersections: the particles have been put somewhere else.
+
+        is_apart: `is_apart` when they were there.
+        """
         self.candidate_list.reset()
         self.penetration.reset()
+        if is_apart:
+            self.penetration.is_known, self.penetration.intersecting = True, np.zeros(self._p.shape[1], bool)
         self.is_crossing_free = True
         self._was_pinched = False
         self._touched = np.zeros((2, self.n), bool)
@@ -190,6 +195,11 @@ class ContactConstraints(Constraints):
         return found
 
     @property
+    def is_apart(self) -> bool:
+        """Whether nothing intersects, so that the next frame need not look: a frame that is gone on from knows it too."""
+        return not self.penetration.is_due
+
+    @property
     def has_pinched(self) -> bool:
         """Whether closed colliders pinched cloth in the frame, go through it, or overlap around it."""
         return self._was_pinched or self.is_pinched or self.penetration.has_no_way_out
@@ -197,7 +207,7 @@ class ContactConstraints(Constraints):
     def begin_frame(
         self, kernels: Kernels, x: np.ndarray, way: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
     ) -> Generator[None, None, None]:
-        """Invalidate the bounds of bodies that move, so that a frame depends on its state alone; in slices.
+        """Invalidate the bounds of all bodies, so that a frame depends on its state alone; in slices.
 
         Then detect intersections and penetrations, if there are any or nothing is known.
 
@@ -213,7 +223,7 @@ class ContactConstraints(Constraints):
             parts = [surface.part for surface in (*self.surfaces, *self.obstacles) if surface is not None]
             self.candidate_list.set_reference(np.array([ways[:, part].mean(axis=1) for part in parts]))
         for number, surface in enumerate(self.surfaces):
-            if surface is not None and not surface.motion_bound.is_static:
+            if surface is not None:
                 surface.motion_bound.invalidate()
                 errors = np.append(prediction_error[surface.part], prediction_error[self.n + number])
                 surface.restore_prediction_error(errors)

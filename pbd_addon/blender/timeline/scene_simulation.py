@@ -60,7 +60,7 @@ class SceneSimulation:
         raw = snapshot.settings[scene.session_uid]
         settings = raw_settings.settings_from(raw, scene.name)
         self.floor = floor_plane(raw.floor, scene.name)
-        self.colliders = {uid: bind_collider(snapshot, uid) for uid in sorted(snapshot.collider_uids)}
+        self.colliders = {uid: bind_collider(snapshot, uid) for uid in snapshot.colliders_in_order}
         self._placed: dict[int, tuple[Surface, np.ndarray]] = {}
         self.simulation = Simulation(
             [member.body for member in self.members],
@@ -106,7 +106,7 @@ class SceneSimulation:
         }
         if kept.keys() == self.colliders.keys() == snapshot.collider_uids:
             return False
-        self.colliders = {uid: kept.get(uid) or bind_collider(snapshot, uid) for uid in sorted(snapshot.collider_uids)}
+        self.colliders = {uid: kept.get(uid) or bind_collider(snapshot, uid) for uid in snapshot.colliders_in_order}
         self.simulation.set_colliders(self._all_colliders())
         self._placed = {uid: placed for uid, placed in self._placed.items() if uid in kept}
         return True
