@@ -52,7 +52,7 @@ def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
     parts = [nearest]
     for number in torn:
         members = np.flatnonzero(piece == number)
-        together = _common_exits(x, pair, vertices[members], nearest.normals[:, members])
+        together = _common_exits(kernels, x, pair, vertices[members], nearest.normals[:, members])
         if together.size:
             piece[members] = -1
             parts.append(together)
@@ -85,7 +85,9 @@ def without_opposed(exits: Candidates) -> Candidates:
     return exits.take(np.flatnonzero(~is_opposed[particles]))
 
 
-def _common_exits(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normals: np.ndarray) -> Candidates:
+def _common_exits(
+    kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normals: np.ndarray
+) -> Candidates:
     """Contacts that lead the particles `vertices` (k,) one way, the one on which the last of them is out soonest.
 
     normals: to their nearest faces, (3, k). The ways tried are the axes, those of the piece, and the mean normal.
@@ -96,13 +98,14 @@ def _common_exits(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normal
     ways = np.concatenate([axes, -axes, normals.mean(axis=1, keepdims=True)], axis=1).T
     ways = ways[np.linalg.norm(ways, axis=1) > 0.1]
     best, soonest = no_candidates(), np.inf
+    trees = BVH.of_points(here.T), collider.triangle_tree  # turning leaves neighbors neighbors
     for way in ways / np.linalg.norm(ways, axis=1, keepdims=True):
         across = np.linalg.svd(way[None])[2][1:]
         turned = np.stack([*across, way])
         start = turned @ here
         start[2] -= SURFACE_EPSILON * collider.edge
         corners = np.einsum("ij,jkm->ikm", turned, x.take(collider.triangles, axis=1))
-        ray, triangle, height = hits_above(start, corners)
+        ray, triangle, height = hits_above(start, corners, trees, kernels)
         order = np.lexsort((height, ray))
         first = order[np.append(True, np.diff(ray[order]) > 0)] if len(order) else order
         if len(first) < len(vertices) or height[first].max() >= (1.0 - OPPOSED) * soonest:
@@ -155,7 +158,7 @@ def _nearest(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.nd
         across = np.cross(b - a, c - a, axis=0)
         across /= np.maximum(np.sqrt(np.einsum("im,im->m", across, across)), 1e-300)
         beside = point + 10.0 * SURFACE_EPSILON * collider.edge * across
-        wrong = inside(beside, x, collider.triangles) == (not pair.is_container)
+        wrong = inside(beside, x, collider.triangles, collider.triangle_tree, kernels) == (not pair.is_container)
         normals[:, on] = np.where(wrong, -across, across)
     return _exits(pair, particles, weights, normals)
 

@@ -102,12 +102,12 @@ class Penetration:
             if not pair.is_solid:
                 continue
             vertices = pair.one.vertices.astype(np.int64)
-            vertices = penetrating(x, pair, vertices[pair.takes_part(vertices[None])])
+            vertices = penetrating(kernels, x, pair, vertices[pair.takes_part(vertices[None])])
             if len(vertices):
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
             if pair in may_be_pierced:
-                particles = pierced(x, pair, vertices)
+                particles = pierced(kernels, x, pair, vertices)
                 if len(particles):
                     self._pierced_by_closed[pair] = particles
         exits = concatenate(parts)
@@ -228,7 +228,7 @@ def _boxes(x: np.ndarray, primitives: np.ndarray, margin: float) -> np.ndarray:
     return np.concatenate([corners.min(axis=1), -corners.max(axis=1)]) - margin
 
 
-def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
+def penetrating(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
     """Those of the particles `vertices` (k,) on the wrong side of the pair's closed collider, or on it, (j,) int.
 
     What counts as on it is not guarded: in edges of a large floor, that would be all that is pressed against it.
@@ -245,11 +245,12 @@ def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.nd
         return vertices
     # A direction along no face of a usual mesh.
     aside = margin * np.array([[1.0], [0.7], [0.4]])
-    wrong = [inside(here + way, x, collider.triangles) == (not pair.is_container) for way in (0.0, aside, -aside)]
-    return vertices[np.any(wrong, axis=0)]
+    points = np.concatenate([here, here + aside, here - aside], axis=1)
+    wrong = inside(points, x, collider.triangles, collider.triangle_tree, kernels) == (not pair.is_container)
+    return vertices[wrong.reshape(3, -1).any(axis=0)]
 
 
-def pierced(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndarray:
+def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndarray:
     """Particles of edges and faces that the pair's closed collider goes through, none of them inside of it, (j,) int.
 
     Args:
@@ -260,7 +261,8 @@ def pierced(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.nda
     is_inside = np.zeros(x.shape[1], bool)
     is_inside[penetrating] = True
     cloth, solid = pair.one, pair.other
-    edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles)[0]]
-    faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles)[1]]
+    trees = (cloth.edge_tree, solid.triangle_tree), (solid.edge_tree, cloth.triangle_tree)
+    edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles, trees[0], kernels)[0]]
+    faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles, trees[1], kernels)[1]]
     hit = [part[:, pair.takes_part(part) & ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]
     return distinct(np.concatenate(hit))
