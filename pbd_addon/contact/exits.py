@@ -63,14 +63,13 @@ def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
 def limit_speed(exits: Candidates, p: np.ndarray, x: np.ndarray, h: float) -> None:
     """Shorten displacements x -> p (3, N) of vertices with exit contacts; in place.
 
-    Relative to the collider, they move no faster than `DEPENETRATION_SPEED` in a substep of h seconds.
+    Relative to the collider, they move out no faster than `DEPENETRATION_SPEED` in a substep of h seconds. Along its
+    surface they are free: what a swinging arm leads out is not glued to it.
     """
     displacement = p.take(exits.particles, axis=1) - x.take(exits.particles, axis=1)
-    relative = np.einsum("ijm,jm->im", displacement, exits.weights)
-    speed = np.sqrt((relative**2).sum(axis=0))
-    fast = np.flatnonzero(speed > DEPENETRATION_SPEED * h)
-    excess = 1.0 - DEPENETRATION_SPEED * h / speed[fast]
-    p[:, exits.particles[0, fast]] -= excess * relative[:, fast]
+    excess = np.einsum("ijm,jm,im->m", displacement, exits.weights, exits.normals) - DEPENETRATION_SPEED * h
+    fast = np.flatnonzero(excess > 0.0)
+    p[:, exits.particles[0, fast]] -= excess[fast] * exits.normals[:, fast]
 
 
 def without_opposed(exits: Candidates) -> Candidates:

@@ -106,8 +106,8 @@ class Penetration:
             if len(vertices):
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
-            if pair in may_be_pierced:
-                particles = pierced(kernels, x, pair, vertices)
+            if pair in may_be_pierced or len(vertices):
+                particles = pierced(kernels, x, pair)
                 if len(particles):
                     self._pierced_by_closed[pair] = particles
         exits = concatenate(parts)
@@ -250,19 +250,16 @@ def penetrating(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np
     return vertices[wrong.reshape(3, -1).any(axis=0)]
 
 
-def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndarray:
-    """Particles of edges and faces that the pair's closed collider goes through, none of them inside of it, (j,) int.
+def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
+    """Particles of edges and faces of cloth that go through the pair's closed collider, or it through them, (k,) int.
 
     Args:
+        kernels: Module of kernels.
         x: Positions, (3, N) [m].
         pair: A surface and a closed collider.
-        penetrating: Particles inside of it, (k,) int.
     """
-    is_inside = np.zeros(x.shape[1], bool)
-    is_inside[penetrating] = True
     cloth, solid = pair.one, pair.other
     trees = (cloth.edge_tree, solid.triangle_tree), (solid.edge_tree, cloth.triangle_tree)
     edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles, trees[0], kernels)[0]]
     faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles, trees[1], kernels)[1]]
-    hit = [part[:, pair.takes_part(part) & ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]
-    return distinct(np.concatenate(hit))
+    return distinct(np.concatenate([part[:, pair.takes_part(part)].ravel() for part in (edges, faces)]))
