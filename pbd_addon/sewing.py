@@ -76,6 +76,20 @@ def gaps(model: Model, x: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.norm(x.take(one, axis=1) - x.take(other, axis=1), axis=0))
 
 
+def beside_open(model: Model, state: State) -> np.ndarray:
+    """Ends of pairs that are still to become one, and their neighbors, (n,) bool.
+
+    They are pulled together through what is between them, by as much as it takes: no shorter substep strains them less.
+    """
+    _, time, welded = _known(model, state)
+    beside = np.zeros(len(model.w), bool)
+    if model.seams.active:
+        beside[model.seams.pairs[_of_pairs(model)[0] & (time >= 0.0) & (welded == 0.0)]] = True
+        edges = model.stretch.rows.indices
+        beside[edges[:, beside.take(edges).any(axis=0)]] = True
+    return beside
+
+
 def _allowed(model: Model, welded: np.ndarray, meeting: np.ndarray) -> np.ndarray:
     """Those of the pairs `meeting`, (pairs,) bool, that join no two firm pins to one particle, (k,) int."""
     pairs = np.flatnonzero(meeting)

@@ -277,6 +277,7 @@ class ContactConstraints(Constraints):
             self.welds.follow(p)
 
     def _find(self, kernels: Kernels) -> None:
+        self.penetration.let_rest(self.candidate_list.rows)
         self._contacts = Contacts.find(
             kernels, self.candidate_list.rows, self._p, self._x, self.h, self.penetration.stuck
         )
