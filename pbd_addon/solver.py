@@ -330,7 +330,7 @@ class Stepper:
         state.penetrated = self.model.contact.penetrated
         state.air = self.air.memory()
         state.inside = gas.at_end(self.model, state)
-        state.seams = sewing.at_end(self.model, state, self.dt)
+        state.seams = sewing.at_end(self.model, state, self.dt, self.kernels)
         return state
 
     def advance(self, start: float, stop: float, h: float) -> None:
