@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .constraints import WeldConstraints
+from .distinct import distinct
+from .kernels import Kernels
 from .layout import Sewn
 from .mesh import connected_components
 from .model import Model, State
@@ -26,6 +28,9 @@ WELD_SHARE = 0.25
 Where four panels meet, they lie on one another, three times `contact.seam_neighbors.DISTANCE_SHARE` apart: with 0.1,
 the seams below the arms of a shirt may stay open. Each vertex moves by half of the gap at once, which strains the edges
 there by at most 12 %, for some substeps."""
+
+WELD_ROUNDS = 4
+"""Rounds in which what would cross something is left out of what becomes one; then nothing does in this frame."""
 
 
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:
@@ -51,8 +56,11 @@ def begin(model: Model, state: State, dt: float) -> None:
     state.seams = np.stack([length, time, welded])
 
 
-def at_end(model: Model, state: State, dt: float) -> np.ndarray:
-    """`State.seams` at the end of a frame, of which the state is all else; pairs that have met become one in it."""
+def at_end(model: Model, state: State, dt: float, kernels: Kernels) -> np.ndarray:
+    """`State.seams` at the end of a frame, of which the state is all else; pairs that have met become one in it.
+
+    Those wait whose ends would cross something on their way to each other: the crossing guard has the last word.
+    """
     known = _known(model, state).copy()
     if not known.size:
         return known
@@ -62,11 +70,21 @@ def at_end(model: Model, state: State, dt: float) -> np.ndarray:
     let_go = ~sewing & (time > 0.0)
     length[let_go], time[let_go], welded[let_go] = 0.0, LET_GO, 0.0
     meeting = sewing & (welded == 0.0) & (gaps(model, state.x) <= WELD_SHARE * model.seams.usual_edges)
-    if meeting.any():
-        welded[_allowed(model, (welded > 0.0), meeting)] = 1.0
-        welds = WeldConstraints(model.seams.pairs[welded > 0.0], len(model.w))
+    for _round in range(WELD_ROUNDS if meeting.any() else 0):
+        new = _allowed(model, (welded > 0.0), meeting)
+        is_one = welded > 0.0
+        is_one[new] = True
+        welds = WeldConstraints(model.seams.pairs[is_one], len(model.w))
         welds.set_materials(model.materials, model.settings, model.w)
-        welds.unite(state.x, state.v)
+        there = state.x.copy()
+        welds.unite(there)
+        held = distinct(welds.first[model.contact.hold_back(kernels, there, state.x, welds.first)])
+        meeting[:] = False
+        meeting[new[~np.isin(welds.first[model.seams.pairs[new, 0]], held)]] = True
+        if meeting.sum() == len(new):
+            welds.unite(state.x, state.v)
+            welded[new] = 1.0
+            break
     return known
 
 
@@ -74,6 +92,20 @@ def gaps(model: Model, x: np.ndarray) -> np.ndarray:
     """How far apart all pairs are at x (3, n), (pairs,) [m]."""
     one, other = model.seams.pairs.T
     return np.asarray(np.linalg.norm(x.take(one, axis=1) - x.take(other, axis=1), axis=0))
+
+
+def beside_open(model: Model, state: State) -> np.ndarray:
+    """Ends of pairs that are still to become one, and their neighbors, (n,) bool.
+
+    They are pulled together through what is between them, by as much as it takes: no shorter substep strains them less.
+    """
+    _, time, welded = _known(model, state)
+    beside = np.zeros(len(model.w), bool)
+    if model.seams.active:
+        beside[model.seams.pairs[_of_pairs(model)[0] & (time >= 0.0) & (welded == 0.0)]] = True
+        edges = model.stretch.rows.indices
+        beside[edges[:, beside.take(edges).any(axis=0)]] = True
+    return beside
 
 
 def _allowed(model: Model, welded: np.ndarray, meeting: np.ndarray) -> np.ndarray:

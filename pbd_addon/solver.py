@@ -18,7 +18,7 @@ import numpy as np
 from . import adaptive, dynamic_mesh, forces, gas, plasticity, sewing, tearing, time_stepping
 from .air import AirOfFrame
 from .constraints.distance import AGAIN
-from .contact.stretch_coupling import FREE_EXCESS, couple_stretch_and_contact, excess_of_overrun
+from .contact.stretch_coupling import FREE_EXCESS, couple_stretch_and_contact, excess_of_overrun, strained_particles
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
@@ -129,6 +129,7 @@ class Stepper:
     _rest: dynamic_mesh.RestPath | None = None
     _firm_path: tuple[np.ndarray, np.ndarray] = dataclasses.field(init=False)
     _is_driven: bool = False
+    _open_seams: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, bool))
     _flowing: float = 0.0
     _decays: dict[float, tuple[np.ndarray | None, np.ndarray]] = dataclasses.field(default_factory=dict)
 
@@ -202,6 +203,9 @@ class Stepper:
         for constraints in model.constraints:
             constraints.begin_substep(h, fraction)
             watch.lap(constraints.name)
+        penetration = model.contact.penetration
+        if len(penetration.exiting):
+            penetration.rest_at(strained_particles(kernels, model.springs, x))
         for _ in range(self.settings.iterations):  #                                 (9)
             self._project(p, x, start)
         if couple_stretch and model.contact.active:
@@ -295,6 +299,7 @@ class Stepper:
             kind.lay_out(self.kernels)
         self._rest = dynamic_mesh.begin(model, state, targets)
         sewing.begin(model, state, dt)
+        self._open_seams = sewing.beside_open(model, state)
         plasticity.begin(model, state)
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         model.volume.pumped = gas.pump(model, state, self.kernels, dt, fraction)
@@ -328,7 +333,7 @@ class Stepper:
         state.penetrated = self.model.contact.penetrated
         state.air = self.air.memory()
         state.inside = gas.at_end(self.model, state)
-        state.seams = sewing.at_end(self.model, state, self.dt)
+        state.seams = sewing.at_end(self.model, state, self.dt, self.kernels)
         return state
 
     def advance(self, start: float, stop: float, h: float) -> None:
@@ -375,7 +380,10 @@ class Stepper:
         model, state = self.model, self.state
         if not len(model.pins) and not model.contact.active:
             return False
-        excess = excess_of_overrun(self.kernels, model.springs, x, state.x)
+        excused, beside = self._open_seams, model.contact.penetration.beside
+        if len(beside):
+            excused = excused | beside[: len(excused)]
+        excess = excess_of_overrun(self.kernels, model.springs, x, state.x, excused)
         if not 0.0 < excess <= FREE_EXCESS or self._is_driven:
             return excess > 0.0
         return bool(state.pushed.any() or model.stretch.pushed.any() or model.pushed().any())

@@ -18,7 +18,7 @@ from .candidate_list import CandidateList
 from .candidates import Candidates, concatenate
 from .collider import Collider
 from .friction import apply_friction_and_restitution, read_coefficients
-from .guard_rounds import guard
+from .guard_rounds import guard, hold_back
 from .narrow_phase import Contacts
 from .penetration import Penetration
 from .seam_neighbors import SeamNeighbors
@@ -287,6 +287,7 @@ class ContactConstraints(Constraints):
             self.welds.follow(p)
 
     def _find(self, kernels: Kernels) -> None:
+        self.penetration.let_rest(self.candidate_list.rows)
         self._contacts = Contacts.find(
             kernels, self.candidate_list.rows, self._p, self._x, self.h, self.penetration.stuck
         )
@@ -363,6 +364,17 @@ class ContactConstraints(Constraints):
             both = [kernels.clearances(q, rows.particles, normals, rows.kind) > 0.0 for q in (self._p, self._x)]
             apart |= both[0] & both[1]
         return bool(apart.all())
+
+    def hold_back(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """At the end of a frame, which of the particles that become one would cross something on x -> p (3, n), (n,)
+        bool; `first` (n,) is the one that stands for each.
+        """
+        if not self.active:
+            return np.zeros(self.n, bool)
+        self._p[:, : self.n], self._x[:, : self.n] = p, x
+        self._x[:, self.n :] = self._p[:, self.n :]
+        of_all = np.concatenate([first, np.arange(self.n, self._p.shape[1])])
+        return hold_back(kernels, self.candidate_list, self._p, self._x, self._w, of_all)[: self.n]
 
     def withhold(self, kernels: Kernels, moved: np.ndarray, share: float) -> None:
         """Count the pull of springs at held particles as a load on the contacts with colliders that hold them.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..kernels import Kernels
+from ..kernels import FACE, Kernels
 from .candidate_list import CandidateList
 from .candidates import Candidates, concatenate
 from .crossing_guard import RigidGroups, find_rigid_groups, guard_crossings
@@ -65,6 +65,25 @@ def guard(
     return False
 
 
+def hold_back(
+    kernels: Kernels,
+    candidate_list: CandidateList,
+    p: np.ndarray,
+    x: np.ndarray,
+    w: np.ndarray,
+    first: np.ndarray,
+) -> np.ndarray:
+    """Shorten displacements x -> p (3, N) of particles that become one so that they cross nothing, in place.
+
+    first: particle that stands for each, (N,) int; what shares one then does not meet. The others are as in `guard`,
+    but no collider moves. Returns what was held back, or may cross something, (N,) bool.
+    """
+    before, nothing = p.copy(), np.zeros(p.shape[1], bool)
+    still = RigidGroups(np.zeros(p.shape[1], int), np.zeros((1, 3, 3)))
+    may_cross = _clamp(kernels, candidate_list, p, x, w, still, nothing, nothing, True, first)
+    return np.asarray(may_cross | (p != before).any(axis=0))
+
+
 def _clamp(
     kernels: Kernels,
     candidate_list: CandidateList,
@@ -75,15 +94,21 @@ def _clamp(
     ignores_moving: np.ndarray,
     moves: np.ndarray,
     keeps_unresolved: bool,
+    first: np.ndarray | None = None,
 ) -> np.ndarray:
     """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does.
 
     groups: which colliders move together. ignores_moving: particles that collide with no moving collider, (N,) bool.
-    moves: particles of colliders that move, (N,) bool. The others are as in `guard`. Returns which may cross something,
-    (N,) bool.
+    moves: particles of colliders that move, (N,) bool. first: as in `hold_back`. The others are as in `guard`. Returns
+    which may cross something, (N,) bool.
     """
 
     def counting(candidates: Candidates) -> Candidates:
+        if first is not None:
+            ids = first.take(candidates.particles)
+            same = (ids[:1] == ids[2:]).any(axis=0)
+            same |= np.where(candidates.kind == FACE, ids[0] == ids[1], (ids[1] == ids[2:]).any(axis=0))
+            candidates = candidates.take(np.flatnonzero(~same))
         if not ignores_moving.any():
             return candidates
         through = ignores_moving.take(candidates.particles).any(axis=0) & moves.take(candidates.particles).any(axis=0)

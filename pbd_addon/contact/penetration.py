@@ -17,6 +17,10 @@ ROUNDING = 1e-12
 """What is this close touches, as a share of the coordinates: nothing says which side of it is whose."""
 
 
+RINGS = 3
+"""Edges around what is inside or pierced in which strain says nothing of the length of a substep."""
+
+
 class Penetration:
     """What intersects or penetrates something, and which candidates would lock it there.
 
@@ -31,6 +35,8 @@ class Penetration:
         has_unresolved: Whether a substep was kept since then in which something may have crossed.
         intersecting: Particles of edges and faces of cloth that cross or touch, (N,) bool; (0,) before the first
             detection. What crosses an open collider is apart: it meets everything else.
+        beside: Particles within `RINGS` edges of what is inside of a closed collider or pierced by one, (N,) bool, or
+            (0,) for none.
     """
 
     def __init__(self) -> None:
@@ -41,10 +47,12 @@ class Penetration:
         """Forget everything: the particles have been put somewhere else."""
         self.is_known = self.has_unresolved = False
         self.intersecting = np.zeros(0, bool)
+        self.beside = np.zeros(0, bool)
         self._penetrating: dict[SurfacePair, np.ndarray] = {}
         self._pierced_by_closed: dict[SurfacePair, np.ndarray] = {}
         self._pierced_by_open: dict[SurfacePair, np.ndarray] = {}
         self._exit_contacts = no_candidates()
+        self._is_resting = np.zeros(0, bool)
         self._is_opposed = False
 
     @property
@@ -102,18 +110,31 @@ class Penetration:
             if not pair.is_solid:
                 continue
             vertices = pair.one.vertices.astype(np.int64)
-            vertices = penetrating(x, pair, vertices[pair.takes_part(vertices[None])])
+            vertices = penetrating(kernels, x, pair, vertices[pair.takes_part(vertices[None])])
             if len(vertices):
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
-            if pair in may_be_pierced:
-                particles = pierced(x, pair, vertices)
+            if pair in may_be_pierced or len(vertices):
+                particles = pierced(kernels, x, pair)
                 if len(particles):
                     self._pierced_by_closed[pair] = particles
         exits = concatenate(parts)
         self._exit_contacts = without_opposed(exits)
         self._is_opposed = self._exit_contacts.size < exits.size
+        self._is_resting = np.zeros(self._exit_contacts.size, bool)
+        self.beside = self._find_beside(len(w))
         self.is_known, self.has_unresolved = True, False
+
+    def _find_beside(self, count: int) -> np.ndarray:
+        """`beside`, of `count` particles."""
+        beside = np.zeros(count if self.penetrated_pairs else 0, bool)
+        for pair in self.penetrated_pairs:
+            for found in (self._penetrating, self._pierced_by_closed):
+                beside[found.get(pair, [])] = True
+        for _ in range(RINGS):
+            for surface in {pair.one for pair in self.penetrated_pairs}:
+                beside[surface.edges[:, beside.take(surface.edges).any(axis=0)]] = True
+        return beside
 
     @property
     def stuck(self) -> np.ndarray:
@@ -133,9 +154,19 @@ class Penetration:
         """Numbers of the pairs of which one surface is inside of the other."""
         return [pair.number for pair in self._penetrating]
 
+    def rest_at(self, strained: np.ndarray) -> None:
+        """Let exit contacts rest whose vertex is one of these particles (n,) bool: pins hold it where it is."""
+        self._is_resting = strained.take(self.exiting)
+
+    def let_rest(self, rows: Candidates) -> None:
+        """Of candidates that were filtered, make those not count that rest, and the others count again; in place."""
+        if len(self._is_resting):
+            distance = np.where(self._is_resting, -np.inf, self._exit_contacts.min_distance)
+            rows.min_distance[rows.is_exit] = distance
+
     def limit_speed(self, p: np.ndarray, x: np.ndarray, h: float) -> None:
         """Shorten the displacements x -> p (3, N) of what is led out, in a substep of h seconds; in place."""
-        limit_speed(self._exit_contacts, p, x, h)
+        limit_speed(self._exit_contacts.take(~self._is_resting), p, x, h)
 
     def filter(self, candidates: Candidates) -> Candidates:
         """Leave out candidates that would lock what intersects or penetrates, and add the exit contacts."""
@@ -228,7 +259,7 @@ def _boxes(x: np.ndarray, primitives: np.ndarray, margin: float) -> np.ndarray:
     return np.concatenate([corners.min(axis=1), -corners.max(axis=1)]) - margin
 
 
-def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
+def penetrating(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
     """Those of the particles `vertices` (k,) on the wrong side of the pair's closed collider, or on it, (j,) int.
 
     What counts as on it is not guarded: in edges of a large floor, that would be all that is pressed against it.
@@ -245,22 +276,21 @@ def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.nd
         return vertices
     # A direction along no face of a usual mesh.
     aside = margin * np.array([[1.0], [0.7], [0.4]])
-    wrong = [inside(here + way, x, collider.triangles) == (not pair.is_container) for way in (0.0, aside, -aside)]
-    return vertices[np.any(wrong, axis=0)]
+    points = np.concatenate([here, here + aside, here - aside], axis=1)
+    wrong = inside(points, x, collider.triangles, collider.triangle_tree, kernels) == (not pair.is_container)
+    return vertices[wrong.reshape(3, -1).any(axis=0)]
 
 
-def pierced(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndarray:
-    """Particles of edges and faces that the pair's closed collider goes through, none of them inside of it, (j,) int.
+def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
+    """Particles of edges and faces of cloth that go through the pair's closed collider, or it through them, (k,) int.
 
     Args:
+        kernels: Module of kernels.
         x: Positions, (3, N) [m].
         pair: A surface and a closed collider.
-        penetrating: Particles inside of it, (k,) int.
     """
-    is_inside = np.zeros(x.shape[1], bool)
-    is_inside[penetrating] = True
     cloth, solid = pair.one, pair.other
-    edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles)[0]]
-    faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles)[1]]
-    hit = [part[:, pair.takes_part(part) & ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]
-    return distinct(np.concatenate(hit))
+    trees = (cloth.edge_tree, solid.triangle_tree), (solid.edge_tree, cloth.triangle_tree)
+    edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles, trees[0], kernels)[0]]
+    faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles, trees[1], kernels)[1]]
+    return distinct(np.concatenate([part[:, pair.takes_part(part)].ravel() for part in (edges, faces)]))
