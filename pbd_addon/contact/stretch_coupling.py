@@ -69,9 +69,9 @@ def couple_stretch_and_contact(
     if start is None or not springs or contact.is_pinched:  # pinched cloth must not be held where it is
         return
     for _ in range(ROUNDS):
-        if not is_stretched(springs[-1], start, p):
+        if not is_stretched(kernels, springs[-1], start, p):
             return
-        held = contact.held()
+        held = contact.held(kernels)
         held[contact.penetration.exiting] = True
         share = np.where(held, HELD_SHARE, 1.0)
         if can_tear and share.min() == 1.0:
@@ -109,9 +109,7 @@ def excess_of_overrun(kernels: Kernels, springs: Sequence[DistanceConstraints], 
     return float((now - OVERRUN_STRAIN)[now > before + 0.1 * OVERRUN_STRAIN].sum())
 
 
-def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
+def is_stretched(kernels: Kernels, stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
     """Whether the way from positions `start` to p (3, n) adds more than `ALLOWED_STRAIN` to the strain of an edge."""
-    moved = np.flatnonzero(np.abs(p - start).max(axis=0) > 0.25 * ALLOWED_STRAIN * stretch.shortest)
-    if not len(moved):
-        return False
-    return bool((stretch.strains(p) > stretch.strains(start) + ALLOWED_STRAIN).any())
+    some = kernels.strained(p, stretch.rows.indices, stretch.rest_lengths, ALLOWED_STRAIN)
+    return bool((stretch.strains(p, some) > stretch.strains(start, some) + ALLOWED_STRAIN).any())
