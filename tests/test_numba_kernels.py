@@ -476,6 +476,11 @@ def test_near_candidates():
         measured = known == apart_later + closed
         assert len(near) < measured.sum() < contact.m
     compare("near_candidates", later, *columns, apart + 0.5, closed)
+    known[:] = np.nan
+    assert all(
+        module.near_candidates(later, *columns, known.copy(), closed).tolist() == near.tolist()
+        for module in (NUMPY, NUMBA)
+    )
 
 
 def test_closing_motion():
@@ -489,6 +494,8 @@ def test_closing_motion():
         assert most <= module.closing_motion(case.p, case.x) <= 2.0 * most
         apart = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
         assert module.closing_motion(apart * 0.4, apart) == pytest.approx(0.6)
+        apart[1, 1] = np.nan
+        assert module.closing_motion(apart, apart) == module.closing_motion(0.0 * apart, apart) == np.inf
 
 
 def test_find_contacts():

@@ -34,12 +34,13 @@ class NearSearch:
 
     def find(self, kernels: Kernels, candidates: Candidates, p: np.ndarray) -> np.ndarray:
         """Candidates that may be closer than their distance at positions p (3, N), (k,) int."""
-        if candidates is not self._candidates:
+        closing = kernels.closing_motion(p, self._before) if candidates is self._candidates else np.inf
+        if closing < np.inf:
+            self._closed += closing
+            self._before[:] = p
+        else:
             self._candidates, self._distance = candidates, (1.0 + ROUNDING) * candidates.min_distance
             self._known, self._before, self._closed = np.full(candidates.size, -np.inf), p.copy(), 0.0
-        else:
-            self._closed += kernels.closing_motion(p, self._before)
-            self._before[:] = p
         return kernels.near_candidates(
             p, candidates.particles, candidates.normals, candidates.kind, self._distance, self._known, self._closed
         )

@@ -196,14 +196,17 @@ def closing_motion(p: np.ndarray, before: np.ndarray) -> float:
         low, high = np.inf, -np.inf
         for i in range(p.shape[1]):
             moved = p[axis, i] - before[axis, i]
-            low, high = min(low, moved), max(high, moved)
+            low = moved if moved < low else low
+            high = moved if moved > high else high
         middle[axis] = 0.5 * (low + high)
-    most = 0.0
+    most, total = 0.0, 0.0
     for i in range(p.shape[1]):
         dx, dy = p[0, i] - before[0, i] - middle[0], p[1, i] - before[1, i] - middle[1]
         dz = p[2, i] - before[2, i] - middle[2]
-        most = max(most, dx * dx + dy * dy + dz * dz)
-    return 2.0 * sqrt(most)
+        square = dx * dx + dy * dy + dz * dz
+        most = square if square > most else most
+        total += square
+    return 2.0 * sqrt(most) if total < np.inf else np.inf
 
 
 @kernel("i8[::1](f8[:,::1], i8[:,:], f8[:,:], i1[:], f8[:], f8[::1], f8)")
@@ -216,17 +219,22 @@ def near_candidates(
     known: np.ndarray,
     closed: float,
 ) -> np.ndarray:
-    near, count = np.empty(len(known), np.int64), 0
+    # In loops of their own: without unpredictable branches, measuring takes a third of the time.
+    near, some, count = np.empty(len(known), np.int64), 0, 0
     for r in range(len(known)):
-        if known[r] - closed >= distance[r]:
-            continue
+        near[some] = r
+        some += not known[r] - closed >= distance[r]  # NaN is measured again
+    apart = np.empty(some)
+    for k in range(some):
+        r = near[k]
         a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
         c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
-        apart = _clearance(p, kind[r], a, b, c, d, (normals[0, r], normals[1, r], normals[2, r]))
-        known[r] = apart + closed
-        if apart < distance[r]:
-            near[count] = r
-            count += 1
+        apart[k] = _clearance(p, kind[r], a, b, c, d, (normals[0, r], normals[1, r], normals[2, r]))
+    for k in range(some):
+        r = near[k]
+        known[r] = apart[k] + closed
+        near[count] = r
+        count += apart[k] < distance[r]
     return near[:count].copy()
 
 

@@ -59,7 +59,8 @@ def cull_pairs(
 def closing_motion(p: np.ndarray, before: np.ndarray) -> float:
     moved = p - before
     moved -= 0.5 * (moved.min(axis=1) + moved.max(axis=1))[:, None]
-    return 2.0 * float(np.sqrt(_dot(moved, moved).max()))
+    most = 2.0 * float(np.sqrt(_dot(moved, moved).max()))
+    return most if most < np.inf else np.inf
 
 
 def near_candidates(
@@ -71,7 +72,7 @@ def near_candidates(
     known: np.ndarray,
     closed: float,
 ) -> np.ndarray:
-    some = np.flatnonzero(known - closed < distance)
+    some = np.flatnonzero(~(known - closed >= distance))  # NaN is measured again
     if len(some) == len(known):
         apart = clearances(p, particles, normals, kind)
     else:

@@ -64,7 +64,7 @@ class Contacts(Protocol):
     def closing_motion(self, p: np.ndarray, before: np.ndarray) -> float:
         """By how much any two particles can have come closer on their ways from `before` to p (3, n) [m].
 
-        Twice the largest difference from a motion that all have in common.
+        Twice the largest difference from a motion that all have in common; infinite if some positions are not finite.
         """
 
     def near_candidates(
