@@ -6,8 +6,8 @@ from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
-from ..constraints import Constraints, RigidConstraints, WeldConstraints
-from ..constraints.rigid_contacts import ContactPasses
+from ..constraints import Constraints, PlaneConstraints, RigidConstraints, WeldConstraints
+from ..constraints.plane import floors
 from ..distinct import distinct
 from ..kernels import Kernels
 from ..maps import left_out
@@ -15,11 +15,10 @@ from ..settings import Material, SolverSettings
 from ..slices import finish
 from .broad_phase import SurfacePair
 from .candidate_list import CandidateList
-from .candidates import Candidates, concatenate
 from .collider import Collider
 from .friction import apply_friction_and_restitution, read_coefficients
 from .guard_rounds import guard, hold_back
-from .narrow_phase import Contacts
+from .narrow_phase import Contacts, NearSearch
 from .penetration import Penetration
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
@@ -70,7 +69,7 @@ class ContactConstraints(Constraints):
         obstacles: Sequence[Surface],
         colliders: Sequence[Collider],
         rest: np.ndarray,
-        planes: Sequence[Constraints],
+        planes: Sequence[PlaneConstraints],
         welds: WeldConstraints,
         seam_neighbors: SeamNeighbors,
         rigid: RigidConstraints,
@@ -88,6 +87,7 @@ class ContactConstraints(Constraints):
         self._path = self._p[:, self.n :], self._p[:, self.n :]
         self.penetration = Penetration()
         self.candidate_list = CandidateList(surfaces, obstacles, seam_neighbors, self.penetration)
+        self._near = NearSearch()
         self.unprojected: np.ndarray | None = None
         self.reset()
 
@@ -263,8 +263,8 @@ class ContactConstraints(Constraints):
             self._rounds.append(self._contacts)
             self._find(kernels)
             self._is_first_pass = False
-            self._is_far = not self._contacts.rows.size
-        if self._contacts.rows.size:
+            self._is_far = not self._contacts.size
+        if self._contacts.size:
             self.unprojected = p.copy()
             self._push(kernels)
             p[:] = self._p[:, : self.n]
@@ -279,26 +279,42 @@ class ContactConstraints(Constraints):
         self._p[:, : self.n] = p
         before = self._contacts
         self._find(kernels)
-        self._contacts.follow(before, self.candidate_list.rows.size)
+        self._contacts.follow(before)
         self._rounds.append(before)
-        if self._contacts.rows.size:
+        if self._contacts.size:
             self._push(kernels)
             p[:] = self._p[:, : self.n]
             self.welds.follow(p)
 
     def _find(self, kernels: Kernels) -> None:
         self.penetration.let_rest(self.candidate_list.rows)
-        self._contacts = Contacts.find(
-            kernels, self.candidate_list.rows, self._p, self._x, self.h, self.penetration.stuck
-        )
+        candidates = self.candidate_list.rows
+        near = self._near.find(kernels, candidates, self._p)
+        stuck = self.penetration.stuck
+        self._contacts = Contacts.find(kernels, candidates, near, self._p, self._x, self._w, self.h, stuck)
 
     def _push(self, kernels: Kernels) -> None:
         """Project the contacts."""
-        contacts, rows = self._contacts, self._contacts.rows
-        passes = ContactPasses(
-            self.rigid, self._p, rows.particles, rows.weights, rows.normals, self._w.take(rows.particles)
-        )
-        enough = contacts.target_gap - GAP_TOLERANCE * rows.min_distance
+        contacts = self._contacts
+        enough = contacts.target_gap - GAP_TOLERANCE * contacts.min_distance
+        if self.rigid.active:
+            self._push_rigid(kernels, enough)
+        else:
+            floor = floors(self.planes, self._x)
+            kernels.project_contacts(
+                self._p, contacts.particles, contacts.weights, contacts.normals, contacts.inverse_masses,
+                contacts.target_gap, enough, np.array(RELAXATIONS), MAX_PASSES, contacts.multipliers, *floor,
+            )  # fmt: skip
+            for plane, pushed in zip(self.planes, floor[2]):
+                plane.take_pushes(pushed)
+        if len(self.penetration.exiting):
+            self.penetration.limit_speed(self._p, self._x, self.h)
+            if self.rigid.active:
+                self.rigid.project(kernels, self._p, self._x)
+
+    def _push_rigid(self, kernels: Kernels, enough: np.ndarray) -> None:
+        """Project contacts with rigid pieces among the bodies, until their gaps are `enough`, (m,) [m]."""
+        contacts, passes = self._contacts, self._contacts.passes(self.rigid, self._p)
         for number in range(MAX_PASSES):
             relaxation = RELAXATIONS[min(number, len(RELAXATIONS) - 1)]
             passes.project(kernels, self._p, contacts.target_gap, relaxation, contacts.multipliers)
@@ -309,9 +325,6 @@ class ContactConstraints(Constraints):
             if number + 1 >= len(RELAXATIONS) and (passes.gaps(kernels, self._p) >= enough).all():
                 break
         passes.place(self._p)
-        self.penetration.limit_speed(self._p, self._x, self.h)
-        if self.rigid.active and len(self.penetration.exiting):
-            self.rigid.project(kernels, self._p, self._x)
 
     def end_substep(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Apply friction and restitution, query once more, and run the crossing guard; x (3, n) is changed as well.
@@ -329,7 +342,7 @@ class ContactConstraints(Constraints):
             self._note_touches()
             least_approach = 2.0 * self._gravity * self.h**2  # what lies still has fallen for one substep
             apply_friction_and_restitution(
-                kernels, self._contacts, self._coefficients, self._p, self._x, self._w, least_approach,
+                kernels, self._contacts, self._coefficients, self._p, self._x, least_approach,
                 self.penetration.exiting_pairs, self.rigid,
             )  # fmt: skip
         self.candidate_list.update(kernels, self._p, self._x, before_guard=True)
@@ -337,7 +350,7 @@ class ContactConstraints(Constraints):
         for piece in pieces:
             guarded[piece] = 0.0  # as colliders: nothing that is clamped keeps its shape
         self.is_crossing_free = guard(
-            kernels, self.candidate_list, self._p, self._x, guarded, pieces, self.keeps_unresolved
+            kernels, self.candidate_list, self._near, self._p, self._x, guarded, pieces, self.keeps_unresolved
         )
         if pieces and not self.keeps_unresolved:
             self.is_crossing_free &= self._solids_are_apart(kernels, guarded == 0.0)
@@ -346,7 +359,7 @@ class ContactConstraints(Constraints):
         self.welds.follow(p)
         if pushes:
             bounces = self._coefficients.restitution > 0.0
-            opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces, self.rigid)
+            opened = self._contacts.opened(kernels, self._p, self._x, bounces, self.rigid)
             x += (opened - self._x)[:, : self.n]
             self.welds.follow(x)
 
@@ -384,27 +397,24 @@ class ContactConstraints(Constraints):
             moved: By how much springs moved them, (3, n) [m]; 0 for all others.
             share: Share of their inverse masses that they were moved with.
         """
-        contacts, pushing = self._contacts, self._contacts.pushing
-        pushing = pushing[(contacts.rows.particles[:, pushing] >= self.n).any(axis=0)]
-        rows, pull = contacts.rows.take(pushing), np.zeros_like(self._p)
-        mass = np.divide(1.0, self._w[: self.n], out=np.zeros(self.n), where=self._w[: self.n] > 0.0)
-        pull[:, : self.n] = (1.0 / share - 1.0) * mass * moved
-        weights = np.abs(rows.weights)
-        all_weights = np.bincount(rows.particles.ravel(), weights.ravel(), pull.shape[1])
-        along = np.sign(rows.weights) * kernels.heights(pull, rows.particles, rows.normals)
-        shares = weights / np.maximum(all_weights[rows.particles], 1e-300)
-        contacts.withheld[pushing] -= (shares * along).sum(axis=0)
+        if self.colliders:
+            mass = np.divide(1.0, self._w[: self.n], out=np.zeros(self.n), where=self._w[: self.n] > 0.0)
+            load = np.zeros_like(self._p)
+            load[:, : self.n] = (1.0 / share - 1.0) * mass * moved
+            self._contacts.withhold(kernels, self.n, load)
 
-    def held(self) -> np.ndarray:
+    def held(self, kernels: Kernels) -> np.ndarray:
         """Particles that colliders pushed to one side in the last projection, (n,) bool."""
-        held = self._contacts.pushed_one_way(self.n, self._p.shape[1])[: self.n]
+        if not self.colliders:
+            return np.zeros(self.n, bool)
+        held = self._contacts.pushed_one_way(kernels, self.n, self._p.shape[1])[: self.n]
         self.welds.follow(held)
         return held
 
     def pushing(self) -> np.ndarray:
-        if not self._contacts.rows.size:
+        if not self._contacts.size:
             return np.zeros(0, int)
-        hit = distinct(self._contacts.rows.particles[:, self._contacts.pushing])
+        hit = distinct(self._contacts.particles[:, self._contacts.pushing])
         return hit[hit < self.n]
 
     def touching(self, with_colliders: bool) -> np.ndarray:
@@ -418,26 +428,27 @@ class ContactConstraints(Constraints):
         """Of the contacts of the last substep, of all its rounds one after the other, (m,)."""
         return np.concatenate([found.multipliers + found.withheld for found in (*self._rounds, self._contacts)])
 
-    @property
-    def _rows(self) -> Candidates:
-        return concatenate([found.rows for found in (*self._rounds, self._contacts)])
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Particles, weights, normals and distances of the contacts of all rounds of the last substep."""
+        rounds = *self._rounds, self._contacts
+        columns = zip(*((each.particles, each.weights, each.normals, each.min_distance) for each in rounds))
+        particles, weights, normals, distance = (np.concatenate(column, axis=-1) for column in columns)
+        return particles, weights, normals, distance
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        rows, positions = self._rows, np.concatenate([x, self._p[:, self.n :].T])
-        gap = np.einsum("jm,mji,im->m", rows.weights, positions[rows.particles.T], rows.normals)
-        return np.asarray(gap - rows.min_distance)
+        particles, weights, normals, distance = self._rows()
+        positions = np.concatenate([x, self._p[:, self.n :].T])
+        return np.asarray(np.einsum("jm,mji,im->m", weights, positions[particles.T], normals) - distance)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._rows
-        return rows.particles.T, np.einsum("jm,im->mji", rows.weights, rows.normals)
+        particles, weights, normals, _ = self._rows()
+        return particles.T, np.einsum("jm,im->mji", weights, normals)
 
     def forces(self) -> np.ndarray:
         if not self.h:
             return np.zeros_like(self.multipliers)
-        rows = self._rows
-        true, counted = (
-            np.einsum("jm,jm->m", rows.weights**2, w.take(rows.particles)) for w in (self._w, self._counted)
-        )
+        particles, weights, _, _ = self._rows()
+        true, counted = (np.einsum("jm,jm->m", weights**2, w.take(particles)) for w in (self._w, self._counted))
         return self.multipliers / self.h**2 * np.divide(true, counted, out=np.ones_like(true), where=counted > 0.0)
 
     def _pair_surfaces(self, materials: Sequence[Material], settings: SolverSettings) -> list[SurfacePair]:
@@ -474,7 +485,7 @@ class ContactConstraints(Constraints):
         return self.penetration.has_unresolved and bool(self._solid_pairs())
 
     def _note_touches(self) -> None:
-        hit = self._contacts.rows.particles[:, self._contacts.pushing]
+        hit = self._contacts.particles[:, self._contacts.pushing]
         of_collider = (hit >= self.n).any(axis=0)
         for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
             touched[rows[rows < self.n]] = True

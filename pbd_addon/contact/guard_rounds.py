@@ -10,7 +10,7 @@ from ..kernels import FACE, Kernels
 from .candidate_list import CandidateList
 from .candidates import Candidates, concatenate
 from .crossing_guard import RigidGroups, find_rigid_groups, guard_crossings
-from .narrow_phase import active
+from .narrow_phase import NearSearch
 
 MAX_GUARD_ROUNDS = 4
 """Rounds of clamping and querying again, since clamped particles leave their motion bounds."""
@@ -25,6 +25,7 @@ ROUNDING = 1e-6
 def guard(
     kernels: Kernels,
     candidate_list: CandidateList,
+    near_search: NearSearch,
     p: np.ndarray,
     x: np.ndarray,
     w: np.ndarray,
@@ -39,6 +40,7 @@ def guard(
     Args:
         kernels: Module of kernels.
         candidate_list: The candidates, updated.
+        near_search: Which of them may be near.
         p: Positions after the substep, (3, N) [m]; changed.
         x: Positions before it, (3, N) [m], free of crossings.
         w: Inverse masses, (N,); colliders and rigid pieces have 0.
@@ -55,7 +57,9 @@ def guard(
     groups = find_rigid_groups(p, x, w, parts, min(pair.distance for pair in candidate_list.pairs))
     ignores_moving = np.zeros_like(moves)
     for number in range(MAX_LAYERS):
-        may_cross = _clamp(kernels, candidate_list, p, x, w, groups, ignores_moving, moves, keeps_unresolved)
+        may_cross = _clamp(
+            kernels, candidate_list, near_search, p, x, w, groups, ignores_moving, moves, keeps_unresolved
+        )
         if not may_cross.any():
             return number == 0
         if not keeps_unresolved or not moves.any() or ignores_moving[may_cross].all():
@@ -87,6 +91,7 @@ def hold_back(
 def _clamp(
     kernels: Kernels,
     candidate_list: CandidateList,
+    near_search: NearSearch,
     p: np.ndarray,
     x: np.ndarray,
     w: np.ndarray,
@@ -118,7 +123,8 @@ def _clamp(
     low, high = x, x
     may_cross = np.zeros_like(moves)
     for _ in range(MAX_GUARD_ROUNDS):
-        near = active(kernels, candidates, p)
+        search = near_search if candidates is candidate_list.rows else NearSearch()
+        near = search.find(kernels, candidates, p)
         crossing = guard_crossings(kernels, p, x, candidates, near, w, groups, ignores_moving)
         may_cross[crossing] = True
         late = candidate_list.violating(kernels, p) & ~known

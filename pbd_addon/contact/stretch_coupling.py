@@ -73,10 +73,10 @@ def couple_stretch_and_contact(
         return
     excused = np.zeros(0, bool)
     for _ in range(ROUNDS):
-        if not is_stretched(springs[-1], start, p, excused):
+        if not is_stretched(kernels, springs[-1], start, p, excused):
             return
         excused = contact.penetration.beside
-        held = contact.held()
+        held = contact.held(kernels)
         held[contact.penetration.exiting] = True
         share = np.where(held, HELD_SHARE, 1.0)
         if can_tear and share.min() == 1.0:
@@ -119,18 +119,18 @@ def excess_of_overrun(
     return float((now - OVERRUN_STRAIN)[now > before + 0.1 * OVERRUN_STRAIN].sum())
 
 
-def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray, excused: np.ndarray) -> bool:
+def is_stretched(
+    kernels: Kernels, stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray, excused: np.ndarray
+) -> bool:
     """Whether the way from positions `start` to p (3, n) adds more than `ALLOWED_STRAIN` to the strain of an edge.
 
     excused: as in `excess_of_overrun`.
     """
-    moved = np.flatnonzero(np.abs(p - start).max(axis=0) > 0.25 * ALLOWED_STRAIN * stretch.shortest)
-    if not len(moved):
-        return False
-    longer = stretch.strains(p) > stretch.strains(start) + ALLOWED_STRAIN
-    return bool(
-        longer.any() and not (excused.any() and excused.take(stretch.rows.indices[:, longer]).any(axis=0).all())
-    )
+    some = kernels.strained(p, stretch.rows.indices, stretch.rest_lengths, ALLOWED_STRAIN)
+    longer = some[stretch.strains(p, some) > stretch.strains(start, some) + ALLOWED_STRAIN]
+    if not (len(longer) and excused.any()):
+        return bool(len(longer))
+    return not excused.take(stretch.rows.indices[:, longer]).any(axis=0).all()
 
 
 def strained_particles(kernels: Kernels, springs: Sequence[DistanceConstraints], x: np.ndarray) -> np.ndarray:
