@@ -16,7 +16,7 @@ from .rail import Rail
 from .settings import AIR_DENSITY, Material
 
 FASTEST_START = 1e3
-"""No vertex may start faster [m/s]: a tenth of `solver.RUNAWAY_SPEED`."""
+"""No vertex may start faster [m/s]: a tenth of `time_stepping.RUNAWAY_SPEED`."""
 
 ROPE_WIDTH = 0.01
 """A loose edge weighs and pulls like a ribbon of its body's material of this width [m]."""

@@ -24,12 +24,13 @@ from .report import StepReport, make_report
 from .settings import AIR_DENSITY, Material, SolverSettings
 from .slices import finish
 from .stopwatch import Stopwatch
+from .time_stepping import RUNAWAY_SPEED
 from .wind import Wind
 
-LONGEST_FRAME = arguments.FARTHEST / solver.RUNAWAY_SPEED
+LONGEST_FRAME = arguments.FARTHEST / RUNAWAY_SPEED
 """In a longer frame [s] a particle of the highest valid speed could leave the range of coordinates."""
 
-SHORTEST_FRAME = 2.0**-52 / solver.RUNAWAY_SPEED
+SHORTEST_FRAME = 2.0**-52 / RUNAWAY_SPEED
 """In a shorter frame [s] motion at that speed does not change the last digit of a meter."""
 
 
