@@ -16,7 +16,7 @@ from .rail import Rail
 from .settings import AIR_DENSITY, Material
 
 FASTEST_START = 1e3
-"""No vertex may start faster [m/s]: a tenth of `solver.RUNAWAY_SPEED`."""
+"""No vertex may start faster [m/s]: a tenth of `time_stepping.RUNAWAY_SPEED`."""
 
 SMALLEST = 1e-5
 """Least size of a body at rest [m]: a fiber of cotton is as thick, and what is smaller is no cloth. Blender's coordinates,

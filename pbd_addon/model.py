@@ -40,6 +40,7 @@ from .constraints import (
     WeldConstraints,
 )
 from .contact import Collider, ContactConstraints
+from .kernels.protocol.frames import Call
 from .layout import Layout, initial_joints
 from .lift import Lift
 from .settings import Material, SolverSettings
@@ -180,6 +181,8 @@ class Model(Layout):
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
         outer: Those of them that may push bodies or have friction.
+        written: What `fused` has written down of the calls of a substep, by whether it ends a frame: what they are
+            known by, the calls, and their words.
     """
 
     planes: tuple[Plane, ...]
@@ -224,6 +227,7 @@ class Model(Layout):
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
     outer: tuple[Constraints, ...] = ()
+    written: dict[bool, tuple[object, list[Call], np.ndarray]] = dataclasses.field(default_factory=dict)
 
     @property
     def kinds(self) -> tuple[Constraints, ...]:

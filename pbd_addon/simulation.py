@@ -25,13 +25,14 @@ from .report import StepReport, make_report
 from .settings import AIR_DENSITY, Material, SolverSettings
 from .slices import finish
 from .stopwatch import Stopwatch
+from .time_stepping import RUNAWAY_SPEED
 from .wind import Wind
 
 LONGEST_FRAME = 10.0
 """Longest frame [s]: one frame a second, and ten times the speed. A cloth of 11 x 11 vertices that hangs on a corner
 over a floor takes 0.5 s a frame at 1 s, 4 s at 10 s, and, falling by kilometers in a substep, 7 to 23 s at 100 s."""
 
-SHORTEST_FRAME = 2.0**-52 / solver.RUNAWAY_SPEED
+SHORTEST_FRAME = 2.0**-52 / RUNAWAY_SPEED
 """In a shorter frame [s] motion at that speed does not change the last digit of a meter."""
 
 

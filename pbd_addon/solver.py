@@ -10,6 +10,7 @@ takes back a part of that way, from which velocities (13) are made.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Generator
 
@@ -19,14 +20,12 @@ from . import adaptive, dynamic_mesh, forces, gas, plasticity, sewing, tearing, 
 from .air import AirOfFrame
 from .constraints.distance import AGAIN
 from .contact.stretch_coupling import FREE_EXCESS, couple_stretch_and_contact, excess_of_overrun, strained_particles
+from .fused import FusedSubsteps
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
 from .stopwatch import Stopwatch
-from .time_stepping import Past
-
-RUNAWAY_SPEED = 1e4
-"""No particle of a sound simulation is faster [m/s]."""
+from .time_stepping import RUNAWAY_SPEED, Past
 
 RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
@@ -125,6 +124,7 @@ class Stepper:
     _past: Past | None = None
     _sound: bool = True
     _halvings: int = 0
+    _fused: FusedSubsteps = dataclasses.field(init=False)
     _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
     _rest: dynamic_mesh.RestPath | None = None
     _firm_path: tuple[np.ndarray, np.ndarray] = dataclasses.field(init=False)
@@ -136,27 +136,27 @@ class Stepper:
     def frame(self, dt: float) -> Generator[float, None, bool]:
         """A frame of dt seconds, in slices; whether it is done: one of second order has to be smooth."""
         longest = max((family.longest for family in self.model.stretch.families), default=0)
-        lengths = time_stepping.lengths(self.settings.substeps, self.second_order, longest)
-        count, self.h = len(lengths), dt / float(lengths.sum())
-        ends = [*(np.cumsum(lengths) / lengths.sum()).tolist()[:-1], 1.0]
-        durations = self.h * lengths
-        gently = self.second_order and adaptive.is_slowed_gently(self.model, self.state, float(durations.max()))
-        slowed = time_stepping.slowed_for(durations, gently)
-        for k, (start, stop) in enumerate(zip([0.0, *ends], ends)):
+        gently = functools.partial(adaptive.is_slowed_gently, self.model, self.state)
+        schedule = time_stepping.schedule(self.settings.substeps, self.second_order, longest, dt, gently)
+        self.h, count, k, stop = schedule.h, len(schedule.ends), 0, 0.0
+        while k < count:
             torn = self._torn(k, count)
             if torn is not None and self.second_order:
                 return False
             if torn is not None:
                 self._split(torn, begun=k > 0)
             if torn is not None or not k:
-                for _part in self.begin(dt, start):
-                    yield start
+                for _part in self.begin(dt, stop):
+                    yield stop
                     self.watch.resume()
-            if not self.second_order:
+            done, self._past = self._fused.run(schedule, k, self._past)
+            k += max(done, 1)
+            start, stop = stop, schedule.ends[k - 1]
+            if not done and not self.second_order:
                 self.advance(start, stop, self.h)
-            elif not self._try_second_order(stop, float(durations[k]), float(slowed[k])):
+            elif not done and not self._try_second_order(stop, *schedule.lengths[k - 1]):
                 return False
-            if stop < 1.0:
+            if k < count:
                 try:
                     yield stop
                 except GeneratorExit:
@@ -318,6 +318,7 @@ class Stepper:
             self.kernels, state.x, dt * state.v, state.prediction_error, state.penetrated
         )
         self.watch.lap(model.contact.name)
+        self._fused = FusedSubsteps(model, state, self.kernels, self.watch, self.air, self._firm_path)
         model.stretch.sweeps = AGAIN if self.second_order and not state.pushed.any() else 1
         model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
 

@@ -181,6 +181,8 @@ def test_put():
     case = Case()
     rows, places = (case.random.permutation(20)[:10] for _ in range(2))
     compare("put", case.some(20), Rows(places), case.some(20), Rows(rows))
+    compare("put", case.some(20), Rows(places), case.some(10), Rows(rows[:0]))
+    compare("put", case.some(10), Rows(places[:0]), case.some(20), Rows(rows))
 
 
 @pytest.mark.parametrize("compression", [None, 20.0])
@@ -376,6 +378,14 @@ def test_project_upper_bound():
     reach = lengths * case.some(m, low=0.8, high=1.1)
     reach[::7] = np.inf
     compare("project_upper_bound", case.p, indices, starts, case.w[indices], reach, case.some(m))
+
+
+def test_levels_take_their_particles_and_put_them_back():
+    case = Case()
+    particles = case.random.permutation(case.n)[:30]
+    compare("gather", case.p, particles, case.some(3, 30))
+    compare("scatter", case.p, particles, case.some(3, 30))
+    compare("subtract", case.some(3, 30), case.some(3, 30), case.some(3, 20))
 
 
 def test_follow():
