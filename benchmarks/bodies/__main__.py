@@ -12,14 +12,14 @@ Bodies and garments that are not ours are looked for in the folder PBD_SHARED_DA
 from __future__ import annotations
 
 import argparse
-import inspect
+import functools
 import math
 import os
 
 from pbd_addon import kernels
 
 from ..truth.check import table
-from .rows import ROWS, checks
+from .rows import ROWS, play
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     )
     add = parser.add_argument
     add("--row", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW", help="only these")
-    add("--frames", type=int, metavar="N", help="at most so many")
+    add("--frames", type=int, default=0, metavar="N", help="at most so many")
     add("--kernels", choices=kernels.available(), default=kernels.available()[-1], help="backend (%(default)s)")
     add("--own", action="store_true", help="figures of our own, though there are others")
     add("--small", action="store_true", help="as small as in tests")
@@ -42,19 +42,9 @@ def main() -> None:
         return
     found = []
     for name in options.row:
-        row = ROWS[name]
-        asked, frames = row.small if options.small else ({}, 0)
-        if options.own and "own" in inspect.signature(row.make).parameters:
-            asked = {**asked, "own": True}
-        scene = row.make(**asked)
-        frames = options.frames or frames or scene.frames
-        scene = scene._replace(frames=min(frames, scene.frames))
-        vertices = sum(len(body.vertices) for body in scene.bodies)
-        print(f"{row.case}: {vertices} vertices, {scene.frames} frames, {options.kernels}; load "
-              f"{os.getloadavg()[0]:.1f}", flush=True)  # fmt: skip
-        say = None if options.quiet else lambda line: print(line, flush=True)
-        simulation, seen = scene.play(options.kernels, False, say, options.patience)
-        here = list(checks(row, scene, simulation, seen))
+        print(f"{ROWS[name].case}, {options.kernels}; load {os.getloadavg()[0]:.1f}", flush=True)
+        say = None if options.quiet else functools.partial(print, flush=True)
+        here, _ = play(name, options.kernels, options.own, options.small, options.frames, options.patience, say)
         print(f"{table(here)}\n", flush=True)
         found += here
     if len(options.row) > 1:

@@ -1,4 +1,4 @@
-"""A figure of our own that walks and crosses itself at armpits and hips, and what it wears: for who lacks that of others.
+"""A figure of our own that walks and crosses itself at armpits and hips, and what it wears.
 
 It is made of capsules, posed one by one and merged to one mesh, z up, and looks along -y.
 """
@@ -108,7 +108,6 @@ def pose(phase: float = 0.0, swing: float = 1.0, raised: float = 0.0) -> Pose:
     turns, shifts = np.zeros((len(BONES), 3, 3)), np.zeros((len(BONES), 3))
     bob = swing * BOB * math.cos(2.0 * phase)
     chest = _about(2, swing * TWIST * math.sin(phase)), np.array([0.0, 0.0, bob])
-    names = [bone.name for bone in BONES]
     for number, bone in enumerate(BONES):
         side = -1.0 if bone.name.endswith("r") else 1.0
         lead = swing * side * math.sin(phase)
@@ -123,15 +122,13 @@ def pose(phase: float = 0.0, swing: float = 1.0, raised: float = 0.0) -> Pose:
             turn = _about(1, -side * raised) @ turn
         shift = joint - turn @ joint
         if bone is not upper:
-            bend = (
-                swing * (-ELBOW if is_arm else KNEE) * (0.5 - 0.5 * (1.0 if is_arm else -1.0) * math.sin(phase) * side)
-            )
+            most, ahead = (-ELBOW, 1.0) if is_arm else (KNEE, -1.0)
+            bend = swing * most * (0.5 - 0.5 * ahead * side * math.sin(phase))
             bent, at = _about(0, bend), np.asarray(bone.start)
             # First the lower bone bends about its own joint, then it goes with the upper one.
             turn, shift = turn @ bent, turn @ (at - bent @ at) + shift
         root = chest if is_arm else (np.eye(3), chest[1])
         turns[number], shifts[number] = root[0] @ turn, root[0] @ shift + root[1]
-    assert len(names) == len(set(names))
     return Pose(turns, shifts)
 
 
@@ -144,7 +141,7 @@ def _about(axis: int, angle: float) -> np.ndarray:
     return turn
 
 
-COTTON = {name: value for name, value in vars(PRESETS["Cotton"]).items()}
+COTTON = dict(vars(PRESETS["Cotton"]))
 
 
 def worn(what: str, closed: bool = True, frames: int = 36, detail: float = 1.0) -> Worn:
@@ -158,7 +155,6 @@ def worn(what: str, closed: bool = True, frames: int = 36, detail: float = 1.0) 
         poses = [pose(math.tau * (frame / STEP + 0.25)) for frame in range(frames + 1)]
         flat = np.column_stack([across.ravel(), np.full(across.size, 0.155), down.ravel()])
         faces = _quads(rows, columns, False)
-        moved_by = 0
     else:
         around = 4 * round(16 * detail)
         rings = max(4, round(21 * detail))
@@ -166,10 +162,9 @@ def worn(what: str, closed: bool = True, frames: int = 36, detail: float = 1.0) 
         radius = PINNED + 0.14 * share
         flat = np.stack([radius * np.cos(angle), radius * np.sin(angle), 1.02 - 0.45 * share], axis=-1).reshape(-1, 3)
         faces, columns = _quads(rings, around, True), around
-        moved_by = 0
-    pins = np.arange(columns)
-    start = poses[0].place(flat, np.full(len(flat), moved_by))
-    pin_frames = np.stack([each.place(flat[pins], np.full(len(pins), moved_by)) for each in poses[1:]])
+    pins, torso = np.arange(columns), np.zeros(len(flat), int)
+    start = poses[0].place(flat, torso)
+    pin_frames = np.stack([each.place(flat, torso)[pins] for each in poses[1:]])
     return Worn(
         start, flat, faces, dict.fromkeys(pins.tolist(), 1.0), pin_frames, poses[0].place(x, bone), triangles,
         np.stack([each.place(x, bone) for each in poses[1:]]), COTTON, {},

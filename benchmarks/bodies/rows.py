@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -50,7 +51,6 @@ class Row:
         strain: Bar on the strain of any edge in any frame [%].
         hits: Bar on crossings with colliders in any frame; hits_end: in the last one.
         crossings: Bar on crossings of cloth with cloth in any frame.
-        times_numpy: Bar on NumPy's mean over that of Numba.
     """
 
     case: str
@@ -62,7 +62,6 @@ class Row:
     hits: float = 0.0
     hits_end: float = 0.0
     crossings: float = 0.0
-    times_numpy: float = NO_BAR
 
 
 def dressed(what: str, closed: bool = True, own: bool = False, detail: float = 1.0) -> Scene:
@@ -186,11 +185,11 @@ def sword(n: int = 40, speed: float = 30.0) -> Scene:
     return Scene([hung(n, 1.0)], [collider], move, 24)
 
 
-def sheets(kind: str, n: int) -> Scene:
-    """A curtain on two corners with self-collision, or "without" it."""
+def hanging(n: int, self_collision: bool = True) -> Scene:
+    """A curtain of cotton on two corners."""
     vertices, quads = sheet(n, 1.0)
     body = Body(vertices[:, [0, 2, 1]], quads.tolist(), PRESETS["Cotton"], pins=[n * (n - 1), n * n - 1])
-    return Scene([body], [], None, 40, {"self_collision": kind != "without"})
+    return Scene([body], [], None, 40, {"self_collision": self_collision})
 
 
 def every(mean: float = NO_BAR, worst: float = NO_BAR) -> tuple[Part, ...]:
@@ -206,48 +205,77 @@ def sewing(mean: float, worst: float) -> tuple[Part, ...]:
     )
 
 
-SMALL = {"own": True, "detail": 0.5}
+def worn(what: str, closed: bool, mean: float = NO_BAR, worst: float = NO_BAR, hits_end: float = NO_BAR) -> Row:
+    """A garment on a body that is closed, or taken for open."""
+    return Row(
+        what if closed else f"{what}, body open", functools.partial(dressed, what, closed),
+        ({"own": True, "detail": 0.5}, 4), every(mean, worst), hits=NO_BAR, hits_end=hits_end,
+    )  # fmt: skip
+
+
+def from_pattern(case: str, edge: float, mean: float, worst: float) -> Row:
+    """A shirt with edges of this length [m]."""
+    return Row(case, functools.partial(shirt, edge=edge), ({"own": True, "edge": 0.06}, 3), sewing(mean, worst))
+
+
+def shot(speed: int, n: int) -> Row:
+    """A ball that flies into a curtain of n x n."""
+    scene = functools.partial(stress.shot_scene, float(speed), n=n)
+    strain = STRAIN if (speed, n) == (50, 100) else NO_BAR
+    return Row(f"ball at {speed} m/s, {n}²", scene, ({"n": 10}, 6), every(), CALM, strain)
+
 
 ROWS: dict[str, Row] = {
-    "cape": Row("cape", functools.partial(dressed, "cape"), (SMALL, 6), every(120.0, 450.0), hits=NO_BAR, times_numpy=4.0),
-    "cape_open": Row(
-        "cape, body open", functools.partial(dressed, "cape", False), (SMALL, 6), every(), hits=NO_BAR, hits_end=NO_BAR
-    ),
-    "skirt": Row(
-        "skirt", functools.partial(dressed, "skirt"), (SMALL, 6), every(400.0, 850.0), hits=NO_BAR, hits_end=NO_BAR,
-        times_numpy=4.0,
-    ),
-    "skirt_open": Row(
-        "skirt, body open", functools.partial(dressed, "skirt", False), (SMALL, 6), every(), hits=NO_BAR,
-        hits_end=NO_BAR,
-    ),
-    "shirt": Row("shirt, 2.6k", functools.partial(shirt, 0.0176), ({"own": True, "edge": 0.06}, 3), sewing(500.0, 1500.0)),
-    "shirt8k": Row(
-        "shirt, 8k", functools.partial(shirt, 0.00985), ({"own": True, "edge": 0.06}, 3), sewing(1600.0, 5000.0)
-    ),
+    "cape": worn("cape", True, 120.0, 450.0, 0.0),
+    "cape_open": worn("cape", False),
+    "skirt": worn("skirt", True, 400.0, 850.0),
+    "skirt_open": worn("skirt", False),
+    "shirt": from_pattern("shirt, 2.6k", 0.0176, 500.0, 1500.0),
+    "shirt8k": from_pattern("shirt, 8k", 0.00985, 1600.0, 5000.0),
     "leaves": Row("100 cloths of 196 vertices, apart", leaves, ({"count": 9, "n": 5}, 3), every(80.0)),
     "handkerchiefs": Row("30 handkerchiefs in a box", handkerchiefs, ({"count": 4, "n": 5}, 8), every(250.0, 600.0)),
-    "curtain": Row("curtain 100²", functools.partial(sheets, "with"), ({"n": 9}, 3), every()),
+    "curtain": Row("curtain 100²", functools.partial(hanging, n=100), ({"n": 9}, 3), every()),
     "curtain_without": Row(
-        "curtain 100², no self-collision", functools.partial(sheets, "without"), ({"n": 9}, 3), every(),
-        crossings=NO_BAR,
+        "curtain 100², no self-collision", functools.partial(hanging, n=100, self_collision=False), ({"n": 9}, 3),
+        every(), crossings=NO_BAR,
     ),
-    "layers": Row("ten layers", piles.layers_scene, ({"n": 6}, 6), every(1000.0)),
+    "layers": Row("ten layers", piles.layers_scene, ({"n": 6}, 4), every(1000.0)),
     "slivers": Row("slivers of 85 : 1", piles.slivers_scene, ({"n": 21}, 8), every(300.0)),
-    "beetle": Row("non-manifold scan on a floor", piles.scan_scene, ({}, 4), every(600.0), crossings=NO_BAR),
+    "beetle": Row("non-manifold scan on a floor", piles.scan_scene, ({}, 3), every(600.0), crossings=NO_BAR),
     "plates": Row("plates", stress.plates_scene, ({"n": 8}, 24), every(), CALM),
     "funnel": Row("funnel", stress.funnel_scene, ({"n": 10}, 12), every(), CALM),
     "sword": Row("sword, 30 m/s", sword, ({"n": 10}, 8), every(), CALM, STRAIN),
     "mangle": Row("mangle, 2 mm", stress.mangle_scene, ({"n": 9}, 8), every(), NO_BAR, STRAIN),
-    **{
-        f"ball{speed}_{n}": Row(
-            f"ball at {speed} m/s, {n}²", functools.partial(stress.shot_scene, float(speed), n=n), ({"n": 10}, 6),
-            every(), CALM, STRAIN if (speed, n) == (50, 100) else NO_BAR,
-        )
-        for speed in (20, 50) for n in (40, 100)
-    },
+    **{f"ball{speed}_{n}": shot(speed, n) for speed in (20, 50) for n in (40, 100)},
 }  # fmt: skip
 """By name."""
+
+
+class Beside(NamedTuple):
+    """Two runs whose mean frames are compared.
+
+    Attributes:
+        figure: What the ratio is.
+        one, other: Row and backend of both; the ratio is that of `one` over `other`.
+        bar: The largest that is accepted.
+    """
+
+    figure: str
+    one: tuple[str, str]
+    other: tuple[str, str]
+    bar: float
+
+
+RATIOS = (
+    *(Beside(f"{what}: closed beside open", (what, "numba"), (f"{what}_open", "numba"), 1.0)
+      for what in ("cape", "skirt")),
+    *(Beside(f"{what}: NumPy beside Numba", (what, "numpy"), (what, "numba"), 4.0)
+      for what in ("cape", "skirt", "cape_open", "skirt_open")),
+    *(Beside(f"curtain 100², {name}: self-collision beside none",
+             ("curtain", kernels), ("curtain_without", kernels), 1.4)
+      for kernels, name in (("numba", "Numba"), ("numpy", "NumPy"))),
+)  # fmt: skip
+"""What is compared with what."""
 
 
 def checks(row: Row, scene: Scene, simulation: Simulation, seen: Watched) -> Iterator[Check]:
@@ -273,6 +301,31 @@ def checks(row: Row, scene: Scene, simulation: Simulation, seen: Watched) -> Ite
         yield Check(row.case, pairs, float((welded[2] == 0.0).sum()), 0.0 if is_due else NO_BAR)
     if len(seen.cpu) < scene.frames:
         yield Check(row.case, "frames that were not reached in time", float(scene.frames - len(seen.cpu)), 0.0)
+
+
+def play(
+    name: str, kernels: str, own: bool = False, small: bool = False, frames: int = 0, patience: float = math.inf,
+    say: Callable[[str], None] | None = None,
+) -> tuple[list[Check], Watched]:  # fmt: skip
+    """Play a row.
+
+    Args:
+        name: Which.
+        kernels: Backend.
+        own: Whether figures are ours, though there may be others.
+        small: Whether it is as small as in tests.
+        frames: How many at most; 0: as many as it has.
+        patience: Wall time after which no further frame begins [s].
+        say: Is told each frame in a line.
+    """
+    row = ROWS[name]
+    asked, few = row.small if small else ({}, 0)
+    if own and "own" in inspect.signature(row.make).parameters:
+        asked = {**asked, "own": True}
+    scene = row.make(**asked)
+    scene = scene._replace(frames=min(frames or few or scene.frames, scene.frames))
+    simulation, seen = scene.play(kernels, False, say, patience)
+    return list(checks(row, scene, simulation, seen)), seen
 
 
 def calm(cpu: np.ndarray) -> float:

@@ -16,6 +16,8 @@ import numpy as np
 FOLDER = "PBD_SHARED_DATA"
 """Environment variable with the folder."""
 
+FILES = ("cape.npz", "skirt.npz", "shirt_mean_specification.json", "mean_all.obj")
+
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
@@ -55,8 +57,8 @@ def read_worn(path: Path) -> Worn:
     with np.load(path) as file:
         data = {name: file[name] for name in file.files}
     about = json.loads(str(data["about"]))
-    ends = np.append(data["starts"], len(data["corners"]))
-    faces = [data["corners"][a:b].tolist() for a, b in zip(ends[:-1], ends[1:])]
+    starts = data["starts"].tolist()  # of each polygon, and the end
+    faces = [data["corners"][a:b].tolist() for a, b in zip(starts[:-1], starts[1:])]
     return Worn(
         data["vertices"].astype(float), data["rest"].astype(float), faces,
         dict(zip(data["pins"].tolist(), data["pin_weights"].tolist())), data["pin_frames"].astype(float),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ class Scene(NamedTuple):
     colliders: list[Collider | Plane]
     move: Move | None
     frames: int
-    options: dict[str, Any] = {}
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def play(self, kernels: str, automatic: bool = False, say: Callable[[str], None] | None = None,
              patience: float = math.inf) -> tuple[Simulation, Watched]:  # fmt: skip
@@ -130,8 +131,8 @@ def _line(frame: int, seen: Watched) -> str:
     """The last frame in a line."""
     counts = ", ".join(f"{name} {value}" for name, value in seen.counts[-1].items() if value)
     return (
-        f"{frame:4d} {1e3 * seen.cpu[-1]:8.0f} ms; crossings {seen.crossings[-1]} cloth, {seen.hits[-1]} collider; strain"
-        f" {100.0 * seen.mean[-1]:.2f} / {100.0 * seen.strain[-1]:.0f} %; speed {seen.rms[-1]:.2f} / "
+        f"{frame:4d} {1e3 * seen.cpu[-1]:8.0f} ms; crossings {seen.crossings[-1]} cloth, {seen.hits[-1]} collider; "
+        f"strain {100.0 * seen.mean[-1]:.2f} / {100.0 * seen.strain[-1]:.0f} %; speed {seen.rms[-1]:.2f} / "
         f"{seen.speed[-1]:.2f} m/s; {counts}"
     )
 
