@@ -244,7 +244,7 @@ ROWS: dict[str, Row] = {
     "beetle": Row("non-manifold scan on a floor", piles.scan_scene, ({}, 3), every(600.0), crossings=NO_BAR),
     "plates": Row("plates", stress.plates_scene, ({"n": 8}, 24), every(), CALM),
     "funnel": Row("funnel", stress.funnel_scene, ({"n": 10}, 12), every(), CALM),
-    "sword": Row("sword, 30 m/s", sword, ({"n": 10}, 8), every(), CALM, STRAIN),
+    "sword": Row("sword, 30 m/s", sword, ({"n": 10, "speed": 20.0}, 8), every(), CALM, STRAIN),
     "mangle": Row("mangle, 2 mm", stress.mangle_scene, ({"n": 9}, 8), every(), NO_BAR, STRAIN),
     **{f"ball{speed}_{n}": shot(speed, n) for speed in (20, 50) for n in (40, 100)},
 }  # fmt: skip
