@@ -5,6 +5,7 @@
     make bench ARGS="--only curtain"
     make bench ARGS="--only truth"   whether the physics is true at the default settings
     make bench ARGS="--only truth --subjects damping sheets --backends numba"    a part of that; writes nothing
+    make bench ARGS="--only bodies"  garments on figures, many objects, worst frames: half an hour
     make bench ARGS="--only contact --full"    some more minutes: finer sheets, Blender's own self distance
     make bench ARGS="--sizes 50 --rounds 5 --output /tmp/results"
 
@@ -26,6 +27,7 @@ from typing import Any
 from pbd_addon.kernels import available
 
 from . import contact_report, contact_scenes, contestants, details_report, machine, picture, report
+from .bodies import report as bodies_report, rows, shared
 from .contact_race import ContactResult
 from .curtain import FRAMES, Result
 from .processes import Job, Processes
@@ -63,7 +65,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--substeps", type=int, nargs="+", default=[], metavar="N", help="curtain: ours with these too")
     add("--output", type=Path, metavar="FOLDER", help="for the results, instead of benchmarks/results")
     add("--subjects", nargs="+", choices=TRUTHS, default=list(TRUTHS), help="truth: only these")
-    add("--backends", nargs="+", choices=available(), default=available(), help="truth: only with these kernels")
+    add(
+        "--backends", nargs="+", choices=available(), default=available(), help="truth, bodies: only with these kernels"
+    )
     add("--pypbd", type=Path, metavar="PYTHON", help="a Python that has pyPBD")
     options = parser.parse_args(words)
     if min(options.sizes or [3]) < 3:
@@ -227,6 +231,52 @@ def tell_truth(options: argparse.Namespace, processes: Processes, stated: dict[s
     return "\n\n".join(parts), {"truth": found}
 
 
+PATIENT = 400.0
+"""Wall time after which a row of bodies begins no further frame [s]."""
+
+BESIDE = (("drape", 64, False, 1 / 9), ("drape", 100, True, 1 / 7), ("fold", 64, True, 1 / 5))
+"""Scenes of contact, and which share of the time of Blender's Cloth ours may take."""
+
+
+def wear(options: argparse.Namespace, processes: Processes, stated: dict[str, Any]) -> Part:
+    """Cloth on bodies from outside, many objects, frames under stress."""
+    runs, blender = {}, {}
+    wanted = [(name, "numba") for name in rows.ROWS]
+    wanted += [key for each in rows.RATIOS for key in (each.one, each.other) if key[1] == "numpy"]
+    for name, kernels in dict.fromkeys(key for key in wanted if key[1] in options.backends):
+        job: Job = {"task": "bodies", "row": name, "kernels": kernels, "small": options.quick,
+                    "frames": options.frames, "patience": PATIENT}  # fmt: skip
+        run = runs[name, kernels] = processes.run(job, limit=2.0 * PATIENT)
+        held = table([Check(**check) for check in run["checks"]]) if "checks" in run else str(run)
+        say(f"  {rows.ROWS[name].case}, {kernels}: {held.splitlines()[0]}")
+        if name in ("cape", "skirt") and kernels == "numba" and not options.quick:
+            job = {"task": "detail", "name": "bodies.in_blender:dressed", "what": name, "frames": options.frames}
+            blender[name] = processes.run(job, limit=2.0 * PATIENT)
+    checks = bodies_report.ratios(runs)
+    for kind, size, itself, bar in () if options.quick else BESIDE:
+        scene = {"kind": kind, "size": size, "self_collision": itself}
+        job = {"task": "contact", "scene": scene, "frames": options.frames}
+        who = [one for one in contestants.of_contact(itself) if one.options.get("kernels") != "numpy"]
+        name = contact_scenes.of_kind(**scene).name
+        race = [(who.solver, fields.get("cpu", {}).get("mean", math.nan))
+                for who, fields, _ in timed(name, processes.race, who, job, options)]  # fmt: skip
+        checks += bodies_report.against_blender(name, race, bar)
+    text = "\n\n".join(
+        [
+            "# Cloth on bodies, many objects, and the worst frame",
+            ENVIRONMENT,
+            "## Scenes",
+            bodies_report.of_rows(runs, blender),
+            "## Side by side",
+            table(checks) if checks else "Nothing was compared.",
+            "## How",
+            bodies_report.notes([name for name in shared.FILES if shared.find(name)]),
+        ]
+    )
+    named = [{"row": name, "kernels": kernels, **run} for (name, kernels), run in runs.items()]
+    return text, {"bodies": named, "blender": blender, "ratios": [check._asdict() for check in checks]}
+
+
 LONGEST_TRUTH = 3600.0
 """Wall time after which one subject in one setting is stopped [s]."""
 
@@ -235,6 +285,7 @@ PARTS: dict[str, Callable[[argparse.Namespace, Processes, dict[str, Any]], Part]
     "contact": touch,
     "ours": look_inside,
     "truth": tell_truth,
+    "bodies": wear,
 }
 
 

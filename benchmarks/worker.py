@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import json
+import os
 import platform
 import sys
 from collections.abc import Callable
@@ -51,11 +52,23 @@ def truth(subject: str, kernels: str, automatic: bool, quick: bool) -> dict[str,
     return {"checks": [check._asdict() for check in checks]}
 
 
+def bodies(row: str, kernels: str, **options: Any) -> dict[str, object]:
+    """A row of `bodies`, with the load of the machine meanwhile; options as of `bodies.rows.play`."""
+    from .bodies import rows
+    from .ours import need
+
+    need(kernels)
+    checks, seen = rows.play(row, kernels, **options)
+    series = {name: getattr(seen, name) for name in ("cpu", "crossings", "hits", "strain", "rms", "counts")}
+    return {"checks": [check._asdict() for check in checks], "load": os.getloadavg()[0], **series}
+
+
 TASKS: dict[str, Callable[..., dict[str, object]]] = {
     "curtain": curtain,
     "contact": contact,
     "detail": detail,
     "truth": truth,
+    "bodies": bodies,
 }
 
 

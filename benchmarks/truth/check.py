@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ class Check(NamedTuple):
         case: What was simulated, in a few words: "Paper 10 cm, 20 segments, quads".
         figure: What was measured, with its unit: "tip beside elastica [%]".
         value: What came out; NaN where the simulation failed.
-        bar: The largest |value| that is accepted.
+        bar: The largest |value| that is accepted; infinite where the figure is only told.
     """
 
     case: str
@@ -38,5 +39,6 @@ def table(checks: Sequence[Check]) -> str:
     ]
     for check in checks:
         value = f"{check.value:.3g}" if check.holds else f"**{check.value:.3g}**"
-        rows.append(f"| {check.case} | {check.figure} | {value} | {check.bar:.3g} |")
+        bar = f"{check.bar:.3g}" if math.isfinite(check.bar) else "–"
+        rows.append(f"| {check.case} | {check.figure} | {value} | {bar} |")
     return "\n".join(rows)

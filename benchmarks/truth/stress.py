@@ -20,7 +20,7 @@ from pbd_addon import Body, Collider, Simulation
 from ..contact_scenes import icosphere
 from . import piles
 from .check import Check, table
-from .watch import CLOTH, DT, NO_BAR, box, hung, sheet, tube, watch
+from .watch import CLOTH, DT, NO_BAR, Scene, box, hung, sheet, tube, watch
 
 
 def common_border(kernels: str, automatic: bool) -> Iterator[Check]:
@@ -53,7 +53,7 @@ def common_border(kernels: str, automatic: bool) -> Iterator[Check]:
     yield Check(case, "largest strain, worst frame [%]", 100.0 * max(seen.strain), 40.0)
 
 
-def shot(speed: float, kernels: str, automatic: bool, n: int = 40) -> Iterator[Check]:
+def shot_scene(speed: float, n: int = 40) -> Scene:
     """A ball of radius 0.15 m flies through the middle of a curtain at a constant speed, and 3 m on."""
     vertices, faces = icosphere(3, 0.15)
     ball = Collider(vertices - np.array([0.0, 0.3, 0.0]), faces)
@@ -62,7 +62,12 @@ def shot(speed: float, kernels: str, automatic: bool, n: int = 40) -> Iterator[C
         way = min(max(frame - 3, 0) * speed * DT, 3.0)
         simulation.move_collider(ball, ball.vertices + np.array([0.0, way, 0.0]))
 
-    seen = watch([hung(n, 1.0)], [ball], move, 30, kernels, automatic)[1]
+    return Scene([hung(n, 1.0)], [ball], move, 30)
+
+
+def shot(speed: float, kernels: str, automatic: bool, n: int = 40) -> Iterator[Check]:
+    """What becomes of `shot_scene`."""
+    seen = shot_scene(speed, n).play(kernels, automatic)[1]
     yield from seen.checks(f"ball at {speed:g} m/s into a curtain of {n}²", 40.0, 3.0)
 
 
@@ -99,12 +104,12 @@ def spike(kernels: str, automatic: bool) -> Iterator[Check]:
     yield Check("dragged over a spike", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
 
 
-def plates(kernels: str, automatic: bool) -> Iterator[Check]:
+def plates_scene(n: int = 24) -> Scene:
     """A sheet that has fallen on its edge and crumpled is crushed between two plates to 10 mm; then these stand still.
 
     The plates open again at the end.
     """
-    n, high = 24, 0.3
+    high = 0.3
     vertices, quads = sheet(n, 0.4)
     rough = np.random.default_rng(1).normal(0.0, 1e-4, vertices.shape)
     body = Body(vertices[:, [0, 2, 1]] + [0.0, 0.0, 0.22] + rough, quads.tolist(), CLOTH, rest_vertices=vertices)
@@ -114,7 +119,12 @@ def plates(kernels: str, automatic: bool) -> Iterator[Check]:
         down = np.interp(frame, [0, 20, 44, 60, 72], [0.0, 0.0, high + 0.19, high + 0.19, 0.0])
         simulation.move_collider(upper, upper.vertices - [0.0, 0.0, down])
 
-    seen = watch([body], [lower, upper], move, 72, kernels, automatic)[1]
+    return Scene([body], [lower, upper], move, 72)
+
+
+def plates(kernels: str, automatic: bool) -> Iterator[Check]:
+    """What becomes of `plates_scene`."""
+    seen = plates_scene().play(kernels, automatic)[1]
     yield from seen.checks("crushed between two plates", NO_BAR, 10.0)
     yield Check(
         "crushed between two plates", "fastest vertex after the plates stand [m/s]", max(seen.speed[46:60]), 1.0
@@ -144,9 +154,8 @@ def ring(kernels: str, automatic: bool) -> Iterator[Check]:
     yield Check("pulled through a ring", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
 
 
-def funnel(kernels: str, automatic: bool) -> Iterator[Check]:
+def funnel_scene(n: int = 26) -> Scene:
     """A sheet of 0.5 m is pulled by its middle through a funnel with a spout of 0.16 m, at 0.5 m/s."""
-    n = 26
     vertices, quads = sheet(n, 0.5)
     walls = tube(lambda z: np.where(z > 0.0, 0.08 + z, 0.08), np.array([0.3, 0.2, 0.1, 0.0, -0.1, -0.2]))
     middle = n * (n // 2) + n // 2
@@ -156,7 +165,12 @@ def funnel(kernels: str, automatic: bool) -> Iterator[Check]:
         way = 0.5 * max(frame - 6, 0) * DT
         simulation.set_pin_targets(body, body.vertices[body.pin_ids] - [0.0, 0.0, way])
 
-    seen = watch([body], [Collider(*walls)], move, 40, kernels, automatic)[1]
+    return Scene([body], [Collider(*walls)], move, 40)
+
+
+def funnel(kernels: str, automatic: bool) -> Iterator[Check]:
+    """What becomes of `funnel_scene`."""
+    seen = funnel_scene().play(kernels, automatic)[1]
     yield from seen.checks("pulled through a funnel", 40.0, 40.0)
     yield Check("pulled through a funnel", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
 
@@ -181,9 +195,8 @@ def towel(kernels: str, automatic: bool) -> Iterator[Check]:
     yield Check("towel twisted by 720°", "mean strain, worst frame [%]", 100.0 * max(seen.mean), 2.0)
 
 
-def mangle(kernels: str, automatic: bool) -> Iterator[Check]:
+def mangle_scene(n: int = 21) -> Scene:
     """A sheet is drawn between two rollers of 0.1 m that turn against each other, 2 mm apart, and comes out below."""
-    n = 21
     vertices, quads = sheet(n, 0.3)
     body = Body(vertices[:, [0, 2, 1]] + [0.0, 0.0, 0.16], quads.tolist(), CLOTH)
     roller, sides = tube(lambda z: 0.1 + 0.0 * z, np.linspace(0.25, -0.25, 6), 48)
@@ -199,7 +212,12 @@ def mangle(kernels: str, automatic: bool) -> Iterator[Check]:
             turned = [x, y * np.cos(angle) - z * np.sin(angle), y * np.sin(angle) + z * np.cos(angle)]
             simulation.move_collider(roller, np.column_stack(turned) + center)
 
-    seen = watch([body], rollers, move, 48, kernels, automatic)[1]
+    return Scene([body], rollers, move, 60)
+
+
+def mangle(kernels: str, automatic: bool) -> Iterator[Check]:
+    """What becomes of `mangle_scene`."""
+    seen = mangle_scene()._replace(frames=48).play(kernels, automatic)[1]
     yield from seen.checks("mangle, 2 mm", NO_BAR, 40.0)
     yield Check("mangle, 2 mm", "fastest vertex [m/s]", max(seen.speed), 5.0)
 
