@@ -126,6 +126,7 @@ def test_a_run_succeeds_when_all_tests_pass_and_fails_when_none_runs(runner, som
     code, lines = run_suites(runner, monkeypatch, "-k nothing", some_tests)
     assert code == 1
     assert "No test ran." in lines
+    assert any(", physics: no tests, took" in line for line in lines)
 
 
 def test_a_crash_is_told(runner, tmp_path, monkeypatch):

@@ -130,11 +130,12 @@ class Board:
     def line(self, suite: Suite, now: float) -> str:
         """One line about a suite and the whole."""
         progress = suite.progress
-        here = f"{progress.done} of {progress.total} ({percent(progress.part)}), {progress.failed} failed"
+        if progress.total:
+            here = f"{progress.done} of {progress.total} ({percent(progress.part)}), {progress.failed} failed"
+        else:
+            here = "no tests" if suite.finished else "collecting tests"
         if suite.finished:
             here += f", took {suite.seconds:.0f} s"
-        elif not progress.total:
-            here = "collecting tests"
         done = sum(other.expected * (1.0 if other.finished else other.progress.part) for other in self.suites)
         part = done / sum(other.expected for other in self.suites)
         return f"{suite.title}: {here}; all: {percent(part)}, {now - self.began:.0f} s"
