@@ -627,7 +627,7 @@ class Simulation:
     def state_from(
         self, arrays: Mapping[str, np.ndarray], colliders: list[np.ndarray], rails: list[np.ndarray]
     ) -> State:
-        """The state that arrays of a file hold, see `state_files.state_from`; raises `ValueError`."""
+        """The state that arrays of a file hold, see `state_files.state_from`; raises `DamagedError`."""
         return state_files.state_from(arrays, self._model, colliders, rails)
 
     def take_up(self, store: Store, first: int, last: int) -> None:

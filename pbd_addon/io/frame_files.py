@@ -131,9 +131,10 @@ class FrameFiles:
         )
         own_files.check_folder(files.folder, LEVELS)
         os.makedirs(folder, exist_ok=True)
-        left = delete(folder)
-        if left:
-            raise OSError(errno.EEXIST, f"'{left[0]}' is not ours, move it away", str(folder))
+        for path, is_ours in _files(files.folder):
+            if not is_ours:
+                raise own_files.not_ours(path)
+        delete(folder)
         for name, count in files.bodies:
             with own_files.open_file(files.folder / name, "xb") as file:
                 pc2.write_header(file, pc2.Header(count, 0, float(first)))
@@ -279,7 +280,7 @@ class FrameFiles:
         """A body's file, to be written to; raises `OSError` if it is not ours."""
         own_files.check_folder(self.folder, LEVELS)
         if not _is_body(self.folder / name, count):
-            raise OSError(errno.EEXIST, f"'{name}' is not ours, move it away", str(self.folder))
+            raise own_files.not_ours(self.folder / name)
         return own_files.open_file(self.folder / name, "r+b")
 
     @property
@@ -465,4 +466,7 @@ def _is_index(path: Path) -> bool:
 
 
 def _is_state(path: Path) -> bool:
-    return own_files.begins_and_ends(path, b"PK", MARK)
+    """Whether a file has our mark, or was cut off: that is no archive, and of use to nobody."""
+    if own_files.begins_and_ends(path, b"PK", MARK):
+        return True
+    return own_files.begins_and_ends(path, b"PK"[: max(_size(path), 0)]) and not zipfile.is_zipfile(path)

@@ -53,10 +53,10 @@ def open_file(path: str | Path, mode: str) -> BinaryIO:
 def read(path: str | Path, most: int) -> bytes:
     """All bytes of a plain file; raises `OSError`, also if there are more than `most`."""
     with open_file(path, "rb") as file:
-        found = file.read(most + 1)
-    if len(found) > most:
-        raise OSError(errno.EFBIG, f"'{os.path.basename(path)}' has more than {most / 1e6:.0f} MB", str(path))
-    return found
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"'{os.path.basename(path)}' has more than {most / 1e6:.0f} MB", str(path))
+        return file.read(size)
 
 
 def create(path: str | Path, start: bytes) -> BinaryIO:
@@ -66,12 +66,13 @@ def create(path: str | Path, start: bytes) -> BinaryIO:
     except FileExistsError:
         with open_file(path, "r+b") as file:
             if not start.startswith(file.read(len(start))):
-                raise _not_ours(path) from None
+                raise not_ours(path) from None
         os.remove(path)
         return open_file(path, "xb")
 
 
-def _not_ours(path: str | Path) -> OSError:
+def not_ours(path: str | Path) -> OSError:
+    """The error that a file of somebody else is in the way."""
     return OSError(errno.EEXIST, f"'{os.path.basename(path)}' is not ours, move it away", str(path))
 
 
@@ -81,7 +82,7 @@ def replace(path: Path, data: bytes | memoryview, is_ours: Callable[[Path], bool
     lasting: Whether to wait until it is on the disk.
     """
     if os.path.lexists(path) and not is_ours(path):
-        raise _not_ours(path)
+        raise not_ours(path)
     unfinished = path.with_name(f"{path.name}.new")
     with create(unfinished, bytes(data[:4])) as file:
         file.write(data)

@@ -13,6 +13,7 @@ import numpy as np
 from ..arguments import FARTHEST
 from ..model import REASONS, Model, Pace, State
 from ..wind import MODES
+from .frame_files import DamagedError
 
 NAMES = tuple(field.name for field in dataclasses.fields(State) if field.name not in ("colliders", "rails"))
 """The arrays of a state in a file."""
@@ -33,21 +34,21 @@ def arrays_of(state: State) -> dict[str, np.ndarray]:
 def state_from(
     arrays: Mapping[str, np.ndarray], model: Model, colliders: list[np.ndarray], rails: list[np.ndarray]
 ) -> State:
-    """The state that arrays of a file hold; raises `ValueError` if a model cannot be in it.
+    """The state that arrays of a file hold; raises `DamagedError` if a model cannot be in it.
 
     colliders, rails: As in `State`; `penetrated` is nothing if there were others.
     """
     like = arrays_of(model.initial_state())
     missing = [name for name in NAMES if name not in arrays]
     if missing:
-        raise ValueError(f"'{missing[0]}' is missing")
+        raise DamagedError(f"'{missing[0]}' is missing")
     kept = {name: arrays[name] for name in NAMES}
     for name, array in kept.items():
         if not _can_be(name, array, like[name]):
-            raise ValueError(f"'{name}' cannot be")
+            raise DamagedError(f"'{name}' cannot be")
     joined, initial = kept["joined"], like["joined"]  # Vertices come apart, and never together.
     if not (_in_range(joined, len(joined)) and (joined[joined] == joined).all() and (initial[joined] == initial).all()):
-        raise ValueError("'joined' cannot be")
+        raise DamagedError("'joined' cannot be")
     if kept["penetrated"].shape[1] != len(colliders):
         kept["penetrated"] = np.zeros((len(model.bodies), len(colliders)), bool)
     planes, pace, is_apart = kept.pop("planes"), kept.pop("pace"), kept.pop("is_apart")
@@ -59,7 +60,7 @@ def state_from(
 
 def _can_be(name: str, array: np.ndarray, like: np.ndarray) -> bool:
     """Whether an array has the type, the shape and the range of its kind; like: as the state of the model begins."""
-    if array.dtype.kind != like.dtype.kind:
+    if array.dtype.kind != like.dtype.kind or (array.dtype.kind == "f" and array.itemsize < 4):
         return False
     if name in OF_ANY_ROWS or name == "air":
         fits = array.ndim == like.ndim and (name != "air" or len(array) in LENGTHS_OF_AIR)

@@ -67,26 +67,19 @@ def whole(frame: int) -> Iterator[None]:
         raise DamagedFrame(frame, f"The cache on disk is damaged: {error}") from error
 
 
-def read_state(
-    scene_sim: SceneSimulation, snapshot: SceneSnapshot, arrays: dict[str, np.ndarray], frame: int
-) -> State:
+def read_state(scene_sim: SceneSimulation, snapshot: SceneSnapshot, arrays: dict[str, np.ndarray]) -> State:
     """The exact state of a frame from the arrays of its file; raises `DamagedError`."""
     known = snapshot.surfaces
     rails = [(one.attachment.uid, one.body.rail) for one in scene_sim.members if one.body.rail is not None]
     colliders = [(uid, one.collider) for uid, one in scene_sim.colliders.items()]
     places, paths = (
         [
-            known[uid].world().T
-            if uid in known and len(known[uid].points) == len(body.vertices)
-            else body.vertices.T
+            known[uid].world().T if uid in known and len(known[uid].points) == len(body.vertices) else body.vertices.T
             for uid, body in each
         ]
         for each in (colliders, rails)
     )
-    try:
-        state = scene_sim.simulation.state_from(arrays, places, paths)
-    except ValueError as error:
-        raise DamagedError(f"frame {frame} is no frame: {error}") from error
+    state = scene_sim.simulation.state_from(arrays, places, paths)
     if snapshot.collider_uids != scene_sim.colliders.keys():  # they were others then
         state.penetrated, state.is_apart = np.zeros_like(state.penetrated), False
     return state
@@ -120,7 +113,7 @@ class DiskCache:
     def state(self, frame: int) -> State:
         """The exact `State` of a frame; raises `DamagedFrame`."""
         with whole(frame):
-            return read_state(self.record.scene_sim, self.record.snapshots[frame], self.files.rest(frame), frame)
+            return read_state(self.record.scene_sim, self.record.snapshots[frame], self.files.rest(frame))
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
         """Append a frame; raises `OSError`."""

@@ -202,7 +202,7 @@ def _read_snapshots(
             if frame > files.first and any(len(shape) != shapes[uid] for uid, shape in made.deformed.items()):
                 raise DamagedError(f"frame {frame} has other shapes")
             built.simulation.state_from(arrays, [], [])
-        except ValueError:
+        except DamagedError:
             if frame == files.first:
                 raise
             files.leave_out(frame, "damaged")

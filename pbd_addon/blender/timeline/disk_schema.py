@@ -108,9 +108,9 @@ def check_settings(settings: dict[str, Any], names: int, scene: str, members: Ma
         if kind not in ("", *BY_KIND) or not _number_below(names)(each):
             raise DamagedError(f"settings of {key[:40]!r} cannot be")
         of_owner = SceneSettings if each == scene else ObjectSettings
-        wrong = schema.misfit(raw, _schema_of(BY_KIND[kind] if kind else of_owner), "")
-        if wrong or (not kind and each != scene and each not in members):
-            raise DamagedError(f"settings of {key!r}{wrong} cannot be")
+        _check(raw, _schema_of(BY_KIND[kind] if kind else of_owner), f"settings of {key!r}")
+        if not kind and each != scene and each not in members:
+            raise DamagedError(f"settings of {key!r} cannot be")
     if not {scene, *members} <= settings.keys():
         raise DamagedError("settings are missing")
 
