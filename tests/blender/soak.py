@@ -21,6 +21,7 @@ import soak_truth  # It prepares a profile before Blender is imported.
 # isort: split
 import soak_actions
 import soak_changes  # noqa: F401  # It registers its actions.
+import soak_features  # noqa: F401  # It too.
 
 # isort: split
 import bpy
@@ -39,6 +40,7 @@ from soak_truth import (
     leave_mode,
     meshes,
     ours_among,
+    ours_of,
     remember,
     render_small,
 )
@@ -96,7 +98,7 @@ def end():
     marks = bridge("scene.marks")
     for obj in meshes():
         left = [block.name for block in marks.marked(obj.data.shape_keys, marks.LIVE, marks.BAKED)]
-        left += [one.name for one in obj.data.attributes if one.name.startswith("pbd_")]
+        left += ours_of(obj.data)
         left += [one.name for one in obj.modifiers if one.name.startswith("PBD Output")]
         assert not left, f"{obj.name} keeps {left}"
     armed = {function.__qualname__ for _, function in bridge("handlers").ARMED}

@@ -33,7 +33,7 @@ TRUTH = "shape of the user"
 KEYS = "keys of the user"
 MOST_MESHES = 6
 
-ACTIONS: list[tuple[Callable, int]] = []
+ACTIONS: list[tuple[Callable, float]] = []
 folder = Path(tempfile.mkdtemp(prefix="pbd_soak_"))
 
 
@@ -179,13 +179,19 @@ def check_owners():
         if mesh.shape_keys is not None:
             reference = mesh.shape_keys.reference_key
             assert not marks.is_marked(reference, *kinds), f"{reference.name} of {mesh.name} is the reference"
-        left = [one.name for one in mesh.attributes if one.name.startswith("pbd_")]
+        left = ours_of(mesh)
         assert owners or not left, f"{mesh.name} keeps {left}"
         assert not {"pbd_input", "pbd_index"} & {*left}, f"{mesh.name} keeps {left}"
     for obj in bpy.data.objects:
         ours = [one.name for one in obj.modifiers if one.name.startswith("PBD Output")]
         is_body = obj.type == "MESH" and obj.pbd.enabled
         assert is_body or not ours or obj.library or obj.override_library, f"{obj.name} keeps {ours}"
+
+
+def ours_of(mesh):
+    """Names of the attributes that the add-on has made; creases are the user's, as groups and seams are."""
+    names = [one.name for one in mesh.attributes if one.name.startswith("pbd_")]
+    return [name for name in names if not name.startswith("pbd_crease_")]
 
 
 def ours_among(handlers):
