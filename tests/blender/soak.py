@@ -12,6 +12,7 @@ import argparse
 import faulthandler
 import os
 import random
+import shutil
 import sys
 import traceback
 from pathlib import Path
@@ -35,6 +36,7 @@ from soak_truth import (
     bridge,
     call,
     check,
+    folder,
     installer,
     is_local,
     leave_mode,
@@ -51,6 +53,8 @@ from soak_truth import (
 def begin(rng):
     """A new file with a sheet, a ball and a camera for small renders; in every fourth cloth meets itself exactly."""
     bpy.ops.wm.read_homefile(use_empty=True)
+    for cache in folder.glob(f"{bridge('timeline.disk_cache').ROOT}*"):
+        shutil.rmtree(cache)  # of another sequence, which the add-on would leave alone
     scene = bpy.context.scene
     scene.frame_end = LAST_FRAME
     scene.pbd.substeps = 5

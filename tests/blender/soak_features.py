@@ -165,7 +165,7 @@ def let_it_blow(rng):
 @action(3)
 def damage_the_cache(rng):
     """Files in the cache are changed while nothing looks: each frame shown is as it was, or simulated again."""
-    leave_mode()
+    choose(rng, bodies())
     scene = bpy.context.scene
     if not bpy.data.filepath:
         bpy.ops.wm.save_as_mainfile(filepath=str(folder / "soak.blend"))
