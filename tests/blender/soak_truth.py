@@ -143,13 +143,13 @@ def check():
         assert not lost, f"{obj.name} has lost shape keys of the user's: {lost}, it has {own_keys(obj)}"
         if obj.mode == "OBJECT" and is_local(obj):
             assert np.isfinite(scenes.shown(obj)).all(), f"{obj.name} shows something that is no number"
+    check_owners()
     homeless = [key for key in bpy.data.shape_keys if key.user is None or key.user.shape_keys != key]
     ours = [block.name for key in homeless for block in key.key_blocks if block.slider_max != 1.0]
     assert not ours, f"{ours} have no mesh"
     for name in ("frame_change_pre", "frame_change_post", "undo_post", "redo_post", "load_pre", "load_post"):
         armed = ours_among(getattr(bpy.app.handlers, name))
         assert len(armed) == len(set(armed)), f"{name} has {armed}"
-    check_owners()
     assert not listener.failed, "a handler has failed"
 
 
