@@ -19,8 +19,8 @@ FASTEST_START = 1e3
 """No vertex may start faster [m/s]: a tenth of `time_stepping.RUNAWAY_SPEED`."""
 
 SMALLEST = 1e-5
-"""Least size of a body at rest [m]: a fiber of cotton is as thick, and what is smaller is no cloth. Blender's coordinates,
-of 32 bits, are 1e-7 m apart at a distance of 1 m."""
+"""Least size of a body at rest [m]: a fiber of cotton is as thick, and what is smaller is no cloth. Coordinates of
+Blender, of 32 bits, are 1e-7 m apart at a distance of 1 m."""
 
 ROPE_WIDTH = 0.01
 """A loose edge weighs and pulls like a ribbon of its body's material of this width [m]."""

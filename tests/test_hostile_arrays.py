@@ -104,7 +104,7 @@ WRONG_IDS = {
 
 
 def refused(call, name, value):
-    with pytest.raises(ValueError, match=".") as refusal:
+    with pytest.raises(ValueError, match=r".") as refusal:
         call(value)
     sentence = str(refusal.value)
     assert name.split(":")[-1].strip() in sentence, sentence
@@ -185,9 +185,9 @@ def test_cloth_finer_than_a_fiber():
     simulation = Simulation([small], kernels="numpy")
     simulation.step(1 / 24)
     assert np.isfinite(simulation.positions(small)).all()
-    with pytest.raises(ValueError, match="Flag: vertices must span at least 1e-05 m, not .*: scale them up"):
+    with pytest.raises(ValueError, match=r"Flag: vertices must span at least 1e-05 m, not .*: scale them up"):
         body(vertices=1e-7 * VERTICES)
-    with pytest.raises(ValueError, match="Flag: rest_vertices must span at least 1e-05 m, not .*: scale them up"):
+    with pytest.raises(ValueError, match=r"Flag: rest_vertices must span at least 1e-05 m, not .*: scale them up"):
         body(rest_vertices=1e-7 * VERTICES)
 
 

@@ -22,7 +22,7 @@ from ..scene.simulated_range import (
     shown_frame as shown_frame,
     timeline_frames as timeline_frames,
 )
-from . import disk_cache, disk_load, follow, step, validity
+from . import disk_cache, disk_load, follow, progress, step, validity
 from .record import BakeProgress as BakeProgress, InvalidRange, Record
 from .replay import show_again
 
@@ -245,4 +245,5 @@ def put_back(scene: Scene, found: Record) -> None:
 def drop_all() -> None:
     """Forget everything, because another file is loaded or the extension is switched off."""
     _records.clear()
+    progress.stop_listening()
     disk_cache.forget_claims()
