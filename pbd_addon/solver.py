@@ -39,6 +39,12 @@ OVERRUN_RETRIES = 3
 With 2 and 3, six starts of a curtain that a ball hits at 50 m/s are strained by 39 to 60 and 12 to 20 %."""
 
 
+BUDGET = 8
+"""A frame that has tried so many times the substeps it was planned with no longer repeats those that overstretch cloth.
+
+All of them cut three times take 9; where that is needed throughout, the next frame starts no better."""
+
+
 class ChangedError(ValueError):
     """The simulation was changed, by truncating or restoring it, between two slices of one of its frames."""
 
@@ -109,6 +115,7 @@ class Stepper:
         model, settings, targets, kernels, watch: As in `step`.
         state: What is stepped, in place.
         second_order: Whether substeps look back, see `time_stepping`.
+        planned, tried: Number of substeps of the frame without repeating any, and of all until now.
     """
 
     model: Model
@@ -121,6 +128,8 @@ class Stepper:
     air: AirOfFrame = dataclasses.field(init=False)
     dt: float = 0.0
     h: float = 0.0
+    planned: int = 0
+    tried: int = 0
     _past: Past | None = None
     _sound: bool = True
     _halvings: int = 0
@@ -139,6 +148,7 @@ class Stepper:
         gently = functools.partial(adaptive.is_slowed_gently, self.model, self.state)
         schedule = time_stepping.schedule(self.settings.substeps, self.second_order, longest, dt, gently)
         self.h, count, k, stop = schedule.h, len(schedule.ends), 0, 0.0
+        self.planned = count
         while k < count:
             torn = self._torn(k, count)
             if torn is not None and self.second_order:
@@ -353,17 +363,26 @@ class Stepper:
             self._halvings += 1
             couple_stretch &= self.model.contact.is_crossing_free  # it would throw pinched cloth to and fro
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether the frame has taken more than `BUDGET` times what was planned: the rest has to be cheap."""
+        return self.tried > BUDGET * self.planned
+
     def _try(self, start: float, stop: float, h: float, couple_stretch: bool) -> bool:
         """One substep, unless its result is unsound: then the state stays as it is."""
         model, state = self.model, self.state
         before = state.x, state.v
         model.contact.keeps_unresolved = self._halvings >= PINCHED_RETRIES
         self.substep(stop, h, h, h, couple_stretch)
-        if not model.contact.is_crossing_free:
-            fits = model.contact.keeps_unresolved
-        else:
-            fits = self._halvings >= OVERRUN_RETRIES or not self._is_overrun(before[0])
-        if self._sound and fits:
+        self.tried += 1
+        fault = "" if self._sound else "unsound"
+        if not fault and not model.contact.is_crossing_free:
+            fault = "" if model.contact.keeps_unresolved else "crossing"
+        elif not fault and self._halvings < OVERRUN_RETRIES and self._is_overrun(before[0]):
+            fault = "cut short" if self.is_spent else "overrun"
+        if fault:
+            self.watch.counts[fault] += 1
+        if fault in ("", "cut short"):
             self._remember(h, stop)
             return True
         if self._halvings >= RETRIES:

@@ -201,8 +201,8 @@ class ContactConstraints(Constraints):
 
     @property
     def has_pinched(self) -> bool:
-        """Whether closed colliders pinched cloth in the frame, go through it, or overlap around it."""
-        return self._was_pinched or self.is_pinched or self.penetration.has_no_way_out
+        """Whether closed colliders pinched cloth in the frame, or overlap around it."""
+        return self._was_pinched or self._is_squeezed or self.penetration.has_no_way_out
 
     def begin_frame(
         self, kernels: Kernels, x: np.ndarray, way: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
@@ -257,7 +257,7 @@ class ContactConstraints(Constraints):
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._is_far = False
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
-            self._was_pinched = True
+            self._was_pinched |= self._is_squeezed
             finish(self.penetration.detect(kernels, self._x, self._w, self.pairs, self._solid_pairs()))
         if self.candidate_list.update(kernels, self._p, self._x) or self._is_first_pass:
             self._rounds.append(self._contacts)
@@ -483,6 +483,11 @@ class ContactConstraints(Constraints):
     def is_pinched(self) -> bool:
         """Whether closed colliders pinched cloth: a substep was kept in which something would cross."""
         return self.penetration.has_unresolved and bool(self._solid_pairs())
+
+    @property
+    def _is_squeezed(self) -> bool:
+        """Whether it can be colliders that pinched: what none of them moves was pulled through them by pins."""
+        return self.is_pinched and bool(self.candidate_list.moving_parts)
 
     def _note_touches(self) -> None:
         hit = self._contacts.particles[:, self._contacts.pushing]

@@ -30,7 +30,9 @@ class Penetration:
     not collide with them until the two are apart.
 
     Attributes:
-        crossings: Edges that go through faces, as counted last.
+        crossings: Edges that go through faces of cloth and of open colliders, as counted last.
+        pierced: Edges of cloth through closed colliders, and of these through cloth, as counted last.
+        has_no_way_out: Whether closed colliders overlap around cloth: each way out of one leads into another.
         is_known: Whether it was detected since the particles were put where they are.
         has_unresolved: Whether a substep was kept since then in which something may have crossed.
         intersecting: Particles of edges and faces of cloth that cross or touch, (N,) bool; (0,) before the first
@@ -40,7 +42,7 @@ class Penetration:
     """
 
     def __init__(self) -> None:
-        self.crossings = 0
+        self.crossings = self.pierced = 0
         self.reset()
 
     def reset(self) -> None:
@@ -53,7 +55,7 @@ class Penetration:
         self._pierced_by_open: dict[SurfacePair, np.ndarray] = {}
         self._exit_contacts = no_candidates()
         self._is_resting = np.zeros(0, bool)
-        self._is_opposed = False
+        self.has_no_way_out = False
 
     @property
     def is_due(self) -> bool:
@@ -68,9 +70,9 @@ class Penetration:
         return [*self._penetrating, *self._pierced_by_closed]
 
     @property
-    def has_no_way_out(self) -> bool:
-        """Whether a collider goes through cloth, or some overlap around it."""
-        return bool(self._pierced_by_closed) or self._is_opposed
+    def inside(self) -> int:
+        """Number of particles inside of closed colliders, as counted last."""
+        return sum(map(len, self._penetrating.values()))
 
     def detect(
         self,
@@ -105,6 +107,7 @@ class Penetration:
                     marked[pair.other.part] = True
                     self._pierced_by_open[pair] = marked
         self._penetrating, self._pierced_by_closed, parts = {}, {}, [no_candidates()]
+        self.pierced = 0
         for pair in pairs:
             pair.invalidate()
             if not pair.is_solid:
@@ -115,12 +118,13 @@ class Penetration:
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
             if pair in may_be_pierced or len(vertices):
-                particles = pierced(kernels, x, pair)
+                particles, count = pierced(kernels, x, pair)
+                self.pierced += count
                 if len(particles):
                     self._pierced_by_closed[pair] = particles
         exits = concatenate(parts)
         self._exit_contacts = without_opposed(exits)
-        self._is_opposed = self._exit_contacts.size < exits.size
+        self.has_no_way_out = self._exit_contacts.size < exits.size
         self._is_resting = np.zeros(self._exit_contacts.size, bool)
         self.beside = self._find_beside(len(w))
         self.is_known, self.has_unresolved = True, False
@@ -281,8 +285,9 @@ def penetrating(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np
     return vertices[wrong.reshape(3, -1).any(axis=0)]
 
 
-def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
-    """Particles of edges and faces of cloth that go through the pair's closed collider, or it through them, (k,) int.
+def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> tuple[np.ndarray, int]:
+    """Particles of edges and faces of cloth that go through the pair's closed collider, or it through them, (k,) int,
+    and the number of crossings.
 
     Args:
         kernels: Module of kernels.
@@ -293,4 +298,5 @@ def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
     trees = (cloth.edge_tree, solid.triangle_tree), (solid.edge_tree, cloth.triangle_tree)
     edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles, trees[0], kernels)[0]]
     faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles, trees[1], kernels)[1]]
-    return distinct(np.concatenate([part[:, pair.takes_part(part)].ravel() for part in (edges, faces)]))
+    parts = [part[:, pair.takes_part(part)] for part in (edges, faces)]
+    return distinct(np.concatenate([part.ravel() for part in parts])), sum(part.shape[1] for part in parts)
