@@ -102,7 +102,7 @@ class ContactConstraints(Constraints):
         self.penetration.reset()
         self.is_crossing_free = True
         self._was_pinched = False
-        self._touched = np.zeros((2, self.n), bool)
+        self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._contacts = Contacts.none()
         self._rounds: list[Contacts] = []
         self.h = self._fraction = self._start = 0.0
@@ -218,7 +218,7 @@ class ContactConstraints(Constraints):
                 errors = np.append(prediction_error[surface.part], prediction_error[self.n + number])
                 surface.restore_prediction_error(errors)
         self.candidate_list.query_seconds = 0.0
-        self._touched = np.zeros((2, self.n), bool)
+        self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._was_pinched = self.keeps_unresolved = False
         if not self.active:
             return
@@ -397,7 +397,7 @@ class ContactConstraints(Constraints):
 
     def touching(self, with_colliders: bool) -> np.ndarray:
         """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
-        touched = self._touched[int(with_colliders)].copy()
+        touched = self._touched[int(with_colliders), : self.n].copy()
         self.welds.follow(touched)
         return np.flatnonzero(touched)
 
@@ -463,10 +463,10 @@ class ContactConstraints(Constraints):
         return self.penetration.has_unresolved and bool(self._solid_pairs())
 
     def _note_touches(self) -> None:
-        hit = self._contacts.particles[:, self._contacts.pushing]
+        hit = self._contacts.particles.take(self._contacts.pushing, axis=1)
         of_collider = (hit >= self.n).any(axis=0)
-        for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
-            touched[rows[rows < self.n]] = True
+        for touched, some in zip(self._touched, (~of_collider, of_collider)):
+            touched[hit.take(np.flatnonzero(some), axis=1)] = True
 
     def _solid_pairs(self) -> list[SurfacePair]:
         return [pair for pair in self.pairs if pair.is_solid]

@@ -30,7 +30,7 @@ class NearSearch:
 
     def __init__(self) -> None:
         self._candidates = no_candidates()
-        self._distance, self._known, self._before, self._closed = np.zeros(0), np.zeros(0), np.zeros((3, 0)), 0.0
+        self._distance, self._spare, self._before, self._closed = np.zeros(0), np.zeros(0), np.zeros((3, 0)), 0.0
 
     def find(self, kernels: Kernels, candidates: Candidates, p: np.ndarray) -> np.ndarray:
         """Candidates that may be closer than their distance at positions p (3, N), (k,) int."""
@@ -40,9 +40,9 @@ class NearSearch:
             self._before[:] = p
         else:
             self._candidates, self._distance = candidates, (1.0 + ROUNDING) * candidates.min_distance
-            self._known, self._before, self._closed = np.full(candidates.size, -np.inf), p.copy(), 0.0
+            self._spare, self._before, self._closed = np.full(candidates.size, -np.inf), p.copy(), 0.0
         return kernels.near_candidates(
-            p, candidates.particles, candidates.normals, candidates.kind, self._distance, self._known, self._closed
+            p, candidates.particles, candidates.normals, candidates.kind, self._distance, self._spare, self._closed
         )
 
 

@@ -112,4 +112,5 @@ def excess_of_overrun(kernels: Kernels, springs: Sequence[DistanceConstraints], 
 def is_stretched(kernels: Kernels, stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
     """Whether the way from positions `start` to p (3, n) adds more than `ALLOWED_STRAIN` to the strain of an edge."""
     some = kernels.strained(p, stretch.rows.indices, stretch.rest_lengths, ALLOWED_STRAIN)
-    return bool((stretch.strains(p, some) > stretch.strains(start, some) + ALLOWED_STRAIN).any())
+    rows = stretch.rows.indices.take(some, axis=1), stretch.rest_lengths.take(some)
+    return bool((kernels.strains(p, *rows) > kernels.strains(start, *rows) + ALLOWED_STRAIN).any())
