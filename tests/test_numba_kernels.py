@@ -469,26 +469,26 @@ def test_near_candidates():
     contact = Contact()
     before = contact.x + 0.1 * contact.random.standard_normal((3, contact.n))
     columns = contact.particles, contact.normals, contact.kind, contact.some(contact.m, low=0.0, high=0.05)
-    known = np.full(contact.m, -np.inf)
-    compare("near_candidates", before, *columns, known, 0.0)
+    spare = np.full(contact.m, -np.inf)
+    compare("near_candidates", before, *columns, spare, 0.0)
     apart = NUMPY.clearances(before, *columns[:3])
     for module in (NUMPY, NUMBA):
-        known[:] = -np.inf
+        spare[:] = -np.inf
         assert (
-            module.near_candidates(before, *columns, known, 0.5).tolist() == np.flatnonzero(apart < columns[3]).tolist()
+            module.near_candidates(before, *columns, spare, 0.5).tolist() == np.flatnonzero(apart < columns[3]).tolist()
         )
-        np.testing.assert_array_equal(known, apart + 0.5)
+        np.testing.assert_array_equal(spare, apart - columns[3] + 0.5)
         later = before + contact.random.uniform(-0.01, 0.01, (3, contact.n)) + 0.7
         closed = 0.5 + module.closing_motion(later, before)
         apart_later = NUMPY.clearances(later, *columns[:3])
-        near = module.near_candidates(later, *columns, known, closed)
+        near = module.near_candidates(later, *columns, spare, closed)
         assert near.tolist() == np.flatnonzero(apart_later < columns[3]).tolist()
-        measured = known == apart_later + closed
+        measured = spare == apart_later - columns[3] + closed
         assert len(near) < measured.sum() < contact.m
-    compare("near_candidates", later, *columns, apart + 0.5, closed)
-    known[:] = np.nan
+    compare("near_candidates", later, *columns, apart - columns[3] + 0.5, closed)
+    spare[:] = np.nan
     assert all(
-        module.near_candidates(later, *columns, known.copy(), closed).tolist() == near.tolist()
+        module.near_candidates(later, *columns, spare.copy(), closed).tolist() == near.tolist()
         for module in (NUMPY, NUMBA)
     )
 

@@ -6,9 +6,7 @@ from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
-from ..constraints import Constraints, PlaneConstraints, RigidConstraints, WeldConstraints
-from ..constraints.plane import floors
-from ..distinct import distinct
+from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
 from ..maps import left_out
 from ..settings import Material, SolverSettings
@@ -16,27 +14,20 @@ from ..slices import finish
 from .broad_phase import SurfacePair
 from .candidate_list import CandidateList
 from .collider import Collider
+from .contact_rows import ContactRows
+from .contacts import Contacts
 from .friction import apply_friction_and_restitution, read_coefficients
 from .guard_rounds import guard, hold_back
-from .narrow_phase import Contacts, NearSearch
+from .narrow_phase import NearSearch, find_contacts
 from .penetration import Penetration
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
-
-RELAXATIONS = (1.3, 1.0)
-"""Over-relaxation of the first Jacobi passes of a substep; the last is exact where a contact is alone."""
-
-MAX_PASSES = 16
-"""Most passes, while a gap is short by more than `GAP_TOLERANCE`."""
-
-GAP_TOLERANCE = 0.1
-"""Share of the distance."""
 
 AUTO_DISTANCE = 0.5
 """Default distance between layers of cloth, in edges."""
 
 
-class ContactConstraints(Constraints):
+class ContactConstraints(ContactRows):
     """C = n . (sum w_i p_i) - distance >= 0 for every vertex-triangle and edge-edge pair.
 
     Pairs are queried when a motion bound runs out (see `candidate_list`), projected in averaged Jacobi passes (Macklin
@@ -107,7 +98,7 @@ class ContactConstraints(Constraints):
             self.penetration.is_known, self.penetration.intersecting = True, np.zeros(self._p.shape[1], bool)
         self.is_crossing_free = True
         self._was_pinched = False
-        self._touched = np.zeros((2, self.n), bool)
+        self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._contacts = Contacts.none()
         self._rounds: list[Contacts] = []
         self.h = self._fraction = self._start = 0.0
@@ -228,7 +219,7 @@ class ContactConstraints(Constraints):
                 errors = np.append(prediction_error[surface.part], prediction_error[self.n + number])
                 surface.restore_prediction_error(errors)
         self.candidate_list.query_seconds = 0.0
-        self._touched = np.zeros((2, self.n), bool)
+        self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._was_pinched = self.keeps_unresolved = False
         if not self.active:
             return
@@ -291,40 +282,15 @@ class ContactConstraints(Constraints):
         candidates = self.candidate_list.rows
         near = self._near.find(kernels, candidates, self._p)
         stuck = self.penetration.stuck
-        self._contacts = Contacts.find(kernels, candidates, near, self._p, self._x, self._w, self.h, stuck)
+        self._contacts = find_contacts(kernels, candidates, near, self._p, self._x, self._w, self.h, stuck)
 
     def _push(self, kernels: Kernels) -> None:
         """Project the contacts."""
-        contacts = self._contacts
-        enough = contacts.target_gap - GAP_TOLERANCE * contacts.min_distance
-        if self.rigid.active:
-            self._push_rigid(kernels, enough)
-        else:
-            floor = floors(self.planes, self._x)
-            kernels.project_contacts(
-                self._p, contacts.particles, contacts.weights, contacts.normals, contacts.inverse_masses,
-                contacts.target_gap, enough, np.array(RELAXATIONS), MAX_PASSES, contacts.multipliers, *floor,
-            )  # fmt: skip
-            for plane, pushed in zip(self.planes, floor[2]):
-                plane.take_pushes(pushed)
+        self._contacts.push(kernels, self._p, self._x, self.planes, self.rigid)
         if len(self.penetration.exiting):
             self.penetration.limit_speed(self._p, self._x, self.h)
             if self.rigid.active:
                 self.rigid.project(kernels, self._p, self._x)
-
-    def _push_rigid(self, kernels: Kernels, enough: np.ndarray) -> None:
-        """Project contacts with rigid pieces among the bodies, until their gaps are `enough`, (m,) [m]."""
-        contacts, passes = self._contacts, self._contacts.passes(self.rigid, self._p)
-        for number in range(MAX_PASSES):
-            relaxation = RELAXATIONS[min(number, len(RELAXATIONS) - 1)]
-            passes.project(kernels, self._p, contacts.target_gap, relaxation, contacts.multipliers)
-            for plane in self.planes:
-                passes.place(self._p)
-                plane.project(kernels, self._p, self._x)
-                passes.follow(self._p)
-            if number + 1 >= len(RELAXATIONS) and (passes.gaps(kernels, self._p) >= enough).all():
-                break
-        passes.place(self._p)
 
     def end_substep(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Apply friction and restitution, query once more, and run the crossing guard; x (3, n) is changed as well.
@@ -370,13 +336,10 @@ class ContactConstraints(Constraints):
         """
         rows = self.candidate_list.rows
         solid = firm.take(rows.particles).all(axis=0) & np.isin(rows.particles, self.rigid.particles).any(axis=0)
-        rows = rows.take(np.flatnonzero(solid & ~rows.is_exit))
-        apart = np.zeros(rows.size, bool)
-        closest = [kernels.closest_points(q, rows.particles, rows.kind)[2] for q in (self._p, self._x)]
-        for normals in (rows.normals, *closest):
-            both = [kernels.clearances(q, rows.particles, normals, rows.kind) > 0.0 for q in (self._p, self._x)]
-            apart |= both[0] & both[1]
-        return bool(apart.all())
+        which = np.flatnonzero(solid & ~rows.is_exit)
+        for here, there in ((self._p, self._x), (self._x, self._p)):
+            which = kernels.unseparated(here, there, rows.particles, rows.normals, rows.kind, which, True)
+        return not len(which)
 
     def hold_back(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, first: np.ndarray) -> np.ndarray:
         """At the end of a frame, which of the particles that become one would cross something on x -> p (3, n), (n,)
@@ -411,45 +374,11 @@ class ContactConstraints(Constraints):
         self.welds.follow(held)
         return held
 
-    def pushing(self) -> np.ndarray:
-        if not self._contacts.size:
-            return np.zeros(0, int)
-        hit = distinct(self._contacts.particles[:, self._contacts.pushing])
-        return hit[hit < self.n]
-
     def touching(self, with_colliders: bool) -> np.ndarray:
         """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
-        touched = self._touched[int(with_colliders)].copy()
+        touched = self._touched[int(with_colliders), : self.n].copy()
         self.welds.follow(touched)
         return np.flatnonzero(touched)
-
-    @property
-    def multipliers(self) -> np.ndarray:  # type: ignore[override]
-        """Of the contacts of the last substep, of all its rounds one after the other, (m,)."""
-        return np.concatenate([found.multipliers + found.withheld for found in (*self._rounds, self._contacts)])
-
-    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Particles, weights, normals and distances of the contacts of all rounds of the last substep."""
-        rounds = *self._rounds, self._contacts
-        columns = zip(*((each.particles, each.weights, each.normals, each.min_distance) for each in rounds))
-        particles, weights, normals, distance = (np.concatenate(column, axis=-1) for column in columns)
-        return particles, weights, normals, distance
-
-    def values(self, x: np.ndarray) -> np.ndarray:
-        particles, weights, normals, distance = self._rows()
-        positions = np.concatenate([x, self._p[:, self.n :].T])
-        return np.asarray(np.einsum("jm,mji,im->m", weights, positions[particles.T], normals) - distance)
-
-    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        particles, weights, normals, _ = self._rows()
-        return particles.T, np.einsum("jm,im->mji", weights, normals)
-
-    def forces(self) -> np.ndarray:
-        if not self.h:
-            return np.zeros_like(self.multipliers)
-        particles, weights, _, _ = self._rows()
-        true, counted = (np.einsum("jm,jm->m", weights**2, w.take(particles)) for w in (self._w, self._counted))
-        return self.multipliers / self.h**2 * np.divide(true, counted, out=np.ones_like(true), where=counted > 0.0)
 
     def _pair_surfaces(self, materials: Sequence[Material], settings: SolverSettings) -> list[SurfacePair]:
         """All pairs of surfaces that can meet; notes the materials of both sides."""
@@ -490,10 +419,10 @@ class ContactConstraints(Constraints):
         return self.is_pinched and bool(self.candidate_list.moving_parts)
 
     def _note_touches(self) -> None:
-        hit = self._contacts.particles[:, self._contacts.pushing]
+        hit = self._contacts.particles.take(self._contacts.pushing, axis=1)
         of_collider = (hit >= self.n).any(axis=0)
-        for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
-            touched[rows[rows < self.n]] = True
+        for touched, some in zip(self._touched, (~of_collider, of_collider)):
+            touched[hit.take(np.flatnonzero(some), axis=1)] = True
 
     def _solid_pairs(self) -> list[SurfacePair]:
         return [pair for pair in self.pairs if pair.is_solid]

@@ -11,7 +11,7 @@ from ..constraints import RigidConstraints
 from ..kernels import Kernels
 from ..settings import Material
 from .collider import Collider
-from .narrow_phase import Contacts
+from .contacts import Contacts
 
 FRICTION_PASSES = 2
 """Jacobi passes of friction over all contacts."""

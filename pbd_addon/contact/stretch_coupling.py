@@ -127,7 +127,8 @@ def is_stretched(
     excused: as in `excess_of_overrun`.
     """
     some = kernels.strained(p, stretch.rows.indices, stretch.rest_lengths, ALLOWED_STRAIN)
-    longer = some[stretch.strains(p, some) > stretch.strains(start, some) + ALLOWED_STRAIN]
+    rows = stretch.rows.indices.take(some, axis=1), stretch.rest_lengths.take(some)
+    longer = some[kernels.strains(p, *rows) > kernels.strains(start, *rows) + ALLOWED_STRAIN]
     if not (len(longer) and excused.any()):
         return bool(len(longer))
     return not excused.take(stretch.rows.indices[:, longer]).any(axis=0).all()

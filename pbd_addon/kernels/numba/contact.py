@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from .. import FACE
 from .compile import helper, kernel
+from .vectors import axes, dot, four, load, numbers, store, vector_of
 
 TINY = 1e-12
 
@@ -216,14 +218,14 @@ def near_candidates(
     normals: np.ndarray,
     kind: np.ndarray,
     distance: np.ndarray,
-    known: np.ndarray,
+    spare: np.ndarray,
     closed: float,
 ) -> np.ndarray:
     # In loops of their own: without unpredictable branches, measuring takes a third of the time.
-    near, some, count = np.empty(len(known), np.int64), 0, 0
-    for r in range(len(known)):
+    near, some, count = np.empty(len(spare), np.int64), 0, 0
+    for r in range(len(spare)):
         near[some] = r
-        some += not known[r] - closed >= distance[r]  # NaN is measured again
+        some += not spare[r] >= closed  # NaN is measured again
     apart = np.empty(some)
     for k in range(some):
         r = near[k]
@@ -232,7 +234,7 @@ def near_candidates(
         apart[k] = _clearance(p, kind[r], a, b, c, d, (normals[0, r], normals[1, r], normals[2, r]))
     for k in range(some):
         r = near[k]
-        known[r] = apart[k] + closed
+        spare[r] = apart[k] - distance[r] + closed
         near[count] = r
         count += apart[k] < distance[r]
     return near[:count].copy()
@@ -385,11 +387,11 @@ def _numbered(particles: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np
 
 @helper
 def _gathered(p: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Positions (3, n) of some particles, (k, 3)."""
-    q = np.empty((len(used), 3))
+    """Positions (3, n) of some particles, (k, 4), for `vectors`."""
+    q = np.empty((len(used), 4))
     for k in range(len(used)):
         i = np.uint64(used[k])
-        q[k, 0], q[k, 1], q[k, 2] = p[0, i], p[1, i], p[2, i]
+        store(q, np.uint64(k), vector_of(p[0, i], p[1, i], p[2, i]))
     return q
 
 
@@ -401,12 +403,41 @@ def _put_back(p: np.ndarray, used: np.ndarray, q: np.ndarray) -> None:
 
 
 @helper
+def _by_row(columns: np.ndarray) -> np.ndarray:
+    """Columns (3 or 4, m) as rows, (m, 4), for `vectors`."""
+    rows = np.zeros((columns.shape[1], 4))
+    for k in range(len(columns)):
+        for r in range(len(rows)):
+            rows[r, k] = columns[k, r]
+    return rows
+
+
+@helper
 def _move(q: np.ndarray, moves: np.ndarray) -> None:
-    """Add moves (k, 3) [m], and set them to 0."""
+    """Add moves (k, 4) [m], and set them to 0."""
     for k in range(len(q)):
-        for axis in range(3):
-            q[k, axis] += moves[k, axis]
-            moves[k, axis] = 0.0
+        i = np.uint64(k)
+        store(q, i, load(q, i) + load(moves, i))
+        store(moves, i, vector_of(0.0, 0.0, 0.0))
+
+
+@helper
+def _add_to(moves: np.ndarray, ids: np.ndarray, r: int, shares: Any, step: Any) -> None:
+    """Move the particles of row r by a step (a vector) times shares (four numbers)."""
+    a, b, c, d = np.uint64(ids[r, 0]), np.uint64(ids[r, 1]), np.uint64(ids[r, 2]), np.uint64(ids[r, 3])
+    store(moves, a, load(moves, a) + shares[0] * step)
+    store(moves, b, load(moves, b) + shares[1] * step)
+    store(moves, c, load(moves, c) + shares[2] * step)
+    store(moves, d, load(moves, d) + shares[3] * step)
+
+
+@helper
+def _stiffness(ids: np.ndarray, r: int, valence_weights: np.ndarray, masses: np.ndarray, sizes: np.ndarray) -> float:
+    """Of row r: its inverse masses times absolute weights, and those of all contacts at its particles."""
+    a, b, c, d = np.uint64(ids[r, 0]), np.uint64(ids[r, 1]), np.uint64(ids[r, 2]), np.uint64(ids[r, 3])
+    valences, i = four(valence_weights[a], valence_weights[b], valence_weights[c], valence_weights[d]), np.uint64(r)
+    one, two, three, last = numbers(valences * load(masses, i) * load(sizes, i))
+    return TINY + one + two + three + last
 
 
 @kernel(
@@ -430,18 +461,18 @@ def project_contacts(
 ) -> None:
     # The particles of the rows lie together while they are passed over; the others are no concern of most passes.
     count, n = particles.shape[1], p.shape[1]
-    used, numbers, ids = _numbered(particles, n)
-    q, moves, valence_weights = _gathered(p, used), np.zeros((len(used), 3)), np.empty(len(used))
-    working, gap = np.empty(count, np.int64), np.empty(count)
+    used, order, ids = _numbered(particles, n)
+    q, moves, valence_weights = _gathered(p, used), np.zeros((len(used), 4)), np.empty(len(used))
+    along, parts, masses = _by_row(normals), _by_row(weights), _by_row(inverse_masses)
+    sizes, working, gap = np.abs(parts), np.empty(count, np.int64), np.empty(count)
     for number in range(passes):
         many, is_short = 0, False
         valence_weights[:] = 0.0
         for r in range(count):
-            reached = 0.0
+            i, reached = np.uint64(r), 0.0
+            normal = load(along, i)
             for corner in range(4):
-                i = np.uint64(ids[r, corner])
-                height = normals[0, r] * q[i, 0] + normals[1, r] * q[i, 1] + normals[2, r] * q[i, 2]
-                reached += weights[corner, r] * height
+                reached += parts[i, corner] * dot(normal, load(q, np.uint64(ids[i, corner])))
             # In NumPy's order: whether contacts that just touch take part hangs on the last digit.
             missing = target_gap[r] - reached
             is_short |= not reached >= enough[r]
@@ -449,28 +480,23 @@ def project_contacts(
                 working[many], gap[many] = r, missing
                 many += 1
                 for corner in range(4):
-                    valence_weights[np.uint64(ids[r, corner])] += abs(weights[corner, r])
+                    valence_weights[np.uint64(ids[i, corner])] += sizes[i, corner]
         if number >= len(relaxations) and not is_short:
             break
         relaxation = relaxations[min(number, len(relaxations) - 1)]
         for k in range(many):
-            r, stiffness = working[k], TINY
-            for corner in range(4):
-                valence = valence_weights[np.uint64(ids[r, corner])]
-                stiffness += valence * inverse_masses[corner, r] * abs(weights[corner, r])
-            step = max(relaxation * gap[k] / stiffness, -multipliers[r])
+            r = working[k]
+            i = np.uint64(r)
+            step = relaxation * gap[k] / _stiffness(ids, r, valence_weights, masses, sizes)
+            step = max(step, -multipliers[r])
             multipliers[r] += step
-            for corner in range(4):
-                i = np.uint64(ids[r, corner])
-                move = inverse_masses[corner, r] * weights[corner, r] * step
-                for axis in range(3):
-                    moves[i, axis] += move * normals[axis, r]
+            _add_to(moves, ids, r, numbers(step * (load(masses, i) * load(parts, i))), load(along, i))
         _move(q, moves)
         for plane in range(len(plane_normals)):
             nx, ny, nz = plane_normals[plane, 0], plane_normals[plane, 1], plane_normals[plane, 2]
             for each in range(n if number == 0 else 0):
                 i = np.uint64(each)
-                if numbers[i] < 0:
+                if order[i] < 0:
                     height = nx * p[0, i] + ny * p[1, i] + nz * p[2, i]
                     push = max(plane_heights[plane, i] - height, -plane_pushes[plane, i])
                     if push != 0.0:
@@ -502,41 +528,26 @@ def apply_contact_friction(
 ) -> None:
     count = particles.shape[1]
     used, _, ids = _numbered(particles, p.shape[1])
-    q, start, moves, valence_weights = (
-        _gathered(p, used),
-        _gathered(x, used),
-        np.zeros((len(used), 3)),
-        np.zeros(len(used)),
-    )
+    q, start, moves = _gathered(p, used), _gathered(x, used), np.zeros((len(used), 4))
+    along, parts, masses = _by_row(normals), _by_row(weights), _by_row(inverse_masses)
+    sizes, valence_weights = np.abs(parts), np.zeros(len(used))
     for corner in range(4):
         for r in range(count):
-            valence_weights[np.uint64(ids[r, corner])] += abs(weights[corner, r])
+            valence_weights[np.uint64(ids[r, corner])] += sizes[r, corner]
     for _ in range(passes):
         for r in range(count):
-            sx, sy, sz, stiffness = 0.0, 0.0, 0.0, TINY
+            i, slip = np.uint64(r), vector_of(0.0, 0.0, 0.0)
             for corner in range(4):
-                i, part = np.uint64(ids[r, corner]), weights[corner, r]
-                sx += (q[i, 0] - start[i, 0]) * part
-                sy += (q[i, 1] - start[i, 1]) * part
-                sz += (q[i, 2] - start[i, 2]) * part
-                stiffness += valence_weights[i] * inverse_masses[corner, r] * abs(part)
-            nx, ny, nz = normals[0, r], normals[1, r], normals[2, r]
-            off = nx * sx + ny * sy + nz * sz
-            wx = tangential[0, r] - (sx - nx * off) / stiffness
-            wy = tangential[1, r] - (sy - ny * off) / stiffness
-            wz = tangential[2, r] - (sz - nz * off) / stiffness
-            strength = sqrt(wx * wx + wy * wy + wz * wz)
+                one = np.uint64(ids[i, corner])
+                slip = slip + parts[i, corner] * (load(q, one) - load(start, one))
+            normal, before = load(along, i), vector_of(tangential[0, r], tangential[1, r], tangential[2, r])
+            stiffness = _stiffness(ids, r, valence_weights, masses, sizes)
+            wanted = before - (1.0 / stiffness) * (slip - dot(normal, slip) * normal)
+            strength = sqrt(dot(wanted, wanted))
             most = (sliding[r] if strength > static[r] * multipliers[r] else static[r]) * multipliers[r]
-            scale = min(most, strength) / max(strength, 1e-300)
-            wx, wy, wz = wx * scale - tangential[0, r], wy * scale - tangential[1, r], wz * scale - tangential[2, r]
-            tangential[0, r] += wx
-            tangential[1, r] += wy
-            tangential[2, r] += wz
-            for corner in range(4):
-                i, move = np.uint64(ids[r, corner]), inverse_masses[corner, r] * weights[corner, r]
-                moves[i, 0] += move * wx
-                moves[i, 1] += move * wy
-                moves[i, 2] += move * wz
+            step = (min(most, strength) / max(strength, 1e-300)) * wanted - before
+            tangential[0, r], tangential[1, r], tangential[2, r] = axes(before + step)
+            _add_to(moves, ids, r, numbers(load(masses, i) * load(parts, i)), step)
         _move(q, moves)
     _put_back(p, used, q)
 

@@ -69,16 +69,17 @@ def near_candidates(
     normals: np.ndarray,
     kind: np.ndarray,
     distance: np.ndarray,
-    known: np.ndarray,
+    spare: np.ndarray,
     closed: float,
 ) -> np.ndarray:
-    some = np.flatnonzero(~(known - closed >= distance))  # NaN is measured again
-    if len(some) == len(known):
+    some = np.flatnonzero(~(spare >= closed))  # NaN is measured again
+    if len(some) == len(spare):
         apart = clearances(p, particles, normals, kind)
     else:
         apart = clearances(p, particles.take(some, axis=1), normals.take(some, axis=1), kind.take(some))
-    known[some] = apart + closed
-    return some[apart < distance.take(some)]
+    distance = distance.take(some)
+    spare[some] = apart - distance + closed
+    return some[apart < distance]
 
 
 def find_contacts(

@@ -74,14 +74,14 @@ class Contacts(Protocol):
         normals: np.ndarray,
         kind: np.ndarray,
         distance: np.ndarray,
-        known: np.ndarray,
+        spare: np.ndarray,
         closed: float,
     ) -> np.ndarray:
         """Candidates whose `clearances` at p are below their distances (m,) [m]: their numbers, (k,) int.
 
-        known: (m,) [m], in place: the clearance of each when it was measured last, plus what `closed` was then, and
-        -infinity before. closed: how much closer particles can have come in all [m]; those are not measured again that
-        cannot be near yet.
+        spare: (m,) [m], in place: how much closer particles may have come in all before each is measured again, which
+            is what it was apart beyond its distance plus what `closed` was then; -infinity before the first time.
+        closed: How much closer particles can have come in all so far [m].
         """
 
     def find_contacts(
