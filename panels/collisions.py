@@ -79,6 +79,7 @@ class SelfCollisions(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
         layout.prop(context.scene.pbd, "collisions", text="Quality")
+        layout.prop(obj.pbd, "join_borders")
         col = layout.column()
         col.active = layout.active and context.scene.pbd.collisions != "OFF"
         row = col.row()

@@ -145,17 +145,41 @@ class Body:
     @functools.cached_property
     def joints(self) -> np.ndarray:
         """The vertex that stands for each where all are one that can be, (n,) int: borders at the same place."""
-        pinned = np.zeros(len(self.vertices), bool)
-        pinned[self.pin_ids] = pinned[self.slide_ids] = True
-        return joints.fans(self.polygons, joints.coincident(self.rest_vertices, self.polygons), pinned)
+        return joints.fans(self.polygons, joints.coincident(self.rest_vertices, self.polygons), self._is_held)
+
+    @property
+    def _is_held(self) -> np.ndarray:
+        """Which vertices are pinned or slide, (n,) bool."""
+        held = np.zeros(len(self.vertices), bool)
+        held[self.pin_ids] = held[self.slide_ids] = True
+        return held
+
+    @functools.cached_property
+    def merged_borders(self) -> np.ndarray:
+        """The same where the material has `join_borders`, (n,) int: what is at the same place at rest and at the start.
+
+        Seams stay what they are, though their ends begin at the same place.
+        """
+        same = joints.coincident(np.hstack([self.rest_vertices, self.vertices]), self.polygons)
+        one, other = self.seams.T
+        sewn = self.seams[same[one] == same[other]].ravel()
+        same[sewn] = sewn
+        return joints.fans(self.polygons, same, self._is_held)
+
+    def holding(self, material: Material | None = None) -> np.ndarray:
+        """The vertex that stands for each while nothing is torn, (n,) int."""
+        material = self._material(material)
+        if material.tear_strength > 0.0:
+            return self.joints
+        return self.merged_borders if material.join_borders else np.arange(len(self.vertices))
 
     @functools.cached_property
     def is_rim(self) -> np.ndarray:
-        """Which vertices are at an opening where all are one that can be, (n,) bool."""
+        """Which vertices are at an opening while nothing is torn, (n,) bool."""
         rim = np.zeros(len(self.vertices), bool)
-        for loop in self.connected(self.joints).mesh.boundary_loops:
+        for loop in self.connected(self.holding()).mesh.boundary_loops:
             rim[loop] = True
-        return rim[self.joints]
+        return rim[self.holding()]
 
     @functools.cached_property
     def _whole_mesh(self) -> TriMesh:
@@ -165,8 +189,8 @@ class Body:
     @property
     def whole(self) -> Body:
         """This body before anything is torn."""
-        holds = self.material.tear_strength > 0.0 and (self.joints != np.arange(len(self.joints))).any()
-        return self.connected(self.joints) if holds else self.origin
+        holding = self.holding()
+        return self.connected(holding) if (holding != np.arange(len(holding))).any() else self.origin
 
     def connected(self, joined: np.ndarray) -> Body:
         """This body where some vertices are one: `joined` (n,) int stand for each, and the others are isolated."""
@@ -296,6 +320,10 @@ class Body:
         ):
             if count:
                 notes.append(f"{count} {one if count == 1 else many}")
+        if not self.material.tear_strength:
+            count = int((self.holding() != np.arange(len(self.vertices))).sum())
+            if count:
+                notes.append(f"{count} vertices of borders are one with others at the same place")
         if self.material.pressure_mode != "OFF":
             openings = len(mesh.boundary_loops)
             if openings:

@@ -228,7 +228,7 @@ def _in_order(model: Model) -> Model:
         after = constraints.index(model.stretch) + 1
         sequence = (*constraints[:after], *pair * (SOFT_ROUNDS - 1), *constraints[after:])
     others = model.contact.active or model.skin.active or model.welds.active
-    others = others or len(model.sewn.joined) > 0  # what can tear asks for forces within a frame
+    others = others or model.can_tear  # which asks for forces within a frame
     for kind in (model.shear, model.bends[1]):
         kind.once = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
     outer = tuple(kind for kind in constraints if type(kind).pushing is not Constraints.pushing)

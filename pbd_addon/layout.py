@@ -137,10 +137,7 @@ def held_pins(
 
 def initial_joints(bodies: Sequence[Body], materials: Sequence[Material]) -> np.ndarray:
     """`State.joined` before anything is torn."""
-    parts = [
-        body.origin.joints if material.tear_strength else np.arange(len(body.vertices))
-        for body, material in zip(bodies, materials)
-    ]
+    parts = [body.origin.holding(material) for body, material in zip(bodies, materials)]
     starts = np.cumsum([0, *map(len, parts[:-1])])
     joined = np.concatenate([part + start for part, start in zip(parts, starts)])
     return joined if (joined != np.arange(len(joined))).any() else np.zeros(0, int)

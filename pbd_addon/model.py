@@ -248,6 +248,11 @@ class Model(Layout):
         return tuple(kind for kind in (self.shear, self.stretch) if kind.active) if self.stretch.active else ()
 
     @property
+    def can_tear(self) -> bool:
+        """Whether cloth is split and has a strength."""
+        return len(self.sewn.joined) > 0 and any(material.tear_strength > 0.0 for material in self.materials)
+
+    @property
     def meets_alone(self) -> bool:
         """Whether pieces cannot meet each other, only colliders."""
         return len(self.body_of_island) == 1 or not self.contact.active

@@ -91,7 +91,7 @@ class _Checked:
 NOT_RIGID: dict[str, Any] = {
     **dict.fromkeys(("stretch", "compression", "shear", "bend", "stretch_yield", "bend_yield", "damping"), 0.0),
     **dict.fromkeys(("k_stretch", "k_compression", "k_shear", "k_bend", "gas_density", "tear_strength"), 0.0),
-    **dict.fromkeys(("tethers", "sewing", "internal_springs", "self_collision"), False),
+    **dict.fromkeys(("tethers", "sewing", "internal_springs", "self_collision", "join_borders"), False),
     "pressure_mode": "OFF",
 }
 """What a rigid material does not have, whatever else is asked for."""
@@ -342,7 +342,7 @@ class Material(_Checked):
         0.0,
         "Tear Strength",
         "Tension per width at which vertices at the same place come apart. Tissue 150, thin film 500, cotton "
-        "10000 N/m; cloth tears at the strain Tear Strength / Tension. Usually 0 N/m: nothing holds them together",
+        "10000 N/m; cloth tears at the strain Tear Strength / Tension. Usually 0 N/m: nothing tears",
         unit="N/m",
         low=0.0,
         soft_high=2000.0,
@@ -421,6 +421,12 @@ class Material(_Checked):
         True,
         "Self Collision",
         "Keep the layers of this object apart where it folds onto itself",
+    )
+    join_borders: bool = setting(
+        True,
+        "Join Borders",
+        "Make borders that lie at the same place one cloth, as UV seams of imported meshes are. Key it off to let "
+        "them part",
     )
     self_distance: float = setting(
         0.0,

@@ -173,10 +173,10 @@ class Simulation:
             arguments.refuse("function", "callable", function)
         ids = checked_rows(vertices)
         owners = [bodies] * ids.shape[1] if isinstance(bodies, Body) else arguments.sequence("bodies", bodies)
-        if len(self._state.joined):
+        if self._model.can_tear:
             raise ValueError("own constraints hold particles, which cloth that can tear exchanges: set tear_strength 0")
         parts = [self._part(self._body("bodies", body)) for body in owners]
-        particles = checked_particles(ids, [body.name for body in owners], parts)
+        particles = checked_particles(ids, [body.name for body in owners], parts, self._state.joined)
         compliances = checked_number("compliance", compliance, len(particles), arguments.MOST)
         shares = checked_number("k", k, len(particles), 1.0)
         one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)

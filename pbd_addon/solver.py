@@ -219,7 +219,7 @@ class Stepper:
         for _ in range(self.settings.iterations):  #                                 (9)
             self._project(p, x, start)
         if couple_stretch and model.contact.active:
-            can_tear = len(state.joined) > 0  #                                      (10), of both
+            can_tear = model.can_tear  #                                             (10), of both
             couple_stretch_and_contact(kernels, model.contact, model.springs, model.seams, p, x, can_tear)
             watch.lap(model.contact.name)
         for constraints in model.outer:

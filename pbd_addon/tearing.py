@@ -39,9 +39,12 @@ def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
     strength = np.repeat([material.tear_strength for material in model.materials], counts)
     factors = of_particles("tear", model.maps, counts)
     strength = strength if factors is None else strength * factors
+    # What is one because its borders are joined does not tear.
+    firm = np.repeat([m.join_borders and not m.tear_strength for m in model.materials], counts)
+    strength = np.where(firm, np.inf, strength)
     copies = np.bincount(joined, minlength=len(joined)) > 1
     held = strength > 0.0
-    side = _sides(model, state.x, strength, copies & held)
+    side = _sides(model, state.x, strength, copies & held) if model.can_tear else None
     if side is None and (held[copies].all() or not first):
         return None
     polygons = _polygons(model)

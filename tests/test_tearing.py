@@ -72,11 +72,11 @@ def test_untorn_cloth_is_solved_as_if_it_were_whole(kernels, preset):
     assert len(np.unique(joined(simulation))) == len(vertices)
 
 
-def test_without_strength_vertices_at_one_place_fall_apart():
+def test_without_strength_and_joined_borders_vertices_at_one_place_fall_apart():
     vertices, quads = upright(4, 4, 0.3, 0.3)
     parts, faces, was = split(vertices, quads)
     top = np.flatnonzero(vertices[was, 2] > 0.149)
-    body = Body(parts, faces, COTTON, top)
+    body = Body(parts, faces, dataclasses.replace(COTTON, join_borders=False), top)
     x = stepped(Simulation([body]), body, 12)
     lower = vertices[was, 2].reshape(-1, 4).max(axis=1).repeat(4) < 0.149
     assert (x[lower, 2] < parts[lower, 2] - 0.5).all()

@@ -132,8 +132,10 @@ def checked_rows(vertices: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
     return ids.astype(np.int64)
 
 
-def checked_particles(ids: np.ndarray, names: Sequence[str], parts: Sequence[slice]) -> np.ndarray:
+def checked_particles(ids: np.ndarray, names: Sequence[str], parts: Sequence[slice], joined: np.ndarray) -> np.ndarray:
     """Particles (m, k) of rows of vertices (m, k), whose columns belong to bodies with these names and particles.
+
+    joined: the particle that stands for each, (n,) int, or (0,) where each stands for itself.
 
     Raises:
         ValueError: There are not k bodies, or a vertex does not exist or occurs twice in a row.
@@ -146,6 +148,7 @@ def checked_particles(ids: np.ndarray, names: Sequence[str], parts: Sequence[sli
         row, column = outside[0]
         last = parts[column].stop - parts[column].start - 1
         raise ValueError(f"vertices must be from 0 to {last} for {names[column]}, not {ids[row, column]} (row {row})")
+    particles = joined[particles] if len(joined) else particles
     twice = np.flatnonzero((np.diff(np.sort(particles, axis=1), axis=1) == 0).any(axis=1))
     if len(twice):
         raise ValueError(f"vertices must be different in each row, not {ids[twice[0]].tolist()} (row {twice[0]})")

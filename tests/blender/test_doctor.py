@@ -79,9 +79,11 @@ def provoke_uneven_scale():
 
 
 def provoke_doubles():
-    """Two quads that touch with vertices of their own."""
+    """Two quads that touch with vertices of their own, whose borders may part."""
     x = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (1, 0, 0), (2, 0, 0), (2, 1, 0), (1, 1, 0)]
-    return scenes.add_mesh("Cut", x, [(0, 1, 2, 3), (4, 5, 6, 7)])
+    obj = scenes.add_mesh("Cut", x, [(0, 1, 2, 3), (4, 5, 6, 7)])
+    obj.pbd.join_borders = False
+    return obj
 
 
 def provoke_no_area():
@@ -238,6 +240,16 @@ def test_mending_keeps_shape_keys_groups_and_place(extension):
     assert [block.name for block in obj.data.shape_keys.key_blocks] == ["Basis", "Up"]
     assert [point.co[2] for point in obj.data.shape_keys.key_blocks["Up"].points] == [0.5] * 6
     assert len(extension.bridge("read.mesh_io").read_pins(obj)) == 2
+
+
+def test_borders_that_are_joined_need_no_mending(extension):
+    """The status says that they are one."""
+    obj = provoke_doubles()
+    obj.pbd.join_borders = True
+    assert "doubles" not in [finding.check for finding in extension.bridge("doctor.doctor").check(bpy.context.scene)]
+    go(3)
+    (notes,) = extension.bridge("timeline.session").get(bpy.context.scene).notes.values()
+    assert "2 vertices of borders are one with others at the same place" in notes
 
 
 def test_scale_is_taken_into_the_mesh_where_it_stands(extension):

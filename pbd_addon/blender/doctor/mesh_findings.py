@@ -48,13 +48,19 @@ def no_faces(exam: MeshExam) -> str:
 
 
 def doubles(exam: MeshExam) -> str:
-    """Vertices in the same place are not connected, so the cloth is cut open there, unless it is split to tear."""
+    """Vertices in the same place are not connected, so the cloth is cut open there: unless it is split to tear, or its
+    borders are joined.
+    """
     if exam.obj.pbd.tear_strength:
         return ""
     geometry = bmesh.new()
     geometry.from_mesh(exam.obj.data)
-    count = len(double_targets(geometry))
+    pairs = np.array([(one.index, other.index) for one, other in double_targets(geometry).items()], int).reshape(-1, 2)
     geometry.free()
+    if exam.body is not None:
+        holding = exam.body.holding()
+        pairs = pairs[holding[pairs[:, 0]] != holding[pairs[:, 1]]]
+    count = len(pairs)
     return count_in(
         count,
         iface("{count} vertex lies on another: the cloth is cut open there"),

@@ -26,8 +26,8 @@ PIN_FIELDS = ("hold_pins", "pin_stiffness")
 SEWING_FIELDS = ("sewing", "closing_time", "sewing_force", "seam_bend", "seam_angle")
 """These belong to the mesh: what is sewn, and how far apart it lies."""
 
-TEAR_FIELDS = ("tear_strength",)
-"""These belong to the mesh: whether it is split, so that it can tear."""
+TEAR_FIELDS = ("tear_strength", "join_borders")
+"""These belong to the mesh: whether it is split, so that it can tear or part."""
 
 INSIDE_FIELDS = (
     *("internal_springs", "internal_spring_length", "internal_spring_diversion", "internal_spring_normals"),
