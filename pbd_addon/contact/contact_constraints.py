@@ -187,7 +187,7 @@ class ContactConstraints(ContactRows):
 
     @property
     def is_apart(self) -> bool:
-        """Whether nothing intersects, so that the next frame need not look: a frame that is gone on from knows it too."""
+        """Whether nothing intersects: the next frame need not look, nor one that goes on from here."""
         return not self.penetration.is_due
 
     @property
