@@ -8,7 +8,7 @@ import pytest
 from helpers.batches import find
 from helpers.meshes import box, grid, turned
 from pbd_addon import Body, Collider, Material, Simulation, sewing
-from pbd_addon.contact.stretch_coupling import EXIT_STRAIN, excess_of_overrun, is_stretched, strained_particles
+from pbd_addon.contact.stretch_coupling import YIELD_STRAIN, excess_of_overrun, is_stretched, strained_particles
 from pbd_addon.kernels import numpy as kernels
 
 NONE = np.zeros(0, bool)
@@ -38,7 +38,7 @@ def test_particles_of_strained_edges_are_found():
     body = Body(*grid(4, 4, 0.4, 0.4))
     stretch = find(Simulation([body], kernels="numpy"), "stretch")
     x = body.vertices.T.copy()
-    x[0, 0] -= 0.1 * (EXIT_STRAIN + 0.01)
+    x[0, 0] -= 0.1 * (YIELD_STRAIN + 0.01)
     beside = body.mesh.edges[(body.mesh.edges == 0).any(axis=1)]
     strained = np.flatnonzero(strained_particles(kernels, [stretch], x))
     assert set(strained) < set(np.unique(beside))

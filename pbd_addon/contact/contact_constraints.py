@@ -19,7 +19,7 @@ from .contacts import Contacts
 from .friction import apply_friction_and_restitution, read_coefficients
 from .guard_rounds import guard, hold_back
 from .narrow_phase import NearSearch, find_contacts
-from .penetration import Penetration
+from .penetration import Penetration, crosses_anew
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
 
@@ -351,6 +351,13 @@ class ContactConstraints(ContactRows):
         self._x[:, self.n :] = self._p[:, self.n :]
         of_all = np.concatenate([first, np.arange(self.n, self._p.shape[1])])
         return hold_back(kernels, self.candidate_list, self._p, self._x, self._w, of_all)[: self.n]
+
+    def crosses_anew(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> bool:
+        """Whether something crosses at p (3, n) that does not at x (3, n), at the end of a frame."""
+        self._p[:, : self.n], self._x[:, : self.n] = p, x
+        self._x[:, self.n :] = self._p[:, self.n :]
+        pairs = [pair for pair in self.pairs if not pair.points_only] if self.active else []
+        return crosses_anew(kernels, self._p, self._x, pairs)
 
     def withhold(self, kernels: Kernels, moved: np.ndarray, share: float) -> None:
         """Count the pull of springs at held particles as a load on the contacts with colliders that hold them.

@@ -9,6 +9,7 @@ import numpy as np
 from ..distinct import distinct
 from ..kernels import EDGES, Kernels
 from .broad_phase import SurfacePair
+from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
 from .crossings import crossing_pairs, inside
 from .exits import SURFACE_EPSILON, exit_contacts, limit_speed, without_opposed
@@ -218,6 +219,49 @@ def intersecting(
         marked |= touching(kernels, x, pair)
         yield
     return marked, count
+
+
+def crosses_anew(kernels: Kernels, p: np.ndarray, x: np.ndarray, pairs: list[SurfacePair]) -> bool:
+    """Whether something crosses at p (3, N) [m] that does not at x (3, N): what differs between the two is looked at.
+
+    Args:
+        kernels: Module of kernels.
+        p: Positions, (3, N) [m].
+        x: Others, where most particles are at the same place.
+        pairs: Pairs of surfaces that meet.
+    """
+    moved = (p != x).any(axis=0)
+    for pair in pairs:
+        for of_edges, of_faces in {(pair.one, pair.other), (pair.other, pair.one)}:
+            edges, faces = of_edges.edges, of_faces.triangles
+            some, few = (np.flatnonzero(moved.take(each).any(axis=0)) for each in (edges, faces))
+            here, there = (
+                distinct(
+                    np.concatenate(
+                        [
+                            _crossing_keys(kernels, q, (edges, some, None), (faces, None, of_faces.triangle_tree)),
+                            _crossing_keys(kernels, q, (edges, None, of_edges.edge_tree), (faces, few, None)),
+                        ]
+                    )
+                )
+                for q in (x, p)
+            )
+            if len(np.setdiff1d(there, here, assume_unique=True)):
+                return True
+    return False
+
+
+def _crossing_keys(
+    kernels: Kernels, x: np.ndarray, *sides: tuple[np.ndarray, np.ndarray | None, BVH | None]
+) -> np.ndarray:
+    """A number for each crossing at x (3, N) of edges and faces: all of them with their tree, or some by number."""
+    chosen = [each if some is None else each[:, some] for each, some, _ in sides]
+    if not all(each.size for each in chosen):
+        return np.zeros(0, int)
+    trees = [tree or BVH.of_points(x.take(each, axis=1).mean(axis=1).T) for each, (_, _, tree) in zip(chosen, sides)]
+    found = crossing_pairs(x, chosen[0], chosen[1], (trees[0], trees[1]), kernels)
+    edge, face = (at if some is None else some[at] for at, (_, some, _) in zip(found, sides))
+    return np.asarray(edge * sides[1][0].shape[1] + face)
 
 
 def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:

@@ -35,7 +35,7 @@ OVERRUN, OVERRUN_STRAIN = 0.2, 0.1
 and which leaves it strained by more than that and more than before: cloth that was thrown or that a fast collider
 pushes. With 0.4, two of three starts of a ball at 50 m/s strain cloth by 21 and 90 instead of 15 and 12 %."""
 
-EXIT_STRAIN = 0.05
+YIELD_STRAIN = 0.05
 """What is led out of a collider rests while one of its edges is strained by more than this: something holds it."""
 
 FREE_EXCESS = 0.2
@@ -135,9 +135,9 @@ def is_stretched(
 
 
 def strained_particles(kernels: Kernels, springs: Sequence[DistanceConstraints], x: np.ndarray) -> np.ndarray:
-    """Particles with an edge that is strained by more than `EXIT_STRAIN` at x (3, n) [m], (n,) bool."""
+    """Particles with an edge that is strained by more than `YIELD_STRAIN` at x (3, n) [m], (n,) bool."""
     strained = np.zeros(x.shape[1], bool)
     for stretch in springs[-1:]:
-        some = kernels.strained(x, stretch.rows.indices, stretch.rest_lengths, EXIT_STRAIN)
+        some = kernels.strained(x, stretch.rows.indices, stretch.rest_lengths, YIELD_STRAIN)
         strained[stretch.rows.indices[:, some]] = True
     return strained
