@@ -20,8 +20,8 @@ FLAT = 1e-3
 STRIDE = 2.0
 """How far a search for shortest paths goes at once, in lengths of segments (delta-stepping, Meyer and Sanders 2003).
 
-From a corner of 250 x 250 vertices each vertex is passed 1.03, 1.08, 1.2, 1.5 times with 1, 2, 4, 8, in 0.11, 0.10, 0.10,
-0.10 s; without a limit 28 times, in 0.6 s."""
+From a corner of 250 x 250 vertices each vertex is passed 1.03, 1.08, 1.2, 1.5 times with 1, 2, 4, 8, which takes 0.1 s;
+without a limit 28 times, which takes 0.6 s."""
 
 
 class SurfaceGraph:

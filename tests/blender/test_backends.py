@@ -117,6 +117,20 @@ def test_the_next_session_compiles_nothing_and_a_bake_is_numbas_from_the_first_f
 
 
 @pytest.mark.slow
+def test_in_the_next_session_kernels_are_loaded_while_blender_is_idle(with_numba):
+    """In slices, of which Numba itself is the longest; the first frame finds them ready."""
+    stage, _ = with_numba
+    seen = stage.tell("come_again_with_a_window")
+    assert (seen["timer before"], seen["timer"]) == (False, True)
+    assert seen["status"] == "Numba: ready"
+    assert seen["kernels"] == "numba"
+    assert len(seen["slices"]) > 10
+    slices = sorted(seen["slices"])
+    assert slices[-1] < 0.6 * sum(slices)
+    assert slices[-3] < 0.1
+
+
+@pytest.mark.slow
 def test_switching_the_extension_off_ends_process_and_timer(with_numba):
     stage, _ = with_numba
     seen = stage.tell("switch_off")
