@@ -11,7 +11,7 @@ from ..constraints.rigid_contacts import ContactPasses
 from ..distinct import distinct
 from ..kernels import Kernels
 from ..maps import left_out
-from ..settings import Material, SolverSettings
+from ..settings import Material, SolverSettings, calm_speed, distance_at
 from ..slices import finish
 from .broad_phase import SurfacePair
 from .candidate_list import CandidateList
@@ -80,6 +80,9 @@ class ContactConstraints(Constraints):
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, len(welds.first)
         self.rest = self._unmapped_rest = rest
+        # That of the largest body: in a scene of dolls, all are small.
+        extents = [np.linalg.norm(np.ptp(rest[:, one.part], axis=1)) for one in self.surfaces if one is not None]
+        self.calm = calm_speed(float(max(extents, default=1.0)))
         self._scale = np.ones(len(self.surfaces))
         self._friction_map: np.ndarray | None = None
         total = rest.shape[1] + sum(len(collider.vertices) for collider in colliders)
@@ -278,7 +281,7 @@ class ContactConstraints(Constraints):
 
     def _find(self, kernels: Kernels) -> None:
         self._contacts = Contacts.find(
-            kernels, self.candidate_list.rows, self._p, self._x, self.h, self.penetration.stuck
+            kernels, self.candidate_list.rows, self._p, self._x, self.calm * self.h, self.penetration.stuck
         )
 
     def _push(self, kernels: Kernels) -> None:
@@ -298,7 +301,7 @@ class ContactConstraints(Constraints):
             if number + 1 >= len(RELAXATIONS) and (passes.gaps(kernels, self._p) >= enough).all():
                 break
         passes.place(self._p)
-        self.penetration.limit_speed(self._p, self._x, self.h)
+        self.penetration.limit_speed(self._p, self._x, self.calm * self.h)
         if self.rigid.active and len(self.penetration.exiting):
             self.rigid.project(kernels, self._p, self._x)
 
@@ -440,7 +443,7 @@ class ContactConstraints(Constraints):
                 pairs.append(SurfacePair(one, other, len(pairs), distance, rest, points_only=fast, left_out=out))
                 self._sides.append((materials[i], materials[j]))
             for collider, obstacle in zip(self.colliders, self.obstacles):
-                distance = materials[i].thickness + collider.thickness
+                distance = self._distance(materials[i], one, collider)
                 out = self._left_out[0]
                 pairs.append(SurfacePair(one, obstacle, len(pairs), distance, collider=collider, left_out=out))
                 self._sides.append((materials[i], collider))
@@ -464,11 +467,18 @@ class ContactConstraints(Constraints):
         """Numbers of the body and of the collider of a pair."""
         return self.surfaces.index(pair.one), self.obstacles.index(pair.other)
 
+    @staticmethod
+    def _distance(material: Material, surface: Surface, collider: Collider) -> float:
+        """What a body keeps from a collider [m]."""
+        if material.rigid:
+            return material.thickness + collider.thickness
+        return distance_at(material.thickness, surface.edge) + distance_at(collider.thickness, surface.edge)
+
     def _read_colliders(self) -> None:
         """Distance, friction and restitution of each pair: a collider's may change between frames."""
         for pair, (mine, other) in zip(self.pairs, self._sides):
-            if isinstance(other, Collider) and pair.distance != mine.thickness + other.thickness:
-                pair.distance = mine.thickness + other.thickness
+            if isinstance(other, Collider) and pair.distance != self._distance(mine, pair.one, other):
+                pair.distance = self._distance(mine, pair.one, other)
                 pair.invalidate()
         of_bodies = None if self._friction_map is None else self._friction_map.copy()
         for surface, friction in zip(self.surfaces, self._frictions):
