@@ -71,7 +71,9 @@ def build_model(
     struts = builders.struts(layout, w, materials)
     yield
     rigid = builders.rigid(layout, materials)
-    plane_constraints = tuple(PlaneConstraints(plane, layout.free, owner[layout.free], rigid) for plane in planes)
+    sizes = np.column_stack([[np.median(body.rest_lengths) for body in layout.bodies], layout.extents])
+    free = layout.free, owner[layout.free]
+    plane_constraints = tuple(PlaneConstraints(plane, *free, rigid, sizes) for plane in planes)
     seams = builders.seams(layout, w)
     welds = builders.welds(layout, seams, len(w))
     contact = builders.contact(layout, colliders, plane_constraints, seams, welds, materials, settings, rigid)

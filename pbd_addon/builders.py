@@ -89,7 +89,7 @@ def seams(layout: Layout, w: np.ndarray) -> SeamConstraints:
     """What draws the pairs of seams together."""
     pairs, owner = layout.stacked([body.seams for body in layout.bodies])
     usual = [float(np.median(body.rest_lengths[~body.is_seam])) if len(body.seams) else 0.0 for body in layout.bodies]
-    return SeamConstraints(pairs, owner, np.array(usual)[owner], w)
+    return SeamConstraints(pairs, owner, np.array(usual)[owner], w, layout.extents)
 
 
 def welds(layout: Layout, seams: SeamConstraints, count: int) -> WeldConstraints:

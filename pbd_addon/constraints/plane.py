@@ -9,13 +9,13 @@ import numpy as np
 from .. import arguments
 from ..kernels import Kernels
 from ..maps import TAKES_PART, of_rows
-from ..settings import Material, SolverSettings
+from ..settings import Material, SolverSettings, calm_speed, distance_at
 from .base import Constraints
 from .rigid import RigidConstraints
 from .rigid_contacts import NO_PLANES, RIGID_PASSES, ContactPasses
 
 PUSH_SPEED = 1.0
-"""Largest speed at which overlaps are resolved [m/s]."""
+"""Largest speed at which overlaps are resolved [m/s]; less for small bodies, see `settings.calm_speed`."""
 
 RIGID_ERROR = 0.1
 """Share of the deepest overlap of a rigid piece that may be left to the next substep."""
@@ -67,12 +67,15 @@ class PlaneConstraints(Constraints):
         particles: All free particles, (m,) int.
         body: Body index of each particle, (m,) int.
         rigid: Which of them are rigid: they come last.
+        sizes: Usual edge and extent of each body, (bodies, 2) [m].
     """
 
     name = "plane"
 
-    def __init__(self, plane: Plane, particles: np.ndarray, body: np.ndarray, rigid: RigidConstraints) -> None:
-        self.plane, self.particles, self.body, self.rigid = plane, particles, body, rigid
+    def __init__(
+        self, plane: Plane, particles: np.ndarray, body: np.ndarray, rigid: RigidConstraints, sizes: np.ndarray
+    ) -> None:
+        self.plane, self.particles, self.body, self.rigid, self.sizes = plane, particles, body, rigid, sizes
         self.soft = slice(None)
         if rigid.active:
             order = np.argsort(rigid.number[particles] >= 0, kind="stable")
@@ -101,7 +104,11 @@ class PlaneConstraints(Constraints):
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.use_weights(w)
-        self.thickness = self.plane.thickness + np.array([m.thickness for m in materials])[self.body]
+        own = [
+            m.thickness if m.rigid else distance_at(m.thickness, edge) for m, (edge, _) in zip(materials, self.sizes)
+        ]
+        self.thickness = self.plane.thickness + np.array(own)[self.body]
+        self.push_speed = PUSH_SPEED * np.array([calm_speed(extent) for _, extent in self.sizes])[self.body]
         self.thickness[self.passed] = -arguments.FARTHEST
         own = np.array([m.friction for m in materials])[self.body] * self.factors
         self.friction = 0.5 * (self.plane.friction + own)
@@ -127,7 +134,7 @@ class PlaneConstraints(Constraints):
         near = np.flatnonzero((self._heights(p) < self.thickness) | (self.multipliers > 0.0))
         if not len(near):
             return
-        wanted = np.minimum(self.thickness[near], self._before(x, near) + PUSH_SPEED * self.h)  # [m]
+        wanted = np.minimum(self.thickness[near], self._before(x, near) + self.push_speed[near] * self.h)  # [m]
         count = self._soft_ones(near)
         soft = near[:count]
         multipliers, particles = self.multipliers[soft], self.particles[soft]

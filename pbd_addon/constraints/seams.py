@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..mesh import connected_components
-from ..settings import Material, SolverSettings
+from ..settings import Material, SolverSettings, calm_speed
 from .base import Constraints, compliances, laid_out, sort_rows
 from .distance import DistanceConstraints
 
@@ -19,7 +19,8 @@ Two panels of 0.5 m around a cylinder, 1400 vertices, are closed by it in a seco
 edges; at 10,000 N/m the first pairs that meet hold the others apart, which stay open by up to 0.18 m."""
 
 CATCH_UP = 1.0
-"""Fastest that a pair catches up which was held back, while it is more than a usual edge apart [m/s].
+"""Fastest that a pair catches up which was held back, while it is more than a usual edge apart [m/s]; less on small
+bodies, see `settings.calm_speed`.
 
 The mass of one vertex is nothing against `SEAM_STIFFNESS`: it would be thrown at what holds it back by nearly the whole
 gap in each substep. A shirt of 7900 vertices stayed open by 0.12 m then, and took four times as long. Closer pairs,
@@ -41,7 +42,7 @@ class SeamConstraints(Constraints):
     Args:
         pairs: Both particles of every seam, (m, 2) int.
         body: Body of each, (m,) int.
-        usual_edges: Usual edge of the body of each, (m,) [m].
+        usual_edges: Usual edge of the body of each, (m,) [m]; extents: its extent.
         w: Inverse masses of all particles, (n,) [1/kg].
 
     Attributes:
@@ -50,9 +51,12 @@ class SeamConstraints(Constraints):
 
     name = "seams"
 
-    def __init__(self, pairs: np.ndarray, body: np.ndarray, usual_edges: np.ndarray, w: np.ndarray) -> None:
+    def __init__(
+        self, pairs: np.ndarray, body: np.ndarray, usual_edges: np.ndarray, w: np.ndarray, extents: np.ndarray
+    ) -> None:
         self.pairs, self.body, self.usual_edges = pairs, body, usual_edges
         self.rows = sort_rows(pairs, body, w)
+        self.catch_up = CATCH_UP * np.array([calm_speed(extent) for extent in extents])
         self.path = np.zeros((2, len(pairs)))
         self.multipliers = np.zeros(len(self.rows.order))
         self.lengths = np.zeros(len(self.rows.order))
@@ -93,7 +97,7 @@ class SeamConstraints(Constraints):
         d -= p.take(other, axis=1)
         gap = np.sqrt(np.einsum("ij,ij->j", d, d))
         most = -(self.h**2) * self.limit / scale[0] + both * self.multipliers
-        reach = np.where(gap < self.usual_edges[rows.order], np.inf, CATCH_UP * self.h)
+        reach = np.where(gap < self.usual_edges[rows.order], np.inf, self.catch_up[rows.body] * self.h)
         self.lengths = np.clip(self.lengths, gap - np.minimum(most, reach), gap)
         packed = kernels.pack(p, w)
         kernels.project_distance(

@@ -9,7 +9,7 @@ import numpy as np
 from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
 from ..maps import left_out
-from ..settings import Material, SolverSettings
+from ..settings import Material, SolverSettings, calm_speed, distance_at
 from ..slices import finish
 from .broad_phase import SurfacePair
 from .candidate_list import CandidateList
@@ -70,6 +70,9 @@ class ContactConstraints(ContactRows):
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, len(welds.first)
         self.rest = self._unmapped_rest = rest
+        # That of the largest body: in a scene of dolls, all are small.
+        extents = [np.linalg.norm(np.ptp(rest[:, one.part], axis=1)) for one in self.surfaces if one is not None]
+        self.calm = calm_speed(float(max(extents, default=1.0)))
         self._scale = np.ones(len(self.surfaces))
         self._friction_map: np.ndarray | None = None
         total = rest.shape[1] + sum(len(collider.vertices) for collider in colliders)
@@ -282,13 +285,13 @@ class ContactConstraints(ContactRows):
         candidates = self.candidate_list.rows
         near = self._near.find(kernels, candidates, self._p)
         stuck = self.penetration.stuck
-        self._contacts = find_contacts(kernels, candidates, near, self._p, self._x, self._w, self.h, stuck)
+        self._contacts = find_contacts(kernels, candidates, near, self._p, self._x, self._w, self.calm * self.h, stuck)
 
     def _push(self, kernels: Kernels) -> None:
         """Project the contacts."""
         self._contacts.push(kernels, self._p, self._x, self.planes, self.rigid)
         if len(self.penetration.exiting):
-            self.penetration.limit_speed(self._p, self._x, self.h)
+            self.penetration.limit_speed(self._p, self._x, self.calm * self.h)
             if self.rigid.active:
                 self.rigid.project(kernels, self._p, self._x)
 
@@ -409,7 +412,7 @@ class ContactConstraints(ContactRows):
                 pairs.append(SurfacePair(one, other, len(pairs), distance, rest, points_only=fast, left_out=out))
                 self._sides.append((materials[i], materials[j]))
             for collider, obstacle in zip(self.colliders, self.obstacles):
-                distance = materials[i].thickness + collider.thickness
+                distance = self._distance(materials[i], one, collider)
                 out = self._left_out[0]
                 pairs.append(SurfacePair(one, obstacle, len(pairs), distance, collider=collider, left_out=out))
                 self._sides.append((materials[i], collider))
@@ -438,11 +441,18 @@ class ContactConstraints(ContactRows):
         """Numbers of the body and of the collider of a pair."""
         return self.surfaces.index(pair.one), self.obstacles.index(pair.other)
 
+    @staticmethod
+    def _distance(material: Material, surface: Surface, collider: Collider) -> float:
+        """What a body keeps from a collider [m]."""
+        if material.rigid:
+            return material.thickness + collider.thickness
+        return distance_at(material.thickness, surface.edge) + distance_at(collider.thickness, surface.edge)
+
     def _read_colliders(self) -> None:
         """Distance, friction and restitution of each pair: a collider's may change between frames."""
         for pair, (mine, other) in zip(self.pairs, self._sides):
-            if isinstance(other, Collider) and pair.distance != mine.thickness + other.thickness:
-                pair.distance = mine.thickness + other.thickness
+            if isinstance(other, Collider) and pair.distance != self._distance(mine, pair.one, other):
+                pair.distance = self._distance(mine, pair.one, other)
                 pair.invalidate()
         of_bodies = None if self._friction_map is None else self._friction_map.copy()
         for surface, friction in zip(self.surfaces, self._frictions):

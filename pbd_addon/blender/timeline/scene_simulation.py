@@ -7,6 +7,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import Collider, FrameInputs, Plane, Simulation
+from ...settings import calm_speed
 from ..errors import PBDError, refused
 from ..kinds import Object, Scene
 from ..read import user_state
@@ -22,7 +23,8 @@ from .simulated_object import SimulatedObject, check_faces, check_surface, other
 
 UP = (0.0, 0.0, 1.0)
 PIN_SPEED = 2.0
-"""Speed at which pins placed by grabbing move from the mesh to their places when the simulation begins [m/s]."""
+"""Speed at which pins placed by grabbing move from the mesh to their places when the simulation begins [m/s]; less of
+small bodies, see `settings.calm_speed`."""
 
 FAR_BELOW = -1e6
 """Height of the floor plane while the floor is off [m]."""
@@ -254,7 +256,8 @@ class SceneSimulation:
             return member.pin_offsets
         ways = member.pin_offsets @ snapshot.poses[member.uid].matrix[:3, :3].T
         steps = self.simulation.frames.last - self.simulation.frames.first + 1 + self.in_place_steps
-        reach = PIN_SPEED * steps * snapshot.settings[scene.session_uid].frame_seconds
+        extent = float(np.linalg.norm(np.ptp(member.body.rest_vertices, axis=0)))
+        reach = PIN_SPEED * calm_speed(extent) * steps * snapshot.settings[scene.session_uid].frame_seconds
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
