@@ -48,7 +48,7 @@ class Writer:
     """The plugin's part in a session."""
 
     def __init__(self, path: str) -> None:
-        self.file = os.open(path, os.O_WRONLY | os.O_CREAT)
+        self.file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
         self.done = self.total = self.failed = 0
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
