@@ -196,7 +196,7 @@ class ContactConstraints(Constraints):
 
     @property
     def is_apart(self) -> bool:
-        """Whether nothing intersects, so that the next frame need not look: a frame that is gone on from knows it too."""
+        """Whether nothing intersects, so that the next frame need not look, nor does one that goes on from a state."""
         return not self.penetration.is_due
 
     @property
