@@ -1,5 +1,6 @@
 """Going on from a frame on disk gives what simulating straight through gives, to the bit, whatever is in the scene."""
 
+import math
 import shutil
 
 import bpy
@@ -7,11 +8,25 @@ import numpy as np
 import pytest
 import scenes
 from scenes import go
-from test_sewing import panels
-from test_tearing import sheet
 
 LAST = 8
 """By then cloth has torn, been sewn and yielded."""
+
+
+ACROSS = 7
+IDS = np.arange(ACROSS**2).reshape(ACROSS, ACROSS)
+
+
+def sew():
+    """Two panels, of which one is held, and the edges that draw them together."""
+    u, v = (axis.ravel() for axis in np.meshgrid(*[np.linspace(-0.15, 0.15, ACROSS)] * 2))
+    front, sides = np.stack((u, 0.0 * u - 0.03, v), axis=-1), np.concatenate([IDS[:, 0], IDS[:, -1]])
+    quads = np.stack((IDS[:-1, :-1], IDS[:-1, 1:], IDS[1:, 1:], IDS[1:, :-1]), axis=-1).reshape(-1, 4)
+    faces, pairs = np.concatenate([quads, quads[:, ::-1] + IDS.size]), np.column_stack([sides, sides + IDS.size])
+    vertices = np.concatenate([front, front + np.array([0.0, 0.06, 0.0])])
+    shirt = scenes.add_mesh("Shirt", vertices, faces, edges=pairs.tolist(), sewing=True, closing_time=0.15)
+    scenes.pin(shirt, IDS[:, 2:-2].ravel())
+    shirt.location.x = -0.8
 
 
 def add_ball(name, radius, location, subdivisions=1):
@@ -21,13 +36,14 @@ def add_ball(name, radius, location, subdivisions=1):
 
 
 def everything():
-    """Cloth that a ram tears, panels that are sewn, a balloon with gas, a rigid ball on paper on a post; all in wind."""
+    """Cloth that a ram tears, panels that are sewn, a balloon with gas, a rigid ball on paper on a ball; in wind."""
     scene = bpy.context.scene
-    torn = sheet(tear_strength=20.0)
-    torn.location = (0.0, 0.0, 0.4)
-    shirt, _ = panels(apart=0.06, sewing=True, closing_time=0.15)
-    shirt.location.x = -0.8
-    scene.gravity = (0.0, 0.0, -9.81)
+    torn = scenes.add_grid("Torn", ACROSS, ACROSS, 0.3, 0.3)
+    torn.location, torn.rotation_euler.x = (0.0, 0.0, 0.4), math.pi / 2
+    scenes.pin(torn, IDS[-1])
+    bpy.ops.object.pbd_split(where="EVERYWHERE")
+    torn.pbd.tear_strength = 20.0
+    sew()
     balloon = add_ball("Balloon", 0.1, (0.5, 0.0, 0.11), subdivisions=2)
     bpy.ops.object.pbd_add(type="BALLOON")
     balloon.pbd.pressure_mode, balloon.pbd.overpressure = "GAS", 100.0
