@@ -41,13 +41,17 @@ def open_file(path: str | Path, mode: str) -> BinaryIO:
     name = os.path.basename(path)
     if is_link(path):
         raise OSError(errno.ELOOP, f"'{name}' is a link, put a file in its place", str(path))
-    file = open(path, mode, opener=lambda path, flags: os.open(path, flags | NEVER, 0o666))
+    file = open(path, mode, opener=_open)  # noqa: SIM115  # The caller closes it.
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or (mode != "rb" and found.st_nlink > 1):
         file.close()
         what = "has another name elsewhere" if stat.S_ISREG(found.st_mode) else "is no file"
         raise OSError(errno.EPERM, f"'{name}' {what}, delete it", str(path))
     return file  # type: ignore[return-value]  # binary, by its mode
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | NEVER, 0o666)
 
 
 def read(path: str | Path, most: int) -> bytes:

@@ -268,7 +268,7 @@ def test_a_bake_is_not_written_through_a_link(extension, tmp_path):
     folder.mkdir()
     (folder / "scene_Flag_bake.pc2").symlink_to(thesis)
     (folder / "scene_Flag_2_bake.pc2.unfinished").symlink_to(thesis)
-    with pytest.raises(RuntimeError, match="'scene_Flag_2_bake.pc2.unfinished' is a link, put a file in its place"):
+    with pytest.raises(RuntimeError, match=r"'scene_Flag_2_bake\.pc2\.unfinished' is a link, put a file in its place"):
         bpy.ops.object.pbd_bake(mode="MESH_CACHE")
     (folder / "scene_Flag_2_bake.pc2.unfinished").unlink()
     assert bpy.ops.object.pbd_bake(mode="MESH_CACHE") == {"FINISHED"}
