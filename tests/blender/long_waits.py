@@ -39,6 +39,7 @@ def kept():
 
 
 def main(archive, how):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell lets what runs in the background ignore it.
     installer.install(Path(archive))
     bridge("timeline.progress").EVERY = 0.5
     scene = bpy.context.scene

@@ -66,6 +66,17 @@ def test_a_live_cloth_that_is_joined_into_a_plain_mesh(live):
     assert len(plain.data.vertices) == 40 and shown(plain)[:, 2].max() == shown(plain)[:, 2].min() == 0.0
 
 
+def test_what_a_setting_keeps_in_the_file_is_joined(extension):
+    """The joined cloth stays among the objects, and both meshes have keys before and after."""
+    plain, obj = scenes.add_grid("Plain", pbd=False), scenes.add_grid("Live", output="SHAPE_KEY")
+    plain.shape_key_add(name="Basis")
+    plain.pbd.rest_object = obj
+    play([obj], 1, 3)
+    join(plain, obj)
+    assert not obj.users_scene and obj.name in bpy.data.objects
+    assert [block.name for block in plain.data.shape_keys.key_blocks] == ["Basis"]
+
+
 def test_keys_of_the_user_are_joined_and_stay(live):
     obj, plain = live
     plain.shape_key_add(name="Basis"), obj.shape_key_add(name="Wave", from_mix=False)

@@ -122,6 +122,14 @@ def test_an_override_with_a_mesh_of_its_own_is_saved_with_all_that_is_ours(libra
     assert not flag.pbd.enabled and not flag.pbd.baked
 
 
+def test_an_override_that_has_lost_what_it_overrides_is_saved(library, tmp_path, capfd):
+    """What was linked is removed from the file."""
+    flag, _plate = bring(library, ("Flag",))
+    bpy.data.objects.remove(flag.override_library.reference)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_new_mesh_goes_where_something_can_be_added(library):
     with bpy.data.libraries.load(library, link=True) as (_there, here):
         here.collections = ["Props"]

@@ -67,8 +67,12 @@ def sweep() -> None:
 
 
 def _counts() -> tuple:
-    """Numbers of objects, meshes and Key data-blocks, and the mode, because Edit Mode may have prevented a sweep."""
-    return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.shape_keys), bpy.context.mode
+    """Numbers of objects, meshes and Key data-blocks, and the mode, because Edit Mode may have prevented a sweep.
+
+    What was joined stays among the objects of the file while a setting names it, and is missing in the view layer only.
+    """
+    every, shown = len(bpy.data.objects), len(bpy.context.view_layer.objects)
+    return every, shown, len(bpy.data.meshes), len(bpy.data.shape_keys), bpy.context.mode
 
 
 def _output_state(name: str) -> tuple:

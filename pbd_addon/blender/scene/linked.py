@@ -40,6 +40,6 @@ def before_save() -> None:
     """
     for obj in bpy.data.objects:
         if obj.override_library is not None:
-            reference: Any = obj.override_library.reference
-            for one in (obj, reference):
+            reference: Any = obj.override_library.reference  # None if the library has lost it
+            for one in filter(None, (obj, reference)):
                 _ = one.pbd.enabled, one.pbd_collider.enabled
