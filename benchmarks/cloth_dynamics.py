@@ -1,4 +1,4 @@
-"""Blender's "Cloth Dynamics (Experimental)" on the curtain: the node group with an XPBD solver that 5.2 ships."""
+"""Blender's "Cloth Dynamics (Experimental)" on the curtain: a node group with an XPBD solver, in 5.2 and newer."""
 
 from __future__ import annotations
 

@@ -118,9 +118,9 @@ def notes(n: int, frames: int, blender_settings: Mapping[str, float]) -> str:
         f"are per vertex, so that a finer curtain is heavier: the default one of {n} × {n} weighs {heavy:.0f} kg, ours "
         f"{cotton.density:g} kg. Its clock runs {CLOCK} times slower than its frames. Quality 1 is left out: it damps "
         "so much that the sheet needs 22 frames to swing down, for which physics needs 12.",
-        f"{DYNAMICS} is the node group of that name, called experimental, which Blender 5.2 ships in its own data "
-        "files, in geometry_nodes_dynamics_assets.blend: XPBD, by default 5 substeps × 15 constraint steps, neither "
-        "stretchy nor bendy, 1 kg per vertex.",
+        f"{DYNAMICS} is the node group of that name, called experimental, which Blender ships since 5.2 in its own "
+        "data files, in geometry_nodes_dynamics_assets.blend: XPBD, by default 5 substeps × 15 constraint steps, "
+        "neither stretchy nor bendy, 1 kg per vertex.",
         "pyPBD is the Python module of the PositionBasedDynamics library: XPBD with our weight and bending, its "
         f"examples' stiffness of edges ({STRETCH:g} N/m) and one thread, which is its fastest. 8 × 5 is its examples' "
         "rate, 8 steps of 5 substeps a frame. Its strain grows with the mesh at any fixed number: "
@@ -139,7 +139,7 @@ def readme(results: Sequence[Result], environment: Mapping[str, str]) -> str:
         (OURS, BACKENDS["numba"]): "PBD Cloth, Numba",
         (OURS, BACKENDS["numpy"]): "PBD Cloth, NumPy",
         (CLOTH, PEER): CLOTH,
-        (DYNAMICS, ORIGINAL): f"{DYNAMICS} of Blender 5.2",
+        (DYNAMICS, ORIGINAL): f"Blender's {DYNAMICS}",
     }
     scenes = [r.scene for r in results]
     scene = SHOWN if SHOWN in scenes else scenes[-1]

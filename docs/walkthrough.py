@@ -71,7 +71,7 @@ def first_cloth(reads: Reads) -> Iterator[str]:
     yield "Bake it"
 
     reads("Delete Bake")
-    bpy.ops.object.pbd_delete_bake(with_files=cloth.pbd.delete_file)
+    bpy.ops.object.pbd_delete_bake()
     yield "Take the bake back"
 
 

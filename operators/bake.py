@@ -6,9 +6,9 @@ from collections.abc import Generator
 import bpy
 
 from ..pbd_addon.blender import error_sentences
-from ..pbd_addon.blender.baking import background_bake, bake
+from ..pbd_addon.blender.baking import background_bake, bake, mesh_cache
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Object
+from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.settings import properties
 from ..pbd_addon.blender.timeline import session
 from . import checks
@@ -71,9 +71,29 @@ class OBJECT_OT_pbd_delete_bake(Action, bpy.types.Operator):
     bl_label = "Delete Bake"
 
     with_files: bpy.props.BoolProperty(
-        name="Delete Files",
-        description="Remove the PC2 files of Mesh Cache bakes from the disk as well; undo does not bring them back",
+        name="Delete File Too",
+        description="Delete Bake removes the PC2 file from the disk as well; undo does not bring it back",
+        options={"SKIP_SAVE"},  # Asked each time, and in no file.
     )
+
+    @staticmethod
+    def files(context: Context) -> list[str]:
+        """The files that bakes to be deleted play, as paths of the operating system."""
+        baked = [obj for obj in checks.bodies(context) if obj.pbd.baked and obj.pbd.bake_modifier]
+        return [mesh_cache.absolute(path) for path in map(mesh_cache.file_of, baked) if path]
+
+    def invoke(self, context: Context, _event: Event) -> Result:
+        if not self.files(context):
+            return self.execute(context)
+        self.with_files = False
+        return context.window_manager.invoke_props_dialog(self, width=500)
+
+    def draw(self, context: Context) -> None:
+        paths = self.files(context)
+        if paths:
+            self.layout.prop(self, "with_files")
+        for path in paths:
+            self.layout.label(text=path, icon="FILE_CACHE", translate=False)
 
     @staticmethod
     def has_bake(context: Context) -> checks.Why:

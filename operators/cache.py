@@ -99,7 +99,10 @@ class OBJECT_OT_pbd_disk_cache_delete(Action, bpy.types.Operator):
 
     def run(self, context: Context) -> None:
         try:
-            session.delete_from_disk(context.scene)
+            left = session.delete_from_disk(context.scene)
         except OSError as error:
             said = rpt("The cache could not be deleted: {reason}")
             raise PBDError(said.format(reason=error.strerror or error)) from error
+        if left:
+            said = rpt("{names} stay in the folder, because nothing says that they are of a cache")
+            self.report({"WARNING"}, said.format(names=", ".join(left[:4]) + (" …" if len(left) > 4 else "")))

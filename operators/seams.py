@@ -9,7 +9,7 @@ import numpy as np
 from ..pbd_addon.blender.doctor.splitting import split
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context
-from ..pbd_addon.blender.scene import linked
+from ..pbd_addon.blender.scene import linked, poses
 from ..pbd_addon.blender.timeline import session
 from ..pbd_addon.seam_pairs import face_each_other, pair_up
 from . import checks
@@ -48,7 +48,11 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
         geometry = bmesh.from_edit_mesh(obj.data)
         (one, closed), (other, _) = selected_borders(geometry)
         world = np.array(obj.matrix_world)
+        if poses.is_flat(world):
+            raise PBDError(f"'{obj.name}' has a scale of zero: give it a scale to sew it")
         here, there = (np.array([vertex.co for vertex in border]) @ world[:3, :3].T for border in (one, other))
+        if self.slide and not (np.ptp(here, axis=0).any() and np.ptp(there, axis=0).any()):
+            raise PBDError("A selected border has no length: move its vertices apart, or switch Slide Vertices off")
         numbers = pair_up(here, there, closed, self.mirror)
         slid = 0
         if self.slide:

@@ -62,10 +62,7 @@ def draw_bake(context: Context, layout: Layout) -> None:
     col = layout.column()
     col.active = not settings.baked
     col.prop(settings, "bake_mode")
-    if settings.baked:
-        if settings.bake_modifier:
-            layout.prop(settings, "delete_file")
-    else:
+    if not settings.baked:
         draw_size(context, col)
         draw_background(context, col)
     layout.operator("object.pbd_clear_cache")

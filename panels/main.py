@@ -67,5 +67,5 @@ def draw_playback(context: Context, layout: Layout) -> None:
         row.progress(factor=running.bake.share, text=running.bake.describe(), translate=False)
     else:
         row.operator("object.pbd_bake", icon="KEY_HLT").mode = settings.bake_mode
-        row.operator("object.pbd_delete_bake", icon="TRASH").with_files = settings.delete_file
+        row.operator("object.pbd_delete_bake", icon="TRASH")
     col.operator("object.pbd_grab", icon="VIEW_PAN")

@@ -59,6 +59,8 @@ def line(context: Context) -> tuple[str, str, bool]:
         return iface("Joins at frame {frame}, or on Reset").format(frame=first), "INFO", False
     if running is not None and running.report is not None and running.report.no_room:
         return iface("Colliders leave cloth no room"), "ERROR", False
+    if running is not None and running.report is not None and running.report.pierced:
+        return iface("Cloth goes through a collider"), "ERROR", False
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(context.scene, running) else "TIME", False
@@ -166,7 +168,14 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
     if report.no_room:
         said = iface("Colliders leave cloth no room: it goes through them until they part")
         draw_sentence(layout, context, said, "ERROR")
+    if report.is_cut_short:
+        said = iface("Too many repeated steps: the rest of the frame may be stretched")
+        draw_sentence(layout, context, said, "ERROR")
     for count, icon, sentence in (
+        (report.pierced, "ERROR", iface("{count} edges go through closed colliders, and do not meet them until apart")),
+        (report.inside, "INFO", iface("{count} vertices are inside of closed colliders, which lead them out")),
+        (report.retries.overrun, "INFO", iface("{count} steps were repeated: they overstretched cloth")),
+        (report.retries.crossing, "INFO", iface("{count} steps were repeated: colliders pinch cloth")),
         (report.contacts, "MOD_PHYSICS", iface("{count} vertices touch obstacles")),
         (report.self_contacts, "MOD_CLOTH", iface("{count} vertices touch cloth")),
     ):

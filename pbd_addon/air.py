@@ -30,6 +30,7 @@ import numpy as np
 from .body import Body
 from .force_functions import ForcesOfFrame, Function
 from .kernels import Kernels
+from .kernels.protocol.frames import Wind as BlowingWind
 from .settings import Material
 from .wind import MODES, Wind
 
@@ -165,7 +166,7 @@ class AirOfFrame:
         self.turbulence = (self.before.turbulence if known else self._turbulence, self._turbulence)
         self.rates = wind.frequencies(0.5 * (self.start + self.end)) if wind else np.zeros(MODES)
         self._steady = np.array_equal(self.start, self.end) and self.turbulence[0] == self.turbulence[1]
-        self._gusts: tuple[int, np.ndarray] | None = None
+        self._gusts: tuple[np.ndarray, np.ndarray] | None = None
         self._blowing: tuple[int, np.ndarray] | None = None
         self._shade = self._shades()
         if self.feels:
@@ -213,6 +214,38 @@ class AirOfFrame:
         if acceleration is not None:
             v += np.where(w > 0.0, h, 0.0) * acceleration
 
+    def of_substeps(self, particles: int, lengths: np.ndarray, ends: np.ndarray) -> BlowingWind:
+        """What `blow` does in substeps of these lengths [s], up to these fractions of the frame, (s,) each.
+
+        What is found of gusts is taken over when it is written there.
+        """
+        wind, surface = self.around.wind, self.surface
+        periods = ((ends - lengths / self.dt) * GUSTS + 1e-9).astype(np.int64)
+        mean = self.start + ends[:, None] * (self.end - self.start)
+        intensity = self.turbulence[0] + ends * (self.turbulence[1] - self.turbulence[0])
+        strength = intensity * [float(np.linalg.norm(each)) for each in mean] if wind else np.zeros(len(ends))
+        if not self.feels:
+            nothing = np.zeros(0)
+            surfaces = np.ones(1), np.zeros((3, 0), np.int64), nothing, nothing, nothing, nothing
+        else:
+            surfaces = (
+                self._shade, self._triangles, surface.masses, self._normal, self._tangent, surface.shares,
+            )  # fmt: skip
+        vectors = amplitudes = phases = np.zeros((3, 0))
+        if strength.any() and wind:
+            vectors, amplitudes = wind.waves.vectors, wind.waves.amplitudes
+            phases = np.array([self._phases(wind, quarter) for quarter in range(GUSTS + 1)])
+            if self._gusts is None:
+                self._gusts = np.array([-1]), np.empty((3, particles))
+        known, gusts = self._gusts or (np.array([-1]), np.zeros((3, 0)))
+        return BlowingWind(
+            mean.reshape(-1, 3, 1), strength, periods, vectors, amplitudes, phases, known, gusts, *surfaces
+        )
+
+    def _phases(self, wind: Wind, quarter: int) -> np.ndarray:
+        """Of each wave in a quarter of the frame: halfway to the next time they are asked for [rad]."""
+        return np.asarray(wind.waves.phases - self.before.lags - self.rates * self.dt * (quarter + 0.5) / GUSTS)
+
     def _air(self, kernels: Kernels, x: np.ndarray, begin: float, fraction: float) -> np.ndarray:
         """Velocity of the air at each particle, (3, n), or everywhere, (3, 1) [m/s]."""
         quarter = int(begin * GUSTS + 1e-9)
@@ -229,12 +262,12 @@ class AirOfFrame:
 
     def _gusts_at(self, kernels: Kernels, x: np.ndarray, quarter: int) -> np.ndarray:
         """Gusts at each particle for a strength of 1, (3, n), anew for each quarter of the frame."""
-        if self._gusts is None or self._gusts[0] != quarter:
-            assert self.around.wind is not None
-            waves = self.around.wind.waves
-            # Halfway to the next time they are asked for.
-            phases = waves.phases - self.before.lags - self.rates * self.dt * (quarter + 0.5) / GUSTS
-            self._gusts = quarter, kernels.gusts(x, waves.vectors, waves.amplitudes, phases)
+        if self._gusts is None or self._gusts[0][0] != quarter:
+            wind = self.around.wind
+            assert wind is not None
+            waves = wind.waves
+            found = kernels.gusts(x, waves.vectors, waves.amplitudes, self._phases(wind, quarter))
+            self._gusts = np.array([quarter]), found
         return self._gusts[1]
 
     def _shades(self) -> np.ndarray:

@@ -7,6 +7,7 @@ a sentence that names the argument and what it got.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 from collections.abc import Collection, Mapping
@@ -53,11 +54,12 @@ def different(where: str, values: object, *kinds: type) -> list[Any]:
     return found
 
 
-def member(where: str, value: T, known: Collection[Any]) -> T:
-    """One of the bodies, planes or colliders of a simulation, compared by identity."""
-    if not any(value is one for one in known):
-        refuse(where, "one of this simulation", getattr(value, "name", value))
-    return value
+def member(where: str, value: T, known: Mapping[Any, Any]) -> T:
+    """One of the bodies, planes or colliders of a simulation, which are compared by identity."""
+    with contextlib.suppress(TypeError):  # an argument without a hash is none of them
+        if value in known:
+            return value
+    refuse(where, "one of this simulation", getattr(value, "name", value))
 
 
 def sequence(where: str, values: object) -> list[Any]:
@@ -125,6 +127,7 @@ def real_array(where: str, values: object) -> np.ndarray:
         found = np.asarray(values)
     except (TypeError, ValueError):  # rows of different lengths
         refuse(where, "an array of numbers", values)
+    unmasked(where, values)
     if found.dtype.kind not in "iuf":
         refuse(where, "real numbers", values)
     with np.errstate(over="ignore"):  # A long double that becomes infinite is refused as such.
@@ -180,8 +183,16 @@ def ids(where: str, values: object, count: int, width: int | None = None) -> np.
     return found.astype(np.int64)
 
 
+def unmasked(where: str, values: object) -> None:
+    """Refuse an array of NumPy's that masks some of its entries, which would count as if it did not."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        hidden = int(np.ma.count_masked(values))
+        raise ValueError(f"{where} must have no masked entries, but {hidden} are: fill them or leave them out")
+
+
 def integers(where: str, values: object, width: int | None = None) -> np.ndarray:
     """Integers, (k,) or (k, width)."""
+    unmasked(where, values)
     if not isinstance(values, np.ndarray):
         values = sequence(where, values)
         if any(isinstance(value, bool) for value in values):

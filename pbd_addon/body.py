@@ -16,7 +16,11 @@ from .rail import Rail
 from .settings import AIR_DENSITY, Material
 
 FASTEST_START = 1e3
-"""No vertex may start faster [m/s]: a tenth of `solver.RUNAWAY_SPEED`."""
+"""No vertex may start faster [m/s]: a tenth of `time_stepping.RUNAWAY_SPEED`."""
+
+SMALLEST = 1e-5
+"""Least size of a body at rest [m]: a fiber of cotton is as thick, and what is smaller is no cloth. Coordinates of
+Blender, of 32 bits, are 1e-7 m apart at a distance of 1 m."""
 
 ROPE_WIDTH = 0.01
 """A loose edge weighs and pulls like a ribbon of its body's material of this width [m]."""
@@ -97,6 +101,10 @@ class Body:
             raise ValueError(f"{name}: there are neither faces nor edges to simulate")
         self.origin, self.polygons, self._loose, self._compliances = self, polygons, loose, compliances
         self._measure(None)
+        size = float(np.linalg.norm(np.ptp(self.rest_vertices, axis=0)))
+        if size < SMALLEST:
+            where = "vertices" if rest_vertices is None else "rest_vertices"
+            raise ValueError(f"{name}: {where} must span at least {SMALLEST:g} m, not {size:.3g} m: scale them up")
         self.seams = self.mesh.edges[self.is_seam].astype(np.int64)
         self.pin_ids, self.pin_weights = self._pins("pin", pins)
         self.slide_ids, self.slide_weights = self._pins("slide", slides)

@@ -96,6 +96,7 @@ class ForcesOfFrame:
             given = force(x, v, t)
         except Exception as error:
             raise ValueError(f"{where} failed: {type(error).__name__}: {error}") from error
+        arguments.unmasked(f"what {where} returns", given)
         found = np.asarray(given)
         if number not in self._seen:  # once a frame
             self._seen.add(number)

@@ -40,6 +40,7 @@ from .constraints import (
     WeldConstraints,
 )
 from .contact import Collider, ContactConstraints
+from .kernels.protocol.frames import Call
 from .layout import Layout, initial_joints
 from .lift import Lift
 from .settings import Material, SolverSettings
@@ -89,6 +90,7 @@ class State:
         rest: Rest shape of the bodies with `dynamic_mesh`, one after another, (3, d) [m], see `dynamic_mesh`.
         plastic: How far rest angles and lengths have changed, (rows,) or (0,), see `plasticity`.
         joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.
+        is_apart: Whether nothing intersects, see `ContactConstraints.is_apart`; False if unknown.
     """
 
     x: np.ndarray
@@ -109,6 +111,7 @@ class State:
     plastic: np.ndarray
     joined: np.ndarray
     rails: list[np.ndarray]
+    is_apart: bool = False
 
     def copy(self) -> State:
         """A copy whose arrays can change without changing this one.
@@ -119,7 +122,7 @@ class State:
             self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
             self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
             self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
-            self.seams.copy(), self.rest, self.plastic, self.joined, list(self.rails),
+            self.seams.copy(), self.rest, self.plastic, self.joined, list(self.rails), self.is_apart,
         )  # fmt: skip
 
 
@@ -178,6 +181,8 @@ class Model(Layout):
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
         outer: Those of them that may push bodies or have friction.
+        written: What `fused` has written down of the calls of a substep, by whether it ends a frame: what they are
+            known by, the calls, and their words.
     """
 
     planes: tuple[Plane, ...]
@@ -222,6 +227,7 @@ class Model(Layout):
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
     outer: tuple[Constraints, ...] = ()
+    written: dict[bool, tuple[object, list[Call], np.ndarray]] = dataclasses.field(default_factory=dict)
 
     @property
     def kinds(self) -> tuple[Constraints, ...]:

@@ -39,6 +39,20 @@ class Advice(NamedTuple):
     softer: float
 
 
+class Retries(NamedTuple):
+    """How many substeps of a frame were discarded, and done again in halves, and why.
+
+    Attributes:
+        overrun: An edge was overstretched by a motion too long for one substep.
+        crossing: Colliders pinched cloth, or the crossing guard came to no end.
+        unsound: Numbers that are no positions, or speeds beyond all bounds.
+    """
+
+    overrun: int = 0
+    crossing: int = 0
+    unsound: int = 0
+
+
 @dataclasses.dataclass(frozen=True)
 class StepReport:
     """Figures of one frame.
@@ -51,13 +65,18 @@ class StepReport:
         residuals: Fraction of the deformation of each elastic kind, by name, that no force accounts for, in [0, 1]: 0
             is converged; at 0.5 cloth is about half as stiff as its material (`Constraints.residual`).
         advice: The worst residual that shows, and what helps; or None.
-        no_room: Whether closed colliders pinched cloth in the frame, go through it, or overlap around it.
+        no_room: Whether closed colliders pinched cloth in the frame, or overlap around it.
+        inside: Number of particles inside of closed colliders, when that was looked for last.
+        pierced: Number of edges of cloth through closed colliders, and of these through cloth, then.
+        retries: Substeps that were done again.
+        is_cut_short: Whether retries were given up because the frame had spent its budget, see `Stepper.is_spent`.
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile, rounded up to the strain of an edge.
         strain_max: Its maximum.
         contacts: Number of particles that touched a collider: a surface during the frame, a plane at its end.
         self_contacts: Number of particles that touched cloth.
-        crossings: Number of edges that intersect faces, all since the beginning; the solver makes none.
+        crossings: Number of edges that intersect faces of cloth and of open colliders, all since the beginning; the
+            solver makes none.
         times: Wall time [s] by name: "prediction", each kind of constraint, "contact search", "report".
     """
 
@@ -74,6 +93,10 @@ class StepReport:
     residuals: dict[str, float] = dataclasses.field(default_factory=dict)
     advice: Advice | None = None
     no_room: bool = False
+    inside: int = 0
+    pierced: int = 0
+    retries: Retries = dataclasses.field(default_factory=Retries)
+    is_cut_short: bool = False
 
 
 def advise(found: Sequence[tuple[Constraints, Residual]], substeps: int) -> Advice | None:
@@ -115,5 +138,7 @@ def make_report(
     residuals = {constraints.name: residual.short for constraints, residual in found}
     return StepReport(
         seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds),
-        reason, residuals, advise(found, substeps), contact.has_pinched,
+        reason, residuals, advise(found, substeps), contact.has_pinched, contact.penetration.inside,
+        contact.penetration.pierced, Retries(*(watch.counts[name] for name in Retries._fields)),
+        watch.counts["cut short"] > 0,
     )  # fmt: skip

@@ -53,8 +53,8 @@ def _equally_far(one: np.ndarray, other: np.ndarray, closed: bool) -> np.ndarray
 
 
 def _shares(points: np.ndarray, closed: bool) -> np.ndarray:
-    """How far along a border its vertices (k, 3) are, in [0, 1], (k,)."""
-    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    """How far along a border its vertices (k, 3) are, in [0, 1], (k,); all 0 if it has no length."""
+    steps = np.linalg.norm(np.diff(points.astype(float), axis=0), axis=1)  # 1e-300 is 0 in 32 bits
     whole = steps.sum() + (np.linalg.norm(points[0] - points[-1]) if closed else 0.0)
     return np.concatenate([[0.0], np.cumsum(steps)]) / max(whole, 1e-300)
 

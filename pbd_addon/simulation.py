@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, layers, sewing, solver
+from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, layers, plasticity, sewing, solver
 from .body import FASTEST_START, Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -17,6 +17,7 @@ from .contact import Collider
 from .force_functions import Function as Force, checked_forces
 from .frame_cache import FrameCache, Store
 from .frame_inputs import FrameInputs
+from .io import state_files
 from .maps import checked_maps
 from .model import Model, State, Targets
 from .obstacles import planes_and_surfaces
@@ -24,12 +25,14 @@ from .report import StepReport, make_report
 from .settings import AIR_DENSITY, Material, SolverSettings
 from .slices import finish
 from .stopwatch import Stopwatch
+from .time_stepping import RUNAWAY_SPEED
 from .wind import Wind
 
-LONGEST_FRAME = arguments.FARTHEST / solver.RUNAWAY_SPEED
-"""In a longer frame [s] a particle of the highest valid speed could leave the range of coordinates."""
+LONGEST_FRAME = 10.0
+"""Longest frame [s]: one frame a second, and ten times the speed. A cloth of 11 x 11 vertices that hangs on a corner
+over a floor takes 0.5 s a frame at 1 s, 4 s at 10 s, and, falling by kilometers in a substep, 7 to 23 s at 100 s."""
 
-SHORTEST_FRAME = 2.0**-52 / solver.RUNAWAY_SPEED
+SHORTEST_FRAME = 2.0**-52 / RUNAWAY_SPEED
 """In a shorter frame [s] motion at that speed does not change the last digit of a meter."""
 
 
@@ -174,7 +177,7 @@ class Simulation:
             raise ValueError("own constraints hold particles, which cloth that can tear exchanges: set tear_strength 0")
         parts = [self._part(self._body("bodies", body)) for body in owners]
         particles = checked_particles(ids, [body.name for body in owners], parts, self._state.joined)
-        compliances = checked_number("compliance", compliance, len(particles), np.inf)
+        compliances = checked_number("compliance", compliance, len(particles), arguments.MOST)
         shares = checked_number("k", k, len(particles), 1.0)
         one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)
         made = CustomConstraints(name, particles, function, compliances, shares, one_sided, self._model.w)
@@ -286,13 +289,14 @@ class Simulation:
             self._state.pace = adaptive.remember(self._model, before.pace, self.settings, found, count, dt)
         self._targets = Targets.of(self._state)
         self._model.grabs.arrive()
+        report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
+        self._take_past()
+        self._state.is_apart = self._model.contact.is_apart
         if in_place:
             self.frames.replace_last(self._state)
         else:
             self.frames.append(self._state)
-        report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
         self.reports[self.frames.last] = report
-        self._take_past()
         return report
 
     def _let_jump(self, dt: float) -> None:
@@ -410,12 +414,13 @@ class Simulation:
         if planes != list(self._model.planes):
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
-        for state in (self._state, *self.frames.states()):
+        for state in {id(one): one for one in (self._state, *self.frames.states())}.values():
             stood, went = dict(zip(known, state.colliders)), dict(zip(known, state.penetrated.T))
             state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
             nothing = np.zeros(len(state.penetrated), bool)
             columns = [went.get(one, nothing) for one in surfaces]
             state.penetrated = np.array(columns, bool).reshape(len(surfaces), len(nothing)).T
+            state.is_apart = False
         asked = dict(zip(known, self._targets.colliders))
         self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
         self._model = build.with_colliders(self._model, surfaces)
@@ -609,7 +614,15 @@ class Simulation:
             self.move_rail(body, vertices)
 
     def restore(self, frame: int, state: State, grabs: Sequence[Grab] = ()) -> None:
-        """Forget all frames after a cached one, and set its state; everything is released except `grabs`."""
+        """Forget all frames after a cached one, and set its state; everything is released except `grabs`.
+
+        Raises:
+            ValueError: The frame is not cached, or the state is not one of this simulation, as from `frames.state`.
+        """
+        state = arguments.instance("state", state, State)
+        if state.x.shape != self._state.x.shape or state.v.shape != self._state.x.shape:
+            arguments.refuse("state", f"one of this simulation, of {self._state.x.shape[1]} particles", state.x)
+        grabs = arguments.different("grabs", grabs, Grab)
         self.truncate(frame)
         self._hold(grabs)
         self._place(state.copy())
@@ -622,6 +635,12 @@ class Simulation:
             self.frames.truncate(frame)
             self._place(state)
             self.reports = {at: report for at, report in self.reports.items() if at <= frame}
+
+    def state_from(
+        self, arrays: Mapping[str, np.ndarray], colliders: list[np.ndarray], rails: list[np.ndarray]
+    ) -> State:
+        """The state that arrays of a file hold, see `state_files.state_from`; raises `DamagedError`."""
+        return state_files.state_from(arrays, self._model, colliders, rails)
 
     def take_up(self, store: Store, first: int, last: int) -> None:
         """Take over the frames `first` to `last` of a store, and continue from the last one."""
@@ -637,7 +656,11 @@ class Simulation:
         return self._model.slices[self._number[self._body("body", body)]]
 
     def _place(self, state: State) -> None:
-        self._model.contact.reset()
         self._state = state
         self._take_past()
+        self._model.contact.reset(state.is_apart)
+        rest = dynamic_mesh.begin(self._model, state, Targets.of(state))
+        if rest is not None:
+            rest.reach(1.0)
+        plasticity.begin(self._model, state)  # cloth tears before a frame begins, by the rest lengths of the last
         self._targets = Targets.of(state)

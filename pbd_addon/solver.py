@@ -10,6 +10,7 @@ takes back a part of that way, from which velocities (13) are made.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Generator
 
@@ -18,15 +19,13 @@ import numpy as np
 from . import adaptive, dynamic_mesh, forces, gas, plasticity, sewing, tearing, time_stepping
 from .air import AirOfFrame
 from .constraints.distance import AGAIN
-from .contact.stretch_coupling import FREE_EXCESS, couple_stretch_and_contact, excess_of_overrun
+from .contact.stretch_coupling import FREE_EXCESS, couple_stretch_and_contact, excess_of_overrun, strained_particles
+from .fused import FusedSubsteps
 from .kernels import Kernels
 from .model import Model, State, Targets
 from .settings import SolverSettings
 from .stopwatch import Stopwatch
-from .time_stepping import Past
-
-RUNAWAY_SPEED = 1e4
-"""No particle of a sound simulation is faster [m/s]."""
+from .time_stepping import RUNAWAY_SPEED, Past
 
 RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
@@ -38,6 +37,12 @@ OVERRUN_RETRIES = 3
 """How often a substep is cut in halves because it overstretched an edge.
 
 With 2 and 3, six starts of a curtain that a ball hits at 50 m/s are strained by 39 to 60 and 12 to 20 %."""
+
+
+BUDGET = 8
+"""A frame that has tried so many times the substeps it was planned with no longer repeats those that overstretch cloth.
+
+All of them cut three times take 9; where that is needed throughout, the next frame starts no better."""
 
 
 class ChangedError(ValueError):
@@ -110,6 +115,7 @@ class Stepper:
         model, settings, targets, kernels, watch: As in `step`.
         state: What is stepped, in place.
         second_order: Whether substeps look back, see `time_stepping`.
+        planned, tried: Number of substeps of the frame without repeating any, and of all until now.
     """
 
     model: Model
@@ -122,40 +128,45 @@ class Stepper:
     air: AirOfFrame = dataclasses.field(init=False)
     dt: float = 0.0
     h: float = 0.0
+    planned: int = 0
+    tried: int = 0
     _past: Past | None = None
     _sound: bool = True
     _halvings: int = 0
+    _fused: FusedSubsteps = dataclasses.field(init=False)
     _slowed: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
     _rest: dynamic_mesh.RestPath | None = None
     _firm_path: tuple[np.ndarray, np.ndarray] = dataclasses.field(init=False)
     _is_driven: bool = False
+    _open_seams: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, bool))
     _flowing: float = 0.0
     _decays: dict[float, tuple[np.ndarray | None, np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def frame(self, dt: float) -> Generator[float, None, bool]:
         """A frame of dt seconds, in slices; whether it is done: one of second order has to be smooth."""
         longest = max((family.longest for family in self.model.stretch.families), default=0)
-        lengths = time_stepping.lengths(self.settings.substeps, self.second_order, longest)
-        count, self.h = len(lengths), dt / float(lengths.sum())
-        ends = [*(np.cumsum(lengths) / lengths.sum()).tolist()[:-1], 1.0]
-        durations = self.h * lengths
-        gently = self.second_order and adaptive.is_slowed_gently(self.model, self.state, float(durations.max()))
-        slowed = time_stepping.slowed_for(durations, gently)
-        for k, (start, stop) in enumerate(zip([0.0, *ends], ends)):
+        gently = functools.partial(adaptive.is_slowed_gently, self.model, self.state)
+        schedule = time_stepping.schedule(self.settings.substeps, self.second_order, longest, dt, gently)
+        self.h, count, k, stop = schedule.h, len(schedule.ends), 0, 0.0
+        self.planned = count
+        while k < count:
             torn = self._torn(k, count)
             if torn is not None and self.second_order:
                 return False
             if torn is not None:
-                self._split(torn)
+                self._split(torn, begun=k > 0)
             if torn is not None or not k:
-                for _part in self.begin(dt, start):
-                    yield start
+                for _part in self.begin(dt, stop):
+                    yield stop
                     self.watch.resume()
-            if not self.second_order:
+            done, self._past = self._fused.run(schedule, k, self._past)
+            k += max(done, 1)
+            start, stop = stop, schedule.ends[k - 1]
+            if not done and not self.second_order:
                 self.advance(start, stop, self.h)
-            elif not self._try_second_order(stop, float(durations[k]), float(slowed[k])):
+            elif not done and not self._try_second_order(stop, *schedule.lengths[k - 1]):
                 return False
-            if stop < 1.0:
+            if k < count:
                 try:
                     yield stop
                 except GeneratorExit:
@@ -202,6 +213,9 @@ class Stepper:
         for constraints in model.constraints:
             constraints.begin_substep(h, fraction)
             watch.lap(constraints.name)
+        penetration = model.contact.penetration
+        if len(penetration.exiting):
+            penetration.rest_at(strained_particles(kernels, model.springs, x))
         for _ in range(self.settings.iterations):  #                                 (9)
             self._project(p, x, start)
         if couple_stretch and model.contact.active:
@@ -275,9 +289,12 @@ class Stepper:
         self.watch.lap("tearing")
         return joined
 
-    def _split(self, joined: np.ndarray) -> None:
-        """Go on with the model of which only these particles are joined, (n,) int; `begin` follows."""
-        self.model = tearing.split(self.model, self.state, joined)
+    def _split(self, joined: np.ndarray, begun: bool) -> None:
+        """Go on with the model of which only these particles are joined, (n,) int; `begin` follows.
+
+        begun: whether some of the frame is stepped, so that the model knows more than the state.
+        """
+        self.model = tearing.split(self.model, self.state, joined, begun)
         self._decays = {}
         self.watch.lap("tearing")
 
@@ -292,6 +309,7 @@ class Stepper:
             kind.lay_out(self.kernels)
         self._rest = dynamic_mesh.begin(model, state, targets)
         sewing.begin(model, state, dt)
+        self._open_seams = sewing.beside_open(model, state)
         plasticity.begin(model, state)
         self.air = AirOfFrame(model.surface, model.around, state.air, dt)
         model.volume.pumped = gas.pump(model, state, self.kernels, dt, fraction)
@@ -310,6 +328,7 @@ class Stepper:
             self.kernels, state.x, dt * state.v, state.prediction_error, state.penetrated
         )
         self.watch.lap(model.contact.name)
+        self._fused = FusedSubsteps(model, state, self.kernels, self.watch, self.air, self._firm_path)
         model.stretch.sweeps = AGAIN if self.second_order and not state.pushed.any() else 1
         model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
 
@@ -325,7 +344,7 @@ class Stepper:
         state.penetrated = self.model.contact.penetrated
         state.air = self.air.memory()
         state.inside = gas.at_end(self.model, state)
-        state.seams = sewing.at_end(self.model, state, self.dt)
+        state.seams = sewing.at_end(self.model, state, self.dt, self.kernels)
         return state
 
     def advance(self, start: float, stop: float, h: float) -> None:
@@ -344,17 +363,26 @@ class Stepper:
             self._halvings += 1
             couple_stretch &= self.model.contact.is_crossing_free  # it would throw pinched cloth to and fro
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether the frame has taken more than `BUDGET` times what was planned: the rest has to be cheap."""
+        return self.tried > BUDGET * self.planned
+
     def _try(self, start: float, stop: float, h: float, couple_stretch: bool) -> bool:
         """One substep, unless its result is unsound: then the state stays as it is."""
         model, state = self.model, self.state
         before = state.x, state.v
         model.contact.keeps_unresolved = self._halvings >= PINCHED_RETRIES
         self.substep(stop, h, h, h, couple_stretch)
-        if not model.contact.is_crossing_free:
-            fits = model.contact.keeps_unresolved
-        else:
-            fits = self._halvings >= OVERRUN_RETRIES or not self._is_overrun(before[0])
-        if self._sound and fits:
+        self.tried += 1
+        fault = "" if self._sound else "unsound"
+        if not fault and not model.contact.is_crossing_free:
+            fault = "" if model.contact.keeps_unresolved else "crossing"
+        elif not fault and self._halvings < OVERRUN_RETRIES and self._is_overrun(before[0]):
+            fault = "cut short" if self.is_spent else "overrun"
+        if fault:
+            self.watch.counts[fault] += 1
+        if fault in ("", "cut short"):
             self._remember(h, stop)
             return True
         if self._halvings >= RETRIES:
@@ -372,7 +400,10 @@ class Stepper:
         model, state = self.model, self.state
         if not len(model.pins) and not model.contact.active:
             return False
-        excess = excess_of_overrun(self.kernels, model.springs, x, state.x)
+        excused, beside = self._open_seams, model.contact.penetration.beside
+        if len(beside):
+            excused = excused | beside[: len(excused)]
+        excess = excess_of_overrun(self.kernels, model.springs, x, state.x, excused)
         if not 0.0 < excess <= FREE_EXCESS or self._is_driven:
             return excess > 0.0
         return bool(state.pushed.any() or model.stretch.pushed.any() or model.pushed().any())

@@ -1,8 +1,9 @@
-"""A stopwatch for the parts of a frame."""
+"""A stopwatch for the parts of a frame, and counts of what happened in it."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 
 class Stopwatch:
@@ -10,10 +11,12 @@ class Stopwatch:
 
     Attributes:
         seconds: Time by name, in the order of the first laps [s].
+        counts: How often something happened, by name: see `report.Retries`.
     """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.counts: Counter[str] = Counter()
         self._last = time.perf_counter()
 
     def lap(self, name: str) -> None:

@@ -54,8 +54,11 @@ def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
     return None if np.array_equal(result, joined) else result
 
 
-def split(model: Model, state: State, joined: np.ndarray) -> Model:
-    """The model where only `joined` (n,) int are one any more; the state, which is that of `model`, follows."""
+def split(model: Model, state: State, joined: np.ndarray, begun: bool = False) -> Model:
+    """The model where only `joined` (n,) int are one any more; the state, which is that of `model`, follows.
+
+    begun: whether a frame is being stepped, whose memory the model has and not the state.
+    """
     follow(state)
     after = build.with_materials(
         model, model.materials, model.maps, model.settings, sewn=model.sewn._replace(joined=joined)
@@ -65,11 +68,14 @@ def split(model: Model, state: State, joined: np.ndarray) -> Model:
     opened = gas.opened(after, state)
     if opened.any():
         after = build.with_materials(after, after.materials, after.maps, after.settings, opened)
-    errors = model.contact.prediction_error
+    if begun:
+        state.prediction_error, state.penetrated = model.contact.prediction_error, model.contact.penetrated
+        state.pushed = model.stretch.pushed
+    errors = state.prediction_error.copy()
     errors[: len(joined)] = errors[state.joined]
-    state.prediction_error, state.penetrated = errors, model.contact.penetrated
+    state.prediction_error = errors
     _open(model, state, after, joined)
-    state.joined, state.skin, state.pushed = joined, np.zeros(0), model.stretch.pushed
+    state.joined, state.skin = joined, np.zeros(0)
     return after
 
 

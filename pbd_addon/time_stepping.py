@@ -30,6 +30,7 @@ what a substep leaves unsolved grows with their length.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,10 @@ EDGES = 10
 """Edges of the longest chain for each substep of second order. A curtain of 200² vertices, from four starts that differ
 by 1e-6 m, is strained by 0.017 % on average and 7.1 % at most with one for 10 edges. With one for 12, one of three
 starts is strained by 0.11 and 14 %, the others by 0.03 and 7 %; with one for 20, 0.49 and 48 %."""
+
+
+RUNAWAY_SPEED = 1e4
+"""No particle of a sound simulation is faster [m/s]."""
 
 
 class Past(NamedTuple):
@@ -67,14 +72,51 @@ class Past(NamedTuple):
 def lengths(count: int, second_order: bool, longest_chain: int = 0) -> np.ndarray:
     """Lengths of the substeps of a frame, in effective lengths: `count` ones, or half as many 1, 1.618, 1.477, ...
 
-    longest_chain: Number of edges; long ones take more than half as many, see `EDGES`.
+    longest_chain: Number of edges; long ones take more than half as many, and than all, see `EDGES`.
     """
     fewest = max(-(-count // 2), -(-longest_chain // EDGES))
-    found = [1.0] * (min(count, fewest) if second_order else count)
+    found = [1.0] * (fewest if second_order else count)
     for k in range(1, len(found) if second_order else 0):
         # h = d (1 + w) / (1 + 2 w) = 1 with w = d / last
         found[k] = 0.5 * (2.0 - found[k - 1] + math.hypot(found[k - 1], 2.0))
     return np.array(found)
+
+
+class Schedule(NamedTuple):
+    """The substeps of a frame.
+
+    Attributes:
+        h: What they step with [s].
+        ends: The share of the frame at which each ends.
+        durations: Their lengths [s], (k,).
+        slowed: See `slowed_for`, (k,) [s].
+        second_order: Whether they look back.
+    """
+
+    h: float
+    ends: list[float]
+    durations: np.ndarray
+    slowed: np.ndarray
+    second_order: bool
+
+    @property
+    def lengths(self) -> list[tuple[float, float]]:
+        """Duration and `slowed` of each [s]."""
+        return list(zip(self.durations.tolist(), self.slowed.tolist()))
+
+
+def schedule(
+    count: int, second_order: bool, longest_chain: int, dt: float, gently: Callable[[float], bool]
+) -> Schedule:
+    """The substeps of a frame of dt seconds, see `lengths`.
+
+    gently: whether what slows motion down takes little in two substeps of the longest duration [s].
+    """
+    found = lengths(count, second_order, longest_chain)
+    h = dt / float(found.sum())
+    ends, durations = [*(np.cumsum(found) / found.sum()).tolist()[:-1], 1.0], h * found
+    slowed = slowed_for(durations, second_order and gently(float(durations.max())))
+    return Schedule(h, ends, durations, slowed, second_order)
 
 
 def slowed_for(durations: np.ndarray, gently: bool) -> np.ndarray:

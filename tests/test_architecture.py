@@ -34,7 +34,7 @@ BRIDGE = (
 TIMELINE = (
     *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "air", "step"),
     *("replay", "validity"),
-    *("checksums", "disk_cache", "heat_map", "cost_estimate", "follow", "disk_load", "session", "grab"),
+    *("checksums", "disk_schema", "disk_cache", "heat_map", "cost_estimate", "follow", "disk_load", "session", "grab"),
 )
 """The modules of pbd_addon.blender.timeline: each imports only those before it."""
 
@@ -207,8 +207,8 @@ def wrong_import(importer: str, imported: Import) -> str:
         if top in FORBIDDEN_MODULES:
             return "Blender's platform refuses it, or it runs what a file holds"
         if top in ("numba", "llvmlite"):
-            may = importer in ("pbd_addon.kernels.numba.compile", "pbd_addon.kernels.numba.vectors")
-            return "" if may else "only numba/compile.py and vectors.py import it"
+            may = importer in (f"pbd_addon.kernels.numba.{name}" for name in ("compile", "vectors", "calls"))
+            return "" if may else "only numba/compile.py, vectors.py and calls.py import it"
         if floor in ("pbd_addon", "pbd_addon.kernels"):
             if top in BLENDER_MODULES:
                 return "the physics runs without Blender"
@@ -355,8 +355,8 @@ def test_tests_do_not_import_each_other():
         ("pbd_addon/solver.py", "import bpy", "without Blender"),
         ("pbd_addon/solver.py", "def f():\n    from mathutils import Vector", "without Blender"),
         ("pbd_addon/solver.py", "import scipy", "NumPy only"),
-        ("pbd_addon/solver.py", "import numba", "only numba/compile.py and vectors.py"),
-        ("pbd_addon/kernels/numba/projections.py", "import numba", "only numba/compile.py and vectors.py"),
+        ("pbd_addon/solver.py", "import numba", "only numba/compile.py, vectors.py and calls.py"),
+        ("pbd_addon/kernels/numba/projections.py", "import numba", "only numba/compile.py, vectors.py and calls.py"),
         ("pbd_addon/solver.py", "import pickle", "runs what a file holds"),
         ("pbd_addon/__init__.py", "from . import blender", "does not know the bridge"),
         ("pbd_addon/solver.py", "from .blender.timeline.session import get", "does not know the bridge"),

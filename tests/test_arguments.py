@@ -87,7 +87,7 @@ def test_nothing_is_guessed(make, sentence):
         ),
         (lambda s, b: s.grab(b, [0.7, 1.9]), r"vertices must be integers, not \[0.7, 1.9\]"),
         (lambda s, b: s.step("1/24"), "dt must be a number, not '1/24'"),
-        (lambda s, b: s.step(1e30), r"dt must be at most 4.5036e\+08 s, not 1e\+30"),
+        (lambda s, b: s.step(1e30), r"dt must be at most 10 s, not 1e\+30"),
         (lambda s, b: s.step(1 / 24, in_place="no"), "in_place must be True or False, not 'no'"),
         (lambda s, b: s.cached_positions(b, float("nan")), "frame must be a finite number, not nan"),
         (lambda s, b: s.frames.state(-1), "frame -1 is not simulated; frames 0 to 0 are"),

@@ -22,7 +22,7 @@ class Seen:
 
     Attributes:
         own: Crossings of the cloth with itself; hits: with colliders.
-        strain: Largest |strain|; speed: of the fastest vertex [m/s]; told: `StepReport.no_room`.
+        strain: Largest |strain|; speed: of the fastest vertex [m/s]; told: `StepReport.no_room` or `pierced`.
     """
 
     def __init__(self, simulation: Simulation, body: Body) -> None:
@@ -43,7 +43,7 @@ class Seen:
         self.hits.append(sum(count_between(x, triangles, at, one.mesh.triangles) for one, at in colliders.items()))
         self.strain.append(float(np.abs(self.body.edge_strain(x)).max()))
         self.speed.append(float(np.linalg.norm(self.simulation.velocities(self.body), axis=1).max()))
-        self.told.append(report.no_room)
+        self.told.append(report.no_room or report.pierced > 0)
 
 
 @pytest.fixture(params=["numpy", "numba"])

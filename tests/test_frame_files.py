@@ -103,11 +103,14 @@ def test_deleting_takes_ours_alone(tmp_path):
     ]
 
 
-def test_damaged_frames_can_be_deleted(tmp_path):
+def test_of_damaged_frames_goes_what_is_marked_as_ours(tmp_path):
+    """Nothing says any more whose the PC2 files are, and whether there was an index of ours."""
     write(tmp_path)
+    (tmp_path / "frame_000009.npz").write_bytes(b"PK of the user's")
     (tmp_path / "index.json").write_text("{")
-    delete(tmp_path)
-    assert list(tmp_path.iterdir()) == []
+    stays = ["Ball.pc2", "Flag.pc2", "frame_000009.npz", "index.json"]
+    assert sorted(delete(tmp_path)) == stays
+    assert sorted(path.name for path in tmp_path.iterdir()) == stays
 
 
 def test_a_copy_is_whole_and_leaves_the_users_files(tmp_path):
@@ -163,7 +166,7 @@ def test_a_changed_byte_is_noticed(tmp_path, name):
     "change",
     [
         {"format": "another"},
-        {"version": 2},
+        {"version": 3},
         {"bodies": [["Flag.pc2"]]},
         {"first": None},
         {"frames": [[1, "x"]]},

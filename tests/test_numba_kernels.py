@@ -21,6 +21,7 @@ from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.constraints.base import laid_out, sort_rows
 from pbd_addon.constraints.chains import find_families, lay_out
+from pbd_addon.constraints.rigid_contacts import NO_PLANES
 from pbd_addon.contact.bvh import median_split_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, Kernels, load
 from pbd_addon.kernels.numba.chains import BLOCK
@@ -180,6 +181,8 @@ def test_put():
     case = Case()
     rows, places = (case.random.permutation(20)[:10] for _ in range(2))
     compare("put", case.some(20), Rows(places), case.some(20), Rows(rows))
+    compare("put", case.some(20), Rows(places), case.some(10), Rows(rows[:0]))
+    compare("put", case.some(10), Rows(places[:0]), case.some(20), Rows(rows))
 
 
 @pytest.mark.parametrize("compression", [None, 20.0])
@@ -377,6 +380,14 @@ def test_project_upper_bound():
     compare("project_upper_bound", case.p, indices, starts, case.w[indices], reach, case.some(m))
 
 
+def test_levels_take_their_particles_and_put_them_back():
+    case = Case()
+    particles = case.random.permutation(case.n)[:30]
+    compare("gather", case.p, particles, case.some(3, 30))
+    compare("scatter", case.p, particles, case.some(3, 30))
+    compare("subtract", case.some(3, 30), case.some(3, 30), case.some(3, 20))
+
+
 def test_follow():
     case = Case()
     followers = case.random.permutation(case.n)[:40]
@@ -453,18 +464,97 @@ def test_clearances():
     assert 20 < (apart > 0.0).sum() < contact.m - 20
 
 
-def test_separating_planes():
-    """Candidates that are apart, near, have crossed since, and on the wrong side of a solid."""
+def test_near_candidates():
+    """What was measured before is measured again where it may have come near since, and only there."""
+    contact = Contact()
+    before = contact.x + 0.1 * contact.random.standard_normal((3, contact.n))
+    columns = contact.particles, contact.normals, contact.kind, contact.some(contact.m, low=0.0, high=0.05)
+    spare = np.full(contact.m, -np.inf)
+    compare("near_candidates", before, *columns, spare, 0.0)
+    apart = NUMPY.clearances(before, *columns[:3])
+    for module in (NUMPY, NUMBA):
+        spare[:] = -np.inf
+        assert (
+            module.near_candidates(before, *columns, spare, 0.5).tolist() == np.flatnonzero(apart < columns[3]).tolist()
+        )
+        np.testing.assert_array_equal(spare, apart - columns[3] + 0.5)
+        later = before + contact.random.uniform(-0.01, 0.01, (3, contact.n)) + 0.7
+        closed = 0.5 + module.closing_motion(later, before)
+        apart_later = NUMPY.clearances(later, *columns[:3])
+        near = module.near_candidates(later, *columns, spare, closed)
+        assert near.tolist() == np.flatnonzero(apart_later < columns[3]).tolist()
+        measured = spare == apart_later - columns[3] + closed
+        assert len(near) < measured.sum() < contact.m
+    compare("near_candidates", later, *columns, apart - columns[3] + 0.5, closed)
+    spare[:] = np.nan
+    assert all(
+        module.near_candidates(later, *columns, spare.copy(), closed).tolist() == near.tolist()
+        for module in (NUMPY, NUMBA)
+    )
+
+
+def test_closing_motion():
+    """No two particles come closer by more; what all have in common brings none closer."""
+    case = Case()
+    assert NUMBA.closing_motion(case.p, case.x) == pytest.approx(NUMPY.closing_motion(case.p, case.x), rel=1e-12)
+    for module in (NUMPY, NUMBA):
+        assert module.closing_motion(case.x + 0.3, case.x) == pytest.approx(0.0, abs=1e-15)
+        moved = (case.p - case.x).T
+        most = np.linalg.norm(moved[:, None] - moved, axis=2).max()
+        assert most <= module.closing_motion(case.p, case.x) <= 2.0 * most
+        apart = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+        assert module.closing_motion(apart * 0.4, apart) == pytest.approx(0.6)
+        apart[1, 1] = np.nan
+        assert module.closing_motion(apart, apart) == module.closing_motion(0.0 * apart, apart) == np.inf
+
+
+def test_find_contacts():
+    """Candidates that are apart, near, have crossed since, on the wrong side of a solid, and beside an intersection."""
     contact = Contact(20000)
     x = contact.p + 0.1 * contact.random.standard_normal((3, contact.n))
     normals = NUMPY.closest_points(x, contact.particles, contact.kind)[2]
     distance, is_exit = contact.some(contact.m, low=0.0, high=0.3), contact.some(contact.m) > 0.9
-    compare("separating_planes", contact.p, x, contact.particles, contact.kind, normals, distance, is_exit)
-    which, weights, _ = NUMPY.separating_planes(
-        contact.p, x, contact.particles, contact.kind, normals, distance, is_exit
+    near = np.flatnonzero(contact.some(contact.m) > 0.3)
+    given = contact.some(4, contact.m)
+    arguments = near, contact.particles, contact.kind, given, normals, distance, is_exit
+    lengths = 1.01, 0.25, 0.02
+    is_stuck = np.zeros(contact.n, bool)
+    is_stuck[:10] = True
+    for stuck in (is_stuck, is_stuck[:0]):
+        compare("find_contacts", contact.p, x, contact.w, *arguments, stuck, *lengths)
+    number, particles, weights, planes, inverse_masses, kept, gaps = NUMPY.find_contacts(
+        contact.p, x, contact.w, *arguments, is_stuck, *lengths
     )
-    assert is_exit.sum() < len(which) < contact.m
-    assert (weights != contact.weights[:, which]).any(axis=0).sum() > 100, "too few contacts have crossed"
+    assert is_exit[near].sum() < len(number) < len(near)
+    np.testing.assert_array_equal(particles, contact.particles[:, number])
+    np.testing.assert_array_equal(inverse_masses, contact.w[particles])
+    np.testing.assert_array_equal(kept, distance[number])
+    leads = is_exit[number]
+    np.testing.assert_array_equal(weights[:, leads], given[:, number[leads]])
+    np.testing.assert_array_equal(planes[:, leads], normals[:, number[leads]])
+    assert (weights != contact.weights[:, number]).any(axis=0)[~leads].sum() > 100, "too few contacts have crossed"
+    before, opening, target, approach = gaps
+    there = np.einsum("jm,im,ijm->m", weights, planes, x[:, particles])
+    np.testing.assert_allclose(before, there, atol=1e-13)
+    np.testing.assert_allclose(target, np.minimum(kept, before + opening), atol=1e-15)
+    beside = is_stuck[particles].any(axis=0)
+    assert 0 < beside.sum() < len(beside) and not opening[beside].any()
+    np.testing.assert_array_equal(opening, np.where(beside, 0.0, np.clip(0.25 * (kept - before), 0.0, 0.02)))
+    np.testing.assert_allclose(before + approach, NUMPY.gaps(contact.p, particles, weights, planes), atol=1e-13)
+
+
+def test_unseparated():
+    """Apart along the normal at both ends; along that at p; along neither."""
+    contact = Contact()
+    before = contact.p + 0.05 * contact.random.standard_normal((3, contact.n))
+    normals = NUMPY.closest_points(contact.x, contact.particles, contact.kind)[2]
+    which = np.flatnonzero(contact.some(contact.m) > 0.3)
+    counts = []
+    for at_p in (False, True):
+        arguments = contact.p, before, contact.particles, normals, contact.kind, which, at_p
+        compare("unseparated", *arguments)
+        counts.append(len(NUMPY.unseparated(*arguments)))
+    assert 0 < counts[1] < counts[0] < len(which)
 
 
 @pytest.mark.parametrize("kind", [FACE, EDGES, POINTS])
@@ -614,28 +704,116 @@ def test_deviations():
 
 
 def test_project_contacts():
+    """One pass and many, in which planes take part, until all gaps are wide enough."""
     contact = Contact()
-    gap = np.einsum("jm,jm->m", contact.weights, NUMPY.heights(contact.p, contact.particles, contact.normals))
+    gap = NUMPY.gaps(contact.p, contact.particles, contact.weights, contact.normals)
     wanted = gap + contact.some(contact.m, low=-0.02, high=0.02)
     multipliers = np.where(contact.some(contact.m) > 0.6, contact.some(contact.m, low=0.0, high=1e-6), 0.0)
-    compare("project_contacts", contact.p, *contact.columns, wanted, 1.3, multipliers)
-    compare("project_contacts", contact.p, *contact.columns, gap + 0.01, 1.0, np.zeros(contact.m))
+    none, relaxations = np.zeros(contact.m), np.array([1.3, 1.0])
+    normals = np.array([[0.0, 0.0, 1.0], [0.36, 0.48, 0.8]])
+    heights = normals @ contact.p + contact.some(2, contact.n, low=-0.02, high=0.02)
+    heights[:, ::3] = -np.inf
+    pushes = np.where(contact.some(2, contact.n) > 0.6, 1e-3, 0.0)
+    for planes in (NO_PLANES, (normals, heights, pushes), (normals, heights, np.zeros_like(pushes))):
+        for passes in (1, 2, 5):
+            compare(
+                "project_contacts",
+                contact.p,
+                *contact.columns,
+                wanted,
+                wanted,
+                relaxations,
+                passes,
+                multipliers,
+                *planes,
+            )
+        compare("project_contacts", contact.p, *contact.columns, gap + 0.01, gap, relaxations, 9, none, *planes)
+
+
+def test_passes_over_a_contact_and_a_plane():
+    """A contact that is alone has its gap after one exact pass; a plane pushes what is in it and what is not."""
+    p = np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [-0.01, 0.0, 0.0, 0.0]])
+    columns = np.arange(4)[:, None], np.array([[1.0, -1.0, 0.0, 0.0]]).T, np.array([[0.0, 0.0, 1.0]]).T, np.ones((4, 1))
+    target, up = np.array([0.02]), np.array([[0.0, 0.0, 1.0]])
+    floor, exact = np.array([[0.03, 0.01, -np.inf, 5.0]]), np.array([1.0, 1.0])
+    for module in (NUMPY, NUMBA):
+        for passes in (2, 16):
+            q, multipliers, pushes = p.copy(), np.zeros(1), np.zeros((1, 4))
+            module.project_contacts(q, *columns, target, target, exact, passes, multipliers, up, floor, pushes)
+            np.testing.assert_allclose(q[2], [0.03, 0.01, 0.0, 5.0], atol=1e-12)
+            assert multipliers[0] == pytest.approx(0.015)
+            np.testing.assert_allclose(pushes, [[0.025, 0.025, 0.0, 5.0]], atol=1e-12)
+
+
+def test_passes_end_where_gaps_are_wide_enough():
+    contact = Contact()
+    wanted = NUMPY.gaps(contact.p, contact.particles, contact.weights, contact.normals) + 0.01
+    for module in (NUMPY, NUMBA):
+        found = []
+        for passes, enough in ((2, wanted), (16, wanted - 1.0), (16, wanted)):
+            p, multipliers = contact.p.copy(), np.zeros(contact.m)
+            module.project_contacts(
+                p, *contact.columns, wanted, enough, np.array([1.3, 1.0]), passes, multipliers, *NO_PLANES
+            )
+            found.append(p)
+        np.testing.assert_array_equal(found[0], found[1])
+        assert np.abs(found[0] - found[2]).max() > 1e-3
 
 
 def test_apply_contact_friction():
     contact = Contact()
-    compare(
-        "apply_contact_friction", contact.p, contact.x, *contact.columns, contact.some(contact.m),
-        contact.some(contact.m, high=0.5), contact.some(contact.m, low=0.0, high=1e-4),
-        contact.some(3, contact.m, low=-1e-5, high=1e-5),
-    )  # fmt: skip
+    for passes in (1, 3):
+        compare(
+            "apply_contact_friction", contact.p, contact.x, *contact.columns, contact.some(contact.m),
+            contact.some(contact.m, high=0.5), contact.some(contact.m, low=0.0, high=1e-4), passes,
+            contact.some(3, contact.m, low=-1e-5, high=1e-5),
+        )  # fmt: skip
+
+
+def test_gaps():
+    contact = Contact()
+    compare("gaps", contact.p, contact.particles, contact.weights, contact.normals)
+
+
+def test_pushed_one_way():
+    """By one contact, by two at right angles or against each other; and by those that do not push or are others'."""
+    contact = Contact(40)
+    multipliers = np.where(contact.some(contact.m) > 0.5, 1.0, 0.0)
+    columns = contact.particles, contact.weights, contact.normals
+    found = NUMPY.pushed_one_way(*columns, multipliers, contact.n // 2, contact.n)
+    assert 3 < found.sum() < contact.n - 3
+    compare("pushed_one_way", *columns, multipliers, contact.n // 2, contact.n)
+    particles = np.array([[0, 1, 1, 2, 2, 3, 4], [5, 5, 6, 5, 6, 5, 4], [6, 6, 5, 6, 5, 6, 4], [5, 6, 5, 6, 6, 5, 4]])
+    weights = np.repeat(np.array([[1.0], [-0.3], [-0.3], [-0.4]]), 7, axis=1)
+    normals = np.zeros((3, 7))
+    normals[2], normals[:, 2], normals[:, 4] = 1.0, [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]
+    pushes = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0])
+    for module in (NUMPY, NUMBA):
+        found = module.pushed_one_way(particles, weights, normals, pushes, 5, 7)
+        assert found[:5].tolist() == [True, True, False, False, False]
+
+
+def test_carried_loads():
+    """Two contacts that carry a particle share its load; the load is along the normal, on the side of the particle."""
+    contact = Contact(40)
+    multipliers = np.where(contact.some(contact.m) > 0.5, 1.0, 0.0)
+    columns = contact.particles, contact.weights, contact.normals
+    compare("carried_loads", *columns, multipliers, contact.n // 2, contact.some(3, contact.n, low=-1.0))
+    particles = np.array([[0, 0, 0, 0], [5, 5, 5, 1], [6, 6, 6, 2], [7, 7, 7, 3]])
+    weights = np.repeat(np.array([[1.0], [-0.3], [-0.3], [-0.4]]), 4, axis=1)
+    normals = np.repeat(np.array([[0.0], [0.0], [1.0]]), 4, axis=1)
+    load = np.zeros((3, 8))
+    load[:, 0] = [3.0, 0.0, -8.0]
+    for module in (NUMPY, NUMBA):
+        loads = module.carried_loads(particles, weights, normals, np.array([1.0, 1.0, 0.0, 1.0]), 5, load)
+        np.testing.assert_allclose(loads, [4.0, 4.0, 0.0, 0.0])
 
 
 def test_nothing_to_do_is_no_trouble():
     """No rows: nothing is returned and nothing is changed."""
     p, none, ids = np.ones((3, 5)), np.zeros((4, 0)), np.zeros((4, 0), int)
-    NUMBA.project_contacts(p, ids, none, none[:3], none, np.zeros(0), 1.0, np.zeros(0))
-    NUMBA.apply_contact_friction(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, none[:3].copy())
+    NUMBA.project_contacts(p, ids, none, none[:3], none, *[np.zeros(0)] * 2, np.ones(1), 3, np.zeros(0), *NO_PLANES)
+    NUMBA.apply_contact_friction(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, 2, none[:3].copy())
     NUMBA.project_chains(
         NUMBA.pack(p, np.ones(5)),
         p,
@@ -664,7 +842,8 @@ def test_parts_of_arrays_are_taken():
         some = [column[:, chosen] for column in contact.columns]
         expected, found = contact.p.copy(), contact.p.copy()
         for module, p in ((NUMPY, expected), (NUMBA, found)):
-            module.project_contacts(p, *some, np.full(some[0].shape[1], 0.1), 1.0, np.zeros(some[0].shape[1]))
+            wanted = np.full(some[0].shape[1], 0.1)
+            module.project_contacts(p, *some, wanted, wanted, np.ones(1), 1, np.zeros(len(wanted)), *NO_PLANES)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
         assert not np.array_equal(found, contact.p)
     np.testing.assert_array_equal(

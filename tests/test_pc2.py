@@ -22,7 +22,8 @@ def test_the_bytes_are_those_of_the_format(tmp_path):
     assert pc2.write(str(path), 3, shapes, start=5.0) == 2
     raw = path.read_bytes()
     assert raw[:32] == b"POINTCACHE2\0" + struct.pack("<iiffi", 1, 3, 5.0, 1.0, 2)
-    assert raw[32:] == shapes.astype("<f4").tobytes()
+    assert raw[32:] == shapes.astype("<f4").tobytes() + pc2.OURS
+    assert pc2.is_ours(str(path))
 
 
 def test_what_was_written_is_read(tmp_path):
@@ -52,7 +53,7 @@ def test_a_file_that_ends_too_early_is_never_read(tmp_path):
     path = tmp_path / "cut.pc2"
     pc2.write(str(path), 4, samples(3, 4))
     whole = path.read_bytes()
-    for length in range(len(whole)):
+    for length in range(len(whole) - len(pc2.OURS)):
         path.write_bytes(whole[:length])
         with pytest.raises(ValueError, match="PC2 file"):
             pc2.read(str(path))

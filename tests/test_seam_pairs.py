@@ -33,6 +33,18 @@ def test_a_finer_row_leaves_vertices_out():
     np.testing.assert_array_equal(pairs[:, 1], [0, 1, 2, 3, 5])
 
 
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_row_at_one_point(closed, precision):
+    """Of no length: each vertex gets a seam, and none a place that is no number, also in the 32 bits of Blender."""
+    one, other = np.ones((5, 3), precision), line(np.linspace(0.0, 1.0, 6), 1.0).astype(precision)
+    pairs = pair_up(one, other, closed)
+    assert sorted(set(pairs[:, 0])) == [0, 1, 2, 3, 4]
+    assert len(set(pairs[:, 1])) == 5
+    for places, count in zip(face_each_other(one, other, pairs, closed), (5, 6)):
+        assert np.abs(places - np.arange(count)).max() <= 0.5
+
+
 @pytest.mark.parametrize("count", [12, 17])
 @pytest.mark.parametrize("shift", [0, 5])
 def test_loops_begin_where_they_are_near(count, shift):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.batches import find
+from helpers.crossings import count_between
 from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.constraints import WeldConstraints
@@ -144,6 +145,49 @@ def test_four_panels_meet_in_one_point():
     simulation = Simulation([body], gravity=NOWHERE)
     stepped(simulation, body, 20)
     assert gaps(simulation, body, pairs).max() == 0.0
+
+
+def flaps(gap: float, closing_time: float, **options) -> Body:
+    """Two panels side by side in one plane, with a gap [m] that seams close."""
+    panel, quads = grid(3, 3, 0.3, 0.3)
+    vertices = np.concatenate([panel + np.array([side * (0.15 + 0.5 * gap), 0.0, 0.0]) for side in (-1.0, 1.0)])
+    faces = [*quads, *([corner + 16 for corner in quad] for quad in quads)]
+    one = np.arange(3, 16, 4)
+    material = dataclasses.replace(COTTON, sewing=True, closing_time=closing_time)
+    return Body(vertices, faces, material, edges=np.column_stack([one, one + 13]), **options)
+
+
+@pytest.mark.parametrize("closing_time", [1.0, 0.03])
+def test_pairs_become_one_only_where_nothing_is_between(closing_time):
+    """A blade stands between two panels whose borders are within the gap that welds. Once it is gone, they are one.
+
+    Half of that gap is the way of each of them at the end of a frame, which no substep guards.
+    """
+    body = flaps(0.02, closing_time)
+    strip = np.array([[0.001, y, z] for y in (-0.2, 0.0, 0.2) for z in (-0.1, 0.1)])
+    blade = Collider(strip, [[0, 1, 3, 2], [2, 3, 5, 4]])
+    simulation, pairs = Simulation([body], [blade], gravity=NOWHERE), body.seams
+    assert gaps(simulation, body, pairs).max() == pytest.approx(0.02)
+    for _ in range(3):
+        simulation.step(1 / 24)
+        assert gaps(simulation, body, pairs).min() > 0.0
+        assert not count_between(simulation.positions(body), body.mesh.triangles, strip, blade.mesh.triangles)
+    for height in (0.3, 0.6):
+        simulation.move_collider(blade, strip + np.array([0.0, 0.0, height]))
+        simulation.step(1 / 24)
+    simulation.step(1 / 24)
+    assert gaps(simulation, body, pairs).max() == 0.0
+
+
+def test_what_is_open_after_the_closing_time_becomes_one_from_farther_off():
+    """The panels are pinned 0.4 edges apart but for their borders, which seams cannot stretch that far."""
+    body = flaps(0.04, 0.2, pins=np.setdiff1d(np.arange(32), [*range(3, 16, 4), *range(16, 32, 4)]))
+    simulation, open_pairs = Simulation([body], gravity=NOWHERE), []
+    for _ in range(6):
+        simulation.step(1 / 24)
+        open_pairs.append(int((gaps(simulation, body, body.seams) > 0.0).sum()))
+    assert open_pairs[2] == 4
+    assert open_pairs[-1] == 0
 
 
 @pytest.mark.newest

@@ -2,8 +2,8 @@
 
     python tools/build.py [--output-dir DIR] [--platforms [NAME ...]]      default: dist, no platforms
 
-The zip pbd_cloth-VERSION.zip runs everywhere, with NumPy. Another one per platform bundles Numba; its wheels, pinned in
-pyproject.toml, are downloaded once, by pip into build/wheels.
+The zip pbd_cloth-VERSION.zip runs everywhere, with NumPy. Another one per platform bundles Numba for the Pythons in
+`PYTHONS`; its wheels, pinned in pyproject.toml, are downloaded once, by pip into build/wheels.
 
 The tool is a file inside the bpy wheel: that of the running Python, if it has bpy, or else of the newest Blender's
 environment, which is created if needed. The last lines printed are the paths of the zips, the one for all platforms
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import tomllib
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 
 from environments import BLENDERS, ROOT, EnvironmentProblem, newest, pins, run, say
@@ -34,6 +35,13 @@ PLATFORMS = {
     "macos-arm64": ("macosx_12_0_arm64",),
 }
 """Platforms that Numba is bundled for, by Blender's names, and the wheels' tags of each."""
+
+PYTHONS = tuple(dict.fromkeys([*(blender.python for blender in reversed(BLENDERS)), "3.14"]))
+"""Pythons that Numba is bundled for: those of Blender itself, and the one that distributions build Blender with, as
+Debian does. In another one Blender leaves Numba's wheels out, and NumPy computes."""
+
+COMPILED_FOR_ONE_PYTHON = re.compile(r"\.(cpython-\d+|abi3)[^/]*\.so$|\.pyd$")
+"""Names of extension modules, in wheels for Linux, macOS and Windows."""
 
 PERMISSION = "Save bakes and presets on request, and compiled kernels"
 """What a zip with Numba writes to disk, in the words of the manifest."""
@@ -53,11 +61,11 @@ def blender_tool(python: Path) -> Path:
     return next(package.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"))
 
 
-def check(archive: Path, wheels: list[Path]) -> None:
+def check(archive: Path, wheels: Collection[str]) -> None:
     """Refuse a zip that contains other files than `SHIPPED`, or lacks one."""
     with zipfile.ZipFile(archive) as zipped:
         names = {name for name in zipped.namelist() if not name.endswith("/")}
-    bundled = {f"wheels/{wheel.name}" for wheel in wheels}
+    bundled = {f"wheels/{name}" for name in wheels}
     wrong = ({name.split("/")[0] for name in names - bundled} ^ SHIPPED) | (bundled - names)
     if wrong:
         raise EnvironmentProblem(
@@ -68,7 +76,7 @@ def check(archive: Path, wheels: list[Path]) -> None:
     say(f"{archive.name}: {len(names)} files, {f'{size:.0f} KiB' if size < 1024 else f'{size / 1024:.0f} MiB'}")
 
 
-def build(python: Path, source: Path, archive: Path, wheels: list[Path]) -> None:
+def build(python: Path, source: Path, archive: Path, wheels: Collection[str]) -> None:
     """Validate the extension in a folder, build its zip, and check that."""
     tool = blender_tool(python)
     archive.unlink(missing_ok=True)
@@ -83,16 +91,49 @@ def build(python: Path, source: Path, archive: Path, wheels: list[Path]) -> None
     check(archive, wheels)
 
 
-def find_wheels(folder: Path, pin: str, version: str, platform: str) -> list[Path]:
-    """The wheels of a pinned requirement in a folder, for a Python ("3.11") and a platform."""
+def fetch_wheel(python: Path, pin: str, version: str, platform: str) -> Path:
+    """The wheel of a pinned requirement for a Python ("3.11") and a platform, downloaded if it is missing.
+
+    Raises:
+        WheelsMissing: Pip could not download it.
+    """
+    folder = BUILD / "wheels"
     name, _, release = pin.partition("==")
     tag = f"cp{version.replace('.', '')}"
-    found = folder.glob(f"{name}-{release}-{tag}-{tag}-*.whl")
-    return [wheel for wheel in found if any(tags in wheel.name for tags in PLATFORMS[platform])]
+
+    def find() -> Path | None:
+        found = folder.glob(f"{name}-{release}-{tag}-{tag}-*.whl")
+        return next((wheel for wheel in found if any(tags in wheel.name for tags in PLATFORMS[platform])), None)
+
+    if wheel := find():
+        return wheel
+    say(f"Downloading {pin} for {platform}, Python {version}")
+    done = run(
+        python, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check",
+        "--progress-bar", "off", "--no-deps", "--only-binary=:all:", f"--python-version={version}",
+        *(f"--platform={tag}" for tag in PLATFORMS[platform]), "--dest", folder, pin,
+    )  # fmt: skip
+    if done.returncode == 0 and (wheel := find()):
+        return wheel
+    reason = next((line for line in reversed(done.stdout.splitlines()) if line.strip()), "no answer")
+    raise WheelsMissing(f"No zip for {platform}: pip could not download {pin} for Python {version} ({reason}).")
 
 
-def fetch_wheels(python: Path, platform: str) -> list[Path]:
-    """Numba's wheels for a platform, for each Python of the supported Blenders; missing ones are downloaded.
+def bundled_name(wheel: Path) -> str:
+    """The name under which a wheel is bundled: as one for every Python 3 if nothing in it was compiled for its own.
+
+    So is llvmlite, which calls LLVM, 40 to 60 MB, through ctypes: its wheels of all Pythons hold the same. The file
+    itself stays as it was published; Blender and pip go by its name.
+    """
+    with zipfile.ZipFile(wheel) as zipped:
+        if any(COMPILED_FOR_ONE_PYTHON.search(name) for name in zipped.namelist()):
+            return wheel.name
+    name, release, _, _, tags = wheel.name.split("-")
+    return f"{name}-{release}-py3-none-{tags}"
+
+
+def fetch_wheels(python: Path, platform: str) -> dict[str, Path]:
+    """Numba's wheels for a platform, for each of `PYTHONS` or for all, by the names that they are bundled under.
 
     NumPy is not among them: Blender has its own, and an extension must not bundle another.
 
@@ -101,30 +142,22 @@ def fetch_wheels(python: Path, platform: str) -> list[Path]:
     """
     folder = BUILD / "wheels"
     folder.mkdir(parents=True, exist_ok=True)
-    wheels = []
+    wheels = {}
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # Tests build in two processes at once.
-        for version in dict.fromkeys(blender.python for blender in BLENDERS):
-            missing = [pin for pin in pins("numba") if not find_wheels(folder, pin, version, platform)]
-            if missing:
-                say(f"Downloading {', '.join(missing)} for {platform}, Python {version}")
-                tags = (f"--platform={tag}" for tag in PLATFORMS[platform])
-                done = run(
-                    python, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check",
-                    "--progress-bar", "off", "--no-deps", "--only-binary=:all:", f"--python-version={version}",
-                    *tags, "--dest", folder, *missing,
-                )  # fmt: skip
-                if done.returncode:
-                    reason = next((line for line in reversed(done.stdout.splitlines()) if line.strip()), "no answer")
-                    raise WheelsMissing(f"No zip for {platform}: pip could not download {missing[0]} ({reason}).")
-            for pin in pins("numba"):
-                wheels += find_wheels(folder, pin, version, platform)
+        for pin in pins("numba"):
+            for version in PYTHONS:
+                wheel = fetch_wheel(python, pin, version, platform)
+                name = bundled_name(wheel)
+                wheels[name] = wheel
+                if name != wheel.name:
+                    break
     return wheels
 
 
-def platform_manifest(text: str, platform: str, wheels: list[Path]) -> str:
-    """The text of the extension's manifest for the zip with these wheels."""
-    listed = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels)
+def platform_manifest(text: str, platform: str, wheels: Collection[str]) -> str:
+    """The text of the extension's manifest for the zip with wheels of these names."""
+    listed = "".join(f'  "./wheels/{name}",\n' for name in wheels)
     added = f'platforms = ["{platform}"]\nwheels = [\n{listed}]\n\n[permissions]\n'
     text, count = re.subn(r"^\[permissions\]\n", lambda _: added, text, flags=re.MULTILINE)
     text, said = re.subn(r'^files = ".*"$', f'files = "{PERMISSION}"', text, flags=re.MULTILINE)
@@ -145,8 +178,8 @@ def build_for(platform: str, python: Path, archive: Path) -> None:
             else:
                 shutil.copy(shipped, source)
         (source / "wheels").mkdir()
-        for wheel in wheels:
-            os.link(wheel, source / "wheels" / wheel.name)
+        for name, wheel in wheels.items():
+            os.link(wheel, source / "wheels" / name)
         manifest = source / "blender_manifest.toml"
         text = platform_manifest(manifest.read_text(encoding="utf-8"), platform, wheels)
         manifest.write_text(text, encoding="utf-8")

@@ -55,6 +55,7 @@ BLENDERS = (
     Blender("4.5", "4.5 LTS", python="3.11", bpy="4.5.15", numpy="1.26.4"),
     Blender("5.0", "5.0", python="3.11", bpy="5.0.1", numpy="1.26.4"),
     Blender("5.2", "5.2 LTS", python="3.13", bpy="5.2.3", numpy="2.3.4"),
+    Blender("5.3", "5.3", python="3.13", bpy="5.3.0", numpy="2.3.4"),
 )
 
 # System libraries that the bpy wheels need, and their packages on Debian and Ubuntu.

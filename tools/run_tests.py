@@ -1,4 +1,4 @@
-"""Run the tests in the supported Blenders whose Python is on this machine; one table at the end.
+"""Run the tests in the supported Blenders whose Python is on this machine; progress meanwhile, one table at the end.
 
     python tools/run_tests.py [--part first] [--blender 4.5 ...] [--jobs 2] [-- PYTEST ARGUMENTS]
 
@@ -34,6 +34,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from environments import ROOT, Blender, EnvironmentProblem, PythonMissing, prepare_blender, say, select
+from progress import VARIABLE, Progress
 
 STALL_LIMIT = 30 * 60
 """Longest time without a finished test [s]. The slowest test takes two minutes on an idle computer, so it passes on one
@@ -42,6 +43,15 @@ that is fifteen times as slow or busy; a suite as a whole has no limit."""
 EXIT_LIMIT = 15
 """Longest time from the last test to the end of the process [s]. A handler that is still registered when
 the interpreter exits makes the bpy module print forever."""
+
+STEPS = 10
+"""Equal parts of a suite's tests; when one is done, a line says so."""
+
+SILENCE = 30.0
+"""Longest time without a line about a running suite [s]."""
+
+HASTE = 5.0
+"""Shortest time between two lines about it [s]."""
 
 OUTPUT_LIMIT = 100_000
 """Maximum number of characters of one suite's output that are kept."""
@@ -74,6 +84,8 @@ class Suite:
     arguments: list[str]
     kernels: str = ""
     """Kernels for tests that do not choose them, if not the default ones."""
+    expected: float = 1.0
+    """Its share of the whole, for the progress: CPU time where all its tests run [s], as measured."""
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -81,6 +93,57 @@ class Suite:
     problem: str = ""
     """A problem other than failed tests."""
     output: str = ""
+    progress: Progress = dataclasses.field(default_factory=Progress)
+    finished: bool = False
+
+    @property
+    def title(self) -> str:
+        """What its lines begin with."""
+        return f"Blender {self.blender.label}, {self.name}"
+
+
+class Board:
+    """Says in a line how far a suite is and how far all are: at each tenth of its tests, and when nothing else happens.
+
+    Args:
+        suites: All that will run.
+        live: Whether the output of the only suite is printed as it comes, which tells enough.
+    """
+
+    def __init__(self, suites: Sequence[Suite], live: bool = False) -> None:
+        self.suites, self.live = suites, live
+        self.began = time.monotonic()
+        self.told: dict[int, tuple[int, float]] = {}
+        """The step of a suite's last line and when it was said [s], by the suite's id."""
+
+    def look(self, suite: Suite) -> None:
+        """Say how far a suite is if it is time to."""
+        now = time.monotonic()
+        step = int(STEPS * suite.progress.part)
+        before, when = self.told.setdefault(id(suite), (0, now))
+        due = SILENCE if step == before else HASTE
+        if self.live or (now - when < due and not suite.finished):
+            return
+        self.told[id(suite)] = step, now
+        say(self.line(suite, now))
+
+    def line(self, suite: Suite, now: float) -> str:
+        """One line about a suite and the whole."""
+        progress = suite.progress
+        if progress.total:
+            here = f"{progress.done} of {progress.total} ({percent(progress.part)}), {progress.failed} failed"
+        else:
+            here = "no tests" if suite.finished else "collecting tests"
+        if suite.finished:
+            here += f", took {suite.seconds:.0f} s"
+        done = sum(other.expected * (1.0 if other.finished else other.progress.part) for other in self.suites)
+        part = done / sum(other.expected for other in self.suites)
+        return f"{suite.title}: {here}; all: {percent(part)}, {now - self.began:.0f} s"
+
+
+def percent(part: float) -> str:
+    """A part from 0 to 1 in words; it is 100 % only when nothing is left."""
+    return f"{int(100 * part + 1e-9)} %"
 
 
 def split_arguments(arguments: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -114,36 +177,42 @@ def plan(environments: list[tuple[Blender, Path]], part: str, arguments: list[st
     telling = [] if marked else ["-m", "not slow and not newest"]
     shared = len(environments) > 1 and not arguments  # each backend has its Blender
     numba, numpy = ([f"--kernels={name}"] if shared else [] for name in ("numba", "numpy"))
-    of_newest = {"first": quick, "rest": [] if marked else ["-m", "slow"], "all": []}[part]
+    slow = [] if marked else ["-m", "slow"]
+    of_newest, times = {
+        "first": (quick, (300, 200, 60)),
+        "rest": (slow, (200, 60, 10)),
+        "all": ([], (500, 260, 70)),
+    }[part]
     suites = []
     for blender, python in environments:
-        chosen: list[tuple[str, list[str]]] = []
+        chosen: list[tuple[str, list[str], float]] = []
         if (physics, in_blender) != (["tests"], ["tests/blender"]):
-            chosen += [("physics", [*without, *physics])] if physics else []
-            chosen += [("blender", [*within, *in_blender])] if in_blender else []
+            chosen += [("physics", [*without, *physics], 1)] if physics else []
+            chosen += [("blender", [*within, *in_blender], 1)] if in_blender else []
         elif blender is environments[-1][0]:
             chosen += [
-                ("physics", [*without, *numba, *of_newest, "tests"]),
-                ("blender", [*within, *of_newest, *ignored(long), "tests/blender"]),
-                ("samples", [*within, *of_newest, *long]),
+                ("physics", [*without, *numba, *of_newest, "tests"], times[0]),
+                ("blender", [*within, *of_newest, *ignored(long), "tests/blender"], times[1]),
+                ("samples", [*within, *of_newest, *long], times[2]),
             ]
         elif blender is environments[0][0]:
             if part != "rest":
-                chosen.append(("physics", [*without, *numpy, *telling, *numeric]))
-                chosen.append(("blender", [*within, *quick, *common]))
+                chosen.append(("physics", [*without, *numpy, *telling, *numeric], 20))
+                chosen.append(("blender", [*within, *quick, *common], 40))
             if part != "first":
-                chosen.append(("physics, rest", [*without, *numpy, *telling, *ignored(numeric), "tests"]))
-                chosen.append(("blender, rest", [*within, *telling, *ignored(common + alone + long), "tests/blender"]))
-                chosen.append(("samples", [*within, *telling, *(path for path in long if path not in alone)]))
-                chosen += [(name, [*within, *quick, path]) for name, path in zip(ALONE, alone)]
+                chosen.append(("physics, rest", [*without, *numpy, *telling, *ignored(numeric), "tests"], 100))
+                rest = [*within, *telling, *ignored(common + alone + long), "tests/blender"]
+                chosen.append(("blender, rest", rest, 100))
+                chosen.append(("samples", [*within, *telling, *(path for path in long if path not in alone)], 30))
+                chosen += [(name, [*within, *quick, path], 10) for name, path in zip(ALONE, alone)]
                 # They are slow only because Numba compiles, which differs between Pythons.
-                chosen.append(("backends", [*within, *([] if marked else ["-m", "slow"]), *paths_of(["backends"])]))
+                chosen.append(("backends", [*within, *slow, *paths_of(["backends"])], 40))
         elif part != "first":
-            chosen.append(("blender", [*within, *quick, *common]))
+            chosen.append(("blender", [*within, *quick, *common], 40))
         newest = blender is environments[-1][0]
         suites += [
-            Suite(blender, name, python, selection, "numba" if newest or name == "samples" else "")
-            for name, selection in chosen
+            Suite(blender, name, python, selection, "numba" if newest or name == "samples" else "", expected)
+            for name, selection, expected in chosen
         ]
     # The longest start first, or the other core would wait for them at the end. The newest Blender's physics tests
     # compile Numba's kernels for its other suites, so these come after the oldest's.
@@ -188,31 +257,34 @@ def until_ready(order: list[Blender]) -> dict[Blender, Path | EnvironmentProblem
     return found
 
 
-def execute(suite: Suite, live: bool) -> Suite:
+def execute(suite: Suite, board: Board) -> Suite:
     """Run one suite and fill in its result.
 
     Args:
         suite: What to run; changed in place.
-        live: Print the output as it comes instead of keeping it.
+        board: Told how far it is.
     """
-    say(f"Running Blender {suite.blender.label}, {suite.name}")
+    say(f"Running {suite.title}")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pbd_tests_") as scratch:
         results = Path(scratch) / "results.xml"
         log = Path(scratch) / "log.txt"
+        progress = Path(scratch) / "progress.txt"
         resources = Path(scratch) / "blender"
         resources.mkdir()
         # An empty profile: tests must neither depend on nor change the user's preferences.
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(resources), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment[VARIABLE] = str(progress)
         if suite.kernels:
             environment.setdefault("PBD_KERNELS", suite.kernels)
         command = [suite.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
+        command += ["-p", "tools.progress"]
         with log.open("wb") as sink:
             process = subprocess.Popen(
                 [*command, *suite.arguments], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
                 stdout=sink, stderr=subprocess.STDOUT,
             )  # fmt: skip
-            suite.problem = wait(process, results, log, live)
+            suite.problem = wait(process, suite, board, results, log, progress)
         with log.open("rb") as source:
             suite.output = source.read(OUTPUT_LIMIT).decode(errors="replace")
         if results.exists():
@@ -228,21 +300,25 @@ def execute(suite: Suite, live: bool) -> Suite:
     if suite.problem and not suite.failed:
         suite.failed = 1  # So that the total of a broken run is not "0 failed".
     suite.seconds = time.monotonic() - started
+    suite.finished = True
+    board.look(suite)
     return suite
 
 
-def wait(process: subprocess.Popen[bytes], results: Path, log: Path, live: bool) -> str:
-    """Wait for the process, and print its output if `live`; kill it when it hangs, and say so."""
+def wait(process: subprocess.Popen[bytes], suite: Suite, board: Board, results: Path, log: Path, progress: Path) -> str:
+    """Wait for the process, and tell how far it is; kill it when it hangs, and say so."""
     finished, ended, moved = None, False, time.monotonic()
     with log.open("rb") as source:
         while not ended:
             ended = process.poll() is not None
             time.sleep(0.1)
             now = time.monotonic()
+            suite.progress = Progress.read(progress)
+            board.look(suite)
             said = source.read()  # Pytest prints something after each test.
             if said:
                 moved = now
-                if live:
+                if board.live:
                     sys.stdout.write(said.decode(errors="replace"))
                     sys.stdout.flush()
             if ended:
@@ -276,7 +352,7 @@ def count(suite: Suite, results: Path) -> None:
 def report(suite: Suite, live: bool) -> None:
     """Print the output of a finished suite, under a heading, unless it was printed live."""
     if not live:
-        say(f"\n======== Blender {suite.blender.label}, {suite.name} ({suite.seconds:.0f} s)")
+        say(f"\n======== {suite.title} ({suite.seconds:.0f} s)")
         say(suite.output.strip())
     if suite.problem:
         say(f"PROBLEM: {suite.problem}")
@@ -284,10 +360,14 @@ def report(suite: Suite, live: bool) -> None:
 
 def table(suites: list[Suite], absent: dict[Blender, str]) -> None:
     """Print one line per suite, and one per Blender that could not run."""
-    say(f"\n{'Blender':<9}{'Python':<8}{'NumPy':<8}{'tests':<13}{'passed':>7}{'failed':>8}{'skipped':>9}{'time':>8}")
+    say(
+        f"\n{'Blender':<9}{'Python':<8}{'NumPy':<8}{'tests':<13}{'passed':>7}{'failed':>8}{'skipped':>9}"
+        f"{'time':>8}{'CPU':>8}"
+    )
     for suite in suites:
         blender = suite.blender
-        figures = f"{suite.passed:>7}{suite.failed:>8}{suite.skipped:>9}{suite.seconds:>6.0f} s"
+        figures = f"{suite.passed:>7}{suite.failed:>8}{suite.skipped:>9}"
+        figures += f"{suite.seconds:>6.0f} s{suite.progress.cpu:>6.0f} s"
         where = f"{blender.label:<9}{blender.python:<8}{blender.numpy:<8}"
         say(f"{where}{suite.name:<13}{figures}  {suite.problem}".rstrip())
     for blender in absent:
@@ -308,11 +388,12 @@ def main() -> int:
 
     environments, absent, needed = prepare(options.blender, options.part)
     suites = plan(environments, options.part, extra)
-    live = len(suites) == 1
+    board = Board(suites, live=len(suites) == 1)
     with ThreadPoolExecutor(max_workers=max(options.jobs, 1)) as pool:
-        for suite in pool.map(lambda suite: execute(suite, live), suites):
-            report(suite, live)
+        for suite in pool.map(lambda suite: execute(suite, board), suites):
+            report(suite, board.live)
     table(suites, absent)
+    say(f"All suites took {time.monotonic() - board.began:.0f} s.")
 
     passed, failed = sum(suite.passed for suite in suites), sum(suite.failed for suite in suites)
     good = not failed
@@ -325,7 +406,7 @@ def main() -> int:
     elif not extra:
         for suite in suites:
             if suite.passed + suite.failed == 0:
-                say(f"Blender {suite.blender.label}, {suite.name}: no test ran.")
+                say(f"{suite.title}: no test ran.")
                 good = False
     if absent and needed:
         say("Not every Blender that should run here could.")

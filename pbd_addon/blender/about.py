@@ -64,7 +64,8 @@ def report(scene: Scene) -> str:
         lines.append(
             f"Frame {running.last_frame}: {1000.0 * said.seconds:.0f} ms, {said.substeps} substeps ({said.reason}), "
             f"strain {said.strain_mean:.2%} mean, {said.strain_max:.2%} at most, "
-            f"{said.contacts} + {said.self_contacts} contacts, {said.crossings} crossings"
+            f"{said.contacts} + {said.self_contacts} contacts, {said.crossings} crossings, {said.inside} inside, "
+            f"{said.pierced} pierced, {sum(said.retries)} substeps again"
         )
         lines.append(", ".join(f"{name} {1000.0 * seconds:.1f} ms" for name, seconds in said.times.items()))
     return "\n".join(lines)

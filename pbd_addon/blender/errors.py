@@ -16,6 +16,10 @@ class Interruption(PBDError):
     """A frame was being stepped in slices when something changed what it was made from: as if stopped by Esc."""
 
 
+class Stopped(PBDError):
+    """Somebody pressed Ctrl+C where no window has an Esc."""
+
+
 class DamagedFrame(PBDError):
     """A cached frame on disk is not what was written.
 

@@ -13,7 +13,7 @@ from .kinds import Depsgraph, Scene
 from .scene.arrays import values
 from .scene.scene_objects import is_body
 from .settings import properties
-from .timeline import session
+from .timeline import backends, session
 
 Handler = tuple[list, Callable]
 """A list of Blender's handlers, and a function for it."""
@@ -159,6 +159,7 @@ def arm_if_needed() -> None:
     """Arm if a scene of this file has a cloth or balloon that is not baked, else disarm."""
     if is_needed():
         arm()
+        backends.prepare()
         return
     disarm()
     if any(map(is_body, bpy.data.objects)):

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Call
 from ..settings import Material, SolverSettings
-from .base import Constraints, compliances, relaxation
+from .base import Constraints, compliances, make, relaxation
 
 
 class AttachmentConstraints(Constraints):
@@ -48,8 +49,18 @@ class AttachmentConstraints(Constraints):
         self.alpha = self.compliance / h**2
         self.targets = self.path[0] + fraction * (self.path[1] - self.path[0])
 
+    def begin_calls(self) -> list[Call]:
+        return [
+            Call("clear", 0, (self.multipliers.reshape(-1),)),
+            Call("aim", 1, (self.path[0], self.path[1], self.targets)),
+        ]
+
+    def calls(self, last: bool, fresh: bool) -> list[Call]:
+        found = self.particles, self.targets, self.weights, self.alpha, self.k, self.multipliers
+        return [Call("project_attachment", 1, found)]
+
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        kernels.project_attachment(p, self.particles, self.targets, self.weights, self.alpha, self.k, self.multipliers)
+        make(kernels, self.calls(True, True), p, x)
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return np.linalg.norm(x[self.particles] - self.targets.T, axis=1)

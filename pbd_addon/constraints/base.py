@@ -13,10 +13,13 @@ import numpy as np
 from ..coloring import color
 from ..distinct import distinct
 from ..kernels import Kernels, numpy as numpy_kernels
+from ..kernels.protocol.frames import Call
 from ..settings import Material, SolverSettings
 
 NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
+
+NOTHING = np.zeros(0)
 
 WIDE = 0.3
 """A color is wide if its rows use at least this fraction of all particles that rows of its kind use."""
@@ -112,6 +115,12 @@ def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return np.stack([*layouts, order]).astype(np.int64, copy=False)
 
 
+def make(kernels: Kernels, calls: Sequence[Call], p: np.ndarray, x: np.ndarray) -> None:
+    """Make calls of kernels for positions p, packed or (3, n), and x before the substep, (3, n)."""
+    for name, given, arguments in calls:
+        getattr(kernels, name)(*(p, x)[:given], *arguments)
+
+
 def once_if_equal(values: np.ndarray) -> np.ndarray:
     """Values (m,), read-only and in the memory of one if they are equal, as those of one body often are."""
     return np.broadcast_to(values[:1].copy(), len(values)) if len(values) and (values == values[0]).all() else values
@@ -182,6 +191,20 @@ class Constraints:
             fraction: Fraction of the frame at which the substep ends, in (0, 1].
         """
         raise NotImplementedError
+
+    def begin_calls(self) -> list[Call]:
+        """What `begin_substep` does again in each substep of the same length, see `kernels.protocol.frames`."""
+        return []
+
+    def calls(self, last: bool, fresh: bool) -> list[Call] | None:
+        """What `project` calls, for kernels' compiled frames; None for kinds that do anything else.
+
+        The same objects in each substep of the same length, for these:
+
+        last: Whether the substep ends the frame.
+        fresh: Whether this kind is projected for the first time in the substep.
+        """
+        return None
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Move the predicted positions p towards C = 0; x (3, n) are those before the substep.

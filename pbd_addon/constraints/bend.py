@@ -8,15 +8,18 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
+from ..kernels.protocol.frames import Call
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import (
     NO_STIFFNESS,
+    NOTHING,
     SAMPLE,
     Constraints,
     Residual,
     compliances,
     laid_out,
+    make,
     once_if_equal,
     percentile,
     relaxation,
@@ -156,11 +159,18 @@ class DihedralConstraints(_HingeConstraints):
         """Use these rest angles of all `Folds` from now on, (h,) [rad]."""
         self.rest_angles, self.yielded = angles[self.numbers], True
 
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        kernels.project_dihedral(
-            p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.weights, self.rest_angles,
-            self.alpha, self.gamma, self.k, self.multipliers,
+    def begin_calls(self) -> list[Call]:
+        return [Call("clear", 0, (self.multipliers,))]
+
+    def calls(self, last: bool, fresh: bool) -> list[Call]:
+        found = (
+            *self.rows[:2], self.rows.layouts, self.weights, self.rest_angles, self.alpha, self.gamma, self.k,
+            self.multipliers,
         )  # fmt: skip
+        return [Call("project_dihedral", 2, found)]
+
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        make(kernels, self.calls(True, True), p, x)
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
@@ -215,6 +225,7 @@ class IsometricConstraints(_HingeConstraints):
         self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
         self.rows = self.rows._replace(order=self.rows.order[:0].copy())  # nothing else asks for it
         self.multipliers = np.zeros((3, self.stencils.shape[1]))
+        self._no_multipliers = self.multipliers[:, :0]
         self.fresh = self.kept = True
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
@@ -243,12 +254,16 @@ class IsometricConstraints(_HingeConstraints):
         """Compliances of some rows for substeps of h, which few ask for, (k,)."""
         return np.asarray(self.compliance[some] / self.h**2)
 
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        multipliers = self.multipliers if self.kept else self.multipliers[:, :0]
-        kernels.project_isometric(
-            p, x, self.rows.indices, self.rows.starts, self.rows.layouts, self.stencils, self.leverage,
-            np.zeros(0) if self.fresh else self._alpha(slice(None)), self.scale, self.gamma, multipliers, self.fresh,
+    def calls(self, last: bool, fresh: bool) -> list[Call]:
+        found = (
+            *self.rows[:2], self.rows.layouts, self.stencils, self.leverage,
+            NOTHING if fresh else self._alpha(slice(None)), self.scale, self.gamma,
+            self.multipliers if last or not self.once else self._no_multipliers, fresh,
         )  # fmt: skip
+        return [Call("project_isometric", 2, found)]
+
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        make(kernels, self.calls(self.kept, self.fresh), p, x)
         self.fresh = False
 
     def residual(self, p: np.ndarray) -> Residual:

@@ -97,6 +97,8 @@ class CustomConstraints(Constraints):
         found = self.function(q, rows)
         if not (isinstance(found, tuple) and len(found) == 2):
             raise ValueError(f"function of {self.name} must return values and gradients, not {type(found).__name__}")
+        for part in found:
+            arguments.unmasked(f"what the function of {self.name} returns", part)
         values, gradients = (np.asarray(part) for part in found)
         for what, part, shape in (("values", values, rows.shape), ("gradients", gradients, q.shape)):
             if part.shape != shape or part.dtype.kind not in "fiu":
@@ -124,6 +126,7 @@ def checked_rows(vertices: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
         ids = np.asarray(vertices)
     except ValueError:
         raise ValueError("vertices must have equally many in each row") from None
+    arguments.unmasked("vertices", vertices)
     if ids.ndim != 2 or not ids.shape[1] or (ids.size and ids.dtype.kind not in "iu"):
         raise ValueError(f"vertices must be whole numbers of shape (m, k), not {ids.dtype} of shape {ids.shape}")
     return ids.astype(np.int64)
@@ -163,8 +166,7 @@ def checked_number(name: str, number: float | Sequence[float] | np.ndarray, m: i
         raise ValueError(f"{name} must be a number or {m} of them, not of shape {found.shape}")
     wrong = found[~(np.isfinite(found) & (found >= 0.0) & (found <= most))]
     if len(wrong):
-        most_text = f"{most:g}" if np.isfinite(most) else "any finite number"
-        raise ValueError(f"{name} must be from 0 to {most_text}, not {wrong[0]:g}")
+        raise ValueError(f"{name} must be from 0 to {most:.3g}, not {wrong[0]:g}")
     return np.broadcast_to(found, (m,)).copy()
 
 

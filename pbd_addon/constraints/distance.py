@@ -8,15 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Call
 from ..maps import of_rows
 from ..settings import Material, SolverSettings
 from .base import (
     NO_STIFFNESS,
+    NOTHING,
     SAMPLE,
     Constraints,
     Residual,
     compliances,
     laid_out,
+    make,
     once_if_equal,
     percentile,
     relaxation,
@@ -55,6 +58,12 @@ of the last ten of 50 frames is 5.4 %; with 8 edges and 4 sweeps 3.5, 16 and 4 3
 
 Sweep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """The arguments of `project_distance` from `indices` to `gamma`, for some rows."""
+
+Some = tuple[np.ndarray, np.ndarray]
+"""Some rows, (k,) in `INDEX`, and their multipliers while they are swept, (k,)."""
+
+ALL = np.zeros(0, np.int32)
+"""All places in their order, see `put`."""
 
 
 class Chained(NamedTuple):
@@ -289,6 +298,7 @@ class DistanceConstraints(Constraints):
             self.shortest = float(self.rest_lengths.min(initial=np.inf))
             if is_new:
                 self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
+                self._pin_rows = self._some(self.near_pins)
                 self._lay_out_chains()
                 self._divide()
             else:
@@ -318,7 +328,7 @@ class DistanceConstraints(Constraints):
         self.swept = np.flatnonzero(~back) if back.any() else slice(None)
         families = [filter_chains(chained.family, back) for chained in self.chains if self.sizes is None]
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
-        self.sweep = self._part(self.swept)
+        self.sweep, self._swept_rows = self._part(self.swept), self._some(self.swept)
 
     def _scale_anew(self) -> None:
         """Use the present compliances and inverse masses in all that is laid out."""
@@ -373,24 +383,41 @@ class DistanceConstraints(Constraints):
         multipliers = np.zeros(len(row_of_step))
         return Chained(family, row_of_step, order.real, links, row_of_step[links], layout, values, multipliers)
 
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+    def _some(self, rows: slice | np.ndarray) -> Some:
+        """How these rows are read from all and written back; all are swept in place."""
+        if isinstance(rows, slice):
+            return ALL, self.multipliers
+        return rows.astype(self.kernels.INDEX), np.empty(len(rows))
+
+    def begin_calls(self) -> list[Call]:
+        return [] if self.once else [Call("clear", 0, (self.multipliers,))]
+
+    def calls(self, last: bool, fresh: bool) -> list[Call]:
+        kept = last or not self.once
         there = [(number, 1) for number in range(len(self.chains))]
         if self.swept is None and self.sizes is None:
             # At the turning point the last family is solved twice in a row.
             there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
-        self._go_along(kernels, p, x, self.chains, there, self.fresh)
         back = [(number, 1) for number in range(len(self.way_back))][::-1]
-        self._go_along(kernels, p, x, self.way_back, back, False)
-        self.fresh = False
+        found = [*self._along(self.chains, there, fresh), *self._along(self.way_back, back, False)]
         if self.swept is not None:
-            multipliers = self.multipliers[self.swept] if self.kept else self.multipliers[:0]
-            kernels.project_distance(p, x, *self.sweep, multipliers, self.sweeps)
-            if self.kept:
-                self.multipliers[self.swept] = multipliers
+            found += self._swept(self.sweep, self._swept_rows, self.sweeps, kept)
         if self.around_pins is not None:
-            multipliers = self.multipliers[self.near_pins]
-            kernels.project_distance(p, x, *self.around_pins, multipliers, SWEEPS)
-            self.multipliers[self.near_pins] = multipliers
+            found += self._swept(self.around_pins, self._pin_rows, SWEEPS, True)
+        return found
+
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        make(kernels, self.calls(self.kept, self.fresh), p, x)
+        self.fresh = False
+
+    def _swept(self, sweep: Sweep, some: Some, sweeps: int, kept: bool) -> list[Call]:
+        """Sweep over some rows."""
+        rows, own = some
+        calls = [Call("project_distance", 2, (*sweep, own if kept else NOTHING, sweeps))]
+        if kept and own is not self.multipliers:
+            read = Call("put", 0, (self.multipliers, rows, own, ALL))
+            calls = [read, *calls, Call("put", 0, (own, ALL, self.multipliers, rows))]
+        return calls
 
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
         """Project all rows once more, continuing their multipliers, with inverse masses times `share` (n,)."""
@@ -411,31 +438,20 @@ class DistanceConstraints(Constraints):
         )  # fmt: skip
         kernels.unpack(packed, p)
 
-    def _go_along(
-        self,
-        kernels: Kernels,
-        p: np.ndarray,
-        x: np.ndarray,
-        chains: list[Chained],
-        order: list[tuple[int, int]],
-        fresh: bool,
-    ) -> None:
+    def _along(self, chains: list[Chained], order: list[tuple[int, int]], fresh: bool) -> list[Call]:
         """Solve these families.
 
         order: their indices, and how often each is solved in a row.
         fresh: whether multipliers are 0 so far.
         """
-        if not fresh:
-            for chained in chains:
-                chained.multipliers[:] = self.multipliers.take(chained.row_of_step)
-        begun = set()
+        every, begun = self.multipliers, set()
+        calls = [] if fresh else [Call("put", 0, (every, one.row_of_step, one.multipliers, ALL)) for one in chains]
         for number, passes in order:
             one = chains[number]
             is_first = fresh and number not in begun
-            kernels.project_chains(p, x, *one.layout, *one.values, one.multipliers, passes, is_first)
+            calls.append(Call("project_chains", 2, (*one.layout, *one.values, one.multipliers, passes, is_first)))
             begun.add(number)
-        for chained in chains:
-            kernels.put(chained.multipliers, chained.links, self.multipliers, chained.rows)
+        return calls + [Call("put", 0, (one.multipliers, one.links, every, one.rows)) for one in chains]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         i, j = self.rows.indices
@@ -468,11 +484,13 @@ class DistanceConstraints(Constraints):
 
     def elastic_strain(self) -> np.ndarray:
         """Strain by the multipliers of the last substep, (m,); negative in compression."""
-        if not self.h:
-            return np.zeros_like(self.multipliers)
+        return self.strain_of_one() * self.multipliers if self.h else np.zeros_like(self.multipliers)
+
+    def strain_of_one(self) -> np.ndarray:
+        """Elastic strain of each row by a multiplier of 1 in a substep of h, (m,)."""
         if self._strain_of_one is None:
             self._strain_of_one = -self.alpha[0] / self.rest_lengths
-        return self._strain_of_one * self.multipliers
+        return self._strain_of_one
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:

@@ -13,9 +13,10 @@ import numpy as np
 
 from ..coloring import color
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Call
 from ..mesh import TriMesh
 from ..settings import Material, SolverSettings
-from .base import Constraints
+from .base import Constraints, make
 from .coarsening import find_levels
 from .surface_graph import distances_along
 from .tether import MARGIN, least_strain, worst_case_factors
@@ -66,7 +67,9 @@ class LevelConstraints(Constraints):
         self.lengths, self.softer = self.unmapped, np.ones(len(sizes))
         self._longer = self.grown = np.ones(len(sizes))
         self.pulls_free = False
-        self.multipliers = np.zeros(at)
+        self.multipliers, self.reach = np.zeros(at), np.zeros(at)
+        self._q, self._before = (np.zeros((3, len(self.particles))) for _ in range(2))
+        self._moved = [np.zeros((3, level.size)) for level in self.levels]
         self.strain = np.zeros(len(sizes))
         self.h = 0.0
 
@@ -101,6 +104,7 @@ class LevelConstraints(Constraints):
         self.active = bool(self.used.any())
         self.least_strain = least_strain(materials, settings, self.sizes * self.softer)
         self.weights = self._lumped(w)
+        self._calls = self._list_calls()
         self.h = 0.0
 
     def surround(self, w: np.ndarray, masses: np.ndarray, islands: np.ndarray, island_masses: np.ndarray) -> None:
@@ -127,19 +131,31 @@ class LevelConstraints(Constraints):
         self.multipliers[:] = 0.0
         self.h = h
         slack = MARGIN * np.maximum(self.strain, self.least_strain)
-        self.reach = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
+        self.reach[:] = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
+
+    def begin_calls(self) -> list[Call]:
+        found = self.least_strain, MARGIN, self.used, self.lengths, self.body, self.reach
+        return [Call("clear", 0, (self.multipliers,)), Call("extend", 1, found)]
+
+    def calls(self, last: bool, fresh: bool) -> list[Call] | None:
+        return None if self.pulls_free else self._calls
+
+    def _list_calls(self) -> list[Call]:
+        found = [Call("gather", 1, (self.particles, q)) for q in (self._q, self._before)]
+        for level, (rows, starts), weights, moved in zip(self.levels, self.rows, self.weights, self._moved):
+            edges = level.edges, starts, weights, self.reach[rows], self.multipliers[rows]
+            is_last = moved is self._moved[-1]  # its followers are in the scene
+            followers = level.followers, moved, level.parents, level.shares
+            found += [
+                Call("project_upper_bound", 0, (self._q, *edges)),
+                Call("subtract", 0, (self._q, self._before, moved)),
+                Call("prolongate", 1, followers) if is_last else Call("prolongate", 0, (self._q, *followers)),
+            ]
+        return [*found, Call("scatter", 1, (self.particles, self._q))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         start = p.copy() if self.pulls_free else p
-        q = p.take(self.particles, axis=1)
-        before = q.copy()
-        last = len(self.levels) - 1
-        for number, (level, (rows, starts), weights) in enumerate(zip(self.levels, self.rows, self.weights)):
-            kernels.project_upper_bound(q, level.edges, starts, weights, self.reach[rows], self.multipliers[rows])
-            moved = q[:, : level.size] - before[:, : level.size]
-            kernels.prolongate(q if number < last else p, level.followers, moved, level.parents, level.shares)
-        for axis in range(3):
-            p[axis][self.particles] = q[axis]
+        make(kernels, self._calls, p, x)
         if self.pulls_free:
             center, drift, turn = kernels.island_motion(x, p - start, *self._islands)
             kernels.add_rigid(p, x, self._islands[1], center, np.zeros_like(drift), -self._free * turn)

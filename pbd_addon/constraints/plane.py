@@ -12,7 +12,7 @@ from ..maps import TAKES_PART, of_rows
 from ..settings import Material, SolverSettings, calm_speed, distance_at
 from .base import Constraints
 from .rigid import RigidConstraints
-from .rigid_contacts import RIGID_PASSES, ContactPasses
+from .rigid_contacts import NO_PLANES, RIGID_PASSES, ContactPasses
 
 PUSH_SPEED = 1.0
 """Largest speed at which overlaps are resolved [m/s]; less for small bodies, see `settings.calm_speed`."""
@@ -145,6 +145,18 @@ class PlaneConstraints(Constraints):
         if count < len(near):
             self._push_rigid(kernels, p, near[count:], wanted[count:] + self.normal @ self.point)
 
+    def floor(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As `floors`, of this plane."""
+        heights, pushes = np.full(x.shape[1], -np.inf), np.zeros(x.shape[1])
+        before = self._heights(x) + self.normal @ self.motion
+        heights[self.particles] = np.minimum(self.thickness, before + PUSH_SPEED * self.h) + self.normal @ self.point
+        pushes[self.particles] = self.multipliers * self.weights[self.particles]
+        return heights, pushes
+
+    def take_pushes(self, pushes: np.ndarray) -> None:
+        """Go on with by how far the plane has pushed each particle, (N,) [m]."""
+        self.multipliers[:] = pushes[self.particles] / self.weights[self.particles]
+
     def _heights(self, p: np.ndarray) -> np.ndarray:
         """Distance of all particles from the plane at p (3, n), (m,) [m]."""
         every = len(self.particles) == p.shape[1] and not self.rigid.active
@@ -223,3 +235,16 @@ class PlaneConstraints(Constraints):
 
     def forces(self) -> np.ndarray:
         return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+
+def floors(planes: Sequence[PlaneConstraints], x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Planes as `kernels.project_contacts` takes them in a substep from x (3, N); `take_pushes` follows.
+
+    Returns:
+        Normals (planes, 3), how high along these each particle must be, (planes, N) [m], and by how far the planes have
+        pushed it so far, (planes, N) [m].
+    """
+    if not planes:
+        return NO_PLANES
+    heights, pushes = zip(*(plane.floor(x) for plane in planes))
+    return np.stack([plane.normal for plane in planes]), np.stack(heights), np.stack(pushes)

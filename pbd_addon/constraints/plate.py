@@ -153,7 +153,7 @@ class Plate:
         if lag:
             before = _turned(x, p) - unbent
             ahead, base = (1.0 + lag) * ahead - lag * before, (1.0 + lag) * base - lag * before
-        stiffness = (1.0 + lag) * h**2 * self.bend / self.grown**2
+        stiffness = blocks.limited(self.masses, (1.0 + lag) * h**2 * self.bend / self.grown**2)
         b = np.zeros((int(blocks.starts[-1]), 3))
         b[blocks.rows] = self.masses[ids, None] * base[ids]
         for rows, matrix, vertices in blocks.held:

@@ -22,6 +22,10 @@ RUBBED = 1e-2
 """Share of the largest friction of a contact by which a last pass may change any."""
 
 
+NO_PLANES = np.zeros((0, 3)), np.zeros((0, 0)), np.zeros((0, 0))
+"""For passes over contacts alone."""
+
+
 class _Side(NamedTuple):
     """The sides of contacts, first or second ones, that are rigid.
 
@@ -103,18 +107,18 @@ class ContactPasses:
         self, kernels: Kernels, q: np.ndarray, target_gap: np.ndarray, relaxation: float, multipliers: np.ndarray
     ) -> None:
         """One pass of `kernels.project_contacts`, in place, but for the particles of pieces: `place` follows."""
+        once = np.array([relaxation]), 1, multipliers, *NO_PLANES
         if not len(self.some):
             kernels.project_contacts(
-                q, self._particles, self._weights, self._normals, self._inverse_masses, target_gap, relaxation,
-                multipliers,
-            )  # fmt: skip
+                q, self._particles, self._weights, self._normals, self._inverse_masses, target_gap, target_gap, *once
+            )
             return
         target_gap, before = target_gap.copy(), multipliers[self.some]
         target_gap[self.some] -= self._shift
         q[:, self.rigid.firsts] = self._first_places
         kernels.project_contacts(
-            q, self._ids, self._weights, self._normals, self._masses_along, target_gap, relaxation, multipliers
-        )  # fmt: skip
+            q, self._ids, self._weights, self._normals, self._masses_along, target_gap, target_gap, *once
+        )
         q[:, self.rigid.firsts] = self._first_places
         pushed = multipliers[self.some] - before
         self._push([(side.piece, side.gradients * pushed.take(side.rows)) for side in self._sides])
@@ -124,10 +128,10 @@ class ContactPasses:
         ids = self._ids if len(self.some) else self._particles
         if len(self.some):
             q[:, self.rigid.firsts] = self._first_places
-        gaps = np.einsum("jm,jm->m", self._weights, kernels.heights(q, ids, self._normals))
+        gaps = kernels.gaps(q, ids, self._weights, self._normals)
         if len(self.some):
             gaps[self.some] += self._shift
-        return np.asarray(gaps)
+        return gaps
 
     def apply_friction(
         self,
@@ -142,16 +146,16 @@ class ContactPasses:
         """`count` passes of `kernels.apply_contact_friction`, in place; with rigid pieces as many as they need."""
         tangential = np.zeros((3, len(multipliers)))
         inverse_masses = self._masses_across() if len(self.some) else self._inverse_masses
-        for _ in range(RIGID_PASSES if len(self.some) else count):
+        rows = self._particles, self._weights, self._normals, inverse_masses, static, sliding, multipliers
+        if not len(self.some):
+            kernels.apply_contact_friction(p, x, *rows, count, tangential)
+            return
+        for _ in range(RIGID_PASSES):
             before = tangential.copy()
-            kernels.apply_contact_friction(
-                p, x, self._particles, self._weights, self._normals, inverse_masses, static, sliding, multipliers,
-                tangential,
-            )  # fmt: skip
-            if len(self.some):
-                self._rub(p, (tangential - before)[:, self.some])
-                if np.abs(tangential - before).max() <= RUBBED * (static * multipliers).max():
-                    break
+            kernels.apply_contact_friction(p, x, *rows, 1, tangential)
+            self._rub(p, (tangential - before)[:, self.some])
+            if np.abs(tangential - before).max() <= RUBBED * (static * multipliers).max():
+                break
 
     def _rub(self, p: np.ndarray, rubbed: np.ndarray) -> None:
         """Let friction (3, k) [kg m] on the first sides of the contacts move the pieces, in p (3, N), in place."""

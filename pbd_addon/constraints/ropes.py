@@ -116,19 +116,20 @@ class RopeBendConstraints(Constraints):
         if h not in self._known:
             while len(self._known) >= KEPT:
                 del self._known[next(iter(self._known))]
-            self._known[h] = self.blocks.factorize(self.masses, h**2)
+            self._known[h] = self.blocks.factorize(self.masses, self.blocks.limited(self.masses, h**2))
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         blocks, ids, h = self.blocks, self.blocks.vertices, self.h
+        stiffness = blocks.limited(self.masses, h**2)
         q = p.T - p[:, self.rows[0, 0]]  # Large coordinates would lose digits.
         known = np.zeros((int(blocks.starts[-1]), 3))
         known[blocks.rows] = self.masses[ids, None] * (q - self._moved)[ids]
         for rows, matrix, vertices in blocks.held:
-            known[rows] -= h**2 * (matrix @ q[vertices])
+            known[rows] -= stiffness * (matrix @ q[vertices])
         curled, reached = bool(self.curls.any()), q.copy()
         way = self._ways(q) if curled else np.zeros(0)
         for _ in range(MOST_TURNS):
-            b = known + h**2 * self._load(way) if curled else known
+            b = known + stiffness * self._load(way) if curled else known
             kernels.solve_blocks(b, blocks.starts, *self._known[h])
             reached[ids] = b[blocks.rows]
             if not curled:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..distinct import distinct
 from ..incidence import by_owner, entries
 from ..mesh import TriMesh, pair_keys
 
@@ -14,6 +15,13 @@ CROOKED = 1.15
 
 FLAT = 1e-3
 """A surface is flat if all cosines between its normals are within this of 1."""
+
+
+STRIDE = 2.0
+"""How far a search for shortest paths goes at once, in lengths of segments (delta-stepping, Meyer and Sanders 2003).
+
+From a corner of 250 x 250 vertices each vertex is passed 1.03, 1.08, 1.2, 1.5 times with 1, 2, 4, 8, which takes 0.1 s;
+without a limit 28 times, which takes 0.6 s."""
 
 
 class SurfaceGraph:
@@ -26,6 +34,7 @@ class SurfaceGraph:
     Attributes:
         pairs: End vertices of each segment, (m, 2) int.
         ways: Its length, (m,) [m].
+        stride: How far the search goes at once [m], see `STRIDE`.
     """
 
     def __init__(self, mesh: TriMesh, rest: np.ndarray) -> None:
@@ -38,21 +47,25 @@ class SurfaceGraph:
         self.neighbors = np.concatenate([pairs[:, 1], pairs[:, 0], np.arange(n)])[order]
         self.lengths = np.concatenate([lengths, lengths, np.zeros(n)])[order]
         self.owners = to[order]
+        self.stride = STRIDE * float(np.median(lengths)) if len(lengths) else 1.0
 
     def distances(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Distance of every vertex from the nearest of `sources`, (n,) [m], inf if unreachable, and that source."""
         distance = np.full(self.n, np.inf)
         distance[sources] = 0.0
-        changed = np.asarray(sources)
+        changed, limit = np.asarray(sources), 0.0
         while len(changed):
-            beside = np.zeros(self.n, bool)
-            beside[self.neighbors[entries(self.starts, changed)[0]]] = True
-            beside = np.flatnonzero(beside)
+            # Those nearby first: what is reached by a detour would pass that on.
+            ready = distance[changed] <= limit
+            if not ready.any():
+                limit = float(distance[changed].min()) + self.stride
+                continue
+            beside = distinct(self.neighbors[entries(self.starts, changed[ready])[0]])
             rows, begins = entries(self.starts, beside)
             reached = np.minimum.reduceat(distance[self.neighbors[rows]] + self.lengths[rows], begins)
             shorter = reached < distance[beside]
-            changed = beside[shorter]
-            distance[changed] = reached[shorter]
+            distance[beside[shorter]] = reached[shorter]
+            changed = distinct(np.concatenate([changed[~ready], beside[shorter]]))
         through = distance[self.neighbors] + self.lengths == distance[self.owners]
         through &= (self.neighbors != self.owners) & np.isfinite(distance[self.owners])
         origin = np.arange(self.n)

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Call
 from ..mesh import TriMesh, connected_components
 from ..settings import Material, SolverSettings
-from .base import Constraints
+from .base import Constraints, make
 from .distance import DistanceConstraints, is_soft
 from .surface_graph import SurfaceGraph
 
@@ -137,6 +138,7 @@ class TetherConstraints(Constraints):
         # The reach of those without tethers is infinite.
         self.least_strain = np.where(used, self.least_strain, 1.0)
         self.shares = np.stack([np.where(used, MARGIN, np.inf), np.full(self.bodies, 1.0 / DYNAMIC_LOAD)])
+        self.slack = np.empty_like(self.shares)
         self.active = bool(used[self.body].any())
         self.gravity = float(np.linalg.norm(settings.gravity))
         self.h = 0.0
@@ -169,14 +171,24 @@ class TetherConstraints(Constraints):
         strain = np.maximum(self.strain, self.least_strain)
         self.h = h
         # Predicted positions have fallen by g h² more than they will once the edges have pulled them back.
-        self.slack = self.shares * strain
+        np.multiply(self.shares, strain, out=self.slack)
         self.fallen = self.gravity * h**2
 
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        kernels.project_tether(
-            p, self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body, self.slack,
+    def begin_calls(self) -> list[Call]:
+        return [
+            Call("clear", 0, (self.multipliers,)),
+            Call("slacken", 1, (self.least_strain, self.shares, self.slack)),
+        ]
+
+    def calls(self, last: bool, fresh: bool) -> list[Call]:
+        found = (
+            self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body, self.slack,
             self.fallen, self.multipliers,
         )  # fmt: skip
+        return [Call("project_tether", 1, found)]
+
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        make(kernels, self.calls(True, True), p, x)
 
     def values(self, x: np.ndarray) -> np.ndarray:
         least, usual = self.slack[:, self.body]

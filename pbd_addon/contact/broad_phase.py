@@ -135,6 +135,14 @@ class SurfacePair:
         """
         ranges = self._ranges()
         self.candidates = self._find(kernels, x, ranges, self._meeting_cells(kernels, ranges))
+        self._note_query()
+
+    def clear(self) -> None:
+        """Note that there are no candidates for as long as both motion bounds hold."""
+        self.candidates = no_candidates()
+        self._note_query()
+
+    def _note_query(self) -> None:
         self._queried = self.motion_bounds[0].version, self.motion_bounds[1].version
 
     def query_again(self, kernels: Kernels, x: np.ndarray, is_late: np.ndarray) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kernels import Kernels
-from .broad_phase import SMOOTH_SHARE, SurfacePair
+from .broad_phase import SMOOTH_SHARE, Range, SurfacePair
 from .candidates import Candidates, concatenate, no_candidates
 from .penetration import Penetration
 from .seam_neighbors import SeamNeighbors
@@ -52,6 +52,7 @@ class CandidateList:
         self._surfaces = [*(surface for surface in surfaces if surface is not None), *obstacles]
         self._seam_neighbors, self._penetration = seam_neighbors, penetration
         self.pairs: list[SurfacePair] = []
+        self._sides = np.zeros((2, 0), int)
         self.rows = no_candidates()
         self.guard_margin = 0.0
         self.is_still = [False] * len(self._obstacles)
@@ -67,6 +68,8 @@ class CandidateList:
         is_new = [pair.key for pair in pairs] != [pair.key for pair in self.pairs]
         if is_new:
             self.pairs, self.rows = pairs, no_candidates()
+            number = {surface: k for k, surface in enumerate(self._surfaces)}
+            self._sides = np.array([[number[pair.one], number[pair.other]] for pair in pairs], int).reshape(-1, 2).T
             self._penetration.is_known = False
         self.guard_margin = GUARD_MARGIN * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
         return is_new
@@ -89,9 +92,9 @@ class CandidateList:
                 surface.motion_bound.use_reference(reference)
 
     def set_still(self, is_still: list[bool]) -> None:
-        """Say which obstacles do not move in the frame."""
+        """Say which obstacles do not move in the frame; the bounds of all others end."""
         for obstacle, before, now in zip(self._obstacles, self.is_still, is_still):
-            if now and not before:
+            if not (now and before):
                 obstacle.motion_bound.invalidate()
         self.is_still = is_still
 
@@ -138,19 +141,19 @@ class CandidateList:
                 lost[pair] = pair.height_fields.renew(kernels, p)
         for surface in expired:
             surface.motion_bound.predict(x, p)
-        stale = [pair for pair in self.pairs if pair.is_stale]
-        late = [
-            pair
-            for pair in self.pairs
-            if not pair.is_stale
-            and (len(lost.get(pair, ())) or any(is_late[bound.part].any() for bound in pair.motion_bounds))
-        ]
+        has_late = {surface for surface in self._surfaces if is_late[surface.part].any()}
+        stale = {pair for pair in self.pairs if pair.is_stale}
+        late = {pair for pair in self.pairs if pair not in stale and not has_late.isdisjoint((pair.one, pair.other))}
+        late |= {pair for pair in lost if pair not in stale and len(lost[pair])}
         if not stale and not late:
             return False
         began = time.perf_counter()
-        for pair in stale:
+        near = set(self._near([surface.motion_bound.ranges(with_drift=True) for surface in self._surfaces]))
+        for pair in stale - near:
+            pair.clear()
+        for pair in stale & near:
             pair.query(kernels, x)
-        for pair in late:
+        for pair in late & near:
             of_pair = is_late.copy()
             of_pair[lost.get(pair, [])] = True
             pair.query_again(kernels, x, of_pair)
@@ -160,7 +163,9 @@ class CandidateList:
 
     def late_candidates(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
-        pairs = [pair for pair in self.pairs if not pair.points_only]
+        low, high = np.minimum(x, p), np.maximum(x, p)
+        near = self._near([(low[:, surface.part], high[:, surface.part]) for surface in self._surfaces])
+        pairs = [pair for pair in near if not pair.points_only]
         return self._filter(concatenate([pair.late_candidates(kernels, x, p, is_late) for pair in pairs]))
 
     def violating(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
@@ -177,6 +182,14 @@ class CandidateList:
         for pair in self.pairs:
             violating[pair.height_fields.outside(kernels, p)] = True
         return violating
+
+    def _near(self, ranges: Sequence[Range]) -> list[SurfacePair]:
+        """Pairs whose surfaces come as near as their distance; ranges: where the vertices of each surface can be."""
+        low, high = np.array([(low.min(axis=1), high.max(axis=1)) for low, high in ranges]).transpose(1, 0, 2)
+        one, other = self._sides
+        gap = np.maximum(low[one] - high[other], low[other] - high[one]).max(axis=1)
+        distance = np.array([pair.distance for pair in self.pairs])
+        return [self.pairs[k] for k in np.flatnonzero(gap <= distance)]
 
     def _filter(self, candidates: Candidates) -> Candidates:
         if any(pair.left_out is not None for pair in self.pairs):

@@ -6,38 +6,28 @@ from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
-from ..constraints import Constraints, RigidConstraints, WeldConstraints
-from ..constraints.rigid_contacts import ContactPasses
-from ..distinct import distinct
+from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
 from ..maps import left_out
 from ..settings import Material, SolverSettings, calm_speed, distance_at
 from ..slices import finish
 from .broad_phase import SurfacePair
 from .candidate_list import CandidateList
-from .candidates import Candidates, concatenate
 from .collider import Collider
+from .contact_rows import ContactRows
+from .contacts import Contacts
 from .friction import apply_friction_and_restitution, read_coefficients
-from .guard_rounds import guard
-from .narrow_phase import Contacts
-from .penetration import Penetration
+from .guard_rounds import guard, hold_back
+from .narrow_phase import NearSearch, find_contacts
+from .penetration import Penetration, crosses_anew
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
-
-RELAXATIONS = (1.3, 1.0)
-"""Over-relaxation of the first Jacobi passes of a substep; the last is exact where a contact is alone."""
-
-MAX_PASSES = 16
-"""Most passes, while a gap is short by more than `GAP_TOLERANCE`."""
-
-GAP_TOLERANCE = 0.1
-"""Share of the distance."""
 
 AUTO_DISTANCE = 0.5
 """Default distance between layers of cloth, in edges."""
 
 
-class ContactConstraints(Constraints):
+class ContactConstraints(ContactRows):
     """C = n . (sum w_i p_i) - distance >= 0 for every vertex-triangle and edge-edge pair.
 
     Pairs are queried when a motion bound runs out (see `candidate_list`), projected in averaged Jacobi passes (Macklin
@@ -70,7 +60,7 @@ class ContactConstraints(Constraints):
         obstacles: Sequence[Surface],
         colliders: Sequence[Collider],
         rest: np.ndarray,
-        planes: Sequence[Constraints],
+        planes: Sequence[PlaneConstraints],
         welds: WeldConstraints,
         seam_neighbors: SeamNeighbors,
         rigid: RigidConstraints,
@@ -91,6 +81,7 @@ class ContactConstraints(Constraints):
         self._path = self._p[:, self.n :], self._p[:, self.n :]
         self.penetration = Penetration()
         self.candidate_list = CandidateList(surfaces, obstacles, seam_neighbors, self.penetration)
+        self._near = NearSearch()
         self.unprojected: np.ndarray | None = None
         self.reset()
 
@@ -99,13 +90,18 @@ class ContactConstraints(Constraints):
         """Which surfaces can meet."""
         return self.candidate_list.pairs
 
-    def reset(self) -> None:
-        """Forget everything, also intersections: the particles have been put somewhere else."""
+    def reset(self, is_apart: bool = False) -> None:
+        """Forget everything, also intersections: the particles have been put somewhere else.
+
+        is_apart: `is_apart` when they were there.
+        """
         self.candidate_list.reset()
         self.penetration.reset()
+        if is_apart:
+            self.penetration.is_known, self.penetration.intersecting = True, np.zeros(self._p.shape[1], bool)
         self.is_crossing_free = True
         self._was_pinched = False
-        self._touched = np.zeros((2, self.n), bool)
+        self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._contacts = Contacts.none()
         self._rounds: list[Contacts] = []
         self.h = self._fraction = self._start = 0.0
@@ -193,14 +189,19 @@ class ContactConstraints(Constraints):
         return found
 
     @property
+    def is_apart(self) -> bool:
+        """Whether nothing intersects: the next frame need not look, nor one that goes on from here."""
+        return not self.penetration.is_due
+
+    @property
     def has_pinched(self) -> bool:
-        """Whether closed colliders pinched cloth in the frame, go through it, or overlap around it."""
-        return self._was_pinched or self.is_pinched or self.penetration.has_no_way_out
+        """Whether closed colliders pinched cloth in the frame, or overlap around it."""
+        return self._was_pinched or self._is_squeezed or self.penetration.has_no_way_out
 
     def begin_frame(
         self, kernels: Kernels, x: np.ndarray, way: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
     ) -> Generator[None, None, None]:
-        """Invalidate the bounds of bodies that move, so that a frame depends on its state alone; in slices.
+        """Invalidate the bounds of all bodies, so that a frame depends on its state alone; in slices.
 
         Then detect intersections and penetrations, if there are any or nothing is known.
 
@@ -216,12 +217,12 @@ class ContactConstraints(Constraints):
             parts = [surface.part for surface in (*self.surfaces, *self.obstacles) if surface is not None]
             self.candidate_list.set_reference(np.array([ways[:, part].mean(axis=1) for part in parts]))
         for number, surface in enumerate(self.surfaces):
-            if surface is not None and not surface.motion_bound.is_static:
+            if surface is not None:
                 surface.motion_bound.invalidate()
                 errors = np.append(prediction_error[surface.part], prediction_error[self.n + number])
                 surface.restore_prediction_error(errors)
         self.candidate_list.query_seconds = 0.0
-        self._touched = np.zeros((2, self.n), bool)
+        self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._was_pinched = self.keeps_unresolved = False
         if not self.active:
             return
@@ -250,14 +251,14 @@ class ContactConstraints(Constraints):
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._is_far = False
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
-            self._was_pinched = True
+            self._was_pinched |= self._is_squeezed
             finish(self.penetration.detect(kernels, self._x, self._w, self.pairs, self._solid_pairs()))
         if self.candidate_list.update(kernels, self._p, self._x) or self._is_first_pass:
             self._rounds.append(self._contacts)
             self._find(kernels)
             self._is_first_pass = False
-            self._is_far = not self._contacts.rows.size
-        if self._contacts.rows.size:
+            self._is_far = not self._contacts.size
+        if self._contacts.size:
             self.unprojected = p.copy()
             self._push(kernels)
             p[:] = self._p[:, : self.n]
@@ -272,38 +273,27 @@ class ContactConstraints(Constraints):
         self._p[:, : self.n] = p
         before = self._contacts
         self._find(kernels)
-        self._contacts.follow(before, self.candidate_list.rows.size)
+        self._contacts.follow(before)
         self._rounds.append(before)
-        if self._contacts.rows.size:
+        if self._contacts.size:
             self._push(kernels)
             p[:] = self._p[:, : self.n]
             self.welds.follow(p)
 
     def _find(self, kernels: Kernels) -> None:
-        self._contacts = Contacts.find(
-            kernels, self.candidate_list.rows, self._p, self._x, self.calm * self.h, self.penetration.stuck
-        )
+        self.penetration.let_rest(self.candidate_list.rows)
+        candidates = self.candidate_list.rows
+        near = self._near.find(kernels, candidates, self._p)
+        stuck = self.penetration.stuck
+        self._contacts = find_contacts(kernels, candidates, near, self._p, self._x, self._w, self.calm * self.h, stuck)
 
     def _push(self, kernels: Kernels) -> None:
         """Project the contacts."""
-        contacts, rows = self._contacts, self._contacts.rows
-        passes = ContactPasses(
-            self.rigid, self._p, rows.particles, rows.weights, rows.normals, self._w.take(rows.particles)
-        )
-        enough = contacts.target_gap - GAP_TOLERANCE * rows.min_distance
-        for number in range(MAX_PASSES):
-            relaxation = RELAXATIONS[min(number, len(RELAXATIONS) - 1)]
-            passes.project(kernels, self._p, contacts.target_gap, relaxation, contacts.multipliers)
-            for plane in self.planes:
-                passes.place(self._p)
-                plane.project(kernels, self._p, self._x)
-                passes.follow(self._p)
-            if number + 1 >= len(RELAXATIONS) and (passes.gaps(kernels, self._p) >= enough).all():
-                break
-        passes.place(self._p)
-        self.penetration.limit_speed(self._p, self._x, self.calm * self.h)
-        if self.rigid.active and len(self.penetration.exiting):
-            self.rigid.project(kernels, self._p, self._x)
+        self._contacts.push(kernels, self._p, self._x, self.planes, self.rigid)
+        if len(self.penetration.exiting):
+            self.penetration.limit_speed(self._p, self._x, self.calm * self.h)
+            if self.rigid.active:
+                self.rigid.project(kernels, self._p, self._x)
 
     def end_substep(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Apply friction and restitution, query once more, and run the crossing guard; x (3, n) is changed as well.
@@ -321,7 +311,7 @@ class ContactConstraints(Constraints):
             self._note_touches()
             least_approach = 2.0 * self._gravity * self.h**2  # what lies still has fallen for one substep
             apply_friction_and_restitution(
-                kernels, self._contacts, self._coefficients, self._p, self._x, self._w, least_approach,
+                kernels, self._contacts, self._coefficients, self._p, self._x, least_approach,
                 self.penetration.exiting_pairs, self.rigid,
             )  # fmt: skip
         self.candidate_list.update(kernels, self._p, self._x, before_guard=True)
@@ -329,7 +319,7 @@ class ContactConstraints(Constraints):
         for piece in pieces:
             guarded[piece] = 0.0  # as colliders: nothing that is clamped keeps its shape
         self.is_crossing_free = guard(
-            kernels, self.candidate_list, self._p, self._x, guarded, pieces, self.keeps_unresolved
+            kernels, self.candidate_list, self._near, self._p, self._x, guarded, pieces, self.keeps_unresolved
         )
         if pieces and not self.keeps_unresolved:
             self.is_crossing_free &= self._solids_are_apart(kernels, guarded == 0.0)
@@ -338,7 +328,7 @@ class ContactConstraints(Constraints):
         self.welds.follow(p)
         if pushes:
             bounces = self._coefficients.restitution > 0.0
-            opened = self._contacts.opened(kernels, self._p, self._x, self._w, bounces, self.rigid)
+            opened = self._contacts.opened(kernels, self._p, self._x, bounces, self.rigid)
             x += (opened - self._x)[:, : self.n]
             self.welds.follow(x)
 
@@ -349,13 +339,28 @@ class ContactConstraints(Constraints):
         """
         rows = self.candidate_list.rows
         solid = firm.take(rows.particles).all(axis=0) & np.isin(rows.particles, self.rigid.particles).any(axis=0)
-        rows = rows.take(np.flatnonzero(solid & ~rows.is_exit))
-        apart = np.zeros(rows.size, bool)
-        closest = [kernels.closest_points(q, rows.particles, rows.kind)[2] for q in (self._p, self._x)]
-        for normals in (rows.normals, *closest):
-            both = [kernels.clearances(q, rows.particles, normals, rows.kind) > 0.0 for q in (self._p, self._x)]
-            apart |= both[0] & both[1]
-        return bool(apart.all())
+        which = np.flatnonzero(solid & ~rows.is_exit)
+        for here, there in ((self._p, self._x), (self._x, self._p)):
+            which = kernels.unseparated(here, there, rows.particles, rows.normals, rows.kind, which, True)
+        return not len(which)
+
+    def hold_back(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """At the end of a frame, which of the particles that become one would cross something on x -> p (3, n), (n,)
+        bool; `first` (n,) is the one that stands for each.
+        """
+        if not self.active:
+            return np.zeros(self.n, bool)
+        self._p[:, : self.n], self._x[:, : self.n] = p, x
+        self._x[:, self.n :] = self._p[:, self.n :]
+        of_all = np.concatenate([first, np.arange(self.n, self._p.shape[1])])
+        return hold_back(kernels, self.candidate_list, self._p, self._x, self._w, of_all)[: self.n]
+
+    def crosses_anew(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> bool:
+        """Whether something crosses at p (3, n) that does not at x (3, n), at the end of a frame."""
+        self._p[:, : self.n], self._x[:, : self.n] = p, x
+        self._x[:, self.n :] = self._p[:, self.n :]
+        pairs = [pair for pair in self.pairs if not pair.points_only] if self.active else []
+        return crosses_anew(kernels, self._p, self._x, pairs)
 
     def withhold(self, kernels: Kernels, moved: np.ndarray, share: float) -> None:
         """Count the pull of springs at held particles as a load on the contacts with colliders that hold them.
@@ -365,61 +370,25 @@ class ContactConstraints(Constraints):
             moved: By how much springs moved them, (3, n) [m]; 0 for all others.
             share: Share of their inverse masses that they were moved with.
         """
-        contacts, pushing = self._contacts, self._contacts.pushing
-        pushing = pushing[(contacts.rows.particles[:, pushing] >= self.n).any(axis=0)]
-        rows, pull = contacts.rows.take(pushing), np.zeros_like(self._p)
-        mass = np.divide(1.0, self._w[: self.n], out=np.zeros(self.n), where=self._w[: self.n] > 0.0)
-        pull[:, : self.n] = (1.0 / share - 1.0) * mass * moved
-        weights = np.abs(rows.weights)
-        all_weights = np.bincount(rows.particles.ravel(), weights.ravel(), pull.shape[1])
-        along = np.sign(rows.weights) * kernels.heights(pull, rows.particles, rows.normals)
-        shares = weights / np.maximum(all_weights[rows.particles], 1e-300)
-        contacts.withheld[pushing] -= (shares * along).sum(axis=0)
+        if self.colliders:
+            mass = np.divide(1.0, self._w[: self.n], out=np.zeros(self.n), where=self._w[: self.n] > 0.0)
+            load = np.zeros_like(self._p)
+            load[:, : self.n] = (1.0 / share - 1.0) * mass * moved
+            self._contacts.withhold(kernels, self.n, load)
 
-    def held(self) -> np.ndarray:
+    def held(self, kernels: Kernels) -> np.ndarray:
         """Particles that colliders pushed to one side in the last projection, (n,) bool."""
-        held = self._contacts.pushed_one_way(self.n, self._p.shape[1])[: self.n]
+        if not self.colliders:
+            return np.zeros(self.n, bool)
+        held = self._contacts.pushed_one_way(kernels, self.n, self._p.shape[1])[: self.n]
         self.welds.follow(held)
         return held
 
-    def pushing(self) -> np.ndarray:
-        if not self._contacts.rows.size:
-            return np.zeros(0, int)
-        hit = distinct(self._contacts.rows.particles[:, self._contacts.pushing])
-        return hit[hit < self.n]
-
     def touching(self, with_colliders: bool) -> np.ndarray:
         """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
-        touched = self._touched[int(with_colliders)].copy()
+        touched = self._touched[int(with_colliders), : self.n].copy()
         self.welds.follow(touched)
         return np.flatnonzero(touched)
-
-    @property
-    def multipliers(self) -> np.ndarray:  # type: ignore[override]
-        """Of the contacts of the last substep, of all its rounds one after the other, (m,)."""
-        return np.concatenate([found.multipliers + found.withheld for found in (*self._rounds, self._contacts)])
-
-    @property
-    def _rows(self) -> Candidates:
-        return concatenate([found.rows for found in (*self._rounds, self._contacts)])
-
-    def values(self, x: np.ndarray) -> np.ndarray:
-        rows, positions = self._rows, np.concatenate([x, self._p[:, self.n :].T])
-        gap = np.einsum("jm,mji,im->m", rows.weights, positions[rows.particles.T], rows.normals)
-        return np.asarray(gap - rows.min_distance)
-
-    def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._rows
-        return rows.particles.T, np.einsum("jm,im->mji", rows.weights, rows.normals)
-
-    def forces(self) -> np.ndarray:
-        if not self.h:
-            return np.zeros_like(self.multipliers)
-        rows = self._rows
-        true, counted = (
-            np.einsum("jm,jm->m", rows.weights**2, w.take(rows.particles)) for w in (self._w, self._counted)
-        )
-        return self.multipliers / self.h**2 * np.divide(true, counted, out=np.ones_like(true), where=counted > 0.0)
 
     def _pair_surfaces(self, materials: Sequence[Material], settings: SolverSettings) -> list[SurfacePair]:
         """All pairs of surfaces that can meet; notes the materials of both sides."""
@@ -454,11 +423,16 @@ class ContactConstraints(Constraints):
         """Whether closed colliders pinched cloth: a substep was kept in which something would cross."""
         return self.penetration.has_unresolved and bool(self._solid_pairs())
 
+    @property
+    def _is_squeezed(self) -> bool:
+        """Whether it can be colliders that pinched: what none of them moves was pulled through them by pins."""
+        return self.is_pinched and bool(self.candidate_list.moving_parts)
+
     def _note_touches(self) -> None:
-        hit = self._contacts.rows.particles[:, self._contacts.pushing]
+        hit = self._contacts.particles.take(self._contacts.pushing, axis=1)
         of_collider = (hit >= self.n).any(axis=0)
-        for touched, rows in zip(self._touched, (hit[:, ~of_collider], hit[:, of_collider])):
-            touched[rows[rows < self.n]] = True
+        for touched, some in zip(self._touched, (~of_collider, of_collider)):
+            touched[hit.take(np.flatnonzero(some), axis=1)] = True
 
     def _solid_pairs(self) -> list[SurfacePair]:
         return [pair for pair in self.pairs if pair.is_solid]

@@ -117,6 +117,7 @@ def guard_crossings(
     for number in range(MAX_ROUNDS):
         unresolved = _unresolved(kernels, p, x, candidates, todo, nothing_moves)
         if not len(unresolved):
+            todo = unresolved  # all are known to be apart
             break
         while (advected := safe.advect(kernels, candidates.take(unresolved))).any():
             # Planes for the way from another safe position say nothing.

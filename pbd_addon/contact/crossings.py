@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Kernels, numpy as numpy_kernels
-from .bvh import BVH, FittedBVH
+from .bvh import BVH
 
 CHUNK = 8192
 
@@ -68,24 +68,42 @@ def crossing_faces(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return pierced
 
 
-def inside(points: np.ndarray, x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+def inside(
+    points: np.ndarray,
+    x: np.ndarray,
+    triangles: np.ndarray,
+    tree: BVH | None = None,
+    kernels: Kernels = numpy_kernels,
+) -> np.ndarray:
     """Which points (3, k) lie inside of a closed surface of triangles (3, t) at x (3, n); (k,) bool.
 
     A point is inside if a ray upwards meets the surface an odd number of times.
+
+    tree: over the triangles; default: a new one.
     """
-    ray = hits_above(points, x.take(triangles, axis=1))[0]
+    corners = x.take(triangles, axis=1)
+    trees = BVH.of_points(points.T), tree or BVH.of_points(corners.mean(axis=1).T)
+    ray = hits_above(points, corners, trees, kernels)[0]
     return np.asarray(np.bincount(ray, minlength=points.shape[1]) % 2 == 1)
 
 
-def hits_above(points: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def hits_above(
+    points: np.ndarray, corners: np.ndarray, trees: tuple[BVH, BVH], kernels: Kernels
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where rays upwards from points (3, k) meet triangles with corners (3, 3, t).
+
+    Args:
+        points: Where they start [m].
+        corners: Of all triangles [m].
+        trees: Over the points and over the triangles.
+        kernels: Module of kernels.
 
     Returns:
         Number of the point and of the triangle, and the height above the point, (m,) each.
     """
     top = np.vstack([points[:2], np.full(points.shape[1], max(corners[2].max(), points[2].max()))])
-    rays = BVH.of_points(points.T).refit(np.concatenate([points, -top]))
-    ray, triangle = rays.query_pairs(_fitted(corners))
+    rays = trees[0].refit(np.concatenate([points, -top]), kernels=kernels)
+    ray, triangle = rays.query_pairs(trees[1].refit(_boxes(corners), kernels=kernels))
     p, (a, b, c) = points[:, ray], corners[:, :, triangle].swapaxes(0, 1)
     # Seen from above, a side counts for one of the two triangles that it belongs to, whatever it is hit by.
     within = np.zeros(len(ray), bool)
@@ -98,11 +116,6 @@ def hits_above(points: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.
     rise = np.einsum("im,im->m", normal, a - p)
     above = np.flatnonzero(within & (rise * np.sign(normal[2]) > 0.0))
     return ray[above], triangle[above], rise[above] / normal[2, above]
-
-
-def _fitted(corners: np.ndarray) -> FittedBVH:
-    """A tree fitted to items with corners (3, k, m)."""
-    return BVH.of_points(corners.mean(axis=1).T).refit(_boxes(corners))
 
 
 def _boxes(corners: np.ndarray) -> np.ndarray:

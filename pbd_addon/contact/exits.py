@@ -52,7 +52,7 @@ def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
     parts = [nearest]
     for number in torn:
         members = np.flatnonzero(piece == number)
-        together = _common_exits(x, pair, vertices[members], nearest.normals[:, members])
+        together = _common_exits(kernels, x, pair, vertices[members], nearest.normals[:, members])
         if together.size:
             piece[members] = -1
             parts.append(together)
@@ -63,14 +63,13 @@ def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
 def limit_speed(exits: Candidates, p: np.ndarray, x: np.ndarray, h: float) -> None:
     """Shorten displacements x -> p (3, N) of vertices with exit contacts; in place.
 
-    Relative to the collider, they move no faster than `DEPENETRATION_SPEED` in a substep of h seconds.
+    Relative to the collider, they move out no faster than `DEPENETRATION_SPEED` in a substep of h seconds. Along its
+    surface they are free: what a swinging arm leads out is not glued to it.
     """
     displacement = p.take(exits.particles, axis=1) - x.take(exits.particles, axis=1)
-    relative = np.einsum("ijm,jm->im", displacement, exits.weights)
-    speed = np.sqrt((relative**2).sum(axis=0))
-    fast = np.flatnonzero(speed > DEPENETRATION_SPEED * h)
-    excess = 1.0 - DEPENETRATION_SPEED * h / speed[fast]
-    p[:, exits.particles[0, fast]] -= excess * relative[:, fast]
+    excess = np.einsum("ijm,jm,im->m", displacement, exits.weights, exits.normals) - DEPENETRATION_SPEED * h
+    fast = np.flatnonzero(excess > 0.0)
+    p[:, exits.particles[0, fast]] -= excess[fast] * exits.normals[:, fast]
 
 
 def without_opposed(exits: Candidates) -> Candidates:
@@ -85,7 +84,9 @@ def without_opposed(exits: Candidates) -> Candidates:
     return exits.take(np.flatnonzero(~is_opposed[particles]))
 
 
-def _common_exits(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normals: np.ndarray) -> Candidates:
+def _common_exits(
+    kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normals: np.ndarray
+) -> Candidates:
     """Contacts that lead the particles `vertices` (k,) one way, the one on which the last of them is out soonest.
 
     normals: to their nearest faces, (3, k). The ways tried are the axes, those of the piece, and the mean normal.
@@ -96,13 +97,14 @@ def _common_exits(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normal
     ways = np.concatenate([axes, -axes, normals.mean(axis=1, keepdims=True)], axis=1).T
     ways = ways[np.linalg.norm(ways, axis=1) > 0.1]
     best, soonest = no_candidates(), np.inf
+    trees = BVH.of_points(here.T), collider.triangle_tree  # turning leaves neighbors neighbors
     for way in ways / np.linalg.norm(ways, axis=1, keepdims=True):
         across = np.linalg.svd(way[None])[2][1:]
         turned = np.stack([*across, way])
         start = turned @ here
         start[2] -= SURFACE_EPSILON * collider.edge
         corners = np.einsum("ij,jkm->ikm", turned, x.take(collider.triangles, axis=1))
-        ray, triangle, height = hits_above(start, corners)
+        ray, triangle, height = hits_above(start, corners, trees, kernels)
         order = np.lexsort((height, ray))
         first = order[np.append(True, np.diff(ray[order]) > 0)] if len(order) else order
         if len(first) < len(vertices) or height[first].max() >= (1.0 - OPPOSED) * soonest:
@@ -155,7 +157,7 @@ def _nearest(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.nd
         across = np.cross(b - a, c - a, axis=0)
         across /= np.maximum(np.sqrt(np.einsum("im,im->m", across, across)), 1e-300)
         beside = point + 10.0 * SURFACE_EPSILON * collider.edge * across
-        wrong = inside(beside, x, collider.triangles) == (not pair.is_container)
+        wrong = inside(beside, x, collider.triangles, collider.triangle_tree, kernels) == (not pair.is_container)
         normals[:, on] = np.where(wrong, -across, across)
     return _exits(pair, particles, weights, normals)
 

@@ -8,12 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..constraints import RigidConstraints
-from ..constraints.rigid_contacts import ContactPasses
 from ..kernels import Kernels
 from ..settings import Material
-from .candidates import Candidates
 from .collider import Collider
-from .narrow_phase import Contacts
+from .contacts import Contacts
 
 FRICTION_PASSES = 2
 """Jacobi passes of friction over all contacts."""
@@ -34,12 +32,14 @@ class Coefficients(NamedTuple):
     restitution: np.ndarray
     per_particle: np.ndarray | None
 
-    def friction(self, rows: Candidates) -> tuple[np.ndarray, np.ndarray]:
-        """Friction at rest and in motion of contacts, (k,) each: with a map, at the points that touch."""
+    def friction(self, contacts: Contacts, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Friction at rest and in motion of contacts `which` (k,), (k,) each: with a map, at the points that touch."""
         if self.per_particle is None:
-            return self.static[rows.pair], self.sliding[rows.pair]
-        halves = 0.5 * np.abs(rows.weights)
-        static, sliding = np.einsum("jm,ijm->im", halves, self.per_particle.take(rows.particles, axis=1))
+            pair = contacts.pair.take(which)
+            return self.static[pair], self.sliding[pair]
+        halves = 0.5 * np.abs(contacts.weights.take(which, axis=1))
+        there = self.per_particle.take(contacts.particles.take(which, axis=1), axis=1)
+        static, sliding = np.einsum("jm,ijm->im", halves, there)
         return np.maximum(static, sliding), sliding
 
 
@@ -73,7 +73,6 @@ def apply_friction_and_restitution(
     coefficients: Coefficients,
     p: np.ndarray,
     x: np.ndarray,
-    w: np.ndarray,
     least_approach: float,
     frictionless: Sequence[int],
     rigid: RigidConstraints,
@@ -89,25 +88,24 @@ def apply_friction_and_restitution(
         coefficients: Of all pairs of surfaces.
         p: Positions after the substep, (3, N) [m]; changed.
         x: Positions before it, (3, N) [m].
-        w: Inverse masses, (N,).
         frictionless: Numbers of pairs without friction: what is led out of a collider does not stick to it.
         rigid: Which particles are rigid.
         least_approach: Slower approaches do not bounce [m per substep].
     """
     pushing = contacts.pushing
-    rows, multipliers = contacts.rows.take(pushing), np.maximum(contacts.multipliers, contacts.earlier)[pushing]
+    multipliers = contacts.pushes[pushing]
     if frictionless:
-        multipliers[np.isin(rows.pair, frictionless)] = 0.0
-    passes = ContactPasses(rigid, p, rows.particles, rows.weights, rows.normals, w.take(rows.particles))
-    static, sliding = coefficients.friction(rows)
+        multipliers[np.isin(contacts.pair[pushing], frictionless)] = 0.0
+    static, sliding = coefficients.friction(contacts, pushing)
+    passes = contacts.passes(rigid, p, pushing)
     passes.apply_friction(kernels, p, x, static, sliding, multipliers, FRICTION_PASSES)
-    restitution, approach = coefficients.restitution[rows.pair], contacts.approach[pushing]
-    bounces = (restitution > 0.0) & (-approach > least_approach)
-    if not bounces.any():
+    if not coefficients.restitution.any():
         return
-    rows = rows.take(bounces)
-    before = np.einsum("jm,jm->m", rows.weights, kernels.heights(x, rows.particles, rows.normals))
-    target = before - restitution[bounces] * approach[bounces]
-    passes = ContactPasses(rigid, p, rows.particles, rows.weights, rows.normals, w.take(rows.particles))
-    passes.project(kernels, p, target, 1.0, np.zeros(rows.size))
-    passes.place(p)
+    restitution, approach = coefficients.restitution[contacts.pair], contacts.approach
+    bounces = (contacts.pushes > 0.0) & (restitution > 0.0) & (-approach > least_approach)
+    some = np.flatnonzero(bounces)
+    if len(some):
+        target = contacts.gap_before[some] - restitution[some] * approach[some]
+        passes = contacts.passes(rigid, p, some)
+        passes.project(kernels, p, target, 1.0, np.zeros(len(some)))
+        passes.place(p)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..kernels import Kernels
+from ..kernels import FACE, Kernels
 from .candidate_list import CandidateList
 from .candidates import Candidates, concatenate
 from .crossing_guard import RigidGroups, find_rigid_groups, guard_crossings
-from .narrow_phase import active
+from .narrow_phase import NearSearch
 
 MAX_GUARD_ROUNDS = 4
 """Rounds of clamping and querying again, since clamped particles leave their motion bounds."""
@@ -25,6 +25,7 @@ ROUNDING = 1e-6
 def guard(
     kernels: Kernels,
     candidate_list: CandidateList,
+    near_search: NearSearch,
     p: np.ndarray,
     x: np.ndarray,
     w: np.ndarray,
@@ -39,6 +40,7 @@ def guard(
     Args:
         kernels: Module of kernels.
         candidate_list: The candidates, updated.
+        near_search: Which of them may be near.
         p: Positions after the substep, (3, N) [m]; changed.
         x: Positions before it, (3, N) [m], free of crossings.
         w: Inverse masses, (N,); colliders and rigid pieces have 0.
@@ -55,7 +57,9 @@ def guard(
     groups = find_rigid_groups(p, x, w, parts, min(pair.distance for pair in candidate_list.pairs))
     ignores_moving = np.zeros_like(moves)
     for number in range(MAX_LAYERS):
-        may_cross = _clamp(kernels, candidate_list, p, x, w, groups, ignores_moving, moves, keeps_unresolved)
+        may_cross = _clamp(
+            kernels, candidate_list, near_search, p, x, w, groups, ignores_moving, moves, keeps_unresolved
+        )
         if not may_cross.any():
             return number == 0
         if not keeps_unresolved or not moves.any() or ignores_moving[may_cross].all():
@@ -65,9 +69,29 @@ def guard(
     return False
 
 
+def hold_back(
+    kernels: Kernels,
+    candidate_list: CandidateList,
+    p: np.ndarray,
+    x: np.ndarray,
+    w: np.ndarray,
+    first: np.ndarray,
+) -> np.ndarray:
+    """Shorten displacements x -> p (3, N) of particles that become one so that they cross nothing, in place.
+
+    first: particle that stands for each, (N,) int; what shares one then does not meet. The others are as in `guard`,
+    but no collider moves. Returns what was held back, or may cross something, (N,) bool.
+    """
+    before, nothing = p.copy(), np.zeros(p.shape[1], bool)
+    still = RigidGroups(np.zeros(p.shape[1], int), np.zeros((1, 3, 3)))
+    may_cross = _clamp(kernels, candidate_list, p, x, w, still, nothing, nothing, True, first)
+    return np.asarray(may_cross | (p != before).any(axis=0))
+
+
 def _clamp(
     kernels: Kernels,
     candidate_list: CandidateList,
+    near_search: NearSearch,
     p: np.ndarray,
     x: np.ndarray,
     w: np.ndarray,
@@ -75,15 +99,21 @@ def _clamp(
     ignores_moving: np.ndarray,
     moves: np.ndarray,
     keeps_unresolved: bool,
+    first: np.ndarray | None = None,
 ) -> np.ndarray:
     """Clamp what would cross, then query what the clamped particles can cross in turn, until nothing does.
 
     groups: which colliders move together. ignores_moving: particles that collide with no moving collider, (N,) bool.
-    moves: particles of colliders that move, (N,) bool. The others are as in `guard`. Returns which may cross something,
-    (N,) bool.
+    moves: particles of colliders that move, (N,) bool. first: as in `hold_back`. The others are as in `guard`. Returns
+    which may cross something, (N,) bool.
     """
 
     def counting(candidates: Candidates) -> Candidates:
+        if first is not None:
+            ids = first.take(candidates.particles)
+            same = (ids[:1] == ids[2:]).any(axis=0)
+            same |= np.where(candidates.kind == FACE, ids[0] == ids[1], (ids[1] == ids[2:]).any(axis=0))
+            candidates = candidates.take(np.flatnonzero(~same))
         if not ignores_moving.any():
             return candidates
         through = ignores_moving.take(candidates.particles).any(axis=0) & moves.take(candidates.particles).any(axis=0)
@@ -93,7 +123,8 @@ def _clamp(
     low, high = x, x
     may_cross = np.zeros_like(moves)
     for _ in range(MAX_GUARD_ROUNDS):
-        near = active(kernels, candidates, p)
+        search = near_search if candidates is candidate_list.rows else NearSearch()
+        near = search.find(kernels, candidates, p)
         crossing = guard_crossings(kernels, p, x, candidates, near, w, groups, ignores_moving)
         may_cross[crossing] = True
         late = candidate_list.violating(kernels, p) & ~known

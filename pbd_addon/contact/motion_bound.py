@@ -108,11 +108,6 @@ class MotionBound:
         return self._duration > 0
 
     @property
-    def is_static(self) -> bool:
-        """Whether so little moves that the bound has the longest duration."""
-        return self._duration == MAX_DURATION
-
-    @property
     def is_valid(self) -> bool:
         """Whether the prediction reaches to the end of this substep."""
         return self._age <= self._duration + 1e-9
@@ -207,8 +202,8 @@ class MotionBound:
         return np.asarray(BASE_MARGIN * self.edge + np.minimum(extra, MAX_EXTRA_MARGIN * self.edge))
 
     def _substeps(self, rate: float) -> int:
-        """Duration of a bound in whole substeps, from the duration per edge [1/m]: no bound but a static one is used
-        after the end of the frame.
+        """Duration of a bound in whole substeps, from the duration per edge [1/m]; only that of a collider that stands
+        still is used after the end of the frame.
         """
         duration = int(min(max(self.edge * rate, 1.0), MAX_DURATION))
         left = 1 + math.ceil(min(self._left / self._length, MAX_DURATION) - 1e-9)

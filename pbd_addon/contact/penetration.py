@@ -9,12 +9,17 @@ import numpy as np
 from ..distinct import distinct
 from ..kernels import EDGES, Kernels
 from .broad_phase import SurfacePair
+from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
 from .crossings import crossing_pairs, inside
 from .exits import SURFACE_EPSILON, exit_contacts, limit_speed, without_opposed
 
 ROUNDING = 1e-12
 """What is this close touches, as a share of the coordinates: nothing says which side of it is whose."""
+
+
+RINGS = 3
+"""Edges around what is inside or pierced in which strain says nothing of the length of a substep."""
 
 
 class Penetration:
@@ -26,26 +31,32 @@ class Penetration:
     not collide with them until the two are apart.
 
     Attributes:
-        crossings: Edges that go through faces, as counted last.
+        crossings: Edges that go through faces of cloth and of open colliders, as counted last.
+        pierced: Edges of cloth through closed colliders, and of these through cloth, as counted last.
+        has_no_way_out: Whether closed colliders overlap around cloth: each way out of one leads into another.
         is_known: Whether it was detected since the particles were put where they are.
         has_unresolved: Whether a substep was kept since then in which something may have crossed.
         intersecting: Particles of edges and faces of cloth that cross or touch, (N,) bool; (0,) before the first
             detection. What crosses an open collider is apart: it meets everything else.
+        beside: Particles within `RINGS` edges of what is inside of a closed collider or pierced by one, (N,) bool, or
+            (0,) for none.
     """
 
     def __init__(self) -> None:
-        self.crossings = 0
+        self.crossings = self.pierced = 0
         self.reset()
 
     def reset(self) -> None:
         """Forget everything: the particles have been put somewhere else."""
         self.is_known = self.has_unresolved = False
         self.intersecting = np.zeros(0, bool)
+        self.beside = np.zeros(0, bool)
         self._penetrating: dict[SurfacePair, np.ndarray] = {}
         self._pierced_by_closed: dict[SurfacePair, np.ndarray] = {}
         self._pierced_by_open: dict[SurfacePair, np.ndarray] = {}
         self._exit_contacts = no_candidates()
-        self._is_opposed = False
+        self._is_resting = np.zeros(0, bool)
+        self.has_no_way_out = False
 
     @property
     def is_due(self) -> bool:
@@ -60,9 +71,9 @@ class Penetration:
         return [*self._penetrating, *self._pierced_by_closed]
 
     @property
-    def has_no_way_out(self) -> bool:
-        """Whether a collider goes through cloth, or some overlap around it."""
-        return bool(self._pierced_by_closed) or self._is_opposed
+    def inside(self) -> int:
+        """Number of particles inside of closed colliders, as counted last."""
+        return sum(map(len, self._penetrating.values()))
 
     def detect(
         self,
@@ -97,23 +108,38 @@ class Penetration:
                     marked[pair.other.part] = True
                     self._pierced_by_open[pair] = marked
         self._penetrating, self._pierced_by_closed, parts = {}, {}, [no_candidates()]
+        self.pierced = 0
         for pair in pairs:
             pair.invalidate()
             if not pair.is_solid:
                 continue
             vertices = pair.one.vertices.astype(np.int64)
-            vertices = penetrating(x, pair, vertices[pair.takes_part(vertices[None])])
+            vertices = penetrating(kernels, x, pair, vertices[pair.takes_part(vertices[None])])
             if len(vertices):
                 self._penetrating[pair] = vertices
                 parts.append(exit_contacts(kernels, x, pair, vertices))
-            if pair in may_be_pierced:
-                particles = pierced(x, pair, vertices)
+            if pair in may_be_pierced or len(vertices):
+                particles, count = pierced(kernels, x, pair)
+                self.pierced += count
                 if len(particles):
                     self._pierced_by_closed[pair] = particles
         exits = concatenate(parts)
         self._exit_contacts = without_opposed(exits)
-        self._is_opposed = self._exit_contacts.size < exits.size
+        self.has_no_way_out = self._exit_contacts.size < exits.size
+        self._is_resting = np.zeros(self._exit_contacts.size, bool)
+        self.beside = self._find_beside(len(w))
         self.is_known, self.has_unresolved = True, False
+
+    def _find_beside(self, count: int) -> np.ndarray:
+        """`beside`, of `count` particles."""
+        beside = np.zeros(count if self.penetrated_pairs else 0, bool)
+        for pair in self.penetrated_pairs:
+            for found in (self._penetrating, self._pierced_by_closed):
+                beside[found.get(pair, [])] = True
+        for _ in range(RINGS):
+            for surface in {pair.one for pair in self.penetrated_pairs}:
+                beside[surface.edges[:, beside.take(surface.edges).any(axis=0)]] = True
+        return beside
 
     @property
     def stuck(self) -> np.ndarray:
@@ -133,9 +159,19 @@ class Penetration:
         """Numbers of the pairs of which one surface is inside of the other."""
         return [pair.number for pair in self._penetrating]
 
+    def rest_at(self, strained: np.ndarray) -> None:
+        """Let exit contacts rest whose vertex is one of these particles (n,) bool: pins hold it where it is."""
+        self._is_resting = strained.take(self.exiting)
+
+    def let_rest(self, rows: Candidates) -> None:
+        """Of candidates that were filtered, make those not count that rest, and the others count again; in place."""
+        if len(self._is_resting):
+            distance = np.where(self._is_resting, -np.inf, self._exit_contacts.min_distance)
+            rows.min_distance[rows.is_exit] = distance
+
     def limit_speed(self, p: np.ndarray, x: np.ndarray, h: float) -> None:
         """Shorten the displacements x -> p (3, N) of what is led out, in a substep of h seconds; in place."""
-        limit_speed(self._exit_contacts, p, x, h)
+        limit_speed(self._exit_contacts.take(~self._is_resting), p, x, h)
 
     def filter(self, candidates: Candidates) -> Candidates:
         """Leave out candidates that would lock what intersects or penetrates, and add the exit contacts."""
@@ -185,6 +221,49 @@ def intersecting(
     return marked, count
 
 
+def crosses_anew(kernels: Kernels, p: np.ndarray, x: np.ndarray, pairs: list[SurfacePair]) -> bool:
+    """Whether something crosses at p (3, N) [m] that does not at x (3, N): what differs between the two is looked at.
+
+    Args:
+        kernels: Module of kernels.
+        p: Positions, (3, N) [m].
+        x: Others, where most particles are at the same place.
+        pairs: Pairs of surfaces that meet.
+    """
+    moved = (p != x).any(axis=0)
+    for pair in pairs:
+        for of_edges, of_faces in {(pair.one, pair.other), (pair.other, pair.one)}:
+            edges, faces = of_edges.edges, of_faces.triangles
+            some, few = (np.flatnonzero(moved.take(each).any(axis=0)) for each in (edges, faces))
+            here, there = (
+                distinct(
+                    np.concatenate(
+                        [
+                            _crossing_keys(kernels, q, (edges, some, None), (faces, None, of_faces.triangle_tree)),
+                            _crossing_keys(kernels, q, (edges, None, of_edges.edge_tree), (faces, few, None)),
+                        ]
+                    )
+                )
+                for q in (x, p)
+            )
+            if len(np.setdiff1d(there, here, assume_unique=True)):
+                return True
+    return False
+
+
+def _crossing_keys(
+    kernels: Kernels, x: np.ndarray, *sides: tuple[np.ndarray, np.ndarray | None, BVH | None]
+) -> np.ndarray:
+    """A number for each crossing at x (3, N) of edges and faces: all of them with their tree, or some by number."""
+    chosen = [each if some is None else each[:, some] for each, some, _ in sides]
+    if not all(each.size for each in chosen):
+        return np.zeros(0, int)
+    trees = [tree or BVH.of_points(x.take(each, axis=1).mean(axis=1).T) for each, (_, _, tree) in zip(chosen, sides)]
+    found = crossing_pairs(x, chosen[0], chosen[1], (trees[0], trees[1]), kernels)
+    edge, face = (at if some is None else some[at] for at, (_, some, _) in zip(found, sides))
+    return np.asarray(edge * sides[1][0].shape[1] + face)
+
+
 def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
     """Particles of faces and loose edges with a corner on an edge that touches another, as where a sheet was cut,
     (N,) bool.
@@ -228,7 +307,7 @@ def _boxes(x: np.ndarray, primitives: np.ndarray, margin: float) -> np.ndarray:
     return np.concatenate([corners.min(axis=1), -corners.max(axis=1)]) - margin
 
 
-def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
+def penetrating(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
     """Those of the particles `vertices` (k,) on the wrong side of the pair's closed collider, or on it, (j,) int.
 
     What counts as on it is not guarded: in edges of a large floor, that would be all that is pressed against it.
@@ -245,22 +324,23 @@ def penetrating(x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.nd
         return vertices
     # A direction along no face of a usual mesh.
     aside = margin * np.array([[1.0], [0.7], [0.4]])
-    wrong = [inside(here + way, x, collider.triangles) == (not pair.is_container) for way in (0.0, aside, -aside)]
-    return vertices[np.any(wrong, axis=0)]
+    points = np.concatenate([here, here + aside, here - aside], axis=1)
+    wrong = inside(points, x, collider.triangles, collider.triangle_tree, kernels) == (not pair.is_container)
+    return vertices[wrong.reshape(3, -1).any(axis=0)]
 
 
-def pierced(x: np.ndarray, pair: SurfacePair, penetrating: np.ndarray) -> np.ndarray:
-    """Particles of edges and faces that the pair's closed collider goes through, none of them inside of it, (j,) int.
+def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> tuple[np.ndarray, int]:
+    """Particles of edges and faces of cloth that go through the pair's closed collider, or it through them, (k,) int,
+    and the number of crossings.
 
     Args:
+        kernels: Module of kernels.
         x: Positions, (3, N) [m].
         pair: A surface and a closed collider.
-        penetrating: Particles inside of it, (k,) int.
     """
-    is_inside = np.zeros(x.shape[1], bool)
-    is_inside[penetrating] = True
     cloth, solid = pair.one, pair.other
-    edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles)[0]]
-    faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles)[1]]
-    hit = [part[:, pair.takes_part(part) & ~is_inside.take(part).any(axis=0)].ravel() for part in (edges, faces)]
-    return distinct(np.concatenate(hit))
+    trees = (cloth.edge_tree, solid.triangle_tree), (solid.edge_tree, cloth.triangle_tree)
+    edges = cloth.edges[:, crossing_pairs(x, cloth.edges, solid.triangles, trees[0], kernels)[0]]
+    faces = cloth.triangles[:, crossing_pairs(x, solid.edges, cloth.triangles, trees[1], kernels)[1]]
+    parts = [part[:, pair.takes_part(part)] for part in (edges, faces)]
+    return distinct(np.concatenate([part.ravel() for part in parts])), sum(part.shape[1] for part in parts)

@@ -35,6 +35,9 @@ OVERRUN, OVERRUN_STRAIN = 0.2, 0.1
 and which leaves it strained by more than that and more than before: cloth that was thrown or that a fast collider
 pushes. With 0.4, two of three starts of a ball at 50 m/s strain cloth by 21 and 90 instead of 15 and 12 %."""
 
+YIELD_STRAIN = 0.05
+"""What is led out of a collider rests while one of its edges is strained by more than this: something holds it."""
+
 FREE_EXCESS = 0.2
 """The most of `excess_of_overrun` that is let pass where nothing is driven or pushed: that of one edge at 30 %.
 
@@ -68,10 +71,12 @@ def couple_stretch_and_contact(
     start = contact.unprojected
     if start is None or not springs or contact.is_pinched:  # pinched cloth must not be held where it is
         return
+    excused = np.zeros(0, bool)
     for _ in range(ROUNDS):
-        if not is_stretched(springs[-1], start, p):
+        if not is_stretched(kernels, springs[-1], start, p, excused):
             return
-        held = contact.held()
+        excused = contact.penetration.beside
+        held = contact.held(kernels)
         held[contact.penetration.exiting] = True
         share = np.where(held, HELD_SHARE, 1.0)
         if can_tear and share.min() == 1.0:
@@ -82,7 +87,9 @@ def couple_stretch_and_contact(
         contact.project_again(kernels, p)
 
 
-def excess_of_overrun(kernels: Kernels, springs: Sequence[DistanceConstraints], x: np.ndarray, p: np.ndarray) -> float:
+def excess_of_overrun(
+    kernels: Kernels, springs: Sequence[DistanceConstraints], x: np.ndarray, p: np.ndarray, excused: np.ndarray
+) -> float:
     """Sum of the strains above `OVERRUN_STRAIN` of edges for which the substep x -> p (3, n) was too long.
 
     It overstretched them and moved their ends far apart or around. Not soft ones, whose stiffness is less than what
@@ -93,11 +100,14 @@ def excess_of_overrun(kernels: Kernels, springs: Sequence[DistanceConstraints], 
         springs: As in `couple_stretch_and_contact`.
         x: Positions before the substep [m].
         p: Positions after it [m].
+        excused: Particles whose edges do not count, (N,) bool with N >= n, or (0,) for none.
     """
     if not springs:
         return 0.0
     stretch = springs[-1]
     some = kernels.strained(p, stretch.rows.indices, stretch.rest_lengths, OVERRUN_STRAIN)
+    if excused.any():
+        some = some[~excused.take(stretch.rows.indices[:, some]).any(axis=0)]
     if not len(some):
         return 0.0
     start, end = stretch.rows.indices[:, some]
@@ -109,9 +119,25 @@ def excess_of_overrun(kernels: Kernels, springs: Sequence[DistanceConstraints], 
     return float((now - OVERRUN_STRAIN)[now > before + 0.1 * OVERRUN_STRAIN].sum())
 
 
-def is_stretched(stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray) -> bool:
-    """Whether the way from positions `start` to p (3, n) adds more than `ALLOWED_STRAIN` to the strain of an edge."""
-    moved = np.flatnonzero(np.abs(p - start).max(axis=0) > 0.25 * ALLOWED_STRAIN * stretch.shortest)
-    if not len(moved):
-        return False
-    return bool((stretch.strains(p) > stretch.strains(start) + ALLOWED_STRAIN).any())
+def is_stretched(
+    kernels: Kernels, stretch: DistanceConstraints, start: np.ndarray, p: np.ndarray, excused: np.ndarray
+) -> bool:
+    """Whether the way from positions `start` to p (3, n) adds more than `ALLOWED_STRAIN` to the strain of an edge.
+
+    excused: as in `excess_of_overrun`.
+    """
+    some = kernels.strained(p, stretch.rows.indices, stretch.rest_lengths, ALLOWED_STRAIN)
+    rows = stretch.rows.indices.take(some, axis=1), stretch.rest_lengths.take(some)
+    longer = some[kernels.strains(p, *rows) > kernels.strains(start, *rows) + ALLOWED_STRAIN]
+    if not (len(longer) and excused.any()):
+        return bool(len(longer))
+    return not excused.take(stretch.rows.indices[:, longer]).any(axis=0).all()
+
+
+def strained_particles(kernels: Kernels, springs: Sequence[DistanceConstraints], x: np.ndarray) -> np.ndarray:
+    """Particles with an edge that is strained by more than `YIELD_STRAIN` at x (3, n) [m], (n,) bool."""
+    strained = np.zeros(x.shape[1], bool)
+    for stretch in springs[-1:]:
+        some = kernels.strained(x, stretch.rows.indices, stretch.rest_lengths, YIELD_STRAIN)
+        strained[stretch.rows.indices[:, some]] = True
+    return strained

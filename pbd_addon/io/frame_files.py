@@ -2,37 +2,87 @@
 
     index.json         first frame, bodies, and for each complete frame the checksums of its parts
     Flag.pc2 …         positions of one body in world space [m], one sample per frame
-    frame_000012.npz   other data of frame 12: velocities and so on
+    frame_000012.npz   other data of frame 12: its exact state and so on
 
 Only frames in the index exist. The index, with checksums, is replaced atomically after all data of a frame have been
 written: if a process is killed, half-written data are never read.
+
+The folder may come from anybody. What is read is measured and checked before it is used; what is written over or
+deleted is ours, and no link is followed, see `own_files`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import json
+import math
 import os
 import re
-import shutil
+import struct
+import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import pc2
+from . import own_files, pc2, schema
 
 INDEX = "index.json"
 FORMAT = "PBD cloth cache"
-VERSION = 1
-OURS = re.compile(r"index\.json(\.new)?|frame_-?\d+\.npz")
+VERSION = 2
+START = f'{{"format":"{FORMAT}",'.encode()
+"""Every index of ours begins with this."""
+
+MARK = b"PBD cloth cache: state of one frame"
+"""Every file of the other data of a frame ends with this: it is the comment of the archive."""
+
+LEVELS = 3
+"""The folder and two above it are made for us, `cache_pbd/FILE/SCENE`: none of them may be a link."""
+
+NAME = re.compile(r"(?![. ])[\w\-. ]{1,250}\.pc2")
+OURS = re.compile(r"(index\.json|frame_-?\d{6,9}\.npz)(\.new)?")
 """Names of our files, in addition to those that the index names."""
+
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+"""Names of devices of Windows, whatever comes after a dot."""
+
+MOST_INDEX = 1 << 23
+"""Most bytes of an index: of 200,000 frames of one body, or 50,000 of ten. Read, they take up to 25 times as much."""
+
+MOST_FRAME, MOST_OF_POINT = 1 << 27, 256
+"""Most bytes of the other data of a frame, and of each point in addition: state and settings take 60 to 150 bytes a
+point, and 128 MB hold the moving surfaces of eleven million vertices."""
+
+MOST_MEMBERS = 1 << 14
+"""Most arrays of a frame."""
+
+FRAMES = range(-(1 << 20), (1 << 20) + 1)
+"""Blender's frames."""
+
+SHAPE = {
+    "format": str,
+    "version": int,
+    "first": FRAMES,
+    "bodies": [(lambda name: type(name) is str and bool(NAME.fullmatch(name)), range(1, 1 << 27))],
+    "frames": list,  # rows of numbers: NumPy checks them in less time
+    "about": dict,
+}
+"""Schema of an index."""
+
+ARRAY = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<|][biuf][1248])', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n",
+    re.DOTALL,
+)
+"""What NumPy writes before the numbers of an array."""
 
 
 class DamagedError(ValueError):
-    """Files are missing, truncated, or do not match the index; one sentence."""
+    """Files are missing, truncated, do not match the index, or say what cannot be; one sentence."""
 
 
 class OtherVersionError(DamagedError):
@@ -70,21 +120,23 @@ class FrameFiles:
             about: See the class.
 
         Raises:
-            OSError: It could not be written.
+            OSError: It could not be written, or what is there is not ours.
         """
         names: dict[str, str] = {}
         for name in bodies:
-            plain = re.sub(r"[^\w\-. ]", "_", name).strip(". ") or "body"
-            while plain.casefold() in names:
-                plain += "_"
+            plain = plain_name(name, names)
             names[plain.casefold()] = plain
         files = cls(
             folder, first, [(f"{name}.pc2", count) for name, count in zip(names.values(), bodies.values())], about
         )
+        own_files.check_folder(files.folder, LEVELS)
         os.makedirs(folder, exist_ok=True)
+        for path, is_ours in _files(files.folder):
+            if not is_ours:
+                raise own_files.not_ours(path)
         delete(folder)
         for name, count in files.bodies:
-            with open(files.folder / name, "wb") as file:
+            with own_files.open_file(files.folder / name, "xb") as file:
                 pc2.write_header(file, pc2.Header(count, 0, float(first)))
         files.write_index()
         return files
@@ -97,22 +149,12 @@ class FrameFiles:
             FileNotFoundError: There is no index.
             OtherVersionError: They are of another version.
             DamagedError: The index is invalid.
-            OSError: The index could not be read.
+            OSError: The index could not be read, or is a link.
         """
-        try:
-            index = json.loads((Path(folder) / INDEX).read_text(encoding="utf-8"))
-            if index["format"] != FORMAT:
-                raise DamagedError(f"{INDEX} is of another program")
-            if index["version"] != VERSION:
-                raise OtherVersionError(f"{INDEX} is of another version")
-            files = cls(
-                folder, int(index["first"]), [(str(n), int(c)) for n, c in index["bodies"]], dict(index["about"])
-            )
-            files._checks = [[int(check) for check in checks] for checks in index["frames"]]
-        except DamagedError:
-            raise
-        except (KeyError, TypeError, ValueError) as error:
-            raise DamagedError(f"{INDEX} cannot be read") from error
+        own_files.check_folder(Path(folder), LEVELS)
+        index = _read_index(Path(folder))
+        files = cls(folder, index["first"], [(name, count) for name, count in index["bodies"]], index["about"])
+        files._checks = index["frames"]
         whole = min([len(files._checks), *(files._whole_samples(name, count) for name, count in files.bodies)])
         cut = (
             number for number in range(whole) if _size(files._rest(files.first + number)) < files._checks[number][-1]
@@ -151,13 +193,14 @@ class FrameFiles:
         """
         checks, number = [], len(self._checks)
         for (name, count), points in zip(self.bodies, positions, strict=True):
-            with open(self.folder / name, "r+b") as file:
+            with self._open_body(name, count) as file:
                 pc2.append(file, pc2.Header(count, number, float(self.first)), points)
             checks.append(zlib.crc32(np.ascontiguousarray(points, "<f4").data))
-        packed = io.BytesIO()
-        np.savez(packed, **dict[str, Any](rest))
-        checks += zlib.crc32(packed.getbuffer()), packed.getbuffer().nbytes
-        self._rest(self.first + number).write_bytes(packed.getbuffer())
+        packed = pack(rest)
+        if len(packed) > self._most:
+            raise OSError(errno.EFBIG, f"frame {self.first + number} takes more than {self._most / 1e6:.0f} MB")
+        checks += zlib.crc32(packed), len(packed)
+        own_files.replace(self._rest(self.first + number), packed, _is_state)
         self._checks.append(checks)
         try:
             self.write_index()
@@ -169,17 +212,17 @@ class FrameFiles:
         """Positions of each body at a frame, (points, 3) float32 [m].
 
         Raises:
-            DamagedError: They are not what was written.
+            DamagedError: They are not what was written, or no numbers.
         """
         found = []
         for (name, count), check in zip(self.bodies, self._checks[frame - self.first]):
             header = pc2.Header(count, len(self._checks), float(self.first))
             try:
-                with open(self.folder / name, "rb") as file:
+                with own_files.open_file(self.folder / name, "rb") as file:
                     points = pc2.read_sample(file, header, frame - self.first)
             except (OSError, ValueError) as error:
                 raise DamagedError(f"frame {frame} in {name} cannot be read") from error
-            if zlib.crc32(points.data) != check:
+            if zlib.crc32(points.data) != check or not np.isfinite(points).all():
                 raise DamagedError(f"frame {frame} in {name} is damaged")
             found.append(points)
         return found
@@ -188,17 +231,19 @@ class FrameFiles:
         """The other arrays of a frame, by name.
 
         Raises:
-            DamagedError: They are not what was written.
+            DamagedError: They are not what was written, or no arrays of numbers.
         """
         path = self._rest(frame)
         try:
-            packed = path.read_bytes()
+            packed = own_files.read(path, self._most)
         except OSError as error:
             raise DamagedError(f"{path.name} cannot be read") from error
         if zlib.crc32(packed) != self._checks[frame - self.first][-2]:
             raise DamagedError(f"{path.name} is damaged")
-        with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-            return dict(arrays)
+        try:
+            return unpack(packed)
+        except ValueError as error:
+            raise DamagedError(f"{path.name} is no frame: {error}") from error
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`; raises `OSError`."""
@@ -209,11 +254,12 @@ class FrameFiles:
         self.write_index()
         for name, count in self.bodies:
             header = pc2.Header(count, len(self._checks), float(self.first))
-            with open(self.folder / name, "r+b") as file:
+            with self._open_body(name, count) as file:
                 pc2.write_header(file, header)
                 file.truncate(header.offset(header.samples))
         for later in gone:
-            self._rest(later).unlink(missing_ok=True)
+            if _is_state(self._rest(later)):
+                self._rest(later).unlink()
 
     def write_index(self) -> None:
         """Write the current index atomically; raises `OSError`."""
@@ -221,19 +267,113 @@ class FrameFiles:
             "format": FORMAT, "version": VERSION, "first": self.first, "bodies": self.bodies, "frames": self._checks,
             "about": self.about,
         }  # fmt: skip
-        unfinished = self.folder / f"{INDEX}.new"
-        with open(unfinished, "w", encoding="utf-8") as file:
-            json.dump(index, file, separators=(",", ":"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, self.folder / INDEX)
+        raw = json.dumps(index, separators=(",", ":")).encode()
+        if len(raw) > MOST_INDEX:
+            raise OSError(errno.EFBIG, f"'{INDEX}' would have more than {MOST_INDEX / 1e6:.0f} MB")
+        own_files.check_folder(self.folder, LEVELS)
+        own_files.replace(self.folder / INDEX, raw, _is_index, lasting=True)
 
     def _rest(self, frame: int) -> Path:
         return self.folder / f"frame_{frame:06d}.npz"
 
+    def _open_body(self, name: str, count: int) -> Any:
+        """A body's file, to be written to; raises `OSError` if it is not ours."""
+        own_files.check_folder(self.folder, LEVELS)
+        if not _is_body(self.folder / name, count):
+            raise own_files.not_ours(self.folder / name)
+        return own_files.open_file(self.folder / name, "r+b")
+
+    @property
+    def _most(self) -> int:
+        """Most bytes of the other data of a frame."""
+        return MOST_FRAME + MOST_OF_POINT * sum(count for _name, count in self.bodies)
+
     def _whole_samples(self, name: str, count: int) -> int:
         """Number of complete samples in a body's file."""
-        return max(_size(self.folder / name) - pc2.LAYOUT.size, 0) // max(pc2.POINT_BYTES * count, 1)
+        return max(_size(self.folder / name) - pc2.LAYOUT.size, 0) // (pc2.POINT_BYTES * count)
+
+
+# ------------------------------------------------------------------------------------------ what is in the files
+
+
+def pack(arrays: Mapping[str, np.ndarray]) -> memoryview:
+    """The file of arrays of numbers, by name: one of NumPy's archives, with our mark."""
+    packed = io.BytesIO()
+    np.savez(packed, **dict[str, Any](arrays))
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.comment = MARK
+    return packed.getbuffer()
+
+
+def unpack(packed: bytes) -> dict[str, np.ndarray]:
+    """The arrays of a file of `pack`, by name; raises `ValueError`. They take no more memory than the file."""
+    if packed.count(b"PK\1\2") > MOST_MEMBERS:  # before they are listed, which takes more
+        raise ValueError("it holds too many arrays")
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+            members = archive.infolist()
+            if any(one.compress_type != zipfile.ZIP_STORED or one.flag_bits & 1 for one in members):
+                raise ValueError("it is compressed")
+            if sum(one.file_size for one in members) > len(packed):
+                raise ValueError("its arrays overlap")
+            return {one.filename.removesuffix(".npy"): _array(archive.read(one)) for one in members}
+    except (zipfile.BadZipFile, struct.error, RuntimeError, EOFError, OSError, OverflowError) as error:
+        raise ValueError("it is no archive of arrays") from error
+
+
+def _array(raw: bytes) -> np.ndarray:
+    """An array from NumPy's format, read-only and in the memory of its bytes; raises `ValueError`."""
+    found = ARRAY.match(raw)
+    if found is None:
+        raise ValueError("an array does not hold numbers")
+    kind, order, sizes = (group.decode() for group in found.groups())
+    shape = [int(size) for size in sizes.split(",") if size.strip()]
+    if math.prod(shape) * int(kind[2]) != len(raw) - found.end():
+        raise ValueError("an array has another size than it says")
+    numbers = np.frombuffer(raw, kind, offset=found.end())
+    return numbers.reshape(shape, order="F" if order == "True" else "C")
+
+
+def _read_index(folder: Path) -> dict[str, Any]:
+    """The index of a folder, whose values fit; raises like `FrameFiles.open`."""
+    try:
+        index = schema.load(own_files.read(folder / INDEX, MOST_INDEX))
+        if type(index) is not dict or index.get("format") != FORMAT:
+            raise DamagedError(f"{INDEX} is of another program")
+        if index.get("version") != VERSION:
+            raise OtherVersionError(f"{INDEX} is of another version")
+        wrong = schema.misfit(index, SHAPE, INDEX)
+        if not wrong and len({name.casefold() for name, _count in index["bodies"]}) < len(index["bodies"]):
+            wrong = f"{INDEX}.bodies"
+        if wrong:
+            raise DamagedError(f"{wrong} cannot be")
+        index["frames"] = _rows(index["frames"], len(index["bodies"]) + 2)
+    except DamagedError:
+        raise
+    except ValueError as error:
+        raise DamagedError(f"{INDEX} cannot be read") from error
+    if index["first"] + len(index["frames"]) > FRAMES.stop:
+        raise DamagedError(f"{INDEX}.frames cannot be")
+    return index
+
+
+def _rows(frames: list[Any], columns: int) -> list[list[int]]:
+    """The rows of an index, each of so many whole numbers from 0 to 2^32 - 1 (sizes up to 2^53); or `ValueError`."""
+    rows = np.array(frames) if frames else np.zeros((0, columns), int)
+    if rows.dtype.kind != "i" or rows.shape[1:] != (columns,) or rows.min(initial=0) < 0:
+        raise DamagedError(f"{INDEX}.frames cannot be")
+    found: list[list[int]] = rows.tolist()
+    return found
+
+
+def plain_name(name: str, taken: Container[str] = ()) -> str:
+    """A name for a file or a folder on any system; different names, also of those `taken` in lower case, stay so."""
+    plain = re.sub(r"[^\w\-. ]", "_", name).strip(". ")[:200]
+    if plain != name or RESERVED.fullmatch(plain) or plain.casefold() in taken:
+        plain = f"{plain}_{zlib.crc32(name.encode('utf-8', 'surrogatepass')):08x}".lstrip(". ")
+        while RESERVED.fullmatch(plain) or plain.casefold() in taken:
+            plain = f"_{plain}"
+    return plain
 
 
 def _size(path: Path) -> int:
@@ -244,40 +384,89 @@ def _size(path: Path) -> int:
         return -1
 
 
+# ------------------------------------------------------------------------------------------ what is ours
+
+
 def is_there(folder: str | Path) -> bool:
     """Whether a folder contains frames, damaged or not."""
-    return os.path.isfile(Path(folder) / INDEX)
+    return os.path.lexists(Path(folder) / INDEX)
 
 
-def delete(folder: str | Path) -> None:
-    """Delete our files in a folder, the index first, and nothing else; raises `OSError`."""
-    for path in reversed(_ours(Path(folder))):
-        path.unlink()
+def delete(folder: str | Path) -> list[str]:
+    """Delete our files in a folder, the index first, and nothing else; raises `OSError`.
+
+    Returns the names of files that are named like ours and stay, because nothing else says that they are.
+    """
+    own_files.check_folder(Path(folder), LEVELS)
+    left = []
+    for path, is_ours in reversed(list(_files(Path(folder)))):
+        if is_ours:
+            path.unlink()
+        else:
+            left.append(path.name)
+    return left
 
 
 def copy(source: str | Path, target: str | Path) -> None:
     """Copy our files into another folder, the index last, or none of them; raises `OSError`."""
+    own_files.check_folder(Path(target), LEVELS)
     os.makedirs(target, exist_ok=True)
     begun: list[Path] = []
     try:
-        for path in _ours(Path(source)):
-            begun.append(Path(target) / path.name)
-            shutil.copyfile(path, begun[-1])
+        for path, is_ours in _files(Path(source)):
+            if is_ours:
+                with own_files.open_file(path, "rb") as file, own_files.open_file(Path(target) / path.name, "xb") as to:
+                    begun.append(Path(target) / path.name)
+                    while data := file.read(1 << 20):
+                        to.write(data)
     except OSError:
         for path in begun:
             path.unlink(missing_ok=True)
         raise
 
 
-def _ours(folder: Path) -> list[Path]:
-    """Our files in a folder, the index last."""
+def _files(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """The files of a folder that are named like ours, the index last, and whether they are."""
     if not folder.is_dir():
-        return []
-    try:
-        bodies = {str(name) for name, _count in json.loads((folder / INDEX).read_text(encoding="utf-8"))["bodies"]}
-    except FileNotFoundError:
-        bodies = set()
-    except (OSError, KeyError, TypeError, ValueError):  # A damaged index names no bodies: take all PC2 files.
-        bodies = {path.name for path in folder.glob("*.pc2")}
-    found = [path for path in folder.iterdir() if path.name in bodies or OURS.fullmatch(path.name)]
-    return sorted((path for path in found if path.is_file()), key=lambda path: (path.name == INDEX, path.name))
+        return
+    bodies, is_damaged = {}, os.path.lexists(folder / INDEX)
+    with contextlib.suppress(OSError, ValueError):
+        bodies, is_damaged = _bodies_of_any_version(folder), False
+    for path in sorted(folder.iterdir(), key=lambda path: (path.name == INDEX, path.name)):
+        if path.name in bodies:
+            yield path, _is_body(path, bodies[path.name])
+        elif OURS.fullmatch(path.name):
+            starts = START if path.name.startswith(INDEX) else b"PK"
+            if path.suffix == ".new":  # It may be cut off.
+                starts = starts[: max(_size(path), 0)]
+            # The index of an older version says which frames are its own; they have no mark.
+            is_marked = path.name.startswith(INDEX) or path.suffix == ".new" or bool(bodies) or _is_state(path)
+            yield path, is_marked and own_files.begins_and_ends(path, starts)
+        elif is_damaged and NAME.fullmatch(path.name):  # Nothing says whose it is.
+            yield path, False
+
+
+def _bodies_of_any_version(folder: Path) -> dict[str, int]:
+    """Number of points by file name, from the index of any version; raises `OSError` or `ValueError`."""
+    index = schema.load(own_files.read(folder / INDEX, MOST_INDEX))
+    wrong = type(index) is not dict or index.get("format") != FORMAT
+    if wrong or schema.misfit(index.get("bodies"), SHAPE["bodies"], "bodies"):
+        raise ValueError("it names no bodies")
+    return dict(index["bodies"])
+
+
+def _is_body(path: Path, count: int) -> bool:
+    """Whether a file is a PC2 file of so many points."""
+    start = pc2.LAYOUT.pack(pc2.MAGIC, pc2.VERSION, count, 0.0, 0.0, 0)[: len(pc2.MAGIC) + 8]
+    return own_files.begins_and_ends(path, start)
+
+
+def _is_index(path: Path) -> bool:
+    return own_files.begins_and_ends(path, START)
+
+
+def _is_state(path: Path) -> bool:
+    """Whether a file has our mark, or was cut off: that is no archive, and of use to nobody."""
+    if own_files.begins_and_ends(path, b"PK", MARK):
+        return True
+    return own_files.begins_and_ends(path, b"PK"[: max(_size(path), 0)]) and not zipfile.is_zipfile(path)

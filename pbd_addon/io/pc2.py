@@ -4,6 +4,7 @@ A file is a header of 32 bytes and then one sample after another: the positions 
 each, x y z. All numbers are little-endian. The header: "POINTCACHE2" and a zero byte, version 1 (int32), number of
 points (int32), frame of the first sample (float32), frames from one sample to the next (float32), number of samples
 (int32). The Mesh Cache modifier ignores the header's frame; its own Frame Start is the frame of the first sample.
+Programs read as many samples as the header says, so a file can end with a mark that says who wrote it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from . import own_files
+
 MAGIC = b"POINTCACHE2\0"
 VERSION = 1
 LAYOUT = struct.Struct("<12siiffi")
+OURS = b"\0PBD Cloth & Balloons"
+"""Behind the last sample of the files that `write` has written."""
 POINT_BYTES = 12
 """Size of one point in one sample."""
 
@@ -122,12 +127,14 @@ def write(path: str, points: int, samples: Iterable[np.ndarray], start: float = 
     """
     header = Header(points, 0, start, rate)
     unfinished = f"{path}.unfinished"
+    file = own_files.create(unfinished, MAGIC)
     try:
-        with open(unfinished, "wb") as file:
+        with file:
             write_header(file, header)
             for positions in samples:
                 file.write(_sample(header, positions))
                 header = header._replace(samples=header.samples + 1)
+            file.write(OURS)
             write_header(file, header)
         os.replace(unfinished, path)
     except BaseException:
@@ -135,6 +142,17 @@ def write(path: str, points: int, samples: Iterable[np.ndarray], start: float = 
             os.remove(unfinished)
         raise
     return header.samples
+
+
+def is_ours(path: str) -> bool:
+    """Whether `write` has written a file: its mark comes right after its samples. Never of a link."""
+    try:
+        with own_files.open_file(path, "rb") as file:
+            header = read_header(file)
+            file.seek(header.offset(header.samples))
+            return file.read(len(OURS) + 1) == OURS
+    except (OSError, ValueError):
+        return False
 
 
 def read(path: str) -> tuple[Header, np.ndarray]:

@@ -33,6 +33,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Generator
+from typing import cast
 
 from .protocol import Kernels as Kernels
 
@@ -48,7 +50,17 @@ def available() -> tuple[str, ...]:
 
 
 def load(name: str = "auto") -> Kernels:
-    """The kernels called `name`: "numpy", "numba", or "auto".
+    """The kernels called `name`: "numpy", "numba", or "auto", see `loading`."""
+    work = loading(name)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return cast(Kernels, end.value)
+
+
+def loading(name: str = "auto") -> Generator[None, None, Kernels]:
+    """Load kernels in slices.
 
     "auto" is the value of the environment variable PBD_KERNELS, or else NumPy: nothing is compiled unasked.
 
@@ -65,6 +77,7 @@ def load(name: str = "auto") -> Kernels:
     if name == "numba":
         from . import numba
 
+        yield from numba.parts()
         return numba
     from . import numpy
 

@@ -67,7 +67,7 @@ def share_compiled(extension):
     compiled.mkdir(exist_ok=True)
     installed = pathlib.Path(extension.module("pbd_addon.kernels").__file__).parent / "numba" / "compile.py"
     name = UserProvidedCacheLocator.get_suitable_cache_subpath(str(installed))
-    (extension.bridge("timeline.backends").make_folder() / name).symlink_to(compiled)
+    (extension.bridge("timeline.backends").find_folder(create=True) / name).symlink_to(compiled)
 
 
 @pytest.fixture(scope="session")

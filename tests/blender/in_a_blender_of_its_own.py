@@ -143,6 +143,30 @@ def come_again():
     }
 
 
+def come_again_with_a_window():
+    """With kernels that were compiled before, all is ready before anyone presses Space."""
+    bpy.ops.preferences.addon_enable(module=installer.PACKAGE)
+    backends = bridge("timeline.backends")
+    backends.WAITS = False
+    scene = bpy.context.scene
+    seen = {"timer before": bpy.app.timers.is_registered(backends.watch)}
+    curtain()
+    seen["timer"] = bpy.app.timers.is_registered(backends.watch)
+    slices = []
+    for compilation in backends._compilations:
+        compilation.process.wait(300)
+    while bpy.app.timers.is_registered(backends.watch):
+        began = time.process_time()
+        if backends.watch() is None:  # Blender runs no timers without a window
+            bpy.app.timers.unregister(backends.watch)
+        slices.append(time.process_time() - began)
+    seen["slices"], seen["status"] = slices, backends.status(scene)
+    began = time.process_time()
+    scenes.go(1)
+    scenes.go(2)
+    return seen | {"kernels": running().kernels_name, "seconds": time.process_time() - began}
+
+
 def switch_off():
     """The extension is switched off while the process runs."""
     bpy.ops.preferences.addon_enable(module=installer.PACKAGE)
@@ -215,8 +239,8 @@ def play(last):
 
 if __name__ == "__main__":
     story, *arguments = sys.argv[1:]
-    tales = (install_and_play, play_with_numpy_alone, come_again, switch_off, meet_a_broken_numba, replace_it)
-    tales = (*tales, play_in_a_copy)
+    tales = (install_and_play, play_with_numpy_alone, come_again, come_again_with_a_window, switch_off)
+    tales = (*tales, meet_a_broken_numba, replace_it, play_in_a_copy)
     told = {tale.__name__: tale for tale in tales}
     try:
         result = told[story](*arguments)

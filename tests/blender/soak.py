@@ -12,6 +12,7 @@ import argparse
 import faulthandler
 import os
 import random
+import shutil
 import sys
 import traceback
 from pathlib import Path
@@ -21,6 +22,7 @@ import soak_truth  # It prepares a profile before Blender is imported.
 # isort: split
 import soak_actions
 import soak_changes  # noqa: F401  # It registers its actions.
+import soak_features  # noqa: F401  # It too.
 
 # isort: split
 import bpy
@@ -34,11 +36,13 @@ from soak_truth import (
     bridge,
     call,
     check,
+    folder,
     installer,
     is_local,
     leave_mode,
     meshes,
     ours_among,
+    ours_of,
     remember,
     render_small,
 )
@@ -49,6 +53,8 @@ from soak_truth import (
 def begin(rng):
     """A new file with a sheet, a ball and a camera for small renders; in every fourth cloth meets itself exactly."""
     bpy.ops.wm.read_homefile(use_empty=True)
+    for cache in folder.glob(f"{bridge('timeline.disk_cache').ROOT}*"):
+        shutil.rmtree(cache)  # of another sequence, which the add-on would leave alone
     scene = bpy.context.scene
     scene.frame_end = LAST_FRAME
     scene.pbd.substeps = 5
@@ -96,7 +102,7 @@ def end():
     marks = bridge("scene.marks")
     for obj in meshes():
         left = [block.name for block in marks.marked(obj.data.shape_keys, marks.LIVE, marks.BAKED)]
-        left += [one.name for one in obj.data.attributes if one.name.startswith("pbd_")]
+        left += ours_of(obj.data)
         left += [one.name for one in obj.modifiers if one.name.startswith("PBD Output")]
         assert not left, f"{obj.name} keeps {left}"
     armed = {function.__qualname__ for _, function in bridge("handlers").ARMED}

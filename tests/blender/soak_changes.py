@@ -218,7 +218,7 @@ def use_a_library(rng):
     obj = here.objects[0]
     if obj is None:
         raise Refused("it is not there any more")
-    if obj.name not in bpy.context.scene.objects or bpy.context.scene.objects[obj.name] != obj:
+    if obj not in {*bpy.context.scene.objects}:
         bpy.context.scene.collection.objects.link(obj)
     what = rng.choice(("leave", "override", "local", "own mesh"))
     if obj.library is not None and obj.type == "MESH" and what != "leave":

@@ -33,7 +33,7 @@ TRUTH = "shape of the user"
 KEYS = "keys of the user"
 MOST_MESHES = 6
 
-ACTIONS: list[tuple[Callable, int]] = []
+ACTIONS: list[tuple[Callable, float]] = []
 folder = Path(tempfile.mkdtemp(prefix="pbd_soak_"))
 
 
@@ -143,13 +143,13 @@ def check():
         assert not lost, f"{obj.name} has lost shape keys of the user's: {lost}, it has {own_keys(obj)}"
         if obj.mode == "OBJECT" and is_local(obj):
             assert np.isfinite(scenes.shown(obj)).all(), f"{obj.name} shows something that is no number"
+    check_owners()
     homeless = [key for key in bpy.data.shape_keys if key.user is None or key.user.shape_keys != key]
     ours = [block.name for key in homeless for block in key.key_blocks if block.slider_max != 1.0]
     assert not ours, f"{ours} have no mesh"
     for name in ("frame_change_pre", "frame_change_post", "undo_post", "redo_post", "load_pre", "load_post"):
         armed = ours_among(getattr(bpy.app.handlers, name))
         assert len(armed) == len(set(armed)), f"{name} has {armed}"
-    check_owners()
     assert not listener.failed, "a handler has failed"
 
 
@@ -179,13 +179,19 @@ def check_owners():
         if mesh.shape_keys is not None:
             reference = mesh.shape_keys.reference_key
             assert not marks.is_marked(reference, *kinds), f"{reference.name} of {mesh.name} is the reference"
-        left = [one.name for one in mesh.attributes if one.name.startswith("pbd_")]
+        left = ours_of(mesh)
         assert owners or not left, f"{mesh.name} keeps {left}"
         assert not {"pbd_input", "pbd_index"} & {*left}, f"{mesh.name} keeps {left}"
     for obj in bpy.data.objects:
         ours = [one.name for one in obj.modifiers if one.name.startswith("PBD Output")]
         is_body = obj.type == "MESH" and obj.pbd.enabled
         assert is_body or not ours or obj.library or obj.override_library, f"{obj.name} keeps {ours}"
+
+
+def ours_of(mesh):
+    """Names of the attributes that the add-on has made; creases are the user's, as groups and seams are."""
+    names = [one.name for one in mesh.attributes if one.name.startswith("pbd_")]
+    return [name for name in names if not name.startswith("pbd_crease_")]
 
 
 def ours_among(handlers):

@@ -3,29 +3,16 @@
 A limit on the size of files, which Linux and macOS have, stands for the full disk: writing fails for real.
 """
 
-import contextlib
-
 import bpy
 import numpy as np
 import pytest
 import scenes
-from folders import OLD, names
+from folders import OLD, files_of_at_most, names
 from scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
-resource = pytest.importorskip("resource")
-
-
-@contextlib.contextmanager
-def files_of_at_most(size):
-    """No file may grow beyond so many bytes; what would is refused as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+pytest.importorskip("resource")
 
 
 @pytest.fixture
@@ -163,20 +150,21 @@ def test_a_disk_cache_that_does_not_fit_goes_on_in_memory(extension, flag, tmp_p
     session, scene = extension.bridge("timeline.session"), bpy.context.scene
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "flag.blend"))
     scene.pbd.use_disk_cache = True
-    with files_of_at_most(3 * 20 * 20 * 12):  # Two samples and a half.
-        seen = play([flag], 1, 8)
+    scene.frame_end = 14
+    with files_of_at_most(21 * 20 * 20 * 6):  # Ten samples and a half; the state of a frame takes six.
+        seen = play([flag], 1, 14)
     note = session.get(scene).disk_note
     assert note == "Frames are kept in memory alone, the disk takes none: File too large"
-    assert session.get(scene).last_frame == 8
+    assert session.get(scene).last_frame == 14
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "flag.blend"), load_ui=False)
     scene = bpy.context.scene
-    scene.pbd.use_disk_cache = True
+    scene.pbd.use_disk_cache, scene.frame_end = True, 14
     bpy.ops.object.pbd_disk_cache_load()
-    assert (session.get(scene).first_frame, session.get(scene).last_frame) == (1, 2)
-    for frame in range(1, 9):
+    assert (session.get(scene).first_frame, session.get(scene).last_frame) == (1, 10)
+    for frame in range(1, 15):
         go(frame)
-        assert np.abs(shown(bpy.data.objects["Flag"]) - seen[frame][0]).max() < 1e-6, frame
-    assert session.get(scene).disk_note == "" and session.get(scene).disk.files.last == 8
+        assert np.array_equal(shown(bpy.data.objects["Flag"]), seen[frame][0]), frame
+    assert session.get(scene).disk_note == "" and session.get(scene).disk.files.last == 14
 
 
 def test_a_cache_that_cannot_be_copied_leaves_nothing(flag, tmp_path):

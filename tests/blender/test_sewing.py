@@ -251,6 +251,39 @@ def test_add_seam_says_what_is_wrong(extension, chosen, sentence):
     assert not obj.pbd.sewing
 
 
+@pytest.mark.parametrize("rim", [False, True])
+@pytest.mark.parametrize("axis", ["x", "y", "z"])
+def test_add_seam_asks_for_a_scale(extension, axis, rim):
+    """What has no size on an axis has no lengths to compare; nothing is changed."""
+    obj, (left, _, other_left, _) = bare()
+    keys = [key for face in obj.data.polygons for key in face.edge_keys]
+    setattr(obj.scale, axis, 0.0)
+    before = [vertex.co.copy() for vertex in obj.data.vertices]
+    edit(obj, [key for key in keys if keys.count(key) == 1] if rim else left + other_left)
+    with pytest.raises(RuntimeError, match=r"'.*' has a scale of zero: give it a scale to sew it"):
+        bpy.ops.object.pbd_add_seam()
+    assert loose_edges(obj) == set()
+    assert [vertex.co for vertex in obj.data.vertices] == before
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_add_seam_does_not_slide_along_a_point(extension, whole):
+    """A border that has no length, or a loop or a part of one; without Slide Vertices it is sewn."""
+    obj, (left, _, other_left, _) = bare()
+    row = [*dict.fromkeys(k for edge in left for k in edge)]
+    for k in row if whole else row[1:3]:
+        obj.data.vertices[k].co = obj.data.vertices[row[1]].co
+    edit(obj, left + other_left)
+    if whole:
+        with pytest.raises(RuntimeError, match=r"A selected border has no length: .* or switch Slide Vertices off"):
+            bpy.ops.object.pbd_add_seam()
+        assert loose_edges(obj) == set()
+        edit(obj, left + other_left)
+    assert bpy.ops.object.pbd_add_seam(slide=not whole) == {"FINISHED"}
+    assert len(loose_edges(obj)) == UP
+    assert np.isfinite([vertex.co[:] for vertex in obj.data.vertices]).all()
+
+
 def test_seams_bend_from_when_they_are_closed(extension):
     obj, pairs = sewn()
     free = play([obj], 1, 24)

@@ -4,8 +4,10 @@ Not all exporters report a full disk: Alembic's crashes Blender, USD's leaves a 
 """
 
 import contextlib
+import errno
 import json
 import os
+import pathlib
 import re
 import shutil
 import tempfile
@@ -14,6 +16,7 @@ from collections.abc import Iterator
 
 import bpy
 
+from ...io import own_files
 from ..errors import PBDError
 from ..kinds import Object
 
@@ -48,8 +51,9 @@ def replacing(path: str) -> Iterator[str]:
             yield unfinished
         return
     unfinished = f"{stem}.unfinished{extension}"
-    with open(unfinished, "wb"):  # Raises if the folder cannot be written, which exporters do not report properly.
-        pass
+    if os.path.lexists(unfinished):
+        raise OSError(errno.EEXIST, f"'{os.path.basename(unfinished)}' is in the way, move it away")
+    own_files.open_file(unfinished, "xb").close()  # Exporters do not report properly if the folder cannot be written.
     try:
         yield unfinished
         _check(unfinished)
@@ -81,6 +85,7 @@ def _move_in(part: str, new: str, old: str, folder: str, undo: contextlib.ExitSt
     """Move a file from `new` into a folder; a file it replaces is moved to `old`, and back if `undo` closes."""
     source, kept, target = (os.path.join(place, part) for place in (new, old, folder))
     os.makedirs(os.path.dirname(kept), exist_ok=True)
+    own_files.check_folder(pathlib.Path(target).parent, len(pathlib.Path(part).parts) - 1)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.isfile(target):
         os.replace(target, kept)

@@ -1,11 +1,12 @@
 """A bake outside the mesh: a PC2 file, and the Mesh Cache modifier that plays it."""
 
 import os
+import pathlib
 
 import bpy
 import numpy as np
 
-from ...io import pc2
+from ...io import own_files, pc2
 from ..errors import PBDError
 from ..kinds import Modifier, Object, Scene
 from ..output import output_modifier, shape_keys
@@ -28,12 +29,17 @@ def choose_paths(scene: Scene, objects: list[Object]) -> dict[int, str]:
     for obj in objects:
         name = bpy.path.clean_name(f"{stem}_{obj.name}" if stem else obj.name)
         number, path = 1, os.path.join(folder, name + marks.BAKE_SUFFIX)
-        while absolute(path) in taken:
+        while absolute(path) in taken or _is_anothers(absolute(path)):
             number += 1
             path = os.path.join(folder, f"{name}_{number}{marks.BAKE_SUFFIX}")
         taken.add(absolute(path))
         paths[obj.session_uid] = path
     return paths
+
+
+def _is_anothers(path: str) -> bool:
+    """Whether there is a file, or a link, that no bake has written."""
+    return (os.path.isfile(path) or os.path.islink(path)) and not pc2.is_ours(path)
 
 
 def absolute(path: str) -> str:
@@ -53,7 +59,11 @@ def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> Non
     a `PBDError` if the file, a path of `choose_paths`, cannot be written; then the object is unchanged.
     """
     try:
-        os.makedirs(os.path.dirname(absolute(path)), exist_ok=True)
+        folder = os.path.dirname(absolute(path))
+        if path.startswith("//"):  # It came with the .blend, and what is above that is the user's.
+            levels = len(pathlib.Path(os.path.relpath(folder, absolute("//"))).parts)
+            own_files.check_folder(pathlib.Path(folder), levels)
+        os.makedirs(folder, exist_ok=True)
         pc2.write(absolute(path), len(obj.data.vertices), shapes, float(frames[0]))
     except OSError as error:
         raise PBDError(f"'{path}' could not be written: {error.strerror or error}") from error
@@ -82,13 +92,18 @@ def find_modifier(obj: Object) -> Modifier | None:
     return next(iter(by_name or by_file), None)
 
 
+def file_of(obj: Object) -> str:
+    """The path of the file of an object's bake, or ""."""
+    modifier = find_modifier(obj)
+    return str(obj.pbd.bake_file if modifier is None else modifier.filepath)
+
+
 def delete_bake(obj: Object, with_file: bool) -> None:
     """Remove the modifier, and if `with_file` also the file, unless another object plays it.
 
-    Raises a `PBDError` if the file could not be removed; the bake is gone anyway.
+    Raises a `PBDError` if the file is none that a bake has written, or could not be removed; the bake is gone anyway.
     """
-    modifier = find_modifier(obj)
-    path = obj.pbd.bake_file if modifier is None else modifier.filepath
+    modifier, path = find_modifier(obj), file_of(obj)
     if modifier is not None:
         obj.modifiers.remove(modifier)
     obj.active_shape_key_index = obj.pbd.key_active_index
@@ -100,8 +115,10 @@ def delete_bake(obj: Object, with_file: bool) -> None:
 def _remove_file(path: str) -> None:
     """Remove a file unless a modifier plays it."""
     players = {absolute(other) for obj in bpy.data.objects for other in files_of(obj)}
-    if absolute(path) in players or not os.path.isfile(absolute(path)):
+    if absolute(path) in players or not os.path.lexists(absolute(path)):
         return
+    if not pc2.is_ours(absolute(path)):
+        raise PBDError(f"'{path}' stays, because no bake has written it: delete it yourself if you do not need it")
     try:
         os.remove(absolute(path))
     except OSError as error:
@@ -113,10 +130,8 @@ def baked_shape(obj: Object, frame: int) -> np.ndarray:
 
     Raises a `PBDError` if the file is missing or belongs to another mesh.
     """
-    modifier = find_modifier(obj)
-    path = absolute(obj.pbd.bake_file if modifier is None else modifier.filepath)
     try:
-        with open(path, "rb") as file:
+        with open(absolute(file_of(obj)), "rb") as file:
             header = pc2.read_header(file)
             if header.points != len(obj.data.vertices):
                 raise ValueError(f"it is of {header.points} vertices")

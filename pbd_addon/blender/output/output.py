@@ -7,12 +7,12 @@ from ..kinds import Object
 from ..scene import linked, poses, surfaces
 from ..scene.poses import Pose
 from . import output_modifier, shape_keys
-from .output_choice import choose
+from .output_choice import is_modifier
 
 
 def check(obj: Object) -> None:
     """Raise a `PBDError` if a modifier that the pins should follow prevents that."""
-    if not choose(obj).modifier:
+    if not is_modifier(obj):
         return
     first = next((modifier for modifier in obj.modifiers if modifier.type in output_modifier.FIRST), None)
     if first is not None:
@@ -48,7 +48,7 @@ def ensure(obj: Object) -> bool:
     """Prepare the chosen output of an object, if it can be changed; returns whether anything changed."""
     if linked.problem(obj) or obj.mode == "EDIT" or obj.pbd.baked:
         return False
-    if not choose(obj).modifier or any(modifier.type in output_modifier.FIRST for modifier in obj.modifiers):
+    if not is_modifier(obj) or any(modifier.type in output_modifier.FIRST for modifier in obj.modifiers):
         return output_modifier.remove(obj)
     had_key = shape_keys.live_key(obj) is not None
     if had_key:

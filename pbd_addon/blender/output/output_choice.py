@@ -15,8 +15,14 @@ class Choice(NamedTuple):
     reason: str  # one sentence
 
 
+def is_modifier(obj: Object) -> bool:
+    """Whether the output of an object is a modifier, by its setting or, if that is automatic, by what poses it."""
+    chosen = obj.pbd.output
+    return chosen == "MODIFIER" or (chosen != "SHAPE_KEY" and _is_posed(obj))
+
+
 def choose(obj: Object) -> Choice:
-    """The output of an object, by its setting or, if that is automatic, by its modifiers."""
+    """The output of an object, and why."""
     movers = output_modifier.movers(obj)
     bound = output_modifier.is_bound_to_parent(obj)
     poser = f"'{movers[-1].name}'" if movers else ""
@@ -40,5 +46,8 @@ def choose(obj: Object) -> Choice:
 
 def is_posed_after(obj: Object) -> bool:
     """Whether modifiers or the parent pose the mesh after the simulation."""
-    posed = bool(output_modifier.movers(obj)) or output_modifier.is_bound_to_parent(obj)
-    return posed and not choose(obj).modifier
+    return not is_modifier(obj) and _is_posed(obj)
+
+
+def _is_posed(obj: Object) -> bool:
+    return bool(output_modifier.movers(obj)) or output_modifier.is_bound_to_parent(obj)

@@ -56,8 +56,10 @@ FIRST = {"MULTIRES", "SOFT_BODY"}
 
 def movers(obj: Object) -> list[Modifier]:
     """The modifiers that pose the mesh, in order, without the one that plays our bake."""
-    name, file = obj.pbd.bake_modifier, obj.pbd.bake_file
     found = [one for one in obj.modifiers if one.type in MOVERS]
+    if not found:
+        return found
+    name, file = obj.pbd.bake_modifier, obj.pbd.bake_file
     return [
         one for one in found if not (name and one.type == "MESH_CACHE" and (one.name == name or one.filepath == file))
     ]

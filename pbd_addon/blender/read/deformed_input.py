@@ -23,7 +23,7 @@ CARRIERS = output_modifier.KEEPERS | {"ARRAY", "EDGE_SPLIT", "MIRROR", "SOLIDIFY
 
 def follows(obj: Object) -> bool:
     """Whether the pins of an object follow its modifiers."""
-    return not obj.pbd.baked and output_choice.choose(obj).modifier
+    return not obj.pbd.baked and output_choice.is_modifier(obj)
 
 
 def read(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:

@@ -1,10 +1,10 @@
-"""A quick digest of everything that frames depend on: while it stays the same, no full snapshot is needed.
+"""A quick look at everything that frames depend on: while it stays the same, no full snapshot is needed.
 
-It covers more than the simulation reads. A changed digest may mean nothing; an unchanged one means no change.
+It covers more than the simulation reads. What has changed may mean nothing; where nothing has, nothing did.
 """
 
-import hashlib
 import operator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import bpy
@@ -18,13 +18,14 @@ from ..settings.properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
 from .user_state import Dependencies
 
 
-def _values_of(group: Any) -> Any:
+def _values_of(group: Any) -> Callable[[Any], tuple]:
     """A getter of all properties of one of our groups, except pointers and computed ones."""
-    known = group.__annotations__.items()
-    stored = [
-        name for name, kind in known if kind.function is not bpy.props.PointerProperty and "get" not in kind.keywords
-    ]
-    return operator.attrgetter(*stored)
+    kinds = {name: kind for name, kind in group.__annotations__.items() if "get" not in kind.keywords}
+    vectors = [name for name, kind in kinds.items() if kind.function is bpy.props.FloatVectorProperty]
+    left_out = bpy.props.PointerProperty, bpy.props.FloatVectorProperty
+    numbers = operator.attrgetter(*(name for name, kind in kinds.items() if kind.function not in left_out))
+    # What Blender returns for a vector changes with it.
+    return lambda owner: (numbers(owner), [tuple(getattr(owner, name)) for name in vectors])
 
 
 _OF_OBJECT = _values_of(PBD_PG_object)
@@ -43,9 +44,9 @@ _MODIFIER = operator.attrgetter("name", "type", "show_viewport", "show_render")
 
 
 class QuickLook(NamedTuple):
-    """A digest of a scene at one frame."""
+    """A scene at one frame."""
 
-    digest: bytes  # digest of everything but the animation
+    state: list  # everything but the animation, of one object or the scene after another
     objects: dict[int, Object]  # all dependencies, by uid; valid during this frame change only
     curves: Curves
 
@@ -77,7 +78,7 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
         moving += [objects[uid] for names in others for uid in names]
         moving += [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
         known = animation.read(scene, simulated, moving, known.frames, known)
-    return QuickLook(hashlib.sha256(repr(state).encode()).digest(), objects, known)
+    return QuickLook(state, objects, known)
 
 
 def _object(obj: Object, depsgraph: Depsgraph) -> Any:

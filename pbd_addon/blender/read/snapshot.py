@@ -35,6 +35,11 @@ class SceneSnapshot(NamedTuple):
         return {uid for uid in self.surfaces if ("collider", uid) in self.settings}
 
     @property
+    def colliders_in_order(self) -> list[int]:
+        """Uids of the colliders, in an order that is the same after the file was opened again, with other uids."""
+        return sorted(self.collider_uids, key=lambda uid: self.surfaces[uid].name)
+
+    @property
     def absorber_uids(self) -> set[int]:
         """Uids of what takes a share of the force fields; none if no field is absorbed."""
         return {uid for uid in self.surfaces if ("absorber", uid) in self.settings}

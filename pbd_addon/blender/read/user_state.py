@@ -210,9 +210,13 @@ def _set_keys(obj: Object, keys: Any) -> dict[str, float]:
 
 def role(obj: Object) -> Role:
     """The `Role` of an object."""
-    by_modifier = output_choice.choose(obj).modifier
-    posed_after = not by_modifier and output_choice.is_posed_after(obj)
-    return Role(obj.name, mesh_io.attached_to(obj), by_modifier, posed_after, obj.pbd.baked)
+    return Role(
+        obj.name,
+        mesh_io.attached_to(obj),
+        output_choice.is_modifier(obj),
+        output_choice.is_posed_after(obj),
+        obj.pbd.baked,
+    )
 
 
 def followed(obj: Object) -> tuple[bool, str, int, int, tuple[float, ...]]:
@@ -220,7 +224,7 @@ def followed(obj: Object) -> tuple[bool, str, int, int, tuple[float, ...]]:
 
     Then the hash of its creases, its initial velocities and its layer.
     """
-    follows, choice = output_choice.choose(obj).modifier, obj.pbd.rest_shape
+    follows, choice = output_choice.is_modifier(obj), obj.pbd.rest_shape
     same = choice == "DEFORMED" and not follows
     thrown = *obj.pbd.velocity, *obj.pbd.angular_velocity, obj.pbd.layer
     return follows, "BASIS" if same else choice, rest_shape.checksum(obj), mesh_io.crease_check(obj), thrown

@@ -66,4 +66,5 @@ def to_object(positions: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 def is_flat(matrix: np.ndarray) -> bool:
     """Whether a transform flattens the object to a plane, a line or a point, or is not finite."""
-    return not abs(np.linalg.det(matrix[:3, :3])) > TINY_VOLUME
+    (a, b, c), (d, e, f), (g, h, i) = matrix[:3, :3].tolist()
+    return not abs(a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)) > TINY_VOLUME

@@ -229,10 +229,6 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         type=PBD_PG_field_weights,
         override=OVERRIDABLE,
     )
-    delete_file: Switch(
-        name="Delete File Too",
-        description="Delete Bake removes the PC2 file from the disk as well; undo does not bring it back",
-    )
 
     # What the add-on needs to remove what it has added. These are not settings: scripts should leave them alone.
     material: StringProperty(name="Material", options={"HIDDEN"}, get=lambda pbd: pbd.preset, set=presets.apply)

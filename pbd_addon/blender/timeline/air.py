@@ -20,6 +20,8 @@ from ..settings.raw_settings import clean
 from .scene_simulation import SceneSimulation
 from .simulated_object import SimulatedObject
 
+GRAVITY = NAMES.index("gravity")
+
 Part = tuple[slice, Callable[[np.ndarray, np.ndarray, float], np.ndarray]]
 """Which particles, and what acts on them, as a function of their positions, velocities and the time."""
 
@@ -60,10 +62,9 @@ def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now
         material = now.settings.get(member.uid)
         if material is None:  # It was removed while it was simulated, and stays as it was last.
             continue
-        weights = dict(zip(NAMES, map(clean, material.field_weights), strict=True))
-        part = scene_sim.simulation.particles(member.body)
-        if weights["gravity"] != 1.0:
-            pulls.append((part, _less_gravity(scene_sim, member, weights["gravity"] - 1.0)))
+        part, gravity = scene_sim.simulation.particles(member.body), clean(material.field_weights[GRAVITY])
+        if gravity != 1.0:
+            pulls.append((part, _less_gravity(scene_sim, member, gravity - 1.0)))
         felt = [
             (a, b)
             for a, b in pairs
@@ -71,6 +72,7 @@ def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now
         ]
         if not felt:
             continue
+        weights = dict(zip(NAMES, map(clean, material.field_weights), strict=True))
         x = scene_sim.simulation.positions(member.body)
         shares = [weights["all"] * weights[BLENDERS_NAME[b.kind]] * _seen(b, x, now) for _, b in felt]
         outside = fields.outside(before.fields | {uid: now.fields[uid] for uid in now.fields.keys() - before.fields})

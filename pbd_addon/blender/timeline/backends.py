@@ -2,7 +2,9 @@
 
 Numba is available if the extension's zip bundles it. Before the first simulated frame of a Blender session, a process
 of Blender's own Python compiles the kernels into the extension's user folder, or checks that those already there fit
-this processor. Blender loads them afterwards. It never compiles itself, which would block its window for many seconds.
+this processor. Blender loads them afterwards, a file at a time while it is idle. It never compiles itself, which would
+block its window for many seconds. Where an earlier session has compiled them, all that happens as soon as a file has
+something to simulate, so that the first frame does not wait.
 """
 
 import contextlib
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Generator
 from pathlib import Path
 
 import bpy
@@ -26,8 +29,8 @@ WAITS = bpy.app.background
 """Whether the first frame waits for the compiled kernels: without a window Blender runs no timers, and this way a bake
 uses the same kernels from beginning to end."""
 
-INTERVAL = 0.25
-"""How often the process is polled [s]."""
+INTERVAL, SOON = 0.25, 0.01
+"""How often the process is polled, and the pause after each file that is loaded [s]."""
 
 LIMIT = 600.0
 """Time limit for compiling [s]; it takes about ten seconds."""
@@ -52,11 +55,17 @@ class Compilation:
         self.ready = False
         self.problem = ""
         self.deadline = 0.0
+        self._reading: Generator[None, None, object] | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the process runs, or its kernels are being loaded."""
+        return self.process is not None or self._reading is not None
 
     def begin(self) -> None:
         """Start the process."""
         try:
-            self.folder = make_folder()
+            self.folder = find_folder(create=True)
             with open(self.folder / "log.txt", "wb") as log:
                 self.process = subprocess.Popen(
                     [sys.executable, "-s", "-m", ".".join(kernels.__name__.split(".")[-2:])],
@@ -72,7 +81,9 @@ class Compilation:
         self.deadline = time.monotonic() + LIMIT
 
     def look(self) -> None:
-        """Check whether the process has ended, and load the kernels if so."""
+        """Check whether the process has ended, and load a file of the kernels if so."""
+        if self._reading is not None:
+            self._read()
         if self.process is None:
             return
         code = self.process.poll()
@@ -86,27 +97,30 @@ class Compilation:
             self.problem = last_line(self.folder / "log.txt") or f"the process ended with code {code}"
         else:
             self.process = None
-            self.read()
+            self._reading = kernels.loading("numba")
 
-    def read(self) -> None:
-        """Load the compiled kernels into this process."""
+    def _read(self) -> None:
+        """Load the next file of the compiled kernels into this process."""
         before = os.environ.get("NUMBA_CACHE_DIR")
         os.environ["NUMBA_CACHE_DIR"] = str(self.folder)
         try:
-            kernels.load("numba")
-            self.ready = True
+            if self._reading is not None:
+                next(self._reading)
+        except StopIteration:
+            self.ready, self._reading = True, None
         except Exception as error:  # A third-party package may raise anything on import.
-            self.problem = f"{type(error).__name__}: {error}"
+            self.problem, self._reading = f"{type(error).__name__}: {error}", None
         finally:
             os.environ.pop("NUMBA_CACHE_DIR")
             if before is not None:
                 os.environ["NUMBA_CACHE_DIR"] = before
 
     def wait(self) -> None:
-        """Wait for the process to end."""
-        while self.process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(max(self.deadline - time.monotonic(), 0.0))
+        """Wait for the process to end, and for its kernels."""
+        while self.is_busy:
+            if self.process is not None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(max(self.deadline - time.monotonic(), 0.0))
             self.look()
 
     def stop(self) -> None:
@@ -125,15 +139,29 @@ def choose(scene: Scene) -> str:
     """The kernels for the next frame of a scene: "numba" if enabled and ready, else "numpy"."""
     if not wanted(scene):
         return "numpy"
+    compilation = _begun()
+    if WAITS:
+        compilation.wait()
+    return "numba" if compilation.ready else "numpy"
+
+
+def prepare() -> None:
+    """Load what an earlier session has compiled while Blender is idle, if a scene wants it and there is a window."""
+    if WAITS or _compilations or not any(map(wanted, bpy.data.scenes)):
+        return
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        if any(find_folder(create=False).glob("*/*.nbi")):
+            _begun()
+
+
+def _begun() -> Compilation:
+    """The compilation of this session, which begins with this if it has not yet."""
     if not _compilations:
         _compilations.append(Compilation())
         _compilations[0].begin()
         if not WAITS:
             bpy.app.timers.register(watch, first_interval=INTERVAL, persistent=True)
-    compilation = _compilations[0]
-    if WAITS:
-        compilation.wait()
-    return "numba" if compilation.ready else "numpy"
+    return _compilations[0]
 
 
 def wanted(scene: Scene) -> bool:
@@ -164,19 +192,19 @@ def status(scene: Scene) -> str:
 
 
 def watch() -> float | None:
-    """Timer: poll the process until it has ended."""
+    """Timer: poll the process until it has ended, then load its kernels file by file."""
     for compilation in _compilations:
         compilation.look()
-        if compilation.process is not None:
-            return INTERVAL
+        if compilation.is_busy:
+            return INTERVAL if compilation.process is not None else SOON
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
     return None
 
 
-def make_folder() -> Path:
-    """Create the folder for kernels of this version of the add-on, Numba and Python, and delete those of others.
+def find_folder(create: bool) -> Path:
+    """The folder for kernels of this version of the add-on, Numba and Python; `create` it, and delete those of others.
 
     Numba itself checks the source and processor that a kernel was compiled for. Raises an `OSError` if the folder
     cannot be created, an `ImportError` without Numba, and a `ValueError` if the add-on has no user folder.
@@ -186,10 +214,12 @@ def make_folder() -> Path:
     python = "".join(map(str, sys.version_info[:2]))
     # Short, because Windows limits paths to 260 characters.
     name = f"{PREFIX}{manifest['version']}-{importlib.metadata.version('numba')}-py{python}"
-    made = bpy.utils.extension_path_user(package, path=name, create=True)
+    made = bpy.utils.extension_path_user(package, path=name, create=create)
     if not made:
         raise OSError("its user folder cannot be written")
     folder = Path(made)
+    if not create:
+        return folder
     for other in folder.parent.glob(f"{PREFIX}*"):
         if other != folder:
             shutil.rmtree(other, ignore_errors=True)

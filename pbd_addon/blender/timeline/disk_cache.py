@@ -5,10 +5,8 @@ unless the user has switched it on, and frames of another run are never overwrit
 """
 
 import contextlib
-import dataclasses
 import json
 import os
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,7 +16,8 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ...io.frame_files import DamagedError, FrameFiles, copy, delete, is_there
+from ...io import state_files
+from ...io.frame_files import LEVELS, DamagedError, FrameFiles, copy, delete, is_there, plain_name
 from ...model import Pace, State
 from ..errors import DamagedFrame, PBDError
 from ..kinds import Scene
@@ -26,17 +25,15 @@ from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
 from ..scene.surfaces import Surface
 from ..settings.raw_settings import RECORDS, Key
-from . import checksums
+from . import checksums, disk_schema
 from .record import Record
+from .scene_simulation import SceneSimulation
 
 ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
 HELD = "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
 
-ARRAYS = tuple(one.name for one in dataclasses.fields(State) if one.name not in ("x", "colliders", "rails"))
-"""What of a `State` is written as it is; positions have files of their own, the others are surfaces of the snapshot."""
-
-LAYOUT = zlib.crc32(repr([ARRAYS, *(kind._fields for kind in (Pace, *RECORDS))]).encode())
+LAYOUT = zlib.crc32(repr([state_files.NAMES, *(kind._fields for kind in (Pace, *RECORDS))]).encode())
 """What the files hold of each frame and of all settings: those of a version with others cannot be read."""
 
 PAST = ("first_guess", "first_disturbed", "disturbed_by", "settled", "shaped")
@@ -51,8 +48,9 @@ def folder_of(scene: Scene) -> str | None:
     path = bpy.data.filepath
     if not path:
         return None
-    name = re.sub(r"[^\w\-. ]", "_", scene.name).strip(". ") or "scene"
-    return str(Path(path).parent / ROOT / Path(path).stem / name)
+    # Some systems take "Day" and "day" for the same.
+    alike = {one.name.casefold() for one in bpy.data.scenes if one.name < scene.name}
+    return str(Path(path).parent / ROOT / Path(path).stem / plain_name(scene.name, alike))
 
 
 def shown_path(folder: str) -> str:
@@ -67,6 +65,24 @@ def whole(frame: int) -> Iterator[None]:
         yield
     except DamagedError as error:
         raise DamagedFrame(frame, f"The cache on disk is damaged: {error}") from error
+
+
+def read_state(scene_sim: SceneSimulation, snapshot: SceneSnapshot, arrays: dict[str, np.ndarray]) -> State:
+    """The exact state of a frame from the arrays of its file; raises `DamagedError`."""
+    known = snapshot.surfaces
+    rails = [(one.attachment.uid, one.body.rail) for one in scene_sim.members if one.body.rail is not None]
+    colliders = [(uid, one.collider) for uid, one in scene_sim.colliders.items()]
+    places, paths = (
+        [
+            known[uid].world().T if uid in known and len(known[uid].points) == len(body.vertices) else body.vertices.T
+            for uid, body in each
+        ]
+        for each in (colliders, rails)
+    )
+    state = scene_sim.simulation.state_from(arrays, places, paths)
+    if snapshot.collider_uids != scene_sim.colliders.keys():  # they were others then
+        state.penetrated, state.is_apart = np.zeros_like(state.penetrated), False
+    return state
 
 
 class DiskCache:
@@ -84,36 +100,24 @@ class DiskCache:
         self.made = dict(made or {})  # snapshot of each frame on disk
         self._written: dict[int, Any] = {}  # by uid: the surface written last, and the frames whose files hold it
 
+    def holds(self, frame: int) -> bool:
+        """Whether a frame is on disk, in the version of the record."""
+        made = self.made.get(frame)
+        return made is not None and made is self.record.snapshots.get(frame)
+
     def positions(self, frame: int) -> np.ndarray:
         """Positions at a frame, (3, n) float32 [m]; raises `DamagedFrame`."""
         with whole(frame):
             return np.concatenate(self.files.positions(frame)).T
 
     def state(self, frame: int) -> State:
-        """The `State` of a frame; raises `DamagedFrame`."""
+        """The exact `State` of a frame; raises `DamagedFrame`."""
         with whole(frame):
-            rest = self.files.rest(frame)
-        known = self.record.snapshots[frame].surfaces
-        places = [
-            known[uid].world().T if uid in known else one.collider.vertices.T
-            for uid, one in self.record.scene_sim.colliders.items()
-        ]
-        members = [one for one in self.record.scene_sim.members if one.body.rail is not None]
-        rails = [
-            known[one.attachment.uid].world().T if one.attachment.uid in known else one.body.rail.vertices.T
-            for one in members
-        ]
-        kept: dict[str, Any] = {name: rest[name] for name in ARRAYS}
-        if kept["penetrated"].shape != (len(kept["strain"]), len(places)):  # colliders were others then
-            kept["penetrated"] = np.zeros((len(kept["strain"]), len(places)), bool)
-        kept |= {"planes": list(map(tuple, kept["planes"])), "pace": Pace(*kept["pace"].tolist())}
-        return State(x=self.positions(frame), colliders=places, rails=rails, **kept)
+            return read_state(self.record.scene_sim, self.record.snapshots[frame], self.files.rest(frame))
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
         """Append a frame; raises `OSError`."""
-        arrays = {name: np.asarray(getattr(state, name)) for name in ARRAYS}
-        arrays |= {name: arrays[name].astype(np.float32) for name in ("v", "skin")}
-        arrays["planes"] = arrays["planes"].reshape(-1, 2, 3)
+        arrays = state_files.arrays_of(state)
         stood = {
             self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()
         }
@@ -124,11 +128,12 @@ class DiskCache:
             around[self._number(uid)] = {"name": surface.name, "matrix": surface.matrix.ravel().tolist(), **frames}
         arrays |= {f"deformed_{self._number(uid)}": shape for uid, shape in snapshot.deformed.items()}
         note: dict[str, Any] = {"poses": stood, "settings": self._named(snapshot.settings), "surfaces": around}
-        if snapshot.fields:
-            blowing = snapshot.fields.items()
-            note["fields"] = {
-                self._number(uid): [place.name, *(a.tolist() for a in place[1:])] for uid, place in blowing
-            }
+        note["fields"] = {
+            self._number(uid): {"name": place.name, "matrix": place.matrix.ravel().tolist()}
+            for uid, place in snapshot.fields.items()
+        }
+        for uid, place in snapshot.fields.items():
+            arrays |= {f"field_{part}_{self._number(uid)}": getattr(place, part) for part in disk_schema.OF_FIELD}
         arrays["note"] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         self.describe(scene)
         ends = np.cumsum([len(member.body.vertices) for member in self.record.scene_sim.members])
@@ -196,7 +201,10 @@ class DiskCache:
 def keep(record: Record, scene: Scene) -> None:
     """Write the record's new frames to disk if the disk cache is on; `disk_note` says why they cannot be."""
     _forget_stale(record)
-    if not scene.pbd.use_disk_cache or record.is_pristine or record.storage.failed:
+    writes = scene.pbd.use_disk_cache and not record.storage.failed
+    if record.scene_sim is not None:
+        record.scene_sim.simulation.frames.keeps_all = writes
+    if not writes or record.is_pristine:
         return
     if record.scene_sim.simulation.is_held:  # Grabbed pins are in no file, so a run loaded from disk would drop them.
         record.storage.note = HELD if record.grab_pins else record.disk_note
@@ -211,6 +219,7 @@ def keep(record: Record, scene: Scene) -> None:
         for frame in range(record.disk.files.last + 1, record.last_frame + 1):
             record.disk.write(scene, record.scene_sim.simulation.frames.state(frame), record.snapshots[frame])
             record.storage.note = ""
+        record.scene_sim.simulation.frames.forget_exact(record.disk.files.last)
     except OSError as error:
         give_up(record, error)
 
@@ -298,16 +307,20 @@ def is_on_disk(scene: Scene) -> bool:
     return folder is not None and is_there(folder)
 
 
-def discard(scene: Scene) -> None:
-    """Delete the files of this scene's cache, and folders left empty; raises `OSError`."""
+def discard(scene: Scene) -> list[str]:
+    """Delete the files of this scene's cache, and folders left empty; raises `OSError`.
+
+    Returns the names of files that are named like ours and stay, because nothing else says that they are.
+    """
     folder = folder_of(scene)
     if folder is None:
-        return
-    delete(folder)
+        return []
+    left = delete(folder)
     _claimed.discard(folder)
-    for above in (Path(folder), *Path(folder).parents[:2]):
+    for above in (Path(folder), *Path(folder).parents)[:LEVELS]:
         if above.is_dir() and not any(above.iterdir()):
             above.rmdir()
+    return left
 
 
 def bring(scene: Scene, source: Any) -> None:

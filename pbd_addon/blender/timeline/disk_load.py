@@ -1,12 +1,12 @@
 """Loading the frames on disk after a file is opened: only if they match the scene, else a sentence says why not."""
 
-import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import Polygons
-from ...io.frame_files import DamagedError, FrameFiles, OtherVersionError, is_there
+from ...io import schema
+from ...io.frame_files import INDEX, MOST_INDEX, DamagedError, FrameFiles, OtherVersionError, is_there
 from ...slices import finish
 from ..errors import PBDError
 from ..kinds import Object, Scene
@@ -20,10 +20,12 @@ from ..scene.scene_objects import find, live_bodies
 from ..scene.surfaces import Surface
 from ..settings.raw_settings import BY_KIND, Floor, Key, ObjectSettings, SceneSettings
 from ..settings.wind import WindSettings
-from . import changes, checksums, step
+from . import backends, changes, checksums, disk_schema, step
 from .disk_cache import LAYOUT, PAST, DiskCache, claim, folder_of, shown_path
 from .record import Record
 from .scene_simulation import SceneSimulation
+
+DAMAGED = "The cache on disk is damaged: {why}"
 
 OTHER_VERSION = (
     "The cache on disk is of another version of this extension: it stays as it is, and its frames are simulated again"
@@ -45,7 +47,7 @@ def adopt(record: Record, scene: Scene) -> None:
     except OtherVersionError:
         note = OTHER_VERSION
     except DamagedError as error:
-        note = f"The cache on disk is damaged: {error}"
+        note = DAMAGED.format(why=f"{error}: delete or restore it")
     except PBDError as error:
         note = f"The cache on disk does not fit: {error}"
     except OSError as error:
@@ -61,21 +63,14 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
         raise OtherVersionError("it says other things of each frame")
     if files.last < files.first:
         raise DamagedError("it holds no whole frame")
-    try:
-        uids = [_uid(scene, name) for name in about["names"]]
-        members = [uids[int(number)] for number in about["members"]]
-        missing = [about["names"][int(number)] for number, uid in zip(about["members"], members) if uid is None]
-        if missing:
-            raise PBDError(f"'{missing[0]}' is not in the scene")
-        snapshots = _read_snapshots(files, uids, scene)
-        settings = _settings(about["settings"], uids, scene)
-        fingerprints, colliders, curves = about["fingerprints"], about["colliders"], about["curves"]
-        past: Any = {name: about[name] for name in PAST}
-        rested, hands = about["rested"], about["hand_count"]
-        shapes, painted = about["shapes"], about["painted"]
-        moved = {uids[int(number)] for number in about["moved_by_hand"]}
-    except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise DamagedError("the index does not say what it should") from error
+    disk_schema.check_about(about, len(files.bodies))
+    names = Names(about["names"], [_uid(scene, name) for name in about["names"]], scene)
+    members = [names.uid(number) for number in about["members"]]
+    if len(set(members)) < len(members):
+        raise DamagedError(f"{INDEX}.about.members cannot be")
+    missing = [names.names[int(number)] for number, uid in zip(about["members"], members) if uid is None]
+    if missing:
+        raise PBDError(f"'{missing[0]}' is not in the scene")
     objects = [find(scene, uid, "") for uid in members]
     others = [obj.name for obj in live_bodies(scene) if obj.session_uid not in members]
     if others:
@@ -83,13 +78,17 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     idle = [obj.name for obj in objects if obj not in live_bodies(scene)]
     if idle:
         raise PBDError(f"'{idle[0]}' is not simulated")
+    fingerprints = about["fingerprints"]
     _check_shapes(files, objects, fingerprints)
-    _check_painted(objects, painted)
-    if hands != scene.pbd.hand_count:
+    _check_painted(objects, about["painted"])
+    if about["hand_count"] != scene.pbd.hand_count:
         raise PBDError("a hand has changed the cloth since the file was saved")
+    points = dict(zip(about["members"], (count for _name, count in files.bodies)))
+    settings = _settings(about["settings"], names, points)
+    snapshots = {files.first: _read_snapshot(files, files.first, names, points, {})[0]}
     built = SceneSimulation(scene, objects, snapshots[files.first])
     finish(built.prepare())
-    for member, obj, shape, fingerprint in zip(built.members, objects, shapes, fingerprints, strict=True):
+    for member, obj, shape, fingerprint in zip(built.members, objects, about["shapes"], fingerprints, strict=True):
         if checksums.shape_check(member) != shape:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
         if checksums.undeformed(member) != fingerprint[5]:
@@ -98,15 +97,44 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
             raise PBDError(f"other vertices of '{obj.name}' are held")
         if member.loose != fingerprint[7]:
             raise PBDError(f"'{obj.name}' has other loose edges")
-    built.in_place_steps = rested
-    step.take_up(record, scene, built, snapshots, DiskCache(files, record, uids, snapshots))
-    step.note(record, **past, moved_by_hand=moved)
-    _check_surroundings(record, scene, settings, colliders)
+    snapshots |= _read_snapshots(files, names, points, built)
+    _bring_up_to(built, scene, snapshots[files.last])
+    built.in_place_steps = about["rested"]
+    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names.uids, snapshots))
+    past: Any = {name: about[name] for name in PAST}
+    step.note(record, **past, moved_by_hand={names.uid(number) for number in about["moved_by_hand"]})
+    _check_surroundings(record, scene, settings, about["colliders"])
+    curves = about["curves"]
     changed = [name for name, check in curves.items() if checksums.curve_checks(record).get(name) != check]
     added = checksums.curve_checks(record).keys() - curves.keys()
     if changed or added:
         raise PBDError(f"animation of '{[*changed, *added][0]}' changed")
-    record.storage.note = f"The cache on disk is damaged: {files.damage}" if files.damage else ""
+    record.storage.note = DAMAGED.format(why=files.damage) if files.damage else ""
+
+
+class Names(NamedTuple):
+    """The table of names of the files: numbers stand for objects in them."""
+
+    names: list[str | None]  # "" is the scene
+    uids: list[int | None]  # in this session of Blender; None for what is gone
+    scene: Scene
+
+    def uid(self, number: str) -> int | None:
+        """The uid of what a number stands for."""
+        return self.uids[int(number)]
+
+    @property
+    def of_scene(self) -> str:
+        """The number of the scene."""
+        return str(self.names.index("")) if "" in self.names else ""
+
+
+def _bring_up_to(built: SceneSimulation, scene: Scene, last: SceneSnapshot) -> None:
+    """Use settings, colliders and fields of the last frame, from which the simulation goes on; raises `PBDError`."""
+    built.simulation.use_kernels(backends.choose(scene))
+    built.update_colliders(last)
+    built.apply(scene, last.settings)
+    built.update_fields(last)
 
 
 def _uid(scene: Scene, name: str) -> int | None:
@@ -161,58 +189,83 @@ def _check_place(place: Place, stood: Pose | Surface | FieldPlace | None) -> Non
         raise PBDError(f"'{place.name}' was moved")
 
 
-def _read_snapshots(files: FrameFiles, uids: list[int | None], scene: Scene) -> dict[int, SceneSnapshot]:
-    """The snapshots of all frames; a damaged frame and those after it are left out."""
+def _read_snapshots(
+    files: FrameFiles, names: Names, points: dict[str, int], built: SceneSimulation
+) -> dict[int, SceneSnapshot]:
+    """The snapshots of all frames; a frame that is damaged or cannot be, and those after it, are left out."""
     found: dict[int, SceneSnapshot] = {}
     parts: dict[tuple, Any] = {}
+    shapes = {one.uid: len(one.body.vertices if one.body.dynamic_mesh else one.body.pin_ids) for one in built.members}
     for frame in range(files.first, files.last + 1):
         try:
-            rest = files.rest(frame)
+            made, arrays = _read_snapshot(files, frame, names, points, parts)
+            if frame > files.first and any(len(shape) != shapes[uid] for uid, shape in made.deformed.items()):
+                raise DamagedError(f"frame {frame} has other shapes")
+            built.simulation.state_from(arrays, [], [])
         except DamagedError:
             if frame == files.first:
                 raise
             files.leave_out(frame, "damaged")
             break
-        note = json.loads(rest["note"].tobytes())
-        standing = {
-            uids[int(number)]: Pose(np.array(matrix).reshape(4, 4), values)
-            for number, (matrix, values) in note["poses"].items()
-        }
-        around = {}
-        for number, place in note["surfaces"].items():
-            if place["points"] == frame:
-                parts[number, "points", frame] = rest[f"points_{number}"]
-            if place["faces"] == frame:
-                parts[number, "faces", frame] = Polygons(rest[f"corners_{number}"], rest[f"starts_{number}"])
-            points, faces = (parts[number, part, place[part]] for part in ("points", "faces"))
-            around[uids[int(number)]] = Surface(place["name"], np.array(place["matrix"]).reshape(4, 4), points, faces)
-        deformed = {
-            uids[int(name.removeprefix("deformed_"))]: shape
-            for name, shape in rest.items()
-            if name.startswith("deformed_")
-        }
-        blowing = {uids[int(number)]: _field_place(place) for number, place in note.get("fields", {}).items()}
-        settings = _settings(note["settings"], uids, scene)
-        found[frame] = SceneSnapshot(standing, settings, around, deformed, fields=blowing)
+        found[frame] = made
     return found
 
 
-def _field_place(saved: list[Any]) -> FieldPlace:
-    """Where a field stood, as it is written."""
-    name, matrix, points, normals, triangles = saved
-    mesh = (np.array(points, np.float32), np.array(normals, np.float32), np.array(triangles, np.int32))
-    return FieldPlace(name, np.array(matrix), *(each.reshape(-1, 3) for each in mesh))
+def _read_snapshot(
+    files: FrameFiles, frame: int, names: Names, points: dict[str, int], parts: dict[tuple, Any]
+) -> tuple[SceneSnapshot, dict[str, np.ndarray]]:
+    """The snapshot of a frame, and all arrays of its file; raises `DamagedError`.
+
+    points: Number of points of each member, by its number; parts: of surfaces, that earlier frames hold.
+    """
+    rest = files.rest(frame)
+    try:
+        note = schema.load(disk_schema.check_array(rest, "note", "u", most=MOST_INDEX).tobytes())
+    except DamagedError:
+        raise
+    except ValueError as error:
+        raise DamagedError(f"the note of frame {frame} cannot be read") from error
+    disk_schema.check_note(note, len(names.names), points, rest, frame, whole=frame == files.first)
+    standing = {
+        names.uid(number): Pose(np.array(matrix).reshape(4, 4), values)
+        for number, (matrix, values) in note["poses"].items()
+    }
+    around = {}
+    for number, place in note["surfaces"].items():
+        if place["points"] == frame:
+            parts[number, "points", frame] = rest[f"points_{number}"]
+        if place["faces"] == frame:
+            parts[number, "faces", frame] = Polygons(rest[f"corners_{number}"], rest[f"starts_{number}"])
+        vertices, faces = (parts.get((number, part, place[part])) for part in ("points", "faces"))
+        if vertices is None or faces is None:
+            raise DamagedError(f"a surface of frame {frame} is missing")
+        disk_schema.check_corners(faces.corners, vertices, number)
+        around[names.uid(number)] = Surface(place["name"], np.array(place["matrix"]).reshape(4, 4), vertices, faces)
+    deformed = {
+        names.uid(name.removeprefix("deformed_")): shape for name, shape in rest.items() if name.startswith("deformed_")
+    }
+    blowing = {
+        names.uid(number): FieldPlace(
+            place["name"],
+            np.array(place["matrix"]).reshape(4, 4),
+            *(rest[f"field_{part}_{number}"] for part in disk_schema.OF_FIELD),
+        )
+        for number, place in note["fields"].items()
+    }
+    settings = _settings(note["settings"], names, points)
+    return SceneSnapshot(standing, settings, around, deformed, fields=blowing), rest
 
 
-def _settings(named: dict[str, Any], uids: list[int | None], scene: Scene) -> dict[Key, Any]:
-    """Raw settings by key, from the names used in the files."""
+def _settings(named: dict[str, Any], names: Names, points: dict[str, int]) -> dict[Key, Any]:
+    """Raw settings by key, from the names used in the files; raises `DamagedError`."""
+    disk_schema.check_settings(named, len(names.names), names.of_scene, points)
     found: dict[Any, Any] = {}
     for name, raw in named.items():
         kind, _, number = name.rpartition(" ")
-        uid, values = uids[int(number)], _tuples(raw)
+        uid, values = names.uid(number), _tuples(raw)
         if kind:
             found[kind, uid] = BY_KIND[kind]._make(values)
-        elif uid == scene.session_uid:
+        elif uid == names.scene.session_uid:
             raw = SceneSettings._make(values)
             found[uid] = raw._replace(floor=Floor._make(raw.floor), wind=WindSettings._make(raw.wind))
         else:

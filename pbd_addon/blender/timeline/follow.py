@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ...slices import finish
-from ..errors import DamagedFrame, LateError, PBDError
+from ..errors import DamagedFrame, LateError, PBDError, Stopped
 from ..kinds import Depsgraph, Object, Scene
 from ..output import output
 from ..read import deformed_input, snapshot, user_state
@@ -19,7 +19,7 @@ from ..read.user_state import UserState
 from ..scene import poses
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
-from . import changes, cost_estimate, disk_cache, heat_map, replay, step
+from . import changes, cost_estimate, disk_cache, heat_map, progress, replay, step
 from .record import Record
 from .simulated_object import SimulatedObject, check_fit, fits, other_output
 
@@ -149,6 +149,9 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
     user, whole = now.user, math.floor(now.user.frame)
     first = min(user.first, record.bake.start) if record.bake else user.first
     target = whole if record.bake else min(whole, last_live_frame(scene))
+    if record.stopped and target > max(record.last_frame, first):
+        raise Stopped(record.stopped)
+    step.note(record, stopped="")
     if restart:
         if not live_bodies(scene):
             return
@@ -220,9 +223,28 @@ def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Gen
 def _build(
     record: Record, scene: Scene, depsgraph: Depsgraph, first: int, here: SceneSnapshot
 ) -> Generator[None, None, None]:
-    yield from step.building(record, scene, first, here)
-    if not record.bake:
-        step.settle(record, scene, patience_of(depsgraph))
+    seconds = cost_estimate.seconds_to_begin(scene)
+    what = f"frame {first} is prepared, {cost_estimate.count_vertices(scene):,} vertices"
+    watch = progress.Watch()
+    with _stopping(record):
+        if seconds > progress.EVERY:
+            watch.say(f"{what}: about {cost_estimate.rounded(seconds)} s", at_once=True)
+        for _slice in step.building(record, scene, first, here):
+            watch.say(f"{what}: {watch.seconds:.0f} s so far")
+            watch.obey(f"Stopped by Ctrl+C while frame {first} was prepared: show it to begin again")
+            yield
+        if not record.bake:
+            step.settle(record, scene, patience_of(depsgraph), watch)
+
+
+@contextlib.contextmanager
+def _stopping(record: Record) -> Iterator[None]:
+    """A context in which Ctrl+C is remembered: a script that shows more frames shall not simulate them either."""
+    try:
+        yield
+    except Stopped as error:
+        step.note(record, stopped=str(error))
+        raise
 
 
 def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
@@ -280,15 +302,21 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
         moves = not (before.has_poses_of(now) and before.has_surroundings_of(now))
     if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > cost_estimate.SLICED:
         raise LateError(f"Frame {origin + 1} takes more than {cost_estimate.SLICED:g} s: it is simulated in slices")
-    with visiting(record, scene):
+    watch = progress.Watch()
+    with visiting(record, scene), _stopping(record):
         for at in range(origin + 1, target + 1):
             if visitable:
                 there = depsgraph if at == shown_frame(scene) else visit(scene, at)
-                step.advance(record, scene, at, whole_snapshot(record, scene, there, objects=objects))
+                work = step.advancing(record, scene, at, whole_snapshot(record, scene, there, objects=objects))
             else:
                 between = now if at == frame else before.blend(now, (at - origin) / (frame - origin))
-                step.advance(record, scene, at, between, guessed=at != frame and moves)
+                work = step.advancing(record, scene, at, between, guessed=at != frame and moves)
+            kept = f"frames {record.first_frame} to {at - 1} are kept: show one of them to go on"
+            for share in work:
+                watch.say(f"frame {at} of {target} is {100 * share:.0f} % done")
+                watch.obey(f"Stopped by Ctrl+C at frame {at} of {target}; {kept}")
             disk_cache.keep(record, scene)
+            watch.say(f"frame {at} of {target}, {watch.seconds / (at - origin):.1f} s a frame")
             if at < target and time.monotonic() > deadline:
                 raise LateError(f"Simulated up to frame {at} of {target} in {patience:.0f} s: go on from there")
 
@@ -326,7 +354,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
             step.set_message(record, record.message or str(error), record.is_late)
             continue
         pose = now.poses.get(member.uid)
-        other = other_output(member, obj, record.snapshots.values())
+        other = other_output(member, user_state.role(obj), record.snapshots.values())
         if other:
             step.set_message(record, record.message or other, record.is_late)
         if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:

@@ -72,7 +72,7 @@ class UndoState(NamedTuple):
 class DisplayedFrame(NamedTuple):
     """A cached frame as it was last shown."""
 
-    digest: bytes  # of the `QuickLook`
+    state: list  # of the `QuickLook`
     made: SceneSnapshot  # identifies the version of the frame
     user: UserState
     dependencies: Dependencies
@@ -107,6 +107,7 @@ class Record:
     is_coming: bool = (
         False  # whether that frame is about to be simulated, so that a panel has nothing to complain about
     )
+    stopped: str = ""  # why no more frames are stepped until a cached one is shown: Ctrl+C
     blocked: str = ""  # why the last step failed; no other is tried
     notes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # hints for the user, sentences by uid
     report: StepReport | None = None  # of the last step

@@ -1,5 +1,7 @@
 """The shortcut for a cached frame that was shown before: if nothing has changed since, it is just written again."""
 
+import itertools
+
 import numpy as np
 
 from ..kinds import Depsgraph, Scene
@@ -23,7 +25,7 @@ def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> bool:
     if record.bake or record.message or any(record.edits):
         return False
     found = quick_look.look(scene, depsgraph, shown.dependencies, record.curves)
-    if found is None or found.digest != shown.digest or found.curves is not record.curves:
+    if found is None or found.state != shown.state or found.curves is not record.curves:
         return False
     for uid, positions, pose, masks in shown.objects:
         shape_keys.write_live_key(found.objects[uid], positions.T, pose, masks)
@@ -57,4 +59,11 @@ def note(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot)
         if pose is None or not (pbd.enabled and pbd.active) or poses.is_flat(pose.matrix):
             return
         shown.append((member.uid, part, pose, member.masks))
-    step.note_displayed(record, frame, DisplayedFrame(found.digest, made, user, record.dependencies, shown))
+    last = next(reversed(record.displayed.values()), None)
+    state = found.state if last is None else _sharing(found.state, last.state)
+    step.note_displayed(record, frame, DisplayedFrame(state, made, user, record.dependencies, shown))
+
+
+def _sharing(state: list, earlier: list) -> list:
+    """A state that holds the parts of an earlier one that are equal: most stay the same for all frames."""
+    return [old if old == new else new for old, new in itertools.zip_longest(earlier, state)][: len(state)]

@@ -10,6 +10,7 @@ from ... import Collider, FrameInputs, Plane, Simulation
 from ...settings import calm_speed
 from ..errors import PBDError, refused
 from ..kinds import Object, Scene
+from ..read import user_state
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses, surfaces, user_keys
 from ..scene.scene_objects import find, is_body, live_bodies
@@ -51,6 +52,7 @@ class SceneSimulation:
         in_place_steps: Number of steps taken in place.
         fields: Names of the force fields, by object uid.
         absorbers: Names of what takes a share of the fields, by object uid.
+        notes: Hints for the user about each member, sentences by uid.
         is_blown: Whether wind or a force field acts.
     """
 
@@ -60,7 +62,7 @@ class SceneSimulation:
         raw = snapshot.settings[scene.session_uid]
         settings = raw_settings.settings_from(raw, scene.name)
         self.floor = floor_plane(raw.floor, scene.name)
-        self.colliders = {uid: bind_collider(snapshot, uid) for uid in sorted(snapshot.collider_uids)}
+        self.colliders = {uid: bind_collider(snapshot, uid) for uid in snapshot.colliders_in_order}
         self._placed: dict[int, tuple[Surface, np.ndarray]] = {}
         self.simulation = Simulation(
             [member.body for member in self.members],
@@ -77,6 +79,7 @@ class SceneSimulation:
         )
         self.applied = dict(snapshot.settings)
         self.in_place_steps = 0
+        self.notes: dict[int, tuple[str, ...]] = {}
         self.fields: dict[int, str] = {}
         self.absorbers: dict[int, str] = {}
         self.update_fields(snapshot)
@@ -87,6 +90,7 @@ class SceneSimulation:
         yield from self.simulation.prepare()
         for member in self.members:
             self._set_maps(member, self.applied[member.uid])
+            self.notes[member.uid] = self._notes_on(member)
 
     def _all_colliders(self) -> list[Plane | Collider]:
         """The solver's colliders, in order."""
@@ -104,7 +108,7 @@ class SceneSimulation:
         }
         if kept.keys() == self.colliders.keys() == snapshot.collider_uids:
             return False
-        self.colliders = {uid: kept.get(uid) or bind_collider(snapshot, uid) for uid in sorted(snapshot.collider_uids)}
+        self.colliders = {uid: kept.get(uid) or bind_collider(snapshot, uid) for uid in snapshot.colliders_in_order}
         self.simulation.set_colliders(self._all_colliders())
         self._placed = {uid: placed for uid, placed in self._placed.items() if uid in kept}
         return True
@@ -142,6 +146,7 @@ class SceneSimulation:
                     self._read_maps(scene, member, raw)
                     self._set_maps(member, raw)
                 self.applied[member.uid] = raw
+                self.notes[member.uid] = self._notes_on(member)
         for uid, one in self.colliders.items():
             raw = settings.get(("collider", uid))
             if raw is not None and raw != self.applied.get(("collider", uid)):
@@ -175,10 +180,10 @@ class SceneSimulation:
         found = intersections.intersecting_faces([member.body for member in self.members])
         return {member.uid: len(faces) for member, faces in zip(self.members, found, strict=True) if len(faces)}
 
-    def notes(self) -> dict[int, tuple[str, ...]]:
-        """Hints for the user about each member, sentences by uid."""
+    def _notes_on(self, member: SimulatedObject) -> tuple[str, ...]:
+        """Hints for the user about a member, in sentences."""
         # A body notes its openings only if it is built under pressure, which may be switched on later.
-        return {member.uid: tuple(dict.fromkeys((*member.body.notes, *self._caps(member)))) for member in self.members}
+        return tuple(dict.fromkeys((*member.body.notes, *self._caps(member))))
 
     def newcomers(self, scene: Scene) -> dict[int, tuple[str, ...]]:
         """A note for each object that became PBD mid-run: when it will join, by uid."""
@@ -191,7 +196,7 @@ class SceneSimulation:
         """Raise a `PBDError` if an object cannot be stepped on after earlier snapshots."""
         for member, obj in self.objects(scene):
             check_faces(member, obj)
-            other = other_output(member, obj, earlier)
+            other = other_output(member, user_state.role(obj), earlier)
             if other:
                 raise PBDError(other)
             if poses.is_flat(snapshot.poses[member.uid].matrix):
@@ -247,6 +252,8 @@ class SceneSimulation:
 
         The cloth begins as the mesh, so the offsets grow at `PIN_SPEED` from the first step on.
         """
+        if not member.pin_offsets.any():
+            return member.pin_offsets
         ways = member.pin_offsets @ snapshot.poses[member.uid].matrix[:3, :3].T
         steps = self.simulation.frames.last - self.simulation.frames.first + 1 + self.in_place_steps
         extent = float(np.linalg.norm(np.ptp(member.body.rest_vertices, axis=0)))

@@ -22,7 +22,7 @@ from ..scene.simulated_range import (
     shown_frame as shown_frame,
     timeline_frames as timeline_frames,
 )
-from . import disk_cache, disk_load, follow, step, validity
+from . import disk_cache, disk_load, follow, progress, step, validity
 from .record import BakeProgress as BakeProgress, InvalidRange, Record
 from .replay import show_again
 
@@ -172,19 +172,23 @@ def needs_disk(scene: Scene) -> bool:
     return found is None or found.scene_sim is None or not found.scene_sim.simulation.frames.is_in_memory
 
 
-def delete_from_disk(scene: Scene) -> None:
-    """Delete the frames on disk and switch the disk cache off; those in memory stay. Raises `OSError`."""
+def delete_from_disk(scene: Scene) -> list[str]:
+    """Delete the frames on disk and switch the disk cache off; those in memory stay. Raises `OSError`.
+
+    Returns the names of files that stay, see `disk_cache.discard`.
+    """
     scene.pbd.use_disk_cache = False
-    disk_cache.discard(scene)
+    left = disk_cache.discard(scene)
     found = _records.get(scene.session_uid)
     if found is None:
-        return
+        return left
     found.storage.note = ""
     if found.disk is not None:
         found.storage.cache = None
         found.scene_sim.simulation.frames.store = None
         if not found.scene_sim.simulation.frames.is_in_memory:
             clear_cache(scene)
+    return left
 
 
 def before_save() -> None:
@@ -241,4 +245,5 @@ def put_back(scene: Scene, found: Record) -> None:
 def drop_all() -> None:
     """Forget everything, because another file is loaded or the extension is switched off."""
     _records.clear()
+    progress.stop_listening()
     disk_cache.forget_claims()

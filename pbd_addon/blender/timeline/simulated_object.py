@@ -143,8 +143,8 @@ def suits_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneS
     return not role.posed_after or all(member.uid not in one.deformed for one in snapshots)
 
 
-def other_output(member: SimulatedObject, obj: Object, snapshots: Iterable[SceneSnapshot]) -> str:
-    """One sentence on what to do if frames were made for another output than the object has now, or ""."""
-    if suits_output(member, user_state.role(obj), snapshots):
+def other_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneSnapshot]) -> str:
+    """One sentence on what to do if frames were made for another output than an object has in this role, or ""."""
+    if suits_output(member, role, snapshots):
         return ""
-    return f"Output of '{obj.name}' changed: go to the first frame, or press Reset"
+    return f"Output of '{role.name}' changed: go to the first frame, or press Reset"

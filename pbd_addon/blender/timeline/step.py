@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import UnstableError
+from ...simulation import LONGEST_FRAME, SHORTEST_FRAME
 from ...solver import ChangedError
 from ..errors import DamagedFrame, Interruption, LateError, PBDError
 from ..kinds import Scene
@@ -19,6 +20,7 @@ from ..scene.simulated_range import last_live_frame
 from ..scene.surfaces import Surface
 from . import air, backends, changes
 from .changes import Change
+from .progress import Watch
 from .record import BakeProgress, DisplayedFrame, InvalidRange, Record, UndoState
 from .scene_simulation import SceneSimulation
 
@@ -39,7 +41,7 @@ def truncate(record: Record, frame: int, why: str) -> None:
 
     Raises `DamagedFrame` if no readable frame is left to continue from; then the record is reset.
     """
-    record.blocked, record.displayed = "", {}
+    record.blocked, record.stopped, record.displayed = "", "", {}
     frame = max(frame, record.first_frame)
     for _pinned, grab in [pin for pin in record.grab_pins if pin[0] > frame]:
         grab.release()  # It was pinned later than that.
@@ -131,7 +133,7 @@ def building(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) 
         raise Interruption(INTERRUPTED)
     record.scene_sim = built
     record.snapshots = {frame: snapshot}
-    record.notes = built.notes()
+    record.notes = built.notes
     _remember_start(record, scene)
 
 
@@ -139,7 +141,7 @@ def take_up(record: Record, scene: Scene, built: SceneSimulation, made: dict[int
     """Take over frames that were simulated before and are on disk."""
     record.forget(made[disk.files.first])
     record.storage.cache = disk
-    record.scene_sim, record.snapshots, record.notes = built, made, built.notes()
+    record.scene_sim, record.snapshots, record.notes = built, made, built.notes
     built.simulation.take_up(disk, disk.files.first, disk.files.last)
     _remember_start(record, scene)
 
@@ -164,16 +166,13 @@ def clear(record: Record, snapshot: SceneSnapshot) -> None:
     record.forget(snapshot)
 
 
-def advance(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False) -> None:
-    """Step to the next frame, whose inputs are in a snapshot; raises `PBDError`."""
-    for _share in advancing(record, scene, frame, snapshot, guessed):
-        pass
-
-
 def advancing(
     record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot, guessed: bool = False
 ) -> Generator[float, None, None]:
-    """Like `advance`, in slices: yields the fraction of the frame that is done. If closed early, nothing is stepped."""
+    """Step to the next frame, whose inputs are in a snapshot, in slices; raises `PBDError`.
+
+    Yields the fraction of the frame that is done. If closed early, nothing is stepped.
+    """
     scene_sim, simulation = record.scene_sim, record.scene_sim.simulation
     scene_sim.check(scene, snapshot, record.snapshots.values())
     if record.blocked:
@@ -187,10 +186,10 @@ def advancing(
     scene_sim.apply(scene, snapshot.settings)
     if scene_sim.update_fields(snapshot):
         record.displayed = {}
-    record.notes = {**scene_sim.notes(), **scene_sim.newcomers(scene)}
+    record.notes = {**scene_sim.notes, **scene_sim.newcomers(scene)}
     simulation.use_kernels(backends.choose(scene))
     snapshot = scene_sim.with_pins_only(snapshot)._replace(user=None, first_inputs={})
-    seconds = snapshot.settings[scene.session_uid].frame_seconds
+    seconds = frame_seconds(scene, snapshot)
     try:
         simulation.take_inputs(scene_sim.inputs(scene, snapshot))
         air.surround(scene_sim, scene, record.snapshots.get(frame - 1, snapshot), snapshot)
@@ -212,6 +211,15 @@ def advancing(
     _note_contacts(record, scene, frame)
     if frame == record.first_frame + 1 and report.crossings:
         record.intersecting = scene_sim.count_intersecting()
+
+
+def frame_seconds(scene: Scene, snapshot: SceneSnapshot) -> float:
+    """The length of a frame by a snapshot's settings [s]; raises a `PBDError` if it cannot be stepped."""
+    seconds: float = snapshot.settings[scene.session_uid].frame_seconds
+    if not SHORTEST_FRAME <= seconds <= LONGEST_FRAME:
+        limits = f"{SHORTEST_FRAME:.0e} to {LONGEST_FRAME:g} s"
+        raise PBDError(f"A frame of '{scene.name}' must take {limits}, not {seconds:.3g}: change Speed or Frame Rate")
+    return seconds
 
 
 def _make_room(record: Record, scene: Scene) -> None:
@@ -244,6 +252,7 @@ class Noted(TypedDict, total=False):
     loaded: int
     surfaces: dict[int, Surface]
     is_coming: bool
+    stopped: str
     is_visiting: bool
     stepping: float
     exchange: float
@@ -271,7 +280,7 @@ def set_message(record: Record, message: str, is_late: bool = False) -> None:
 # ------------------------------------------------------------------------------------------ changed in place
 
 
-def settle(record: Record, scene: Scene, patience: float) -> None:
+def settle(record: Record, scene: Scene, patience: float, watch: Watch) -> None:
     """Settle a first frame that was just built, if the scene's settings ask for it.
 
     Raises a `PBDError` if that fails, a `LateError` if it takes longer than `patience` seconds.
@@ -280,6 +289,9 @@ def settle(record: Record, scene: Scene, patience: float) -> None:
     frames = frames_to_settle(record, scene)
     for done in range(1, frames + 1):
         settle_on(record, scene, done, frames)
+        watch.say(f"{done} of {frames} frames are settled")
+        if done < frames:
+            watch.obey(f"Stopped by Ctrl+C after {done} of {frames} frames were settled")
         if done < frames and time.monotonic() > deadline:
             raise LateError(f"Settled {done} of {frames} frames in {patience:.0f} s: press Settle for all of them")
 
@@ -314,8 +326,8 @@ def step_in_place(record: Record, scene: Scene) -> None:
         simulation.take_inputs(record.scene_sim.inputs(scene, snapshot))
         air.surround(record.scene_sim, scene, snapshot, snapshot)
         simulation.add_initial_velocities(-waits)
-        record.report = simulation.step(snapshot.settings[scene.session_uid].frame_seconds, in_place=True)
-    except UnstableError as error:
+        record.report = simulation.step(frame_seconds(scene, snapshot), in_place=True)
+    except (UnstableError, ValueError) as error:
         raise PBDError(str(error)) from error
     finally:
         simulation.add_initial_velocities(waits)

@@ -1,18 +1,49 @@
-"""Kernels compiled by Numba; those that would speed up a frame by less than 1 % are NumPy's."""
+"""Kernels compiled by Numba; those that would speed up a frame by less than 1 % are NumPy's.
+
+They are there after `parts`, which Blender runs while it is idle: to read them all at once takes most of a second.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..numpy import (
     apply_plane_friction as apply_plane_friction,
     solve_blocks as solve_blocks,
     sum_by_piece as sum_by_piece,
 )
-from .air import *
-from .bvh import *
-from .chains import *
-from .cones import *
-from .contact import *
-from .inflation import *
-from .levels import *
-from .motion import *
-from .packing import *
-from .projections import *
-from .steps import *
+
+if TYPE_CHECKING:
+    from .air import *
+    from .bvh import *
+    from .chains import *
+    from .cones import *
+    from .contact import *
+    from .frames import *
+    from .inflation import *
+    from .levels import *
+    from .motion import *
+    from .packing import *
+    from .projections import *
+    from .steps import *
+
+BEFORE = ("vectors", "compile")
+"""What others need: Numba itself, which takes a quarter of a second."""
+
+PARTS = (
+    *("steps", "packing", "motion", "chains", "projections", "levels", "air"),
+    *("bvh", "cones", "contact", "inflation", "frames"),
+)
+
+
+def parts() -> Iterator[None]:
+    """Import all parts, in slices of a tenth of a second, but for Numba itself."""
+    importlib.import_module("llvmlite.binding")
+    yield
+    for name in (*BEFORE, *PARTS):
+        module = importlib.import_module(f".{name}", __name__)
+        if name in PARTS:
+            globals().update({name: kernel for name, kernel in vars(module).items() if name[0] != "_"})
+        yield

@@ -326,5 +326,6 @@ def project_chains(
 
 @kernel("void(f8[:], i4[:], f8[:], i4[:])")
 def put(values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
-    for k in range(len(rows)):
-        into[np.uint64(rows[k])] = values[np.uint64(places[k])]
+    for k in range(max(len(places), len(rows))):
+        place, row = places[k] if len(places) else k, rows[k] if len(rows) else k
+        into[np.uint64(row)] = values[np.uint64(place)]

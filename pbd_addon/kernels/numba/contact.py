@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from .. import FACE
 from .compile import helper, kernel
+from .vectors import axes, dot, four, load, numbers, store, vector_of
 
 TINY = 1e-12
 
@@ -15,13 +17,6 @@ TINY = 1e-12
 @helper
 def _clip(value: float) -> float:
     return min(max(value, 0.0), 1.0)
-
-
-@helper
-def _add(p: np.ndarray, moves: np.ndarray) -> None:
-    for axis in range(3):
-        for i in range(p.shape[1]):
-            p[axis, i] += moves[axis, i]
 
 
 @helper
@@ -196,37 +191,172 @@ def cull_pairs(
     return particles[:, :count].copy(), all_weights[:, :count].copy(), normals[:, :count].copy(), kept[:count].copy()
 
 
-@kernel("Tuple((i8[::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], i8[:,:], i1[:], f8[:,:], f8[:], b1[:])")
-def separating_planes(
+@kernel("f8(f8[:,::1], f8[:,::1])")
+def closing_motion(p: np.ndarray, before: np.ndarray) -> float:
+    middle = np.empty(3)
+    for axis in range(3):
+        low, high = np.inf, -np.inf
+        for i in range(p.shape[1]):
+            moved = p[axis, i] - before[axis, i]
+            low = moved if moved < low else low
+            high = moved if moved > high else high
+        middle[axis] = 0.5 * (low + high)
+    most, total = 0.0, 0.0
+    for i in range(p.shape[1]):
+        dx, dy = p[0, i] - before[0, i] - middle[0], p[1, i] - before[1, i] - middle[1]
+        dz = p[2, i] - before[2, i] - middle[2]
+        square = dx * dx + dy * dy + dz * dz
+        most = square if square > most else most
+        total += square
+    return 2.0 * sqrt(most) if total < np.inf else np.inf
+
+
+@kernel("i8[::1](f8[:,::1], i8[:,:], f8[:,:], i1[:], f8[:], f8[::1], f8)")
+def near_candidates(
+    p: np.ndarray,
+    particles: np.ndarray,
+    normals: np.ndarray,
+    kind: np.ndarray,
+    distance: np.ndarray,
+    spare: np.ndarray,
+    closed: float,
+) -> np.ndarray:
+    # In loops of their own: without unpredictable branches, measuring takes a third of the time.
+    near, some, count = np.empty(len(spare), np.int64), 0, 0
+    for r in range(len(spare)):
+        near[some] = r
+        some += not spare[r] >= closed  # NaN is measured again
+    apart = np.empty(some)
+    for k in range(some):
+        r = near[k]
+        a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
+        c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
+        apart[k] = _clearance(p, kind[r], a, b, c, d, (normals[0, r], normals[1, r], normals[2, r]))
+    for k in range(some):
+        r = near[k]
+        spare[r] = apart[k] - distance[r] + closed
+        near[count] = r
+        count += apart[k] < distance[r]
+    return near[:count].copy()
+
+
+@helper
+def _gap(
+    p: np.ndarray,
+    a: int,
+    b: int,
+    c: int,
+    d: int,
+    weights: tuple[float, float, float, float],
+    normal: tuple[float, float, float],
+) -> float:
+    """As `gaps`, of one contact, added in the order of NumPy's kernel."""
+    gap = weights[0] * _height(p, normal, a) + weights[1] * _height(p, normal, b)
+    return gap + weights[2] * _height(p, normal, c) + weights[3] * _height(p, normal, d)
+
+
+@kernel(
+    "Tuple((i8[::1], i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1]))"
+    "(f8[:,::1], f8[:,::1], f8[::1], i8[::1], i8[:,:], i1[:], f8[:,:], f8[:,:], f8[:], b1[:], b1[::1], f8, f8, f8)"
+)
+def find_contacts(
     p: np.ndarray,
     x: np.ndarray,
+    w: np.ndarray,
+    near: np.ndarray,
     particles: np.ndarray,
     kind: np.ndarray,
+    weights: np.ndarray,
     normals: np.ndarray,
     distance: np.ndarray,
     is_exit: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rows, count = particles.shape[1], 0
-    which, all_weights, planes = np.empty(rows, np.int64), np.empty((4, rows)), np.empty((3, rows))
-    for r in range(rows):
+    is_stuck: np.ndarray,
+    reach: float,
+    opening_rate: float,
+    most_opening: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    rows, count = len(near), 0
+    number, ids, shares = np.empty(rows, np.int64), np.empty((4, rows), np.int64), np.empty((4, rows))
+    planes, inverse_masses, kept, gaps = np.empty((3, rows)), np.empty((4, rows)), np.empty(rows), np.empty((4, rows))
+    for k in range(rows):
+        r = near[k]
         a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
         c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
-        weights, gap, now = _closest(p, kind[r], a, b, c, d)
-        old = normals[0, r], normals[1, r], normals[2, r]
-        sign = np.sign(_dot(now, old))
-        if not is_exit[r] and _clearance(p, kind[r], a, b, c, d, old) <= 0.0:
-            old_weights, _, old = _closest(x, kind[r], a, b, c, d)
+        old, least = (normals[0, r], normals[1, r], normals[2, r]), distance[r]
+        if is_exit[r]:
+            share, now = (weights[0, r], weights[1, r], weights[2, r], weights[3, r]), old
+        else:
+            share, gap, now = _closest(p, kind[r], a, b, c, d)
+            sign = np.sign(_dot(now, old))
             if _clearance(p, kind[r], a, b, c, d, old) <= 0.0:
-                weights, now, sign = old_weights, old, 1.0
-            elif sign * _dot(now, old) < 0.0:
-                sign = -sign
-        now = sign * now[0], sign * now[1], sign * now[2]
-        if gap < distance[r] or is_exit[r] or _clearance(p, kind[r], a, b, c, d, now) <= 0.0:
-            which[count] = r
-            all_weights[0, count], all_weights[1, count], all_weights[2, count], all_weights[3, count] = weights
-            planes[0, count], planes[1, count], planes[2, count] = now
+                old_share, _, old = _closest(x, kind[r], a, b, c, d)
+                if _clearance(p, kind[r], a, b, c, d, old) <= 0.0:
+                    share, now, sign = old_share, old, 1.0
+                elif sign * _dot(now, old) < 0.0:
+                    sign = -sign
+            now = sign * now[0], sign * now[1], sign * now[2]
+            if gap >= reach * least and _clearance(p, kind[r], a, b, c, d, now) > 0.0:
+                continue
+        before = _gap(x, a, b, c, d, share, now)
+        overlap = max(least - before, 0.0)
+        opening = min(opening_rate * overlap, most_opening)
+        if len(is_stuck) and (is_stuck[a] or is_stuck[b] or is_stuck[c] or is_stuck[d]):
+            opening = 0.0
+        number[count], kept[count] = r, least
+        ids[0, count], ids[1, count], ids[2, count], ids[3, count] = a, b, c, d
+        shares[0, count], shares[1, count], shares[2, count], shares[3, count] = share
+        planes[0, count], planes[1, count], planes[2, count] = now
+        for corner in range(4):
+            inverse_masses[corner, count] = w[ids[corner, count]]
+        gaps[0, count], gaps[1, count], gaps[2, count] = before, opening, least - overlap + opening
+        gaps[3, count] = _gap(p, a, b, c, d, share, now) - before
+        count += 1
+    return (
+        number[:count].copy(), ids[:, :count].copy(), shares[:, :count].copy(), planes[:, :count].copy(),
+        inverse_masses[:, :count].copy(), kept[:count].copy(), gaps[:, :count].copy(),
+    )  # fmt: skip
+
+
+@kernel("f8[::1](f8[:,::1], i8[:,:], f8[:,:], f8[:,:])")
+def gaps(p: np.ndarray, particles: np.ndarray, weights: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    count = particles.shape[1]
+    result = np.empty(count)
+    for r in range(count):
+        a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
+        c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
+        share = weights[0, r], weights[1, r], weights[2, r], weights[3, r]
+        result[r] = _gap(p, a, b, c, d, share, (normals[0, r], normals[1, r], normals[2, r]))
+    return result
+
+
+@kernel("i8[::1](f8[:,::1], f8[:,::1], i8[:,:], f8[:,:], i1[:], i8[::1], b1)")
+def unseparated(
+    p: np.ndarray,
+    x: np.ndarray,
+    particles: np.ndarray,
+    normals: np.ndarray,
+    kind: np.ndarray,
+    which: np.ndarray,
+    at_p: bool,
+) -> np.ndarray:
+    found, count = np.empty(len(which), np.int64), 0
+    for k in range(len(which)):
+        r = which[k]
+        a, b = np.uint64(particles[0, r]), np.uint64(particles[1, r])
+        c, d = np.uint64(particles[2, r]), np.uint64(particles[3, r])
+        normal = normals[0, r], normals[1, r], normals[2, r]
+        for attempt in range(2 if at_p else 1):
+            if attempt:
+                _, _, normal = _closest(p, kind[r], a, b, c, d)
+            is_apart = (
+                _clearance(p, kind[r], a, b, c, d, normal) > 0.0 and _clearance(x, kind[r], a, b, c, d, normal) > 0.0
+            )
+            if is_apart:
+                break
+        if not is_apart:
+            found[count] = r
             count += 1
-    return which[:count].copy(), all_weights[:, :count].copy(), planes[:, :count].copy()
+    return found[:count].copy()
 
 
 @kernel("f8[:,::1](f8[:,::1], i8[:,:], f8[:,:])")
@@ -240,7 +370,80 @@ def heights(p: np.ndarray, particles: np.ndarray, normals: np.ndarray) -> np.nda
     return result
 
 
-@kernel("void(f8[:,::1], i8[:,:], f8[:,:], f8[:,:], f8[:,:], f8[:], f8, f8[:])")
+@helper
+def _numbered(particles: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The particles of rows numbered anew: which they are (k,), the number of each of n (-1: none), and rows (m, 4)."""
+    numbers, used, count = np.full(n, -1), np.empty(min(n, particles.size), np.int64), 0
+    ids = np.empty((particles.shape[1], 4), np.int64)
+    for r in range(len(ids)):
+        for corner in range(4):
+            i = np.uint64(particles[corner, r])
+            if numbers[i] < 0:
+                numbers[i], used[count] = count, i
+                count += 1
+            ids[r, corner] = numbers[i]
+    return used[:count], numbers, ids
+
+
+@helper
+def _gathered(p: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Positions (3, n) of some particles, (k, 4), for `vectors`."""
+    q = np.empty((len(used), 4))
+    for k in range(len(used)):
+        i = np.uint64(used[k])
+        store(q, np.uint64(k), vector_of(p[0, i], p[1, i], p[2, i]))
+    return q
+
+
+@helper
+def _put_back(p: np.ndarray, used: np.ndarray, q: np.ndarray) -> None:
+    for k in range(len(used)):
+        i = np.uint64(used[k])
+        p[0, i], p[1, i], p[2, i] = q[k, 0], q[k, 1], q[k, 2]
+
+
+@helper
+def _by_row(columns: np.ndarray) -> np.ndarray:
+    """Columns (3 or 4, m) as rows, (m, 4), for `vectors`."""
+    rows = np.zeros((columns.shape[1], 4))
+    for k in range(len(columns)):
+        for r in range(len(rows)):
+            rows[r, k] = columns[k, r]
+    return rows
+
+
+@helper
+def _move(q: np.ndarray, moves: np.ndarray) -> None:
+    """Add moves (k, 4) [m], and set them to 0."""
+    for k in range(len(q)):
+        i = np.uint64(k)
+        store(q, i, load(q, i) + load(moves, i))
+        store(moves, i, vector_of(0.0, 0.0, 0.0))
+
+
+@helper
+def _add_to(moves: np.ndarray, ids: np.ndarray, r: int, shares: Any, step: Any) -> None:
+    """Move the particles of row r by a step (a vector) times shares (four numbers)."""
+    a, b, c, d = np.uint64(ids[r, 0]), np.uint64(ids[r, 1]), np.uint64(ids[r, 2]), np.uint64(ids[r, 3])
+    store(moves, a, load(moves, a) + shares[0] * step)
+    store(moves, b, load(moves, b) + shares[1] * step)
+    store(moves, c, load(moves, c) + shares[2] * step)
+    store(moves, d, load(moves, d) + shares[3] * step)
+
+
+@helper
+def _stiffness(ids: np.ndarray, r: int, valence_weights: np.ndarray, masses: np.ndarray, sizes: np.ndarray) -> float:
+    """Of row r: its inverse masses times absolute weights, and those of all contacts at its particles."""
+    a, b, c, d = np.uint64(ids[r, 0]), np.uint64(ids[r, 1]), np.uint64(ids[r, 2]), np.uint64(ids[r, 3])
+    valences, i = four(valence_weights[a], valence_weights[b], valence_weights[c], valence_weights[d]), np.uint64(r)
+    one, two, three, last = numbers(valences * load(masses, i) * load(sizes, i))
+    return TINY + one + two + three + last
+
+
+@kernel(
+    "void(f8[:,::1], i8[:,:], f8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[::1], i8, f8[:], f8[:,::1], f8[:,::1],"
+    "f8[:,::1])"
+)
 def project_contacts(
     p: np.ndarray,
     particles: np.ndarray,
@@ -248,45 +451,68 @@ def project_contacts(
     normals: np.ndarray,
     inverse_masses: np.ndarray,
     target_gap: np.ndarray,
-    relaxation: float,
+    enough: np.ndarray,
+    relaxations: np.ndarray,
+    passes: int,
     multipliers: np.ndarray,
+    plane_normals: np.ndarray,
+    plane_heights: np.ndarray,
+    plane_pushes: np.ndarray,
 ) -> None:
+    # The particles of the rows lie together while they are passed over; the others are no concern of most passes.
     count, n = particles.shape[1], p.shape[1]
-    working, gap, many = np.empty(count, np.int64), np.empty(count), 0
-    valence_weights = np.zeros(n)
-    for r in range(count):
-        reached = 0.0
-        for corner in range(4):
-            i = np.uint64(particles[corner, r])
-            height = normals[0, r] * p[0, i] + normals[1, r] * p[1, i] + normals[2, r] * p[2, i]
-            reached += weights[corner, r] * height
-        # In NumPy's order: whether contacts that just touch take part hangs on the last digit.
-        missing = target_gap[r] - reached
-        if missing > 0.0 or multipliers[r] > 0.0:
-            working[many], gap[many] = r, missing
-            many += 1
+    used, order, ids = _numbered(particles, n)
+    q, moves, valence_weights = _gathered(p, used), np.zeros((len(used), 4)), np.empty(len(used))
+    along, parts, masses = _by_row(normals), _by_row(weights), _by_row(inverse_masses)
+    sizes, working, gap = np.abs(parts), np.empty(count, np.int64), np.empty(count)
+    for number in range(passes):
+        many, is_short = 0, False
+        valence_weights[:] = 0.0
+        for r in range(count):
+            i, reached = np.uint64(r), 0.0
+            normal = load(along, i)
             for corner in range(4):
-                valence_weights[np.uint64(particles[corner, r])] += abs(weights[corner, r])
-    if not many:
-        return
-    moves = np.zeros((3, n))
-    for number in range(many):
-        r = working[number]
-        stiffness = TINY
-        for corner in range(4):
-            valence = valence_weights[np.uint64(particles[corner, r])]
-            stiffness += valence * inverse_masses[corner, r] * abs(weights[corner, r])
-        step = max(relaxation * gap[number] / stiffness, -multipliers[r])
-        multipliers[r] += step
-        for corner in range(4):
-            i = np.uint64(particles[corner, r])
-            move = inverse_masses[corner, r] * weights[corner, r] * step
-            for axis in range(3):
-                moves[axis, i] += move * normals[axis, r]
-    _add(p, moves)
+                reached += parts[i, corner] * dot(normal, load(q, np.uint64(ids[i, corner])))
+            # In NumPy's order: whether contacts that just touch take part hangs on the last digit.
+            missing = target_gap[r] - reached
+            is_short |= not reached >= enough[r]
+            if missing > 0.0 or multipliers[r] > 0.0:
+                working[many], gap[many] = r, missing
+                many += 1
+                for corner in range(4):
+                    valence_weights[np.uint64(ids[i, corner])] += sizes[i, corner]
+        if number >= len(relaxations) and not is_short:
+            break
+        relaxation = relaxations[min(number, len(relaxations) - 1)]
+        for k in range(many):
+            r = working[k]
+            i = np.uint64(r)
+            step = relaxation * gap[k] / _stiffness(ids, r, valence_weights, masses, sizes)
+            step = max(step, -multipliers[r])
+            multipliers[r] += step
+            _add_to(moves, ids, r, numbers(step * (load(masses, i) * load(parts, i))), load(along, i))
+        _move(q, moves)
+        for plane in range(len(plane_normals)):
+            nx, ny, nz = plane_normals[plane, 0], plane_normals[plane, 1], plane_normals[plane, 2]
+            for each in range(n if number == 0 else 0):
+                i = np.uint64(each)
+                if order[i] < 0:
+                    height = nx * p[0, i] + ny * p[1, i] + nz * p[2, i]
+                    push = max(plane_heights[plane, i] - height, -plane_pushes[plane, i])
+                    if push != 0.0:
+                        plane_pushes[plane, i] += push
+                        p[0, i], p[1, i], p[2, i] = p[0, i] + nx * push, p[1, i] + ny * push, p[2, i] + nz * push
+            for k in range(len(used)):
+                i = np.uint64(used[k])
+                height = nx * q[k, 0] + ny * q[k, 1] + nz * q[k, 2]
+                push = max(plane_heights[plane, i] - height, -plane_pushes[plane, i])
+                if push != 0.0:
+                    plane_pushes[plane, i] += push
+                    q[k, 0], q[k, 1], q[k, 2] = q[k, 0] + nx * push, q[k, 1] + ny * push, q[k, 2] + nz * push
+    _put_back(p, used, q)
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], f8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:])")
+@kernel("void(f8[:,::1], f8[:,::1], i8[:,:], f8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[:], i8, f8[:,:])")
 def apply_contact_friction(
     p: np.ndarray,
     x: np.ndarray,
@@ -297,36 +523,77 @@ def apply_contact_friction(
     static: np.ndarray,
     sliding: np.ndarray,
     multipliers: np.ndarray,
+    passes: int,
     tangential: np.ndarray,
 ) -> None:
-    count, n = particles.shape[1], p.shape[1]
-    valence_weights, moves = np.zeros(n), np.zeros((3, n))
+    count = particles.shape[1]
+    used, _, ids = _numbered(particles, p.shape[1])
+    q, start, moves = _gathered(p, used), _gathered(x, used), np.zeros((len(used), 4))
+    along, parts, masses = _by_row(normals), _by_row(weights), _by_row(inverse_masses)
+    sizes, valence_weights = np.abs(parts), np.zeros(len(used))
     for corner in range(4):
         for r in range(count):
-            valence_weights[np.uint64(particles[corner, r])] += abs(weights[corner, r])
-    for r in range(count):
-        sx, sy, sz, stiffness = 0.0, 0.0, 0.0, TINY
-        for corner in range(4):
-            i, part = np.uint64(particles[corner, r]), weights[corner, r]
-            sx += (p[0, i] - x[0, i]) * part
-            sy += (p[1, i] - x[1, i]) * part
-            sz += (p[2, i] - x[2, i]) * part
-            stiffness += valence_weights[i] * inverse_masses[corner, r] * abs(part)
-        nx, ny, nz = normals[0, r], normals[1, r], normals[2, r]
-        off = nx * sx + ny * sy + nz * sz
-        wx = tangential[0, r] - (sx - nx * off) / stiffness
-        wy = tangential[1, r] - (sy - ny * off) / stiffness
-        wz = tangential[2, r] - (sz - nz * off) / stiffness
-        strength = sqrt(wx * wx + wy * wy + wz * wz)
-        most = (sliding[r] if strength > static[r] * multipliers[r] else static[r]) * multipliers[r]
-        scale = min(most, strength) / max(strength, 1e-300)
-        wx, wy, wz = wx * scale - tangential[0, r], wy * scale - tangential[1, r], wz * scale - tangential[2, r]
-        tangential[0, r] += wx
-        tangential[1, r] += wy
-        tangential[2, r] += wz
-        for corner in range(4):
-            i, move = np.uint64(particles[corner, r]), inverse_masses[corner, r] * weights[corner, r]
-            moves[0, i] += move * wx
-            moves[1, i] += move * wy
-            moves[2, i] += move * wz
-    _add(p, moves)
+            valence_weights[np.uint64(ids[r, corner])] += sizes[r, corner]
+    for _ in range(passes):
+        for r in range(count):
+            i, slip = np.uint64(r), vector_of(0.0, 0.0, 0.0)
+            for corner in range(4):
+                one = np.uint64(ids[i, corner])
+                slip = slip + parts[i, corner] * (load(q, one) - load(start, one))
+            normal, before = load(along, i), vector_of(tangential[0, r], tangential[1, r], tangential[2, r])
+            stiffness = _stiffness(ids, r, valence_weights, masses, sizes)
+            wanted = before - (1.0 / stiffness) * (slip - dot(normal, slip) * normal)
+            strength = sqrt(dot(wanted, wanted))
+            most = (sliding[r] if strength > static[r] * multipliers[r] else static[r]) * multipliers[r]
+            step = (min(most, strength) / max(strength, 1e-300)) * wanted - before
+            tangential[0, r], tangential[1, r], tangential[2, r] = axes(before + step)
+            _add_to(moves, ids, r, numbers(load(masses, i) * load(parts, i)), step)
+        _move(q, moves)
+    _put_back(p, used, q)
+
+
+@kernel("b1[::1](i8[:,:], f8[:,:], f8[:,:], f8[:], i8, i8)")
+def pushed_one_way(
+    particles: np.ndarray, weights: np.ndarray, normals: np.ndarray, multipliers: np.ndarray, first: int, count: int
+) -> np.ndarray:
+    sums, contacts = np.zeros((count, 3)), np.zeros(count, np.int64)
+    for r in range(particles.shape[1]):
+        ends = particles[0, r], particles[1, r], particles[2, r], particles[3, r]
+        if multipliers[r] > 0.0 and max(max(ends[0], ends[1]), max(ends[2], ends[3])) >= first:
+            for corner in range(4):
+                i, side = np.uint64(particles[corner, r]), np.sign(weights[corner, r])
+                contacts[i] += 1
+                for axis in range(3):
+                    sums[i, axis] += side * normals[axis, r]
+    found = np.zeros(count, np.bool_)
+    for k in range(count):
+        square = sums[k, 0] * sums[k, 0] + sums[k, 1] * sums[k, 1] + sums[k, 2] * sums[k, 2]
+        found[k] = contacts[k] > 0 and square >= (1.0 - 1e-9) * contacts[k]
+    return found
+
+
+@kernel("f8[::1](i8[:,:], f8[:,:], f8[:,:], f8[:], i8, f8[:,::1])")
+def carried_loads(
+    particles: np.ndarray,
+    weights: np.ndarray,
+    normals: np.ndarray,
+    multipliers: np.ndarray,
+    first: int,
+    load: np.ndarray,
+) -> np.ndarray:
+    rows, n = particles.shape[1], load.shape[1]
+    all_weights, carries, loads = np.zeros(n), np.zeros(rows, np.bool_), np.zeros(rows)
+    for r in range(rows):
+        ends = particles[0, r], particles[1, r], particles[2, r], particles[3, r]
+        carries[r] = multipliers[r] > 0.0 and max(max(ends[0], ends[1]), max(ends[2], ends[3])) >= first
+        if carries[r]:
+            for corner in range(4):
+                all_weights[np.uint64(particles[corner, r])] += abs(weights[corner, r])
+    for r in range(rows):
+        if carries[r]:
+            normal = normals[0, r], normals[1, r], normals[2, r]
+            for corner in range(4):
+                i, part = np.uint64(particles[corner, r]), weights[corner, r]
+                share = abs(part) / max(all_weights[i], 1e-300)
+                loads[r] -= share * np.sign(part) * _height(load, normal, i)
+    return loads

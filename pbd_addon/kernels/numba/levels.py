@@ -37,6 +37,27 @@ def project_upper_bound(
             q[2, j] += second * dz
 
 
+@kernel("void(f8[:,::1], i8[:], f8[:,::1])")
+def gather(p: np.ndarray, particles: np.ndarray, q: np.ndarray) -> None:
+    for axis in range(3):
+        for k in range(len(particles)):
+            q[axis, k] = p[axis, np.uint64(particles[k])]
+
+
+@kernel("void(f8[:,::1], i8[:], f8[:,::1])")
+def scatter(p: np.ndarray, particles: np.ndarray, q: np.ndarray) -> None:
+    for axis in range(3):
+        for k in range(len(particles)):
+            p[axis, np.uint64(particles[k])] = q[axis, k]
+
+
+@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1])")
+def subtract(q: np.ndarray, before: np.ndarray, moved: np.ndarray) -> None:
+    for axis in range(3):
+        for k in range(moved.shape[1]):
+            moved[axis, k] = q[axis, k] - before[axis, k]
+
+
 @kernel("void(f8[:,::1], i8[:], f8[:,::1], i8[:,:], f8[:,:])")
 def prolongate(
     p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray

@@ -8,6 +8,7 @@ from .bvh import *
 from .chains import *
 from .cones import *
 from .contact import *
+from .frames import *
 from .inflation import *
 from .levels import *
 from .motion import *

@@ -72,7 +72,7 @@ def project_chains(
 
 
 def put(values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
-    into[rows] = values[places]
+    into[rows if len(rows) else slice(None)] = values[places] if len(places) else values[: len(rows)]
 
 
 def _solve_with_corners(

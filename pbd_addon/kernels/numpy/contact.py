@@ -56,7 +56,68 @@ def cull_pairs(
     return particles, weights, normals, distance
 
 
-def separating_planes(
+def closing_motion(p: np.ndarray, before: np.ndarray) -> float:
+    moved = p - before
+    moved -= 0.5 * (moved.min(axis=1) + moved.max(axis=1))[:, None]
+    most = 2.0 * float(np.sqrt(_dot(moved, moved).max()))
+    return most if most < np.inf else np.inf
+
+
+def near_candidates(
+    p: np.ndarray,
+    particles: np.ndarray,
+    normals: np.ndarray,
+    kind: np.ndarray,
+    distance: np.ndarray,
+    spare: np.ndarray,
+    closed: float,
+) -> np.ndarray:
+    some = np.flatnonzero(~(spare >= closed))  # NaN is measured again
+    if len(some) == len(spare):
+        apart = clearances(p, particles, normals, kind)
+    else:
+        apart = clearances(p, particles.take(some, axis=1), normals.take(some, axis=1), kind.take(some))
+    distance = distance.take(some)
+    spare[some] = apart - distance + closed
+    return some[apart < distance]
+
+
+def find_contacts(
+    p: np.ndarray,
+    x: np.ndarray,
+    w: np.ndarray,
+    near: np.ndarray,
+    particles: np.ndarray,
+    kind: np.ndarray,
+    weights: np.ndarray,
+    normals: np.ndarray,
+    distance: np.ndarray,
+    is_exit: np.ndarray,
+    is_stuck: np.ndarray,
+    reach: float,
+    opening_rate: float,
+    most_opening: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    ids, given, kept, exits = (
+        particles.take(near, axis=1),
+        normals.take(near, axis=1),
+        distance.take(near),
+        is_exit[near],
+    )
+    some, shares, planes = _separating_planes(p, x, ids, kind.take(near), given, reach * kept, exits)
+    number, ids, kept = near.take(some), ids.take(some, axis=1), kept.take(some)
+    led = np.flatnonzero(exits.take(some))
+    shares[:, led], planes[:, led] = weights.take(number[led], axis=1), normals.take(number[led], axis=1)
+    before, after = (gaps(q, ids, shares, planes) for q in (x, p))
+    overlap = np.maximum(kept - before, 0.0)
+    opening = np.minimum(opening_rate * overlap, most_opening)
+    if is_stuck.any():
+        opening[is_stuck.take(ids).any(axis=0)] = 0.0
+    lengths = np.stack([before, opening, kept - overlap + opening, after - before])
+    return number, ids, shares, planes, w.take(ids), kept, lengths
+
+
+def _separating_planes(
     p: np.ndarray,
     x: np.ndarray,
     particles: np.ndarray,
@@ -65,6 +126,7 @@ def separating_planes(
     distance: np.ndarray,
     is_exit: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Candidates below a distance (m,) [m], not apart, or exits, (k,) int; their weights (4, k) and normals (3, k)."""
     parts = []
     for rows in _chunks(particles.shape[1]):
         ids, kinds, old = particles[:, rows], kind[rows], normals[:, rows]
@@ -195,6 +257,27 @@ def heights(p: np.ndarray, particles: np.ndarray, normals: np.ndarray) -> np.nda
     return result
 
 
+def gaps(p: np.ndarray, particles: np.ndarray, weights: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    return np.einsum("jm,jm->m", weights, heights(p, particles, normals))
+
+
+def unseparated(
+    p: np.ndarray,
+    x: np.ndarray,
+    particles: np.ndarray,
+    normals: np.ndarray,
+    kind: np.ndarray,
+    which: np.ndarray,
+    at_p: bool,
+) -> np.ndarray:
+    for attempt in range(2 if at_p else 1):
+        ids, kinds = particles.take(which, axis=1), kind.take(which)
+        along = closest_points(p, ids, kinds)[2] if attempt else normals.take(which, axis=1)
+        apart = (clearances(p, ids, along, kinds) > 0.0) & (clearances(x, ids, along, kinds) > 0.0)
+        which = which[~apart]
+    return which
+
+
 def project_contacts(
     p: np.ndarray,
     particles: np.ndarray,
@@ -202,12 +285,42 @@ def project_contacts(
     normals: np.ndarray,
     inverse_masses: np.ndarray,
     target_gap: np.ndarray,
+    enough: np.ndarray,
+    relaxations: np.ndarray,
+    passes: int,
+    multipliers: np.ndarray,
+    plane_normals: np.ndarray,
+    plane_heights: np.ndarray,
+    plane_pushes: np.ndarray,
+) -> None:
+    for number in range(passes):
+        reached = gaps(p, particles, weights, normals)
+        if number >= len(relaxations) and (reached >= enough).all():
+            break
+        relaxation = relaxations[min(number, len(relaxations) - 1)]
+        _project_once(p, particles, weights, normals, inverse_masses, target_gap - reached, relaxation, multipliers)
+        for normal, heights_of_plane, pushes in zip(plane_normals, plane_heights, plane_pushes):
+            depth = heights_of_plane - normal @ p
+            push = np.maximum(depth, -pushes)
+            some = np.flatnonzero(push)
+            pushes[some] += push[some]
+            for axis in range(3):
+                p[axis, some] += normal[axis] * push[some]
+
+
+def _project_once(
+    p: np.ndarray,
+    particles: np.ndarray,
+    weights: np.ndarray,
+    normals: np.ndarray,
+    inverse_masses: np.ndarray,
+    missing: np.ndarray,
     relaxation: float,
     multipliers: np.ndarray,
 ) -> None:
+    """One pass of `project_contacts` over contacts; missing (m,): what their gaps lack [m]."""
     n = p.shape[1]
-    gap = target_gap - np.einsum("jm,jm->m", weights, heights(p, particles, normals))
-    working = np.flatnonzero((gap > 0.0) | (multipliers > 0.0))
+    working = np.flatnonzero((missing > 0.0) | (multipliers > 0.0))
     if not len(working):
         return
     ids, part, w, along = (column.take(working, axis=1) for column in (particles, weights, inverse_masses, normals))
@@ -215,7 +328,7 @@ def project_contacts(
     flat = ids.ravel()
     valence_weights = np.bincount(flat, size.ravel(), n)
     stiffness = np.einsum("jm,jm,jm->m", valence_weights.take(ids), w, size) + TINY
-    step = relaxation * gap[working] / stiffness
+    step = relaxation * missing[working] / stiffness
     np.maximum(step, -multipliers[working], out=step)
     multipliers[working] += step
     move = w * part * step
@@ -233,24 +346,56 @@ def apply_contact_friction(
     static: np.ndarray,
     sliding: np.ndarray,
     multipliers: np.ndarray,
+    passes: int,
     tangential: np.ndarray,
 ) -> None:
-    n = p.shape[1]
-    slip = np.einsum("ijm,jm->im", p.take(particles, axis=1) - x.take(particles, axis=1), weights)
-    slip -= normals * _dot(normals, slip)
-    flat = particles.ravel()
-    size = np.abs(weights)
+    n, flat, size = p.shape[1], particles.ravel(), np.abs(weights)
     valence_weights = np.bincount(flat, size.ravel(), n)
     stiffness = np.einsum("jm,jm,jm->m", valence_weights.take(particles), inverse_masses, size) + TINY
-    wanted = tangential - slip / stiffness
-    strength = np.sqrt(_dot(wanted, wanted))
-    most = np.where(strength > static * multipliers, sliding, static) * multipliers
-    wanted *= np.minimum(most, strength) / np.maximum(strength, 1e-300)
-    step = wanted - tangential
-    tangential += step
     move = inverse_masses * weights
-    for axis in range(3):
-        p[axis] += np.bincount(flat, (move * step[axis]).ravel(), n)
+    for _ in range(passes):
+        slip = np.einsum("ijm,jm->im", p.take(particles, axis=1) - x.take(particles, axis=1), weights)
+        slip -= normals * _dot(normals, slip)
+        wanted = tangential - slip / stiffness
+        strength = np.sqrt(_dot(wanted, wanted))
+        most = np.where(strength > static * multipliers, sliding, static) * multipliers
+        wanted *= np.minimum(most, strength) / np.maximum(strength, 1e-300)
+        step = wanted - tangential
+        tangential += step
+        for axis in range(3):
+            p[axis] += np.bincount(flat, (move * step[axis]).ravel(), n)
+
+
+def _pushed_from(particles: np.ndarray, multipliers: np.ndarray, first: int) -> np.ndarray:
+    """Contacts that push and have a particle from number `first` on, (k,) int."""
+    return np.flatnonzero((multipliers > 0.0) & (particles >= first).any(axis=0))
+
+
+def pushed_one_way(
+    particles: np.ndarray, weights: np.ndarray, normals: np.ndarray, multipliers: np.ndarray, first: int, count: int
+) -> np.ndarray:
+    some = _pushed_from(particles, multipliers, first)
+    ids = particles.take(some, axis=1).ravel()
+    along = np.sign(weights.take(some, axis=1)) * normals.take(some, axis=1)[:, None]
+    sums = np.stack([np.bincount(ids, each.ravel(), count) for each in along])
+    contacts = np.bincount(ids, minlength=count)
+    return np.asarray((contacts > 0) & (_dot(sums, sums) >= (1.0 - 1e-9) * contacts))
+
+
+def carried_loads(
+    particles: np.ndarray,
+    weights: np.ndarray,
+    normals: np.ndarray,
+    multipliers: np.ndarray,
+    first: int,
+    load: np.ndarray,
+) -> np.ndarray:
+    some, loads = _pushed_from(particles, multipliers, first), np.zeros(len(multipliers))
+    ids, part, along = (column.take(some, axis=1) for column in (particles, weights, normals))
+    all_weights = np.bincount(ids.ravel(), np.abs(part).ravel(), load.shape[1])
+    shares = np.abs(part) / np.maximum(all_weights.take(ids), 1e-300)
+    loads[some] = -(shares * np.sign(part) * heights(load, ids, along)).sum(axis=0)
+    return loads
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:

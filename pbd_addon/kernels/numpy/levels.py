@@ -31,6 +31,20 @@ def project_upper_bound(
             q[axis][j] += weights[1, rows] * n[axis]
 
 
+def gather(p: np.ndarray, particles: np.ndarray, q: np.ndarray) -> None:
+    q[:] = p.take(particles, axis=1)
+
+
+def scatter(p: np.ndarray, particles: np.ndarray, q: np.ndarray) -> None:
+    for axis in range(3):
+        p[axis][particles] = q[axis]
+
+
+def subtract(q: np.ndarray, before: np.ndarray, moved: np.ndarray) -> None:
+    size = moved.shape[1]
+    np.subtract(q[:, :size], before[:, :size], out=moved)
+
+
 def prolongate(
     p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray
 ) -> None:

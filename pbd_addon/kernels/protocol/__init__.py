@@ -10,6 +10,7 @@ from .bvh import Hierarchies
 from .chains import Chains
 from .cones import Cones
 from .contact import Contacts
+from .frames import Frames
 from .inflation import Inflation
 from .levels import Levels
 from .motion import Motion
@@ -19,7 +20,7 @@ from .steps import Steps
 
 
 class Kernels(
-    Air, Blocks, Hierarchies, Chains, Cones, Contacts, Inflation, Levels, Motion, Packing, Projections, Steps,
+    Air, Blocks, Hierarchies, Chains, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Projections, Steps,
     Protocol,
 ):  # fmt: skip
     """All kernels of a backend, which is a module."""

@@ -59,4 +59,4 @@ class Chains(Protocol):
         """
 
     def put(self, values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
-        """into[rows] = values[places]; rows and places (m,) in `INDEX`, none twice."""
+        """into[rows] = values[places], (m,) in `INDEX`, no row twice; (0,) of either is for 0 to m - 1."""

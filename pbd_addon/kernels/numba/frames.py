@@ -1,0 +1,295 @@
+"""Several substeps in one call: the solver's loop for where nothing but springs, pins and air acts.
+
+It calls the same compiled kernels by their address, see `calls`, and so gives the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from ..protocol.frames import Call, Damping, Encode, Limits, Motion, Pins, RunSubsteps, Strain, Wind
+from .air import gusts, push_by_air
+from .calls import address, caller, table, with_table, words
+from .chains import project_chains, put
+from .compile import FEW_BITS, helper, kernel
+from .levels import gather, project_upper_bound, prolongate, scatter, subtract
+from .motion import approach, island_motion
+from .packing import pack, unpack
+from .projections import (
+    project_attachment,
+    project_dihedral,
+    project_distance,
+    project_isometric,
+    project_tether,
+    strained,
+)
+from .steps import extrapolate, predict, velocities
+
+
+@kernel("void(f8[:])")
+def clear(values: np.ndarray) -> None:
+    values[:] = 0.0
+
+
+@kernel("void(f8, f8[:,:], f8[:,:], f8[:,:])")
+def aim(fraction: float, start: np.ndarray, end: np.ndarray, targets: np.ndarray) -> None:
+    for axis in range(3):
+        for k in range(targets.shape[1]):
+            targets[axis, k] = start[axis, k] + fraction * (end[axis, k] - start[axis, k])
+
+
+@kernel("void(f8[:], f8[:], f8[:,:], f8[:,::1])")
+def slacken(strain: np.ndarray, least: np.ndarray, shares: np.ndarray, slack: np.ndarray) -> None:
+    for side in range(2):
+        for k in range(len(strain)):
+            slack[side, k] = shares[side, k] * max(strain[k], least[k])
+
+
+@kernel("void(f8[:], f8[:], f8, b1[:], f8[:], i8[:], f8[:])")
+def extend(
+    strain: np.ndarray,
+    least: np.ndarray,
+    margin: float,
+    used: np.ndarray,
+    lengths: np.ndarray,
+    body: np.ndarray,
+    reach: np.ndarray,
+) -> None:
+    for r in range(len(reach)):
+        k = body[r]
+        reach[r] = lengths[r] * (1.0 + margin * max(strain[k], least[k])) if used[r] else np.inf
+
+
+REPEATED = (
+    *((pack, 1), (unpack, 2), (project_chains, 2), (project_distance, 2), (project_isometric, 2)),
+    *((project_dihedral, 2), (project_tether, 1), (project_attachment, 1), (put, 0)),
+    *((gather, 1), (scatter, 1), (project_upper_bound, 0), (subtract, 0), (prolongate, 0), (prolongate, 1)),
+    *((clear, 0), (aim, 1), (slacken, 1), (extend, 1)),
+)
+"""What `_repeat` can call, in its order, and how many arguments it gives."""
+
+CODES = {(each.__name__, given): code for code, (each, given) in enumerate(REPEATED)}
+
+_pack, _unpack, _chains, _distance, _isometric = (caller(each) for each, _ in REPEATED[:5])
+_dihedral, _tether, _attachment, _put = (caller(each) for each, _ in REPEATED[5:9])
+_gather, _scatter, _upper_bound, _subtract, _prolongate = (caller(each) for each, _ in REPEATED[9:14])
+_clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:])
+
+
+def _encode(call: Call) -> np.ndarray | None:
+    """Code, number of words, address and arguments of a call."""
+    code = CODES.get((call.kernel, call.given))
+    if code is None:
+        return None
+    found = words(REPEATED[code][0], call.given, call.arguments)
+    return np.array([code, 3 + len(found), address(REPEATED[code][0]), *found], np.int64)
+
+
+@helper
+def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, fraction: float) -> None:
+    """Make the calls of a substep that ends at a fraction of the frame."""
+    q, at = p, 0
+    while at < len(code):
+        which, where, here = code[at], code[at + 2], at + 3
+        if which == 0:
+            q = _pack(where, code, here, (p,))
+        elif which == 1:
+            _unpack(where, code, here, (q, p))
+            q = p
+        elif which == 2:
+            _chains(where, code, here, (q, x))
+        elif which == 3:
+            _distance(where, code, here, (q, x))
+        elif which == 4:
+            _isometric(where, code, here, (q, x))
+        elif which == 5:
+            _dihedral(where, code, here, (q, x))
+        elif which == 6:
+            _tether(where, code, here, (q,))
+        elif which == 7:
+            _attachment(where, code, here, (q,))
+        elif which == 8:
+            _put(where, code, here, ())
+        elif which == 9:
+            _gather(where, code, here, (q,))
+        elif which == 10:
+            _scatter(where, code, here, (q,))
+        elif which == 11:
+            _upper_bound(where, code, here, ())
+        elif which == 12:
+            _subtract(where, code, here, ())
+        elif which == 13:
+            _prolongate(where, code, here, ())
+        elif which == 14:
+            _prolongate(where, code, here, (q,))
+        elif which == 15:
+            _clear(where, code, here, ())
+        elif which == 16:
+            _aim(where, code, here, (fraction,))
+        elif which == 17:
+            _slacken(where, code, here, (strain,))
+        else:
+            _extend(where, code, here, (strain,))
+        at += code[at + 1]
+
+
+KERNELS = table(
+    island_motion=island_motion, approach=approach, extrapolate=extrapolate, gusts=gusts, push_by_air=push_by_air,
+    predict=predict, velocities=velocities, strained=strained,
+    **{f"repeated_{code}": each for code, (each, _) in enumerate(REPEATED)},
+)  # fmt: skip
+
+_island_motion, _approach, _extrapolate = caller(island_motion), caller(approach), caller(extrapolate)
+_gusts, _push_by_air, _predict = caller(gusts), caller(push_by_air), caller(predict)
+_velocities, _strained = caller(velocities), caller(strained)
+
+
+@helper
+def _brake(v: np.ndarray, dragged: np.ndarray, middle: np.ndarray) -> None:
+    for axis in range(3):
+        for i in range(v.shape[1]):
+            v[axis, i] -= dragged[i] * middle[axis, i]
+
+
+@helper
+def _with_gusts(mean: np.ndarray, strength: float, found: np.ndarray) -> np.ndarray:
+    air = np.empty(found.shape)
+    for axis in range(3):
+        for i in range(found.shape[1]):
+            air[axis, i] = mean[axis, 0] + strength * found[axis, i]
+    return air
+
+
+@helper
+def _place(p: np.ndarray, pins: Pins, fraction: float) -> None:
+    """Put firm pins where they are at a fraction of the frame."""
+    particles, start, way = pins
+    for axis in range(3):
+        for k in range(len(particles)):
+            p[axis, particles[k]] = start[axis, k] + fraction * way[axis, k]
+
+
+@helper
+def _remember(strain: Strain, decay: float) -> None:
+    """Let the memory decay where it is not exceeded."""
+    memory, of_one, multipliers, body = strain
+    if len(of_one):
+        now = np.zeros(len(memory))
+        if len(memory) == 1:
+            most = 0.0
+            for r in range(len(of_one)):
+                most = max(most, of_one[r] * multipliers[r])
+            now[0] = most
+        else:
+            for r in range(len(of_one)):
+                now[body[r]] = max(now[body[r]], of_one[r] * multipliers[r])
+        for k in range(len(memory)):
+            memory[k] = max(now[k], decay * memory[k])
+
+
+@helper
+def _moved(
+    p: np.ndarray, x: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, some: np.ndarray, share: float
+) -> bool:
+    """Whether the ends of any of some edges have moved by more than a share of its length, one against the other."""
+    for r in some:
+        i, j, square = indices[0, r], indices[1, r], 0.0
+        for axis in range(3):
+            square += (p[axis, i] - x[axis, i] - (p[axis, j] - x[axis, j])) ** 2
+        if square > (share * rest_lengths[r]) ** 2:
+            return True
+    return False
+
+
+MOTION = "UniTuple(f8[:,::1], 5)"
+SUBSTEPS = (
+    f"Tuple((i8, {MOTION}))(i8[::1], i8[::1], f8[:,::1], b1, {MOTION}, UniTuple(f8, 3), f8[::1], f8, "
+    "Tuple((f8[::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1])), Tuple((i8[::1], f8[:,:], f8[:,:])), "
+    "Tuple((f8[:,:,::1], f8[::1], i8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], "
+    "f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1])), "
+    "Tuple((f8[::1], f8[:], f8[::1], i4[:])), Tuple((f8, i4[:,:], f8[:], f8, f8)))"
+)
+
+
+@kernel(with_table(KERNELS, SUBSTEPS))
+def _run(
+    kernels: np.ndarray,
+    usual: np.ndarray,
+    last: np.ndarray,
+    plan: np.ndarray,
+    ends: bool,
+    motion: Motion,
+    gravity: tuple[float, float, float],
+    fraction: np.ndarray,
+    h: float,
+    damping: Damping,
+    pins: Pins,
+    wind: Wind,
+    strain: Strain,
+    limits: Limits,
+) -> tuple[int, tuple[np.ndarray, ...]]:
+    k = kernels[0]
+    x, v, past_x, past_slowed, past_v = motion
+    masses, islands, island_masses, taken, dragged = damping
+    mean, strength, period, vectors, amplitudes, phases, known, found = wind[:8]
+    open_to, triangles, triangle_masses, normal, tangent, shares = wind[8:]
+    speed, indices, rest_lengths, most_strain, most_moved = limits
+    for s in range(len(plan)):
+        end, slowed, number, ahead, share, early, decay = plan[s]
+        before, row = v, int(number)
+        if slowed > 0.0:
+            v = before.copy()
+            if len(taken):
+                center, velocity, spin = _island_motion(
+                    k.island_motion, usual, 0, (x, v, masses, islands, island_masses)
+                )
+                _approach(k.approach, usual, 0, (v, x, islands, center, velocity, spin, taken[row]))
+            middle = v
+            if ahead >= 0.0:
+                middle = _extrapolate(k.extrapolate, usual, 0, (v, before, past_v, ahead))
+            if len(dragged):
+                _brake(v, dragged[row], middle)
+            if triangles.shape[1]:
+                air = mean[row]
+                if strength[row] != 0.0:
+                    if known[0] != period[row]:
+                        found[:] = _gusts(k.gusts, usual, 0, (x, vectors, amplitudes, phases[period[row]]))
+                        known[0] = period[row]
+                    air = _with_gusts(air, strength[row], found)
+                given = v, middle, x, air, open_to, triangles, triangle_masses, normal, tangent, shares, slowed
+                _push_by_air(k.push_by_air, usual, 0, given)
+        given_motion = x, v, before, past_x, past_slowed, share, early, gravity, fraction, h
+        start, p = _predict(k.predict, usual, 0, given_motion)
+        _place(p, pins, end)
+        _repeat(last if ends and s == len(plan) - 1 else usual, p, start, strain[0], end)
+        after, is_sound = _velocities(k.velocities, usual, 0, (p, start, h, speed))
+        if is_sound and len(rest_lengths):
+            some = _strained(k.strained, usual, 0, (p, indices, rest_lengths, most_strain))
+            is_sound = not _moved(p, x, indices, rest_lengths, some, most_moved)
+        if not is_sound:
+            return s, (x, before, past_x, past_slowed, past_v)
+        _remember(strain, decay)
+        if slowed > 0.0 or ahead < 0.0:
+            past_v = before
+        past_x, past_slowed, x, v = x, v, p, after
+    return len(plan), (x, v, past_x, past_slowed, past_v)
+
+
+def _run_substeps(*arguments: Any) -> tuple[int, Motion]:
+    done, motion = _run(KERNELS, *map(_plain, arguments))
+    return done, Motion(*motion)
+
+
+def _plain(argument: Any) -> Any:
+    """Numba tells tuples with names from those without, and arrays that must not be written, which are few, as well."""
+    if isinstance(argument, tuple):
+        return tuple(map(_plain, argument))
+    is_locked = isinstance(argument, np.ndarray) and not argument.flags.writeable
+    return argument.copy() if is_locked else argument
+
+
+# Where integers are made long, words would be those of copies.
+encode: Encode | None = None if FEW_BITS else _encode
+run_substeps: RunSubsteps | None = None if FEW_BITS else cast(RunSubsteps, _run_substeps)

@@ -1,0 +1,185 @@
+"""Several substeps in one compiled call, see docs/kernels.md."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+
+class Call(NamedTuple):
+    """A call of a kernel that each substep repeats with the same arrays.
+
+    Attributes:
+        kernel: Its name.
+        given: How many of its first arguments the substep gives: the positions p, packed between `pack` and `unpack`,
+            and x; or, of a kernel of this file, what it says.
+        arguments: The others.
+    """
+
+    kernel: str
+    given: int
+    arguments: tuple[object, ...]
+
+
+class Damping(NamedTuple):
+    """What slows velocities down; rows s are those substeps in which anything does.
+
+    Attributes:
+        masses, islands, island_masses: As for `island_motion`.
+        taken: Share of each island, as for `approach`, (s, islands); (0, islands) where nothing is damped.
+        dragged: Share that drag takes of each particle, (s, n); (0, n) where there is none.
+    """
+
+    masses: np.ndarray
+    islands: np.ndarray
+    island_masses: np.ndarray
+    taken: np.ndarray
+    dragged: np.ndarray
+
+
+class Pins(NamedTuple):
+    """Firm pins: particles (f,) int, places at the beginning of the frame and ways in it, (3, f) [m] each."""
+
+    particles: np.ndarray
+    start: np.ndarray
+    way: np.ndarray
+
+
+class Wind(NamedTuple):
+    """Air that pushes in those substeps; the last six are as for `push_by_air`, triangles (3, 0) for none.
+
+    Attributes:
+        mean: Velocity everywhere, (s, 3, 1) [m/s].
+        strength: Factor on the gusts, (s,) [m/s]; none are asked for at 0.
+        period: In which `phases` a substep is, (s,) int: gusts are those where particles are when it begins.
+        vectors, amplitudes: As for `gusts`.
+        phases: Of each period, (periods, k) [rad].
+        known: The period that `gusts` are of, (1,) int, in and out.
+        gusts: For a strength of 1, (3, n), in and out; (3, 0) where none are asked for.
+    """
+
+    mean: np.ndarray
+    strength: np.ndarray
+    period: np.ndarray
+    vectors: np.ndarray
+    amplitudes: np.ndarray
+    phases: np.ndarray
+    known: np.ndarray
+    gusts: np.ndarray
+    open_to: np.ndarray
+    triangles: np.ndarray
+    masses: np.ndarray
+    normal: np.ndarray
+    tangent: np.ndarray
+    shares: np.ndarray
+
+
+class Strain(NamedTuple):
+    """The elastic strain that tethers and levels remember, see `TetherConstraints.follow`.
+
+    Attributes:
+        memory: Of each body, (bodies,), in and out.
+        of_one: Strain of a row by a multiplier of 1, (m,); (0,) where nothing remembers.
+        multipliers: Of the rows, (m,).
+        body: Of each row, (m,) int32; (0,) for a single body.
+    """
+
+    memory: np.ndarray
+    of_one: np.ndarray
+    multipliers: np.ndarray
+    body: np.ndarray
+
+
+class Limits(NamedTuple):
+    """Where a substep has to be looked at.
+
+    Attributes:
+        speed: As for `velocities` [m/s].
+        indices, rest_lengths, strain: As for `strained`; rest_lengths (0,) where it is not asked.
+        share: Of its length by which the ends of such an edge have to move apart, or around each other.
+    """
+
+    speed: float
+    indices: np.ndarray
+    rest_lengths: np.ndarray
+    strain: float
+    share: float
+
+
+class Motion(NamedTuple):
+    """Positions and velocities, (3, n) each, of now and of the past, see `time_stepping.Past`."""
+
+    x: np.ndarray
+    v: np.ndarray
+    past_x: np.ndarray
+    past_slowed: np.ndarray
+    past_v: np.ndarray
+
+
+class Substep(NamedTuple):
+    """The numbers of a substep; columns of a plan, (k, 7) float64.
+
+    Attributes:
+        fraction: Of the frame at which it ends.
+        slowed: See `time_stepping.slowed_for` [s].
+        row: Which of the rows s it is.
+        ahead: The `share` for which `extrapolate` takes velocities to the middle; negative without a past.
+        share, early: As for `predict`.
+        decay: Factor on the strain that is remembered.
+    """
+
+    fraction: float
+    slowed: float
+    row: float
+    ahead: float
+    share: float
+    early: float
+    decay: float
+
+
+class Encode(Protocol):
+    """The type of `Frames.encode`."""
+
+    def __call__(self, call: Call) -> np.ndarray | None: ...
+
+
+class RunSubsteps(Protocol):
+    """The type of `Frames.run_substeps`."""
+
+    def __call__(
+        self,
+        usual: np.ndarray,
+        last: np.ndarray,
+        plan: np.ndarray,
+        ends: bool,
+        motion: Motion,
+        gravity: tuple[float, float, float],
+        fraction: np.ndarray,
+        h: float,
+        damping: Damping,
+        pins: Pins,
+        wind: Wind,
+        strain: Strain,
+        limits: Limits,
+    ) -> tuple[int, Motion]: ...
+
+
+class Frames(Protocol):
+    """Substeps in one call.
+
+    Attributes:
+        encode: The words by which `run_substeps` repeats a call, (k,) int64, while its arrays live; None if it cannot.
+            Besides kernels, which get p and x, there are these, for what `begin_substep` does each time:
+            clear(values): values (m,) = 0.
+            aim(fraction, start, end, targets): targets (3, m) = start + fraction (end - start).
+            slacken(strain, least, shares, slack): slack (2, bodies) = shares max(strain, least).
+            extend(strain, least, margin, used, lengths, body, reach): reach (m,) of rows that are `used` (m,) bool is
+            their length (1 + margin max(strain, least) of their body), of others infinite.
+        run_substeps: Substeps of h, see `solver`, by the words of their calls: `usual`, and `last` for the last one if
+            it `ends` the frame. It runs all of the plan or up to the first one that is over the limits, of which
+            nothing stays; how many, and the motion then. None for both where a backend cannot.
+    """
+
+    encode: Encode | None
+    run_substeps: RunSubsteps | None

@@ -1,0 +1,233 @@
+"""Fused substeps give the bits of the solver's loop, for all that they can do, and leave the rest to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba", reason="Numba is not installed in this Python")
+
+from helpers.meshes import grid, icosphere, jittered_sheet
+from pbd_addon import Body, Material, Plane, Simulation, Wind, fused
+from pbd_addon.kernels import load
+from pbd_addon.kernels.protocol.frames import Call
+
+DT = 1 / 24
+Scene = tuple[Simulation, Callable[[int], None]]
+
+
+def scene(*bodies: Body, move: Callable[[Simulation, int], None] = lambda *_: None, **options: object) -> Scene:
+    """A simulation without contact, and what is to be done before each frame."""
+    simulation = Simulation(list(bodies), kernels="numba", self_collision=False, **options)
+    return simulation, lambda frame: move(simulation, frame)
+
+
+def curtain(material: Material | None = None, n: int = 17, z: float = 0.0, **options: object) -> Body:
+    vertices, quads = grid(n - 1, n - 1, 1.0, 1.0)
+    options = {"pins": (n * (n - 1), n * n - 1)} | options
+    return Body(vertices + np.array([0.0, 0.0, z]), quads, material or Material.preset("Cotton"), **options)
+
+
+def triangles(material: Material | None = None) -> Body:
+    vertices, faces = jittered_sheet(17)
+    return Body(vertices, faces, material or Material.preset("Cotton"), pins=(272, 288))
+
+
+def tube() -> Body:
+    """A sleeve of closed chains."""
+    turns, rings = np.meshgrid(np.arange(16), np.arange(12))
+    angles = 2.0 * np.pi * turns.ravel() / 16
+    vertices = np.column_stack([0.2 * np.cos(angles), 0.2 * np.sin(angles), 0.05 * rings.ravel()])
+    first = (16 * rings + turns)[:-1].ravel()
+    after = (16 * rings + (turns + 1) % 16)[:-1].ravel()
+    return Body(vertices, np.stack([first, after, after + 16, first + 16], axis=1), pins=range(176, 192))
+
+
+def swung() -> Scene:
+    """A flag at an edge that moves, partly by soft pins."""
+    body = curtain(pins=dict.fromkeys(range(272, 280), 1.0) | dict.fromkeys(range(280, 289), 0.3))
+    start = body.vertices[body.pin_ids]
+
+    def move(simulation: Simulation, frame: int) -> None:
+        simulation.set_pin_targets(body, start + np.array([0.0, 0.02 * np.sin(frame), 0.03 * frame]))
+
+    return scene(body, move=move)
+
+
+def jerked() -> Scene:
+    """A flag that is pulled so fast that substeps have to be cut in halves."""
+    body = curtain()
+    start = body.vertices[body.pin_ids]
+
+    def move(simulation: Simulation, frame: int) -> None:
+        simulation.set_pin_targets(body, start + np.array([0.0, 0.0, 0.7 * (frame // 3)]))
+
+    return scene(body, move=move)
+
+
+def blown() -> Scene:
+    def move(simulation: Simulation, frame: int) -> None:
+        simulation.set_wind(Wind((1.0 + 0.2 * min(frame, 6), 0.5, 0.0), turbulence=0.5))
+
+    return scene(curtain(), move=move)
+
+
+SCENES: dict[str, Callable[[], Scene]] = {
+    "hanging": lambda: scene(curtain()),
+    "triangles": lambda: scene(triangles()),
+    "automatic": lambda: scene(triangles(), automatic=True),
+    "gusts": blown,
+    "steady gusts": lambda: scene(curtain(), wind=Wind((1.5, 0.0, 0.0), turbulence=0.4)),
+    "damping": lambda: scene(curtain(Material(damping=6.0, drag=3.0))),
+    "little damping": lambda: scene(curtain(Material(damping=0.3, drag=0.1)), tube()),
+    "damped edges": lambda: scene(curtain(Material(stretch_damping=0.01, bend_damping=0.01))),
+    "angles": lambda: scene(curtain(Material(bend_model="DIHEDRAL"))),
+    "compression": lambda: scene(triangles(Material(compression=100.0))),
+    "several": lambda: scene(curtain(z=1.0), triangles(), tube(), curtain(Material(drag=1.0), pins=(), n=9)),
+    "flying": lambda: scene(curtain(pins=())),
+    "pins": swung,
+    "soft": lambda: scene(curtain(Material(stretch=30.0))),
+    "few": lambda: scene(curtain(), substeps=6),
+    "PBD": lambda: scene(curtain(), method="PBD"),
+    "jerked": jerked,
+}
+
+
+def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
+    """What each frame leaves."""
+    (simulation, move), found = make(), []
+    for frame in range(frames):
+        move(frame)
+        report = simulation.step(DT)
+        state = simulation._state
+        kinds = [np.array(kind.multipliers) for kind in simulation.constraints]
+        forces = [kind.forces() for kind in simulation.constraints]
+        told = [np.array([report.strain_max, *report.residuals.values()])]
+        found.append([state.x, state.v, state.strain, state.air, *kinds, *forces, *told])
+    return found
+
+
+@pytest.fixture
+def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many substeps each call has done."""
+    done: list[int] = []
+    real = fused.FusedSubsteps._run
+
+    def counted(*arguments):
+        found = real(*arguments)
+        done.append(found[0])
+        return found
+
+    monkeypatch.setattr(fused.FusedSubsteps, "_run", counted)
+    return done
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_bits_are_those_of_the_loop(name, count, monkeypatch):
+    found = run(SCENES[name], 14)
+    assert sum(count) > 14  # several in a frame
+    assert (0 in count) == (name == "jerked")
+    monkeypatch.setattr(fused, "is_possible", lambda *_: False)
+    count.clear()
+    assert_same(found, run(SCENES[name], 14))
+    assert not count
+    assert np.abs(found[-1][1]).max() > 0.1
+
+
+def assert_same(found: list[list[np.ndarray]], expected: list[list[np.ndarray]]) -> None:
+    for ours, theirs in zip(found, expected):
+        for one, other in zip(ours, theirs):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["gusts", "little damping", "soft"])
+def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
+    """What is large yields after a few substeps, so that a window answers; the past goes on."""
+    found = run(SCENES[name], 6)
+    count.clear()
+    monkeypatch.setattr(fused, "COST", 1.0)
+    assert_same(found, run(SCENES[name], 6))
+    assert set(count) == {1}
+    simulation, _ = SCENES[name]()
+    substeps = len(count) // 6
+    shares = list(simulation.slices(DT))
+    assert len(shares) == substeps - 1
+    assert shares == sorted(shares)
+
+
+def test_what_is_not_known_is_left_to_the_loop(count):
+    """A floor, what collides with itself, a balloon, a hand, a function, and NumPy."""
+    floor = Plane((0.0, 0.0, -3.0), (0.0, 0.0, 1.0))
+    held = scene(curtain())[0]
+    held.grab(held.bodies[0], [3])
+    pulled = scene(curtain(), forces=[lambda x, v, t: np.zeros_like(x)])[0]
+    ball = Body(*icosphere(1, 0.3), Material(pressure_mode="VOLUME"))
+    simulations = [
+        Simulation([curtain()], [floor], self_collision=False, kernels="numba"),
+        *(Simulation([curtain()], kernels=name) for name in ("numba", "numpy")),
+        Simulation([curtain()], self_collision=False, kernels="numpy"),
+        Simulation([ball], self_collision=False, kernels="numba"),
+        *(held, pulled),
+    ]
+    for simulation in simulations:
+        simulation.step(DT)
+    assert not sum(count)
+
+
+def test_materials_and_lengths_of_frames_may_change(count, monkeypatch):
+    """What was written down of the arrays before is written anew."""
+
+    def make() -> Scene:
+        body = curtain()
+
+        def move(simulation: Simulation, frame: int) -> None:
+            if frame in (3, 6):
+                simulation.set_material(body, Material(stretch=5000.0 * frame, bend=1e-4 * frame))
+            if frame == 8:
+                simulation.set_settings(dataclasses.replace(simulation.settings, substeps=30))
+
+        return scene(body, move=move)
+
+    found = run(make, 12)
+    assert {10, 15} <= set(count)
+    monkeypatch.setattr(fused, "is_possible", lambda *_: False)
+    assert_same(found, run(make, 12))
+
+
+def test_a_kernel_takes_no_other_arrays():
+    """Words say where arrays are: others than it was compiled for would be read as garbage."""
+    encode = load("numba").encode
+    assert encode is not None
+    values, places = np.zeros(5), np.zeros(5, np.int32)
+    assert encode(Call("put", 0, (values, places, values, places))) is not None
+    for wrong in (
+        (values, places.astype(np.int64), values, places),
+        (values, places, values.reshape(5, 1), places),
+        (values, places, values),
+        (values, places, values.astype(np.float32), places),
+    ):
+        with pytest.raises(TypeError, match="put takes"):
+            encode(Call("put", 0, wrong))
+    with pytest.raises(TypeError, match="project_tether takes"):
+        encode(Call("project_tether", 1, (places[::2], *[places] * 8)))
+    assert encode(Call("volume_gradients", 1, (values,))) is None
+
+
+def test_memory_is_given_back():
+    """What kernels return within the call is freed there, and what a frame holds at its end."""
+    resource = pytest.importorskip("resource")
+    simulation, _ = scene(curtain(n=33))
+    most = []
+    gc.disable()
+    try:
+        for _ in range(150):
+            simulation.step(DT, in_place=True)
+            most.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    finally:
+        gc.enable()
+    # An array of 26 kB that is lost in each substep makes 30 MB of it.
+    assert most[-1] - most[30] < 5e3

@@ -1,0 +1,93 @@
+"""Which strained edges make a substep too long, call for another round, or let go of what is led out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.batches import find
+from helpers.meshes import box, grid, turned
+from pbd_addon import Body, Collider, Material, Simulation, sewing
+from pbd_addon.contact.stretch_coupling import YIELD_STRAIN, excess_of_overrun, is_stretched, strained_particles
+from pbd_addon.kernels import numpy as kernels
+
+NONE = np.zeros(0, bool)
+
+
+def moved_corner(body: Body) -> np.ndarray:
+    """Where a body is whose vertex 0 was pulled off by an edge, (3, n)."""
+    x = body.vertices.T.copy()
+    x[:, 0] -= [0.1, 0.1, 0.0]
+    return x
+
+
+def test_strain_beside_what_is_excused_does_not_count():
+    body = Body(*grid(4, 4, 0.4, 0.4))
+    stretch = find(Simulation([body], kernels="numpy"), "stretch")
+    stretch.begin_substep(0.002, 0.0)
+    x, p = body.vertices.T.copy(), moved_corner(body)
+    corner = np.arange(len(body.vertices)) == 0
+    for excused in (NONE, ~corner & False, np.arange(len(corner)) == 24):
+        assert excess_of_overrun(kernels, [stretch], x, p, excused) > 0.5
+        assert is_stretched(stretch, x, p, excused)
+    assert excess_of_overrun(kernels, [stretch], x, p, corner) == 0.0
+    assert not is_stretched(stretch, x, p, corner)
+
+
+def test_particles_of_strained_edges_are_found():
+    body = Body(*grid(4, 4, 0.4, 0.4))
+    stretch = find(Simulation([body], kernels="numpy"), "stretch")
+    x = body.vertices.T.copy()
+    x[0, 0] -= 0.1 * (YIELD_STRAIN + 0.01)
+    beside = body.mesh.edges[(body.mesh.edges == 0).any(axis=1)]
+    strained = np.flatnonzero(strained_particles(kernels, [stretch], x))
+    assert set(strained) < set(np.unique(beside))
+    assert {0} < set(strained)
+    assert not strained_particles(kernels, [], x).any()
+
+
+def test_what_is_held_back_is_not_led_out():
+    """A sheet hangs half in a box. Where its edges are strained, exit contacts rest: they push and limit nothing."""
+    vertices, quads = grid(6, 6, 0.3, 0.3)
+    corners, triangles = box((1.0, 1.0, 1.0), 4)
+    body = Body(turned(vertices, np.pi / 2, 0) + np.array([0.013, 0.007, 0.5]), quads)
+    simulation = Simulation([body], [Collider(corners, triangles)], gravity=(0.0, 0.0, 0.0), kernels="numpy")
+    simulation.step(1 / 24)
+    contact = find(simulation, "contact")
+    penetration, rows = contact.penetration, contact.candidate_list.rows
+    count = len(penetration.exiting)
+    assert count > 10
+    x = np.concatenate([body.vertices, corners]).T
+    p = x + np.array([[0.0], [0.0], [0.1]]) * (np.arange(x.shape[1]) < len(vertices))
+    strained = np.zeros(len(vertices), bool)
+    strained[penetration.exiting[:4]] = True
+    for resting in (strained, ~strained | strained, strained & False):
+        penetration.rest_at(resting)
+        penetration.let_rest(rows)
+        rests = resting[rows.particles[0, rows.is_exit]]
+        np.testing.assert_array_equal(np.isinf(rows.min_distance[rows.is_exit]), rests)
+        assert np.isfinite(rows.min_distance[~rows.is_exit]).all()
+        q = p.copy()
+        penetration.limit_speed(q, x, 0.002)
+        is_slowed = (q != p).any(axis=0)
+        assert set(np.flatnonzero(is_slowed)) == set(penetration.exiting[~resting[penetration.exiting]])
+
+
+@pytest.mark.parametrize("is_sewn", [False, True])
+def test_edges_at_seams_that_are_open_are_excused(is_sewn):
+    """Ends of a pair and what is an edge away, until the pair is one."""
+    one, quads = grid(3, 3, 0.3, 0.3)
+    vertices = np.concatenate([one, one + np.array([0.4, 0.0, 0.0])])
+    faces = [*quads, *([corner + len(one) for corner in quad] for quad in quads)]
+    right, left = (np.flatnonzero(np.isclose(vertices[:, 0], x)) for x in (one[:, 0].max(), one[:, 0].min() + 0.4))
+    body = Body(vertices, faces, Material(sewing=is_sewn), edges=np.column_stack([right, left])[:1])
+    model = Simulation([body], kernels="numpy")._model
+    state = model.initial_state()
+    sewing.begin(model, state, 1 / 24)
+    beside = np.flatnonzero(sewing.beside_open(model, state))
+    edges = body.mesh.edges[~body.is_loose]
+    ends = [right[0], left[0]]
+    expected = np.unique(edges[np.isin(edges, ends).any(axis=1)]) if is_sewn else []
+    np.testing.assert_array_equal(beside, expected)
+    state.seams[2] = 1.0
+    assert not is_sewn or not sewing.beside_open(model, state).any()
