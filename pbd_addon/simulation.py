@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, layers, plasticity, sewing, solver
-from .body import Body
+from .body import FASTEST_START, Body
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
 from .constraints.plane import checked_place
@@ -270,6 +270,7 @@ class Simulation:
         dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
         in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
+        self._let_jump(dt)
         count, reason = adaptive.substeps(self._model, self._state, self._targets, self.settings, dt)
         settings = self.settings
         if count != settings.substeps:
@@ -297,6 +298,17 @@ class Simulation:
             self.frames.append(self._state)
         self.reports[self.frames.last] = report
         return report
+
+    def _let_jump(self, dt: float) -> None:
+        """Put colliders that are faster than any cloth may start where they go: they were never in between.
+
+        What cuts from one place to another, or appears, would throw cloth that is in its way out of the scene.
+        """
+        reach, pairs = FASTEST_START * dt, list(zip(self._state.colliders, self._targets.colliders))
+        jumps = [here is not there and float(np.abs(there - here).max()) > reach for here, there in pairs]
+        if any(jumps):
+            self._state.colliders = [there if jump else here for jump, (here, there) in zip(jumps, pairs)]
+            self._model.contact.reset()
 
     def positions(self, body: Body) -> np.ndarray:
         """Current positions of a body, a view (n, 3) float64 [m]."""

@@ -84,7 +84,7 @@ def hold_back(
     """
     before, nothing = p.copy(), np.zeros(p.shape[1], bool)
     still = RigidGroups(np.zeros(p.shape[1], int), np.zeros((1, 3, 3)))
-    may_cross = _clamp(kernels, candidate_list, p, x, w, still, nothing, nothing, True, first)
+    may_cross = _clamp(kernels, candidate_list, NearSearch(), p, x, w, still, nothing, nothing, True, first)
     return np.asarray(may_cross | (p != before).any(axis=0))
 
 

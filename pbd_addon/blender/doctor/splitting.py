@@ -24,6 +24,7 @@ def split(obj: Object, where: str) -> int:
     `PBDError` if it cannot be changed, or there is no such edge.
     """
     after, edge = _split_mesh(obj, where)
+    obj.pbd.join_borders = False  # keyed to 0, the strength lets go
     if not obj.pbd.tear_strength:
         obj.pbd.tear_strength = USUAL_STRAIN * obj.pbd.stretch
     if TEAR_WELD not in obj.modifiers:
