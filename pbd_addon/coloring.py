@@ -9,6 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 
+AT_ONCE = 50_000
+"""Number of rows that are made lists at once: as lists a row takes 200 bytes."""
+
+
 def color(indices: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Sort constraints into colors, first fit.
 
@@ -22,15 +26,17 @@ def color(indices: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """
     if len(indices) == 0:
         return np.zeros(0, int), np.zeros(1, int)
-    used, bits = [0] * n, []
-    for particles in indices.tolist():
-        taken = 0
-        for particle in particles:
-            taken |= used[particle]
-        bit = ~taken & (taken + 1)
-        for particle in particles:
-            used[particle] |= bit
-        bits.append(bit)
-    colors = np.fromiter(map(int.bit_length, bits), int, len(bits)) - 1
+    used, colors = [0] * n, np.empty(len(indices), np.int32)
+    for start in range(0, len(indices), AT_ONCE):
+        bits = []
+        for particles in indices[start : start + AT_ONCE].tolist():
+            taken = 0
+            for particle in particles:
+                taken |= used[particle]
+            bit = ~taken & (taken + 1)
+            for particle in particles:
+                used[particle] |= bit
+            bits.append(bit)
+        colors[start : start + AT_ONCE] = np.fromiter(map(int.bit_length, bits), np.int32, len(bits)) - 1
     order = np.argsort(colors, kind="stable")
     return order, np.concatenate([[0], np.cumsum(np.bincount(colors))])
