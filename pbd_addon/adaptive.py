@@ -302,25 +302,23 @@ def _for_meetings(model: Model, state: State, targets: Targets, dt: float) -> fl
 
     Rotation and deformation of a collider count twice, because contact planes follow straight paths only.
     """
-    bodies = []
-    for surface, part in zip(model.contact.surfaces, model.slices):
-        if surface is not None:
-            x, way = state.x[:, part], dt * state.v[:, part]
-            bodies.append((x, x + way, way.mean(axis=1), 0.0, surface.edge))
-    others = list(bodies)
-    for start, end in zip(state.colliders, targets.colliders):
-        if start is not end and start.shape[1]:
-            way = end - start
-            turning = np.sqrt(((way - way.mean(axis=1, keepdims=True)) ** 2).sum(axis=0).max())
-            others.append((start, end, way.mean(axis=1), float(turning), np.inf))
-    most = 1.0
-    for number, (start, end, way, _, edge) in enumerate(bodies):
-        for there, then, their_way, turning, their_edge in others[number + 1 :]:
-            least = min(edge, their_edge)
-            relative = float(np.linalg.norm(way - their_way)) + 2.0 * turning
-            if relative > most * least and _meet((start, end), (there, then), least):
-                most = relative / least
-    return most
+    moving = [(a, b) for a, b in zip(state.colliders, targets.colliders) if a is not b and a.shape[1]]
+    start, end = (np.concatenate(each, axis=1) for each in zip((state.x, state.x + dt * state.v), *moving))
+    sizes = np.array([part.stop - part.start for part in model.slices] + [a.shape[1] for a, _ in moving])
+    edge = np.array([surface.edge if surface else 0.0 for surface in model.contact.surfaces] + [np.inf] * len(moving))
+    at, bodies = np.cumsum(sizes) - sizes, slice(len(model.slices))
+    way = np.add.reduceat(end - start, at, axis=1) / sizes
+    off = end - start - way.repeat(sizes, axis=1)
+    turning = np.sqrt(np.maximum.reduceat(np.einsum("im,im->m", off, off), at))
+    turning[bodies] = 0.0
+    low = np.minimum.reduceat(np.minimum(start, end), at, axis=1)
+    high = np.maximum.reduceat(np.maximum(start, end), at, axis=1)
+    least = np.minimum(edge[bodies, None], edge)
+    meet = (least > 0.0) & (np.arange(len(model.slices))[:, None] < np.arange(len(edge)))
+    meet &= (low[:, bodies, None] - least <= high[:, None]).all(axis=0)
+    meet &= (high[:, bodies, None] + least >= low[:, None]).all(axis=0)
+    relative = np.linalg.norm(way[:, bodies, None] - way[:, None], axis=0) + 2.0 * turning
+    return float((relative[meet] / least[meet]).max(initial=1.0))
 
 
 def _for_rigid(model: Model, state: State, dt: float) -> float:

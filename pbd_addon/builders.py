@@ -74,7 +74,7 @@ def contact(
     for collider in colliders:
         obstacle = known.get(collider)
         if obstacle is None or obstacle.part.start != at:
-            obstacle = Surface(collider.mesh, collider.vertices, at, exact=True)
+            obstacle = Surface(collider.mesh, collider.vertices, at)
         obstacles.append(obstacle)
         at += len(collider.vertices)
     sewn = ~layout.sewn.roped[seams.body]

@@ -10,6 +10,8 @@ import dataclasses
 import math
 from typing import Any
 
+import numpy as np
+
 from . import arguments
 from .presets import FIGURES
 
@@ -499,9 +501,9 @@ coarser is changed; of 2 cm and 30 x 30 it would hover 4 mm, six edges, above ev
 long as that of 1 m."""
 
 
-def distance_at(distance: float, edge: float) -> float:
+def distance_at(distance: float | np.ndarray, edge: float | np.ndarray) -> np.ndarray:
     """The distance that counts for cloth with a usual edge [m]: up to `USUAL_DISTANCE`, a share of the edge at most."""
-    return min(distance, EDGE_SHARE * edge) if distance <= USUAL_DISTANCE else distance
+    return np.where(distance <= USUAL_DISTANCE, np.minimum(distance, EDGE_SHARE * edge), distance)
 
 
 WHOLE_SPEED_SIZE = 0.25

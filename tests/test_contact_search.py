@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 from helpers.batches import find
 from helpers.crossings import _point_triangle, distances, unique_edges
 from helpers.meshes import box, grid, icosphere, turned
+from helpers.search import World
 from pbd_addon import PRESETS, Body, Collider, Material, Simulation
-from pbd_addon.contact import patches
-from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, SurfacePair
+from pbd_addon.contact.broad_phase import REST_SHARE, SHARP, SMOOTH_SHARE, BroadPhase, Rules
 from pbd_addon.contact.contact_constraints import ContactConstraints
+from pbd_addon.contact.motion_bound import MotionBounds
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import EDGES, FACE, POINTS, available, load, numpy as numpy_kernels
 from pbd_addon.kernels.numpy import contact as numpy_contact
@@ -128,29 +130,7 @@ def motion(x: Places, rng: np.random.Generator, speed: float) -> np.ndarray:
     return speed * field / np.linalg.norm(field, axis=1).max()
 
 
-def predict(pair: SurfacePair, x: Places, p: Places) -> None:
-    """Bound the motion of both surfaces, which goes from x to p in this substep, (n, 3) each."""
-    for each in dict.fromkeys(pair.motion_bounds):
-        each.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T))
-    if pair.one is pair.other:
-        pair.height_fields.find(numpy_kernels, np.ascontiguousarray(p.T))
-
-
-def hold(pair: SurfacePair, p: Places) -> bool:
-    """Whether all motion bounds hold at positions p, (3, n)."""
-    for each in pair.motion_bounds:
-        deviation = each.deviation(numpy_kernels, p)
-        if not (each.is_valid and each.holds_as_a_whole(deviation)) or len(each.violations(deviation)):
-            return False
-    return pair.height_fields.hold(numpy_kernels, p)
-
-
-def age(pair: SurfacePair) -> None:
-    for each in dict.fromkeys(pair.motion_bounds):
-        each.advance(1.0)
-
-
-def within_bounds(pair: SurfacePair, path: Places, stray: Places, most_strain: float) -> Places:
+def within_bounds(pair: World, path: Places, stray: Places, most_strain: float) -> Places:
     """Positions as far from `path` along `stray` as all motion bounds and the strain of edges allow, all (n, 3)."""
 
     def lengths(x: Places) -> np.ndarray:
@@ -159,7 +139,7 @@ def within_bounds(pair: SurfacePair, path: Places, stray: Places, most_strain: f
     def holds(share: float) -> bool:
         p = path + share * stray
         strain = np.abs(lengths(p) / lengths(path) - 1.0).max() if most_strain < np.inf else 0.0
-        return strain <= most_strain and hold(pair, np.ascontiguousarray(p.T))
+        return strain <= most_strain and pair.holds(np.ascontiguousarray(p.T))
 
     low, high = 0.0, 10.0 * EDGE
     assert holds(low)
@@ -169,12 +149,12 @@ def within_bounds(pair: SurfacePair, path: Places, stray: Places, most_strain: f
     return path + low * stray
 
 
-def lasts(pair: SurfacePair, path: Places) -> bool:
+def lasts(pair: World, path: Places) -> bool:
     """Whether all motion bounds still hold in the present substep where nothing strays."""
-    return hold(pair, np.ascontiguousarray(path.T))
+    return pair.holds(np.ascontiguousarray(path.T))
 
 
-def needed(pair: SurfacePair, one: Mesh, other: Mesh, x: Places, sharp: dict[Mesh, np.ndarray]) -> dict[int, dict]:
+def needed(pair: World, one: Mesh, other: Mesh, x: Places, sharp: dict[Mesh, np.ndarray]) -> dict[int, dict]:
     """Distances of the pairs that have come nearer than is to be kept at positions x, by kind and key."""
     result: dict[int, dict] = {FACE: {}, EDGES: {}}
     lists = [(one, other, FACE)] + ([(other, one, FACE)] if one is not other else []) + [(one, other, EDGES)]
@@ -197,13 +177,13 @@ def needed(pair: SurfacePair, one: Mesh, other: Mesh, x: Places, sharp: dict[Mes
     return result
 
 
-def rows_by_kind(pair: SurfacePair) -> dict[int, list[tuple]]:
+def rows_by_kind(pair: World) -> dict[int, list[tuple]]:
     rows = pair.candidates
     return {kind: key(rows.particles[:, rows.kind == kind].T, kind) for kind in (FACE, EDGES, POINTS)}
 
 
 def check(
-    pair: SurfacePair,
+    pair: World,
     meshes: list[Mesh],
     step: Places,
     seed: int,
@@ -219,7 +199,7 @@ def check(
     rng = np.random.default_rng(seed)
     one, other = meshes[0], meshes[-1]
     start = np.concatenate([mesh.x for mesh in meshes])
-    predict(pair, start, turned(start + step, spin, 1))
+    pair.predict(start, turned(start + step, spin, 1))
     pair.query(numpy_kernels, np.ascontiguousarray(start.T))
     found = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
     # An edge counts as sharp only where it is beyond doubt.
@@ -246,7 +226,7 @@ def check(
                     missed = {row: gap for row, gap in now[kind].items() if row not in found[kind]}
                     assert not missed, f"substep {number}: {len(missed)} of {len(now[kind])} missed: {missed}"
                     late += len(set(now[kind]) - set(at_first[kind]))
-        age(pair)
+        pair.bounds.advance(1.0)
     assert number > 1
     return late
 
@@ -274,7 +254,7 @@ def test_a_folded_sheet_finds_what_comes_near(seed, speed):
     x, flat, quads = folded_sheet(seed)
     sheet = Mesh(x, quads, 0)
     sheet.body.rest_vertices = flat
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    pair = World(sheet.surface, rest=np.ascontiguousarray(flat.T))
     rng = np.random.default_rng(10 + seed)
     step = motion(x, rng, speed * EDGE) + 3.0 * EDGE * rng.normal(size=3)
     assert check(pair, [sheet], step, seed) > 0
@@ -300,10 +280,10 @@ def test_a_rope_finds_what_comes_near(speed, is_one_mesh):
         mesh = Mesh(np.concatenate([x, string]), quads, 0, tied)
         mesh.body.rest_vertices = np.concatenate([flat, string + 1.0])
         rest = np.ascontiguousarray(mesh.body.rest_vertices.T)
-        pair, meshes = SurfacePair(mesh.surface, mesh.surface, 0, DISTANCE, rest=rest), [mesh]
+        pair, meshes = World(mesh.surface, rest=rest), [mesh]
     else:
         meshes = [Mesh(string, [], 0, edges), Mesh(x, quads, len(string))]
-        pair = SurfacePair(meshes[0].surface, meshes[1].surface, 0, DISTANCE)
+        pair = World(meshes[0].surface, meshes[1].surface)
     start = np.concatenate([each.x for each in meshes])
     assert check(pair, meshes, motion(start, rng, speed * EDGE), 4) > 0
     rope = np.arange(len(start)) >= len(x) if is_one_mesh else np.arange(len(start)) < len(string)
@@ -323,23 +303,22 @@ def test_nothing_comes_near_within_a_smooth_sheet_unseen(radius, speed):
     x[:, 0], x[:, 2] = radius * EDGE * np.sin(angle), radius * EDGE * (1.0 - np.cos(angle))
     sheet = Mesh(x + motion(x, np.random.default_rng(1), 0.1 * EDGE), quads, 0)
     sheet.body.rest_vertices = flat
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, 0.3 * EDGE, rest=np.ascontiguousarray(flat.T))
+    pair = World(sheet.surface, distance=0.3 * EDGE, rest=np.ascontiguousarray(flat.T))
     check(pair, [sheet], motion(x, np.random.default_rng(2), speed * EDGE), 1, most_strain=0.2)
-    assert pair.height_fields.is_smooth or radius < 7.0
+    assert pair.height_fields.is_smooth[0] or radius < 7.0
     assert pair.height_fields.left_out.is_flat.any()
 
 
 @pytest.mark.parametrize("radius", [1.5, 3.0, 7.0])
-def test_to_search_again_finds_what_a_whole_search_finds(radius, monkeypatch):
+def test_to_search_again_finds_what_a_whole_search_finds(radius):
     """Where margins have grown and pieces are no height fields any more; elsewhere nothing is lost or comes twice."""
-    monkeypatch.setattr(patches, "LARGE_DEPTHS", ())  # with large patches all of so small a sheet would be late
     flat, quads = grid(24, 8, 24 * EDGE, 8 * EDGE)
     sheet = Mesh(flat, quads, 0)
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    bound, rng = pair.one.motion_bound, np.random.default_rng(0)
-    bound.self_only = True
-    predict(pair, flat, flat + motion(flat, rng, 0.05 * EDGE))
-    bound.margin += 0.4 * EDGE
+    pair = World(sheet.surface, rest=np.ascontiguousarray(flat.T))
+    rng = np.random.default_rng(0)
+    pair.bounds.self_only[0] = True
+    pair.predict(flat, flat + motion(flat, rng, 0.05 * EDGE))
+    pair.bounds.margin += 0.4 * EDGE
     pair.query(numpy_kernels, np.ascontiguousarray(flat.T))
     assert pair.candidates.size == 0
     bent, start = flat.copy(), 8.0 * EDGE
@@ -347,14 +326,13 @@ def test_to_search_again_finds_what_a_whole_search_finds(radius, monkeypatch):
     bent[:, 0] = np.minimum(flat[:, 0], start) + radius * EDGE * np.sin(angle)
     bent[:, 2] = radius * EDGE * (1.0 - np.cos(angle))
     p = np.ascontiguousarray(bent.T)
-    deviation = bound.deviation(numpy_kernels, p)
-    outside = bound.violations(deviation)
-    bound.widen(outside, deviation)
-    bound.margin[outside] *= 40.0  # or nothing of so smooth a sheet would come near
+    outside = pair.outside(p)
+    pair.widen(outside, p)
+    pair.bounds.margin[outside] *= 40.0  # or nothing of so smooth a sheet would come near
     is_late = np.zeros(len(flat), bool)
     is_late[outside] = True
-    is_late[pair.height_fields.renew(numpy_kernels, p)] = True
-    assert hold(pair, p) and 0 < is_late.sum() < len(flat)
+    is_late[pair.height_fields.update(numpy_kernels, p, np.zeros(2, bool), False)] = True
+    assert pair.holds(p) and 0 < is_late.sum() < len(flat)
     pair.query_again(numpy_kernels, p, is_late)
     again = rows_by_kind(pair)
     pair.query(numpy_kernels, np.ascontiguousarray(flat.T))
@@ -378,26 +356,24 @@ def test_to_search_again_near_others_finds_what_a_whole_search_finds(kind, seed,
         (place, faces), collider = grid(12, 12, 14 * EDGE, 14 * EDGE), None
         place = turned(place, 0.5, 2) + motion(place, rng, 0.5 * EDGE) - np.array([0.0, 0.0, 0.8 * EDGE])
     other = Mesh(place, faces, len(flat))
-    pair = SurfacePair(one.surface, other.surface, 0, DISTANCE, points_only=kind == "cloth, fast", collider=collider)
-    mine, theirs = pair.motion_bounds
+    pair = World(one.surface, other.surface, points_only=kind == "cloth, fast", collider=collider)
     x = np.ascontiguousarray(np.concatenate([one.x, other.x]).T)
     step = motion(x.T, rng, 0.1 * EDGE).T + np.repeat([[0.0], [0.0], [0.1 * EDGE]], x.shape[1], axis=1)
-    step[:, mine.part] *= -1.0
-    theirs.predict(x, x + step)
-    theirs.advance(1.0)
+    step[:, one.part] *= -1.0
+    pair.predict(x.T, (x + step).T, other.surface)
+    pair.bounds.advance(1.0)
     x = x + step
-    mine.predict(x, x + step)
+    pair.predict(x.T, (x + step).T, one.surface)
     pair.query(backend, x)
     before = {kind: set(keys) for kind, keys in rows_by_kind(pair).items()}
     strays = np.linalg.norm(flat - rng.uniform(-3.0, 3.0, 3) * [EDGE, EDGE, 0.0], axis=1) < 2.0 * EDGE
     p = x + step
-    p[:, mine.part][:, strays] += 0.5 * EDGE * rng.normal(size=(3, 1))
-    deviation = mine.deviation(backend, p)
-    outside = mine.violations(deviation)
+    p[:, one.part][:, strays] += 0.5 * EDGE * rng.normal(size=(3, 1))
+    outside = pair.outside(p)
     assert 0 < len(outside) <= strays.sum()
-    mine.widen(outside, deviation)
-    mine.margin[outside] *= 2.0
-    assert not len(mine.violations(deviation))
+    pair.widen(outside, p)
+    pair.bounds.margin[outside] *= 2.0
+    assert not len(pair.outside(p))
     is_late = np.zeros(x.shape[1], bool)
     is_late[outside] = True
     pair.query_again(backend, x, is_late)
@@ -432,9 +408,9 @@ def test_a_sheet_that_turns_finds_what_comes_near(speed):
     x, flat, quads = folded_sheet(2)
     sheet = Mesh(x, quads, 0)
     sheet.body.rest_vertices = flat
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
+    pair = World(sheet.surface, rest=np.ascontiguousarray(flat.T))
     rng = np.random.default_rng(12)
-    sheet.surface.motion_bound.self_only = True
+    pair.bounds.self_only[0] = True
     assert check(pair, [sheet], motion(x, rng, speed * EDGE), 2, spin=0.08) > 0
 
 
@@ -450,15 +426,14 @@ def test_two_bodies_find_what_comes_near(seed, speed):
     one = Mesh(vertices + motion(vertices, rng, 0.3 * EDGE), quads, 0)
     place = turned(vertices, 0.5 + seed, 2) + np.array([0.003, 0.001, 0.9 * EDGE])
     other = Mesh(place + motion(place, rng, 0.3 * EDGE), quads, len(vertices))
-    pair = SurfacePair(one.surface, other.surface, 0, DISTANCE)
+    pair = World(one.surface, other.surface)
     step = np.concatenate([
         motion(one.x, rng, 0.5 * speed * EDGE) + speed * EDGE * np.array([0.1, 0.2, 0.3]),
         motion(other.x, rng, 0.5 * speed * EDGE) - speed * EDGE * np.array([0.2, 0.1, 0.3]),
     ])  # fmt: skip
     assert check(pair, [one, other], step, seed) > 0
     count, both = pair.candidates.size, np.array([1.8, 0.0, -2.4]) * EDGE
-    for bound in pair.motion_bounds:
-        bound.use_reference(both)
+    pair.bounds.use_reference(both)
     assert check(pair, [one, other], step + both, seed) > 0
     assert pair.candidates.size == count
 
@@ -480,7 +455,7 @@ def test_colliders_find_what_comes_near(kind, speed):
     flat, quads = grid(6, 5, 6 * EDGE, 5 * EDGE)
     cloth = Mesh(flat + motion(flat, rng, 0.2 * EDGE) - [0.0, 0.0, 2.0 * EDGE * (kind == "container")], quads, 0)
     obstacle = Mesh(vertices, faces, len(flat))
-    pair = SurfacePair(cloth.surface, obstacle.surface, 0, DISTANCE, collider=collider)
+    pair = World(cloth.surface, obstacle.surface, collider=collider)
     step = np.concatenate([
         motion(cloth.x, rng, 0.5 * speed * EDGE) + speed * EDGE * np.array([0.2, 0.0, -0.2]),
         np.tile(speed * EDGE * np.array([0.0, 0.1, 0.2]), (len(vertices), 1)),
@@ -492,23 +467,26 @@ def test_a_still_pair_has_no_more_rows_than_it_needs():
     """Where nothing moves, what is farther than the distance and the margin of both sides is no row."""
     x, flat, quads = folded_sheet(0)
     sheet = Mesh(x, quads, 0)
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    predict(pair, x, x)
+    pair = World(sheet.surface, rest=np.ascontiguousarray(flat.T))
+    pair.predict(x, x)
     pair.query(numpy_kernels, x.T.copy())
     particles = all_particles(sheet, sheet, FACE)
     gap = gaps(x, particles, FACE)
-    reach = DISTANCE + 2.0 * pair.motion_bounds[0].margin.max()
+    reach = DISTANCE + 2.0 * pair.bounds.margin.max()
     assert set(rows_by_kind(pair)[FACE]) <= set(key(particles[gap <= reach + 1e-12], FACE))
-    assert not pair.is_stale
-    predict(pair, x, x)
-    assert pair.is_stale
 
 
 def test_a_falling_curtain_is_searched_a_few_times_a_frame(monkeypatch):
     """At the default settings it steps ten times a frame, of second order. A bound as short as one substep has to
     observe its error too: it would stay that short, whatever the cloth does."""
-    queries, query = [], SurfacePair.query
-    monkeypatch.setattr(SurfacePair, "query", lambda *given: queries.append(query(*given)))
+    queries, find_all = [], BroadPhase.find
+
+    def count(search, kernels, x, is_late=None):
+        found = find_all(search, kernels, x, is_late)
+        queries.extend([1] * (is_late is None))
+        return found
+
+    monkeypatch.setattr(BroadPhase, "find", count)
     body = Body(*grid(60, 60, 1.0, 1.0), PRESETS["Cotton"], pins=(0, 60))
     simulation = Simulation([body])
     for _ in range(30):
@@ -531,13 +509,14 @@ def test_sheets_that_fall_side_by_side_are_not_candidates():
 
 def test_what_falls_on_a_ball_is_searched_for_near_it(monkeypatch):
     """A sheet falls steadily, so that a bound could last for frames: all that lay on its way would be candidates."""
-    found, query = [], SurfacePair.query
+    found, find_all = [], BroadPhase.find
 
-    def count(pair, kernels, x):
-        query(pair, kernels, x)
-        found.append(pair.candidates.size)
+    def count(search, kernels, x, is_late=None):
+        rows = find_all(search, kernels, x, is_late)
+        found.append(rows.size)
+        return rows
 
-    monkeypatch.setattr(SurfacePair, "query", count)
+    monkeypatch.setattr(BroadPhase, "find", count)
     sheet, quads = grid(50, 50, 1.0, 1.0)
     ball = Collider(*icosphere(3, 0.25), 0.001)
     body = Body(sheet + np.array([0.0, 0.0, 0.3]), quads, PRESETS["Cotton"])
@@ -551,8 +530,8 @@ def test_no_row_comes_twice_and_none_shares_a_vertex():
     """Vertices with their own triangles and edges with their neighbors are no rows; vertex and triangle meet once."""
     x, flat, quads = folded_sheet(1)
     sheet = Mesh(x, quads, 0)
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    predict(pair, x, x)
+    pair = World(sheet.surface, rest=np.ascontiguousarray(flat.T))
+    pair.predict(x, x)
     pair.query(numpy_kernels, x.T.copy())
     rows = pair.candidates
     assert {FACE, EDGES} == set(rows.kind.tolist())
@@ -568,8 +547,8 @@ def test_rows_keep_their_distance_or_that_at_rest(seed):
     """The distance of a row is the pair's, or nine tenths of that at rest where it is less (never 0 for no reason)."""
     x, flat, quads = folded_sheet(seed)
     sheet = Mesh(x, quads, 0)
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, 1.7 * EDGE, rest=np.ascontiguousarray(flat.T))
-    predict(pair, x, x)
+    pair = World(sheet.surface, distance=1.7 * EDGE, rest=np.ascontiguousarray(flat.T))
+    pair.predict(x, x)
     pair.query(numpy_kernels, x.T.copy())
     limited = 0
     for kind in (FACE, EDGES):
@@ -597,8 +576,8 @@ def test_gradients_of_rows_are_those_of_the_distance():
     closest points themselves need not be differentiated)."""
     x, flat, quads = folded_sheet(0)
     sheet = Mesh(x, quads, 0)
-    pair = SurfacePair(sheet.surface, sheet.surface, 0, DISTANCE, rest=np.ascontiguousarray(flat.T))
-    predict(pair, x, x)
+    pair = World(sheet.surface, rest=np.ascontiguousarray(flat.T))
+    pair.predict(x, x)
     pair.query(numpy_kernels, x.T.copy())
     rows, step = pair.candidates, 1e-7
     chosen = np.random.default_rng(0).choice(rows.size, 200, replace=False)
@@ -677,7 +656,7 @@ def test_a_collider_far_away_costs_no_rows():
         simulation = Simulation([body], colliders)
         for _ in range(5):
             report = simulation.step(DT)
-            assert all(pair.candidates.size == 0 for pair in find(simulation, "contact").pairs if pair.collider)
+            assert not find(simulation, "contact").candidate_list.rows.size
         assert report.contacts == 0
         places.append(simulation.positions(body).copy())
     np.testing.assert_array_equal(*places)
@@ -744,3 +723,53 @@ def test_the_closest_points_of_edges_are_the_closest(kind):
     a, b, c, d = q.transpose(1, 0, 2)
     margin = np.sqrt(1e-9) * np.linalg.norm(b - a, axis=1) * (kind == "nearly parallel") + 1e-9
     assert (np.abs(gap - segment_distances(a, b, c, d)) <= margin).all()
+
+
+@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("seed", range(2))
+def test_one_search_finds_what_a_search_of_each_pair_finds(seed, kernels):
+    """Sheets of many sizes, a rope and two colliders in a heap, at distances of their own; one does not meet itself."""
+    backend, rng = load(kernels), np.random.default_rng(seed)
+    shapes = [(coil(25), [], np.stack([range(24), range(1, 25)]).T)]
+    shapes += [(*grid(size, size, size * EDGE, size * EDGE), ()) for size in (2, 9, 4, 1, 9, 6)]
+    balls = [icosphere(2, 3 * EDGE), box((6 * EDGE, 6 * EDGE, EDGE), 3)]
+    meshes, start = [], 0
+    for vertices, faces, loose in [*shapes, *((*ball, ()) for ball in balls)]:
+        place = turned(vertices, rng.uniform(0.0, 3.0), 2) + rng.uniform(-1.0, 1.0, 3) * [3 * EDGE, 3 * EDGE, EDGE]
+        meshes.append(Mesh(place + motion(place, rng, rng.uniform(0.5, 3.0) * EDGE), faces, start, loose))
+        start += len(place)
+    surfaces, bodies = [mesh.surface for mesh in meshes], len(shapes)
+    x = np.concatenate([mesh.x for mesh in meshes])
+    p = x + np.concatenate([motion(mesh.x, rng, 0.2 * EDGE) + rng.normal(0.0, 0.1 * EDGE, 3) for mesh in meshes])
+    distance = rng.uniform(0.2, 0.6, (bodies, len(meshes))) * EDGE
+    distance[:, :bodies] = 0.5 * (distance[:, :bodies] + distance[:, :bodies].T)
+    is_self = np.arange(bodies) != 2
+    bounds = MotionBounds(surfaces, len(x), len(x))
+    search, rest = BroadPhase(surfaces, bodies, bounds), 2.0 * np.ascontiguousarray(x.T)
+    search.set_rules(Rules(distance, is_self, True, False, rest, (None, None)))
+    every = np.append(np.ones(len(meshes), bool), False)
+    bounds.predict(np.ascontiguousarray(x.T), np.ascontiguousarray(p.T), every)
+    search.height_fields.update(backend, np.ascontiguousarray(p.T), every, True)
+    rows = search.find(backend, np.ascontiguousarray(x.T))
+    found = {(one, other): Counter[tuple]() for one in range(bodies) for other in range(one, len(meshes))}
+    for kind in (FACE, EDGES):
+        some = np.flatnonzero(rows.kind == kind)
+        for pair, row in zip(rows.pair[some].tolist(), key(rows.particles[:, some].T, kind)):
+            found[divmod(pair, len(meshes) + 1)][row] += 1
+    assert sum(found[one, one].total() for one in range(bodies)) > 20
+    needed_rows = more = 0
+    for (one, other), its_own in found.items():
+        sides = surfaces[one : one + 1] if one == other else [surfaces[one], surfaces[other]]
+        collider = Collider(*balls[other - bodies]) if other >= bodies else None
+        alone = World(*sides, distance=distance[one, other], rest=rest, collider=collider)
+        if one == other and not is_self[one]:
+            assert not its_own
+            continue
+        end = sides[-1].part.stop
+        alone.predict(x[:end], p[:end])
+        alone.query(backend, np.ascontiguousarray(x[:end].T))
+        expected = Counter(row for rows in rows_by_kind(alone).values() for row in rows)
+        assert not expected - its_own, (one, other)
+        assert max(its_own.values(), default=1) == 1
+        needed_rows, more = needed_rows + expected.total(), more + (its_own - expected).total()
+    assert more < 0.1 * needed_rows  # boxes around what meets several others are as large as the farthest needs

@@ -32,6 +32,14 @@ def stack(layers: int = 3) -> list[Body]:
     ]
 
 
+def kinds_of(simulation: Simulation) -> tuple[list[int], list[int]]:
+    """Kinds of the candidates of cloth with cloth, and of those of cloth with colliders."""
+    contact = find(simulation, "contact")
+    rows = contact.candidate_list.rows
+    of_cloth = (rows.particles < contact.n).all(axis=0)
+    return rows.kind[of_cloth].tolist(), rows.kind[~of_cloth].tolist()
+
+
 @functools.cache
 def press(self_collision: bool | str, frames: int = 12) -> tuple[Simulation, list[Body], list[int]]:
     """A plate that comes down slowly onto a stack on the floor, and the number of rows of cloth with cloth by frame."""
@@ -44,7 +52,7 @@ def press(self_collision: bool | str, frames: int = 12) -> tuple[Simulation, lis
     for frame in range(1, frames + 1):
         simulation.move_collider(plate, vertices + np.array([0.0, 0.0, start - 0.0018 * frame]))
         simulation.step(DT)
-        sizes.append(sum(pair.candidates.size for pair in find(simulation, "contact").pairs if not pair.collider))
+        sizes.append(len(kinds_of(simulation)[0]))
         heights = [np.median(simulation.positions(body)[:, 2]) for body in bodies]
         if self_collision:
             assert (np.diff(heights) > 0.0).all()
@@ -54,12 +62,10 @@ def press(self_collision: bool | str, frames: int = 12) -> tuple[Simulation, lis
 def test_fast_keeps_a_slowly_pressed_stack_apart():
     """Vertex against vertex is enough where layers meet gently; it takes far fewer rows than surfaces do."""
     simulation, bodies, sizes = press("FAST")
-    kinds: dict[bool, set[int]] = {True: set(), False: set()}
-    for pair in find(simulation, "contact").pairs:
-        kinds[pair.collider is None] |= set(pair.candidates.kind.tolist())
-    assert kinds[True] == {POINTS}
-    assert FACE in kinds[False]
-    assert POINTS not in kinds[False]
+    of_cloth, of_colliders = kinds_of(simulation)
+    assert set(of_cloth) == {POINTS}
+    assert FACE in of_colliders
+    assert POINTS not in of_colliders
     assert simulation.reports[simulation.frames.last].self_contacts > 100
     triangles = bodies[0].mesh.triangles
     for lower, upper in zip(bodies[:-1], bodies[1:]):
@@ -76,10 +82,7 @@ def test_fast_keeps_a_slowly_pressed_stack_apart():
 def test_accurate_has_faces_and_edges():
     """The accurate tier has no rows of points, and keeps the whole distance."""
     simulation, bodies, _ = press(True)
-    kinds = set()
-    for pair in find(simulation, "contact").pairs:
-        kinds |= set(pair.candidates.kind.tolist())
-    assert kinds == {FACE, EDGES}
+    assert set(find(simulation, "contact").candidate_list.rows.kind.tolist()) == {FACE, EDGES}
     for lower, upper in zip(bodies[:-1], bodies[1:]):
         gap = distances(simulation.positions(lower), simulation.positions(upper), upper.mesh.triangles)
         assert gap.min() > 0.8 * DISTANCE
@@ -89,7 +92,7 @@ def test_off_lets_layers_through():
     """Without it, the stack falls onto the floor as one layer."""
     simulation, bodies, sizes = press(False)
     assert sizes == [0] * len(sizes)
-    assert find(simulation, "contact").pairs  # with the plate
+    assert find(simulation, "contact").active  # with the plate
     assert simulation.reports[simulation.frames.last].self_contacts == 0
     heights = [simulation.positions(body)[:, 2].max() for body in bodies]
     assert max(heights) < 0.2 * DISTANCE
@@ -121,8 +124,7 @@ def test_settings_change_the_tier_from_the_next_step():
         simulation.positions(bodies[1])[:] = simulation.positions(bodies[0]) + np.array([0.0, 0.0, 1.1 * DISTANCE])
         simulation.velocities(bodies[1])[:] = simulation.velocities(bodies[0])
         simulation.step(DT)
-        pairs = simulation._model.contact.pairs
-        assert {kind for pair in pairs for kind in pair.candidates.kind.tolist()} == expected
+        assert set(simulation._model.contact.candidate_list.rows.kind.tolist()) == expected
     assert not any(kind.name == "contact" for kind in simulation.constraints)
 
 
@@ -165,10 +167,9 @@ def test_each_body_says_whether_it_meets_itself():
     simulation, worst = clap([careful, careless])
     assert worst[0] == 0
     assert worst[1] > 20
-    pairs = find(simulation, "contact").pairs
-    surfaces = find(simulation, "contact").surfaces
-    meeting = {(surfaces.index(pair.one), surfaces.index(pair.other)) for pair in pairs}
-    assert meeting == {(0, 0), (1, 0)}
+    rules = find(simulation, "contact").candidate_list.rules
+    assert rules.is_self.tolist() == [True, False]
+    assert rules.between
 
 
 def test_a_material_set_later_decides_too():

@@ -570,19 +570,13 @@ def test_cull_pairs(kind, together):
     first, second = (case.random.integers(each.shape[1], size=m) for each in (items, other_items))
     if kind == POINTS:
         second = (first + 1 + second % (case.n - 1)) % case.n
-    x, start, other_start = case.x, 0, 0
+    x = case.x
     if not together:
-        other_start = case.n + 7
-        other_items = other_items + other_start
+        other_items = other_items + case.n + 7
         x = np.concatenate([x, np.full((3, 7), np.nan), x[::-1]], axis=1)
-    margin, other_margin = case.some(case.n, low=0.0, high=0.05), case.some(case.n, low=0.0, high=0.05)
-    way, other_way = (case.some(3, case.n, low=-0.1, high=0.1) for _ in range(2))
-    if together:
-        other_margin, other_way = margin, way
-    arguments = (
-        x, first, second, items, other_items, kind, case.some(m), start, other_start, margin, other_margin, way,
-        other_way, 0.0 if together else 0.02, together,
-    )  # fmt: skip
+    margin, drift = case.some(x.shape[1], low=0.0, high=0.05), case.some(x.shape[1], low=0.0, high=0.02)
+    way = case.some(3, x.shape[1], low=-0.1, high=0.1)
+    arguments = x, first, second, items, other_items, kind, case.some(m), margin, way, drift, together
     compare("cull_pairs", *arguments)
     assert 0.2 * m < len(NUMPY.cull_pairs(*arguments)[3]) < 0.9 * m
 
@@ -700,7 +694,8 @@ def test_cones():
 def test_deviations():
     case = Case()
     start, step = case.some(3, case.n), case.some(3, case.n)
-    compare("deviations", case.x, start, step, 3.0, np.array([0.1, -0.2, 0.3]))
+    owner = case.random.integers(4, size=case.n)
+    compare("deviations", case.x, start, step, owner, case.some(4), case.some(3, 4))
 
 
 def test_project_contacts():

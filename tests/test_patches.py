@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from helpers.meshes import grid, jittered_sheet
+from helpers.search import World
 from pbd_addon import Body
-from pbd_addon.contact.broad_phase import SurfacePair
-from pbd_addon.contact.height_fields import CONES, SMOOTH_CONES
+from pbd_addon.contact.height_fields import CONES, SMOOTH_CONES, HeightFields
 from pbd_addon.contact.patches import Partition
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import numpy as numpy_kernels
@@ -21,6 +21,11 @@ def surface(vertices: np.ndarray, faces: object) -> Surface:
 def patch_of_faces(level: Partition) -> np.ndarray:
     """The patch of each face, in the order of the patches."""
     return np.arange(level.count).repeat(np.diff(level.first_faces))
+
+
+def renewed(fields: HeightFields, p: np.ndarray) -> np.ndarray:
+    """Particles of pieces that are no height fields any more at p (3, n), after a look for all there are."""
+    return fields.update(numpy_kernels, p, np.zeros_like(fields.are_known), only_fresh=False)
 
 
 def cut_grid(rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,23 +114,22 @@ def test_a_level_sheet_has_no_candidates_and_notices_when_it_bends():
     """All its pieces are height fields, until a normal leaves a cone: then all around it is in question."""
     vertices, quads = grid(16, 16, 1.0, 1.0)
     one = surface(vertices, quads)
-    pair = SurfacePair(one, one, 0, 0.7 * one.edge, rest=vertices.T.copy())
-    x = vertices.T.copy()
-    one.motion_bound.predict(x, x)
-    pair.height_fields.find(numpy_kernels, x)
+    pair = World(one, distance=0.7 * one.edge, rest=vertices.T.copy())
+    fields, x = pair.height_fields, vertices.T.copy()
+    pair.predict(vertices, vertices)
     pair.query(numpy_kernels, x)
-    assert pair.height_fields.is_smooth and pair.candidates.size == 0
+    assert fields.is_smooth[0] and pair.candidates.size == 0
     bent = x.copy()
     bent[2] = np.tan(CONES[0]) * np.maximum(x[0], 0.0)
-    assert pair.height_fields.hold(numpy_kernels, bent)
+    assert not len(fields.outside(numpy_kernels, bent))
     bent[2] = np.tan(SMOOTH_CONES[1] + 0.01) * np.maximum(x[0], 0.0)
-    assert not pair.height_fields.hold(numpy_kernels, bent)
-    assert not len(pair.height_fields.renew(numpy_kernels, bent))  # they are, about other axes
-    assert pair.height_fields.hold(numpy_kernels, bent)
+    assert len(fields.outside(numpy_kernels, bent))
+    assert not len(renewed(fields, bent))  # they are, about other axes
+    assert not len(fields.outside(numpy_kernels, bent))
     bent[2] = np.tan(SMOOTH_CONES[1] + 0.01) * np.abs(x[0])
-    outside = set(pair.height_fields.outside(numpy_kernels, bent))
-    lost = set(pair.height_fields.renew(numpy_kernels, bent))
-    assert pair.height_fields.hold(numpy_kernels, bent)
+    outside = set(fields.outside(numpy_kernels, bent))
+    lost = set(renewed(fields, bent))
+    assert not len(fields.outside(numpy_kernels, bent))
     at_bend = set(np.flatnonzero(np.abs(x[0]) < 1e-9))
     assert outside >= at_bend and lost >= at_bend
     pair.query(numpy_kernels, bent)
@@ -136,11 +140,10 @@ def test_layers_are_never_one_piece():
     """A sheet folded onto itself, without a stretch that is bent gradually: its layers are candidates."""
     flat, quads = grid(16, 16, 1.0, 1.0)
     one = surface(flat, quads)
-    pair = SurfacePair(one, one, 0, 0.5 * one.edge, rest=flat.T.copy())
+    pair = World(one, distance=0.5 * one.edge, rest=flat.T.copy())
     x = flat.T.copy()
     x[0], x[2] = np.abs(flat[:, 0]), 0.4 * one.edge * (flat[:, 0] < 0.0)
-    one.motion_bound.predict(x, x)
-    pair.height_fields.find(numpy_kernels, x)
+    pair.predict(x.T, x.T)
     pair.query(numpy_kernels, x)
     assert pair.height_fields.left_out.is_flat.any()
     sides = np.sign(flat[pair.candidates.particles, 0])

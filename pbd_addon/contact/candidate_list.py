@@ -11,8 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kernels import Kernels
-from .broad_phase import SMOOTH_SHARE, Range, SurfacePair
+from .broad_phase import SMOOTH_SHARE, BroadPhase, Rules, SurfacePair
 from .candidates import Candidates, concatenate, no_candidates
+from .collider import Collider
+from .motion_bound import MotionBounds
 from .penetration import Penetration
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
@@ -23,21 +25,29 @@ LATE_SHARE = 0.02
 GUARD_MARGIN = 0.4
 """Share of the smallest kept distance by which vertices may be beyond their margins where only the guard follows."""
 
+NEAR = 1e-3
+"""Share of the longest usual edge by which surfaces may be apart that are tested for what intersects. What touches is
+within `exits.SURFACE_EPSILON` of an edge, or rounding."""
+
 
 class CandidateList:
-    """The candidates of all pairs of surfaces.
+    """The candidates of all surfaces.
 
     Args:
         surfaces: Those of the bodies, None for one without triangles.
         obstacles: Those of the colliders, whose particles are behind those of the bodies.
+        n: Number of particles of bodies.
+        count: Number of all particles, N.
         seam_neighbors: What comes closer beside seams.
         penetration: What leaves candidates out and adds those that lead out.
 
     Attributes:
-        pairs: Which surfaces meet.
-        rows: Their candidates.
+        rules: What meets, and how.
+        bounds: Where all vertices can be.
+        broad_phase: What finds candidates.
+        rows: The candidates.
+        least_distance: The smallest that is kept [m].
         guard_margin: By how much vertices may be beyond their margins where only the guard follows [m].
-        is_still: Which obstacles do not move in the frame.
         query_seconds: Wall time of all queries since it was set to 0 [s].
     """
 
@@ -45,78 +55,128 @@ class CandidateList:
         self,
         surfaces: Sequence[Surface | None],
         obstacles: Sequence[Surface],
+        n: int,
+        count: int,
         seam_neighbors: SeamNeighbors,
         penetration: Penetration,
     ) -> None:
-        self._obstacles = list(obstacles)
-        self._surfaces = [*(surface for surface in surfaces if surface is not None), *obstacles]
+        self._surfaces, self._bodies = [*surfaces, *obstacles], len(surfaces)
+        self.bounds = MotionBounds(self._surfaces, n, count)
+        self.broad_phase = BroadPhase(self._surfaces, self._bodies, self.bounds)
         self._seam_neighbors, self._penetration = seam_neighbors, penetration
-        self.pairs: list[SurfacePair] = []
-        self._sides = np.zeros((2, 0), int)
+        self.rules: Rules | None = None
+        self._pairs: dict[int, SurfacePair] = {}
         self.rows = no_candidates()
-        self.guard_margin = 0.0
-        self.is_still = [False] * len(self._obstacles)
+        self.guard_margin = self.least_distance = 0.0
+        self._found, self._is_stale = no_candidates(), True
         self.query_seconds = 0.0
 
-    def set_pairs(self, pairs: list[SurfacePair]) -> bool:
-        """Use these pairs; whether they are not the same as before, whose candidates hold."""
-        others = {surface for pair in pairs if pair.one is not pair.other for surface in (pair.one, pair.other)}
-        for surface in self._surfaces:
-            if surface.motion_bound.self_only != (surface not in others):
-                surface.motion_bound.self_only = surface not in others
-                surface.motion_bound.invalidate()
-        is_new = [pair.key for pair in pairs] != [pair.key for pair in self.pairs]
+    @property
+    def active(self) -> bool:
+        """Whether anything can meet."""
+        return bool(self.broad_phase.encounters)
+
+    def set_rules(self, rules: Rules, colliders: Sequence[Collider]) -> bool:
+        """Say what meets; whether it is not the same as before, for which the candidates hold."""
+        before, self._colliders = self.rules, colliders
+        is_new = before is None or not rules.equals(before) or not np.array_equal(rules.distance, before.distance)
         if is_new:
-            self.pairs, self.rows = pairs, no_candidates()
-            number = {surface: k for k, surface in enumerate(self._surfaces)}
-            self._sides = np.array([[number[pair.one], number[pair.other]] for pair in pairs], int).reshape(-1, 2).T
-            self._penetration.is_known = False
-        self.guard_margin = GUARD_MARGIN * SMOOTH_SHARE * min((pair.distance for pair in self.pairs), default=0.0)
+            self._use(rules)
+            self.rows, self._penetration.is_known = no_candidates(), False
+            count = self._bodies
+            meets_others = self.bounds.exists & ((rules.between and count > 1) or len(self._surfaces) > count)
+            changed = self.bounds.self_only != ~meets_others
+            self.bounds.self_only = ~meets_others
+            self.bounds.invalidate(changed)
         return is_new
 
-    def set_reference(self, ways: np.ndarray) -> None:
+    def _use(self, rules: Rules) -> None:
+        self.rules, self._pairs, self._is_stale = rules, {}, True
+        self.broad_phase.set_rules(rules)
+        there = rules.distance[self.bounds.exists[: self._bodies]]
+        there = there[:, self.bounds.exists[:-1]]
+        self.least_distance = float(there.min(initial=np.inf)) if there.size else 0.0
+        self.guard_margin = GUARD_MARGIN * SMOOTH_SHARE * self.least_distance
+
+    def set_distance(self, distance: np.ndarray) -> None:
+        """Keep these distances, as `Rules.distance`, from now on."""
+        if self.rules is not None and not np.array_equal(distance, self.rules.distance):
+            self._use(self.rules._replace(distance=distance))
+
+    def forget_rules(self) -> None:
+        """Let `set_rules` begin anew: candidates keep what they were found with."""
+        self.rules = None
+
+    def pair(self, one: int, other: int) -> SurfacePair:
+        """The pair of two surfaces, the first that of a body and with the smaller number."""
+        number = one * (len(self._surfaces) + 1) + other
+        if number not in self._pairs and self.rules is not None:
+            sides = self._surfaces[one], self._surfaces[other]
+            collider = self._colliders[other - self._bodies] if other >= self._bodies else None
+            distance, left_out = float(self.rules.distance[one, other]), self.rules.left_out[int(one == other)]
+            rest = self.rules.rest if one == other else None
+            self._pairs[number] = SurfacePair(*sides, number, distance, collider, left_out, rest)  # type: ignore[arg-type]
+        return self._pairs[number]
+
+    def pairs_at(self, x: np.ndarray) -> list[SurfacePair]:
+        """Pairs that meet with more than points and may intersect at x (3, N), and those with containers."""
+        rules, bounds = self.rules, self.bounds
+        if rules is None:
+            return []
+        low, high = np.full((2, 3, len(bounds.exists)), np.inf)
+        for box, places in ((low, x), (high, -x)):
+            for side, axis in zip(box, places):
+                np.minimum.at(side, bounds.owner, axis)
+        both = low[:, : self._bodies, None] <= NEAR * bounds.edge.max() - high[:, None, :-1]
+        both &= low[:, None, :-1] <= NEAR * bounds.edge.max() - high[:, : self._bodies, None]
+        near = both.all(axis=0) & bounds.exists[: self._bodies, None] & bounds.exists[:-1]
+        near[:, self._bodies :] |= np.array([collider.inside for collider in self._colliders], bool)
+        own = np.arange(self._bodies)
+        near[:, : self._bodies] &= (rules.between and not rules.points_only) & (own[:, None] < own)
+        near[own, own] = rules.is_self & (not rules.points_only)
+        near &= bounds.exists[: self._bodies, None]
+        return [self.pair(one, other) for one, other in np.argwhere(near).tolist()]
+
+    def set_reference(self, way: np.ndarray) -> None:
         """Choose the frame of reference in which both sides of all pairs move least: a surface's, or that at rest.
 
         Bounds of two sides end at different times, so that both sides of a pair count, even if they move as one.
 
-        ways: how far each surface moves in the frame, those of the bodies first, (surfaces, 3) [m].
+        way: how far each particle moves in the frame, (3, N) [m].
         """
-        number = {surface: k for k, surface in enumerate(self._surfaces)}
-        sides = [[number[pair.one], number[pair.other]] for pair in self.pairs if pair.one is not pair.other]
-        meeting = ways[np.array(sides, int).ravel()]
-        edges = np.array([surface.edge for surface in self._surfaces])
-        choices = np.concatenate([np.zeros((1, 3)), ways[np.linalg.norm(ways, axis=1) > edges]])
-        reference = choices[np.argmin(np.linalg.norm(choices[:, None] - meeting, axis=2).sum(axis=1))]
-        for surface in self._surfaces:
-            if reference.any() or surface.motion_bound.reference.any():
-                surface.motion_bound.use_reference(reference)
+        bounds, bodies = self.bounds, self._bodies
+        ways = bounds.means(way).T[:-1]
+        count = bounds.exists[:bodies].sum()
+        others = len(ways) - bodies + (count - 1 if self.rules is not None and self.rules.between else 0)
+        weight = np.where(np.arange(len(ways)) < bodies, others, count) * bounds.exists[:-1]
+        far = bounds.exists[:-1] & (np.sqrt(np.einsum("ki,ki->k", ways, ways)) > bounds.edge[:-1])
+        choices = np.concatenate([np.zeros((1, 3)), ways[far]])
+        off = np.sqrt(((choices[:, None] - ways) ** 2).sum(axis=2))
+        reference = choices[np.argmin(off @ weight)]
+        if reference.any() or bounds.reference.any():
+            bounds.use_reference(reference)
 
-    def set_still(self, is_still: list[bool]) -> None:
-        """Say which obstacles do not move in the frame; the bounds of all others end."""
-        for obstacle, before, now in zip(self._obstacles, self.is_still, is_still):
-            if not (now and before):
-                obstacle.motion_bound.invalidate()
-        self.is_still = is_still
+    def set_still(self, is_still: Sequence[bool]) -> None:
+        """Say which obstacles do not move in the frame that begins."""
+        now = np.zeros_like(self.bounds.is_still)
+        now[self._bodies : -1] = is_still
+        self.bounds.invalidate(self.bounds.is_still != now)
+        self.bounds.is_still = now
 
     def reset(self) -> None:
         """Forget everything."""
-        self.invalidate()
+        self.bounds.invalidate()
         self.rows = no_candidates()
 
-    def invalidate(self) -> None:
-        """Let no motion bound hold."""
-        for surface in self._surfaces:
-            surface.motion_bound.invalidate()
-
-    def advance(self, length: float, left: float) -> None:
-        """Begin a substep of this length, after which so much is `left` of the frame, in any unit."""
-        for surface in self._surfaces:
-            surface.motion_bound.advance(length, left)
+    def query_anew(self) -> None:
+        """Let the next update query everything."""
+        self._is_stale = True
 
     @property
     def moving_parts(self) -> list[slice]:
         """Particles of each obstacle that moves in the frame."""
-        return [obstacle.part for obstacle, still in zip(self._obstacles, self.is_still) if not still]
+        still = self.bounds.is_still[self._bodies : -1]
+        return [one.part for one, is_still in zip(self._surfaces[self._bodies :], still) if one and not is_still]
 
     def update(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, before_guard: bool = False) -> bool:
         """Query where motion bounds or height fields are violated; whether the candidates have changed.
@@ -128,95 +188,68 @@ class CandidateList:
             before_guard: Whether only the crossing guard follows. What a query leaves out is farther apart than the
                 distance, so that there is room to be beyond the margins without crossing.
         """
-        is_late = np.zeros(p.shape[1], bool)
-        expired = {one for one in self._surfaces if self._has_expired(kernels, p, one, before_guard, is_late)}
-        lost: dict[SurfacePair, np.ndarray] = {}
-        for pair in self.pairs:
-            if pair.one is not pair.other or pair.points_only:
-                continue
-            if not pair.one.motion_bound.is_set or not pair.height_fields.are_known:
-                pair.height_fields.forget()
-                pair.height_fields.find(kernels, p)
-            elif not before_guard and not pair.height_fields.hold(kernels, p):
-                lost[pair] = pair.height_fields.renew(kernels, p)
-        for surface in expired:
-            surface.motion_bound.predict(x, p)
-        has_late = {surface for surface in self._surfaces if is_late[surface.part].any()}
-        stale = {pair for pair in self.pairs if pair.is_stale}
-        late = {pair for pair in self.pairs if pair not in stale and not has_late.isdisjoint((pair.one, pair.other))}
-        late |= {pair for pair in lost if pair not in stale and len(lost[pair])}
-        if not stale and not late:
+        bounds, fields = self.bounds, self.broad_phase.height_fields
+        expired, is_late = self._look(kernels, p, before_guard)
+        if fields is not None:
+            fresh = self._have_fields & ~(bounds.is_set & fields.are_known)
+            is_late[fields.update(kernels, p, fresh, before_guard)] = True
+        if expired.any():
+            bounds.predict(x, p, expired)
+            is_late |= expired.take(bounds.owner)
+        if not is_late.any() and not self._is_stale:
             return False
         began = time.perf_counter()
-        near = set(self._near([surface.motion_bound.ranges(with_drift=True) for surface in self._surfaces]))
-        for pair in stale - near:
-            pair.clear()
-        for pair in stale & near:
-            pair.query(kernels, x)
-        for pair in late & near:
-            of_pair = is_late.copy()
-            of_pair[lost.get(pair, [])] = True
-            pair.query_again(kernels, x, of_pair)
-        self.rows = self._filter(concatenate([pair.candidates for pair in self.pairs]))
+        everything = self._is_stale or bool((expired | ~bounds.exists)[: self._bodies].all())
+        rows = self.broad_phase.find(kernels, x, None if everything else is_late)
+        if not everything:
+            kept = ~is_late.take(self._found.particles).any(axis=0)
+            rows = concatenate([self._found.take(np.flatnonzero(kept)), rows])
+        self._found, self._is_stale = rows, False
+        self.rows = self._filter(rows)
         self.query_seconds += time.perf_counter() - began
         return True
 
     def late_candidates(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
-        low, high = np.minimum(x, p), np.maximum(x, p)
-        near = self._near([(low[:, surface.part], high[:, surface.part]) for surface in self._surfaces])
-        pairs = [pair for pair in near if not pair.points_only]
-        return self._filter(concatenate([pair.late_candidates(kernels, x, p, is_late) for pair in pairs]))
+        return self._filter(self.broad_phase.late_candidates(kernels, x, p, is_late))
 
     def violating(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
         """Particles for which the candidates may be incomplete, (N,) bool."""
-        violating = np.zeros(p.shape[1], bool)
-        for surface in self._surfaces:
-            bound = surface.motion_bound
-            if surface not in self._obstacles:
-                deviation = bound.deviation(kernels, p)
-                if bound.holds_as_a_whole(deviation):
-                    violating[bound.violations(deviation, 1.01 * self.guard_margin) + bound.part.start] = True
-                else:
-                    violating[surface.part] = True
-        for pair in self.pairs:
-            violating[pair.height_fields.outside(kernels, p)] = True
+        bounds, violating = self.bounds, np.zeros(p.shape[1], bool)
+        deviation = bounds.deviation(kernels, p)
+        off = (bounds.exists & ~bounds.hold_as_wholes(deviation)).take(bounds.owner[: bounds.n])
+        off |= bounds.violations(deviation, 1.01 * self.guard_margin)
+        violating[: bounds.n] = off & bounds.exists.take(bounds.owner[: bounds.n])
+        if self.broad_phase.height_fields is not None:
+            violating[self.broad_phase.height_fields.outside(kernels, p)] = True
         return violating
 
-    def _near(self, ranges: Sequence[Range]) -> list[SurfacePair]:
-        """Pairs whose surfaces come as near as their distance; ranges: where the vertices of each surface can be."""
-        low, high = np.array([(low.min(axis=1), high.max(axis=1)) for low, high in ranges]).transpose(1, 0, 2)
-        one, other = self._sides
-        gap = np.maximum(low[one] - high[other], low[other] - high[one]).max(axis=1)
-        distance = np.array([pair.distance for pair in self.pairs])
-        return [self.pairs[k] for k in np.flatnonzero(gap <= distance)]
+    @property
+    def _have_fields(self) -> np.ndarray:
+        """Which surfaces have pieces that need not meet themselves, (k + 1,) bool."""
+        have = np.zeros_like(self.bounds.exists)
+        if self.rules is not None and not self.rules.points_only:
+            have[: self._bodies] = self.rules.is_self
+        return have & self.bounds.exists
 
     def _filter(self, candidates: Candidates) -> Candidates:
-        if any(pair.left_out is not None for pair in self.pairs):
-            parts = np.ones(candidates.size, bool)
-            for pair in self.pairs:
-                own = np.flatnonzero(candidates.pair == pair.number)
-                parts[own] = pair.takes_part(candidates.particles.take(own, axis=1))
-            candidates = candidates.take(parts)
         return self._penetration.filter(self._seam_neighbors.bring_closer(candidates))
 
-    def _has_expired(
-        self, kernels: Kernels, p: np.ndarray, surface: Surface, before_guard: bool, is_late: np.ndarray
-    ) -> bool:
-        """Whether a surface needs a new bound; few vertices outside of theirs are late instead, (N,) bool."""
-        bound, is_collider = surface.motion_bound, surface in self._obstacles
-        if is_collider and bound.is_set and not bound.reference.any() and self.is_still[self._obstacles.index(surface)]:
-            return False
-        if not bound.is_set:
-            return True
-        deviation = bound.deviation(kernels, p)
+    def _look(self, kernels: Kernels, p: np.ndarray, before_guard: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Which surfaces need a new bound, (k + 1,) bool; few particles outside of theirs are late instead, (N,)."""
+        bounds, is_late = self.bounds, np.zeros(p.shape[1], bool)
+        expired = bounds.exists & ~bounds.is_valid()
+        if not bounds.is_set[: self._bodies].any():
+            return expired, is_late
+        deviation, of_bodies = bounds.deviation(kernels, p), bounds.owner[: bounds.n]
         if not before_guard:
-            bound.observe(deviation)  # where the bound has run out too, or one of one substep would never grow
-        if not bound.is_valid or not bound.holds_as_a_whole(deviation):
-            return True
-        outside = bound.violations(deviation, self.guard_margin if before_guard else 0.0)
-        if is_collider or len(outside) > LATE_SHARE * len(surface.vertices):
-            return len(outside) > 0
-        bound.widen(outside, deviation)
-        is_late[outside + surface.part.start] = True
-        return False
+            bounds.observe(deviation)  # where the bound has run out too, or one of one substep would never grow
+        expired |= bounds.exists & bounds.is_set & ~bounds.hold_as_wholes(deviation)
+        outside = bounds.violations(deviation, self.guard_margin if before_guard else 0.0)
+        outside &= (bounds.exists & ~expired).take(of_bodies)
+        many = np.bincount(of_bodies[outside], minlength=len(expired)) > LATE_SHARE * bounds.counts
+        expired |= many
+        late = np.flatnonzero(outside & ~many.take(of_bodies))
+        bounds.widen(late, deviation)
+        is_late[late] = True
+        return expired, is_late

@@ -11,7 +11,7 @@ from ..kernels import Kernels
 from ..maps import left_out
 from ..settings import Material, SolverSettings, calm_speed, distance_at
 from ..slices import finish
-from .broad_phase import SurfacePair
+from .broad_phase import Rules, SurfacePair
 from .candidate_list import CandidateList
 from .collider import Collider
 from .contact_rows import ContactRows
@@ -80,15 +80,10 @@ class ContactConstraints(ContactRows):
         self._left_out: list[np.ndarray | None] = [None, None]
         self._path = self._p[:, self.n :], self._p[:, self.n :]
         self.penetration = Penetration()
-        self.candidate_list = CandidateList(surfaces, obstacles, seam_neighbors, self.penetration)
+        self.candidate_list = CandidateList(surfaces, obstacles, self.n, total, seam_neighbors, self.penetration)
         self._near = NearSearch()
         self.unprojected: np.ndarray | None = None
         self.reset()
-
-    @property
-    def pairs(self) -> list[SurfacePair]:
-        """Which surfaces can meet."""
-        return self.candidate_list.pairs
 
     def reset(self, is_apart: bool = False) -> None:
         """Forget everything, also intersections: the particles have been put somewhere else.
@@ -109,9 +104,9 @@ class ContactConstraints(ContactRows):
     def rewind(self, fraction: float) -> None:
         """Put the colliders where they were at a fraction of the frame: a substep from there is tried again."""
         if fraction == self._start:
-            self.candidate_list.advance(fraction - self._fraction, 1.0 - fraction)
+            self.candidate_list.bounds.advance(fraction - self._fraction, 1.0 - fraction)
         else:
-            self.candidate_list.invalidate()
+            self.candidate_list.bounds.invalidate()
         self._fraction = self._start = fraction
         self.penetration.has_unresolved = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
@@ -126,11 +121,12 @@ class ContactConstraints(ContactRows):
                 rest[:, surface.part] *= scale[number]
         if not np.array_equal(scale, self._scale):
             self.rest, self._scale = rest, scale
-            self.candidate_list.pairs = []  # candidates keep the distances that they were found with
+            self.candidate_list.forget_rules()  # candidates keep the distances that they were found with
         out = [left_out(kind, maps, self._p.shape[1]) for kind in ("collision", "self_collision")]
         before = self._left_out
         if not all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in zip(out, before)):
-            self._left_out, self.candidate_list.pairs = out, []
+            self._left_out = out
+            self.candidate_list.forget_rules()
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         if not self.rest.size:
@@ -142,9 +138,9 @@ class ContactConstraints(ContactRows):
         self._pieces = np.split(self.rigid.particles, self.rigid.starts[1:]) if self.rigid.active else []
         self._gravity = float(np.linalg.norm(settings.gravity))
         self._frictions = [material.friction for material in materials]
-        if self.candidate_list.set_pairs(self._pair_surfaces(materials, settings)):
+        if self.candidate_list.set_rules(self._rules(materials, settings), self.colliders):
             self._contacts = Contacts.none()
-        self.active = bool(self.pairs)
+        self.active = self.candidate_list.active
         self.is_crossing_free = True
 
     def use_weights(self, w: np.ndarray) -> None:
@@ -170,12 +166,10 @@ class ContactConstraints(ContactRows):
 
         Besides the motion, motion bounds depend on nothing else: with it, a frame can be stepped again as it was.
         """
-        errors = np.full(self.n + len(self.surfaces), np.nan, np.float32)
-        for number, surface in enumerate(self.surfaces):
-            if surface is not None:
-                errors[surface.part] = surface.prediction_error[:-1]
-                errors[self.n + number] = surface.prediction_error[-1]
-        return errors
+        bounds, bodies = self.candidate_list.bounds, len(self.surfaces)
+        errors = np.concatenate([bounds.prediction_error[: self.n], bounds.error_of_mean[:bodies]])
+        exists = np.concatenate([bounds.exists.take(bounds.owner[: self.n]), bounds.exists[:bodies]])
+        return np.where(exists, errors, np.nan).astype(np.float32)
 
     @property
     def penetrated(self) -> np.ndarray:
@@ -212,32 +206,32 @@ class ContactConstraints(ContactRows):
             prediction_error: At the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
             penetrated: At the end of the last frame, (bodies, colliders) bool.
         """
-        if self.active:
-            ways = np.concatenate([way, self._path[1] - self._path[0]], axis=1)
-            parts = [surface.part for surface in (*self.surfaces, *self.obstacles) if surface is not None]
-            self.candidate_list.set_reference(np.array([ways[:, part].mean(axis=1) for part in parts]))
-        for number, surface in enumerate(self.surfaces):
-            if surface is not None:
-                surface.motion_bound.invalidate()
-                errors = np.append(prediction_error[surface.part], prediction_error[self.n + number])
-                surface.restore_prediction_error(errors)
         self.candidate_list.query_seconds = 0.0
         self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._was_pinched = self.keeps_unresolved = False
         if not self.active:
+            self.candidate_list.bounds.invalidate()
             return
+        self.candidate_list.bounds.restore(prediction_error[: self.n], prediction_error[self.n :])
+        self.candidate_list.set_reference(np.concatenate([way, self._path[1] - self._path[0]], axis=1))
         self._read_colliders()
         if self.penetration.is_due:
             self._x[:, : self.n] = x
             may_be_pierced = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
-            yield from self.penetration.detect(kernels, self._x, self._w, self.pairs, may_be_pierced)
+            yield from self._detect(kernels, may_be_pierced)
+
+    def _detect(self, kernels: Kernels, may_be_pierced: list[SurfacePair]) -> Generator[None, None, None]:
+        """Detect what intersects and penetrates, in slices."""
+        pairs = self.candidate_list.pairs_at(self._x)
+        self.candidate_list.query_anew()
+        yield from self.penetration.detect(kernels, self._x, self._w, pairs, may_be_pierced)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
         if self.candidate_list.moving_parts:
             self._x[:, self.n :] = self._p[:, self.n :]
             self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
-        self.candidate_list.advance(fraction - self._fraction, 1.0 - fraction)
+        self.candidate_list.bounds.advance(fraction - self._fraction, 1.0 - fraction)
         self._start, self._fraction = self._fraction, fraction
         self.is_crossing_free = True
         self.unprojected = None
@@ -252,7 +246,7 @@ class ContactConstraints(ContactRows):
         self._is_far = False
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
             self._was_pinched |= self._is_squeezed
-            finish(self.penetration.detect(kernels, self._x, self._w, self.pairs, self._solid_pairs()))
+            finish(self._detect(kernels, self._solid_pairs()))
         if self.candidate_list.update(kernels, self._p, self._x) or self._is_first_pass:
             self._rounds.append(self._contacts)
             self._find(kernels)
@@ -359,7 +353,7 @@ class ContactConstraints(ContactRows):
         """Whether something crosses at p (3, n) that does not at x (3, n), at the end of a frame."""
         self._p[:, : self.n], self._x[:, : self.n] = p, x
         self._x[:, self.n :] = self._p[:, self.n :]
-        pairs = [pair for pair in self.pairs if not pair.points_only] if self.active else []
+        pairs = self.candidate_list.pairs_at(self._p) if self.active else []
         return crosses_anew(kernels, self._p, self._x, pairs)
 
     def withhold(self, kernels: Kernels, moved: np.ndarray, share: float) -> None:
@@ -390,33 +384,30 @@ class ContactConstraints(ContactRows):
         self.welds.follow(touched)
         return np.flatnonzero(touched)
 
-    def _pair_surfaces(self, materials: Sequence[Material], settings: SolverSettings) -> list[SurfacePair]:
-        """All pairs of surfaces that can meet; notes the materials of both sides."""
-        fast = settings.collisions == "FAST"
-        between = [
+    def _rules(self, materials: Sequence[Material], settings: SolverSettings) -> Rules:
+        """Which surfaces meet; notes the materials."""
+        self._materials = list(materials)
+        meet, is_rigid = settings.collisions != "OFF", np.array([material.rigid for material in materials], bool)
+        between = np.array([
             (material.self_distance or AUTO_DISTANCE * surface.edge * scale) if surface else 0.0
             for material, surface, scale in zip(materials, self.surfaces, self._scale)
-        ]
-        pairs: list[SurfacePair] = []
-        self._sides: list[tuple[Material, Material | Collider]] = []
-        for i, one in enumerate(self.surfaces):
-            if one is None:
-                continue
-            for j, other in enumerate(self.surfaces[: i + 1]):
-                if other is None or settings.collisions == "OFF" or (i == j and not materials[i].self_collision):
-                    continue
-                rest, distance = self.rest if i == j else None, 0.5 * (between[i] + between[j])
-                if materials[i].rigid or materials[j].rigid:
-                    distance = materials[i].thickness + materials[j].thickness
-                out = self._left_out[int(i == j)]
-                pairs.append(SurfacePair(one, other, len(pairs), distance, rest, points_only=fast, left_out=out))
-                self._sides.append((materials[i], materials[j]))
-            for collider, obstacle in zip(self.colliders, self.obstacles):
-                distance = self._distance(materials[i], one, collider)
-                out = self._left_out[0]
-                pairs.append(SurfacePair(one, obstacle, len(pairs), distance, collider=collider, left_out=out))
-                self._sides.append((materials[i], collider))
-        return pairs
+        ])  # fmt: skip
+        self._between = 0.5 * (between[:, None] + between)
+        thickness = self._thickness()
+        self._between = np.where(is_rigid | is_rigid[:, None], thickness[:, None] + thickness, self._between)
+        is_self = np.array([meet and material.self_collision for material in materials], bool)
+        return Rules(self._distances(), is_self, meet, settings.collisions == "FAST", self.rest, self._left_out)
+
+    def _thickness(self) -> np.ndarray:
+        return np.array([material.thickness for material in self._materials])
+
+    def _distances(self) -> np.ndarray:
+        """As `Rules.distance`: that to colliders may change between frames."""
+        of_colliders, own = np.array([collider.thickness for collider in self.colliders]), self._thickness()
+        edge = np.array([surface.edge if surface else np.inf for surface in self.surfaces])
+        edge[[material.rigid for material in self._materials]] = np.inf
+        near = distance_at(own, edge)[:, None] + distance_at(of_colliders, edge[:, None])
+        return np.concatenate([self._between, near], axis=1)
 
     @property
     def is_pinched(self) -> bool:
@@ -435,27 +426,19 @@ class ContactConstraints(ContactRows):
             touched[hit.take(np.flatnonzero(some), axis=1)] = True
 
     def _solid_pairs(self) -> list[SurfacePair]:
-        return [pair for pair in self.pairs if pair.is_solid]
+        solid = [k for k, collider in enumerate(self.colliders) if collider.closed]
+        bodies = [k for k, surface in enumerate(self.surfaces) if surface is not None]
+        return [self.candidate_list.pair(body, len(self.surfaces) + k) for body in bodies for k in solid]
 
     def _place_of(self, pair: SurfacePair) -> tuple[int, int]:
         """Numbers of the body and of the collider of a pair."""
         return self.surfaces.index(pair.one), self.obstacles.index(pair.other)
 
-    @staticmethod
-    def _distance(material: Material, surface: Surface, collider: Collider) -> float:
-        """What a body keeps from a collider [m]."""
-        if material.rigid:
-            return material.thickness + collider.thickness
-        return distance_at(material.thickness, surface.edge) + distance_at(collider.thickness, surface.edge)
-
     def _read_colliders(self) -> None:
         """Distance, friction and restitution of each pair: a collider's may change between frames."""
-        for pair, (mine, other) in zip(self.pairs, self._sides):
-            if isinstance(other, Collider) and pair.distance != self._distance(mine, pair.one, other):
-                pair.distance = self._distance(mine, pair.one, other)
-                pair.invalidate()
+        self.candidate_list.set_distance(self._distances())
         of_bodies = None if self._friction_map is None else self._friction_map.copy()
         for surface, friction in zip(self.surfaces, self._frictions):
             if surface is not None and of_bodies is not None:
                 of_bodies[surface.part] *= friction
-        self._coefficients = read_coefficients(self._sides, self.colliders, of_bodies)
+        self._coefficients = read_coefficients(self._materials, self.colliders, of_bodies)

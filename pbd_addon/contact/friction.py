@@ -44,27 +44,27 @@ class Coefficients(NamedTuple):
 
 
 def read_coefficients(
-    sides: Sequence[tuple[Material, Material | Collider]], colliders: Sequence[Collider], of_bodies: np.ndarray | None
+    materials: Sequence[Material], colliders: Sequence[Collider], of_bodies: np.ndarray | None
 ) -> Coefficients:
     """The coefficients as they are now: those of colliders may change.
 
     Args:
-        sides: The two sides of each pair.
-        colliders: All colliders, in the order of their particles.
+        materials: Those of the bodies, in the order of their surfaces, ...
+        colliders: ... and all colliders, which come after them. Pairs are numbered as in `broad_phase.Rules`.
         of_bodies: Friction of each particle of the bodies, (n,), where a map makes it vary; else None.
     """
-    figures = []
-    for mine, other in sides:
-        static = other.static_friction if isinstance(other, Collider) else other.friction
-        sliding = 0.5 * (mine.friction + other.friction)
-        restitution = other.restitution if isinstance(other, Collider) else 0.0
-        figures.append((max(sliding, 0.5 * (mine.friction + static)), sliding, restitution))
+    mine = np.array([material.friction for material in materials])[:, None]
+    others = [(one.friction, one.friction, 0.0) for one in materials]
+    others += [(one.friction, one.static_friction, one.restitution) for one in colliders]
+    friction, static_friction, bounce = np.array([*others, (0.0, 0.0, 0.0)]).T
+    sliding = 0.5 * (mine + friction)
+    static = np.maximum(sliding, 0.5 * (mine + static_friction))
+    restitution = np.broadcast_to(bounce, sliding.shape)
     per_particle = None
     if of_bodies is not None:
         own = [np.tile([[one.static_friction], [one.friction]], len(one.vertices)) for one in colliders]
         per_particle = np.concatenate([np.stack([of_bodies, of_bodies]), *own], axis=1)
-    columns = np.array(figures).reshape(-1, 3)
-    return Coefficients(columns[:, 0], columns[:, 1], columns[:, 2], per_particle)
+    return Coefficients(static.ravel(), sliding.ravel(), restitution.ravel(), per_particle)
 
 
 def apply_friction_and_restitution(

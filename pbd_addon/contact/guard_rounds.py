@@ -54,7 +54,7 @@ def guard(
     parts: list[slice | np.ndarray] = [*candidate_list.moving_parts, *pieces]
     for part in parts:
         moves[part] = True
-    groups = find_rigid_groups(p, x, w, parts, min(pair.distance for pair in candidate_list.pairs))
+    groups = find_rigid_groups(p, x, w, parts, candidate_list.least_distance)
     ignores_moving = np.zeros_like(moves)
     for number in range(MAX_LAYERS):
         may_cross = _clamp(

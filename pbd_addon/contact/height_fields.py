@@ -1,4 +1,4 @@
-"""Height fields: which pieces of a surface can not meet themselves now, as their normals lie in a narrow cone.
+"""Height fields: which pieces of surfaces can not meet themselves now, as their normals lie in a narrow cone.
 
 A neighborhood counts if the normals of all of its patches are in a cone around the axis of its central patch. That
 holds if those of each patch are in a cone around its own axis that is narrower by the angle between both, which is what
@@ -8,14 +8,11 @@ is checked in every substep.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from ..kernels import Kernels
-from .bvh import LeftOut
-from .patches import Partition
-from .surface import Surface
+from .cells import Cells, Level
 
 CONES = math.radians(35.0), math.radians(45.0)
 """Half-angle of the normal cone of a piece that is left out with itself, at the query and for as long as that holds;
@@ -25,90 +22,114 @@ SMOOTH_CONES = math.radians(45.0), math.radians(55.0)
 """The same where a surface is smooth."""
 
 SMOOTH_PATCHES = 0.75
-"""A surface is smooth if this share of its large patches have flat neighborhoods. Only then these are left out: where
+"""A surface is smooth if this share of its patches have flat neighborhoods. Only then these are left out: where
 cloth crumples, more neighbors would become contacts, and none again, as it moves."""
 
 
 class HeightFields:
-    """Pieces of a surface that are height fields.
+    """Pieces of surfaces that are height fields.
+
+    Args:
+        cells: The cells of the surfaces.
+        surfaces: Number of all surfaces in the scene, k.
 
     Attributes:
-        left_out: Which patches, and which neighborhoods, are height fields, as nodes of the surface's tree of cells.
-        is_smooth: Whether nearly all of the surface is: few candidates are to be expected.
-        are_known: Whether they have been looked for.
+        left_out: Which patches, and which neighborhoods, are height fields, as nodes of the tree of cells.
+        is_smooth: Of which surfaces nearly all is one, (k + 1,) bool: few candidates are to be expected.
+        are_known: For which surfaces they have been looked for, (k + 1,) bool.
     """
 
-    def __init__(self, surface: Surface) -> None:
-        self._surface, self._levels = surface, surface.patches.levels
-        self.is_smooth = self.are_known = False
-        neighbors = surface.patches.neighbors
-        self.left_out = LeftOut(np.zeros((2, len(neighbors.first) - 1), bool), *neighbors)
-        self._checks: list[tuple[Partition, np.ndarray, np.ndarray, np.ndarray]] = []
+    def __init__(self, cells: Cells, surfaces: int) -> None:
+        self._cells, self.left_out = cells, cells.left_out
+        self.left_out.is_flat[:] = False
+        self.is_smooth, self.are_known = np.zeros((2, surfaces + 1), bool)
+        # Patches of each level, the axes of their cones, and the cosines of the half-angles.
+        self._checks = [(np.zeros(0, int), np.zeros((3, 0)), np.zeros(0)) for _ in cells.levels]
 
-    def find(self, kernels: Kernels, p: np.ndarray) -> None:
-        """Find those at positions p (3, N) [m]; those that were there are more likely to stay."""
-        self._checks = []
-        normals = kernels.unit_normals(p, self._surface.patches.faces)
+    def update(self, kernels: Kernels, p: np.ndarray, fresh: np.ndarray, only_fresh: bool) -> np.ndarray:
+        """Find those of surfaces `fresh` (k + 1,) anew at p (3, N) [m], and of others that may have lost some.
+
+        only_fresh: Whether to let the others be.
+
+        Returns:
+            Particles of pieces of other surfaces that are none any more, some repeated, (m,) int.
+        """
+        lost = np.zeros_like(fresh)
+        if not only_fresh:
+            for level, are_outside in zip(self._cells.levels, self._are_outside(kernels, p)):
+                lost[level.owner[are_outside]] = True
+            lost &= ~fresh
+        if fresh.any():
+            for level in self._cells.levels:
+                self._is_flat(level)[:, fresh.take(level.owner)] = False
+        before = [self._is_flat(level).copy() for level in self._cells.levels]
+        if (fresh | lost).any():
+            self._find(kernels, p, fresh | lost)
+        if not lost.any():
+            return np.zeros(0, int)
+        return np.concatenate([
+            self._particles_around(level, (old & ~self._is_flat(level)).any(axis=0))
+            for level, old in zip(self._cells.levels, before)
+        ])  # fmt: skip
+
+    def _find(self, kernels: Kernels, p: np.ndarray, which: np.ndarray) -> None:
+        """Find those of surfaces `which` (k + 1,) at p (3, N); those that were there are more likely to stay."""
+        cells = self._cells
+        some = np.flatnonzero(which.take(cells.owner).repeat(np.diff(cells.levels[-1].first_faces)[: len(cells.owner)]))
+        normals = np.zeros((3, cells.faces.shape[1]))
+        normals[:, some] = kernels.unit_normals(p, cells.faces.take(some, axis=1))
         is_known = np.zeros(1, bool)  # as part of a larger neighborhood
-        for number, level in enumerate(self._levels):
-            before = self._is_flat(level)
-            is_known = is_known.repeat(level.count // len(is_known))
+        for number, level in enumerate(cells.levels):
+            before, theirs = self._is_flat(level), which.take(level.owner) & (level.owner >= 0)
+            is_known = is_known.repeat(len(theirs) // len(is_known))
+            wanted = theirs & ~is_known
             first_members, members = level.neighborhoods
-            angles, axes, turn = kernels.normal_cones(normals, level.first_faces, first_members, members, ~is_known)
-            may_be = level.can_be_flat & ~is_known
-            is_large = number < len(self._levels) - 2
-            if number == len(self._levels) - 2:
-                is_smooth = is_known | ((angles <= SMOOTH_CONES[0]) & may_be)[1]
-                self.is_smooth = bool(is_smooth.mean() >= SMOOTH_PATCHES)
-            narrow, wide = SMOOTH_CONES if self.is_smooth and not is_large else CONES
+            angles, axes, turn = kernels.normal_cones(normals, level.first_faces, first_members, members, wanted)
+            may_be = level.can_be_flat & wanted
+            if level.height:
+                is_smooth = ((angles <= SMOOTH_CONES[0]) & may_be)[1]
+                counts = (np.bincount(level.owner[theirs], each[theirs], len(which)) for each in (is_smooth, theirs))
+                smooth, all_patches = counts
+                self.is_smooth[which] = (smooth >= SMOOTH_PATCHES * np.maximum(all_patches, 1.0))[which]
+            narrow, wide = np.where(self.is_smooth.take(level.owner), np.array([SMOOTH_CONES]).T, np.array([CONES]).T)
             is_flat = (angles <= np.where(before, 0.5 * (narrow + wide), narrow)) & may_be
             is_flat[0] |= is_flat[1]
             rows = np.flatnonzero(is_flat[1].repeat(np.diff(first_members)))
-            most = np.where(is_flat[0], 0.0, -np.inf)
+            most = np.where(is_flat[0], 0.0, -1.0)
             np.maximum.at(most, members[rows], turn[rows])
-            checked = np.flatnonzero(most >= 0.0)
-            self._checks.append((level, checked, axes.take(checked, axis=1), np.cos(wide - most[checked])))
-            before[:] = is_flat
+            before[:, theirs] = is_flat[:, theirs]
+            others = np.flatnonzero(~theirs[self._checks[number][0]])
+            checked = np.flatnonzero(theirs & (most >= 0.0))
+            now = checked, axes.take(checked, axis=1), np.cos(wide - most)[checked]
+            kept = (column.take(others, axis=-1) for column in self._checks[number])
+            self._checks[number] = tuple(np.concatenate(both, axis=-1) for both in zip(kept, now))
             is_known = is_known | is_flat[1]
-        self.are_known = True
-
-    def hold(self, kernels: Kernels, p: np.ndarray) -> bool:
-        """Whether all are still known to be height fields at p (3, N) [m]."""
-        return not any(are_outside.any() for are_outside in self._are_outside(kernels, p))
-
-    def forget(self) -> None:
-        """Let nothing be a height field."""
-        self.left_out.is_flat[:] = False
-
-    def renew(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
-        """Find them anew at p (3, N) [m]; particles of those that are none any more, some repeated, (k,) int."""
-        before = [self._is_flat(level).copy() for level in self._levels]
-        self.find(kernels, p)
-        lost = []
-        for level, old in zip(self._levels, before):
-            lost.append(self._particles_around(level, (old & ~self._is_flat(level)).any(axis=0)))
-        return np.concatenate(lost)
+        self.are_known[which] = True
 
     def outside(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
         """Particles of pieces that are no longer known to be height fields at p (3, N), some repeated, (k,) int."""
-        particles = [np.zeros(0, int)]
-        for (level, checked, _, _), are_outside in zip(self._checks, self._are_outside(kernels, p)):
-            unknown = np.zeros(level.count, bool)
-            unknown[checked[are_outside]] = True
-            particles.append(self._particles_around(level, unknown))
-        return np.concatenate(particles)
+        pairs = zip(self._cells.levels, self._are_outside(kernels, p))
+        return np.concatenate([
+            self._particles_around(level, np.bincount(outside, minlength=len(level.owner)) > 0)
+            for level, outside in pairs
+        ] or [np.zeros(0, int)])  # fmt: skip
 
-    def _is_flat(self, level: Partition) -> np.ndarray:
+    def _is_flat(self, level: Level) -> np.ndarray:
         """Which patches and neighborhoods of a partition are height fields, (2, patches) bool, a view."""
-        return self.left_out.is_flat[:, level.count : 2 * level.count]
+        return self.left_out.is_flat[:, len(level.owner) : 2 * len(level.owner)]
 
-    def _are_outside(self, kernels: Kernels, p: np.ndarray) -> Iterator[np.ndarray]:
-        """Which of the checked patches of each partition have normals outside their cones at p (3, N), (k,) bool."""
-        for level, *check in self._checks:
-            yield kernels.outside_cones(p, self._surface.patches.faces, level.first_faces, *check)
+    def _are_outside(self, kernels: Kernels, p: np.ndarray) -> list[np.ndarray]:
+        """Which of the checked patches of each partition have normals outside their cones at p (3, N), (k,) int."""
+        faces = self._cells.faces
+        return [
+            checked[kernels.outside_cones(p, faces, level.first_faces, checked, axes, cosines)]
+            for level, (checked, axes, cosines) in zip(self._cells.levels, self._checks)
+        ]
 
-    def _particles_around(self, level: Partition, is_meant: np.ndarray) -> np.ndarray:
+    def _particles_around(self, level: Level, is_meant: np.ndarray) -> np.ndarray:
         """Particles of patches (patches,) bool and of the neighborhoods that they are in, some repeated, (k,) int."""
+        if not is_meant.any():
+            return np.zeros(0, int)
         first_members, members = level.neighborhoods
         is_meant[members[is_meant.repeat(np.diff(first_members))]] = True
-        return self._surface.patches.faces[:, is_meant.repeat(np.diff(level.first_faces))].ravel()
+        return self._cells.faces[:, is_meant.repeat(np.diff(level.first_faces))].ravel()

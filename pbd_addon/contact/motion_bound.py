@@ -1,4 +1,4 @@
-"""Motion bounds: where the vertices of a surface can be during the next substeps, so that candidates can be kept.
+"""Motion bounds: where the vertices of all surfaces can be during the next substeps, so that candidates can be kept.
 
 A kinetic version of the Verlet list (Verlet 1967): each vertex moves linearly, as it does in the present substep, with
 a margin (a "skin") around it. What a broad-phase query found within these bounds stays complete until a vertex leaves
@@ -9,12 +9,13 @@ observed, so that cloth in steady motion is queried as rarely as cloth at rest.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels import Kernels
+from .surface import Surface
 
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 """How far 95 % of the vertices may go during a bound, relative to the mean motion, and 90 % or the mean may err, in
@@ -39,6 +40,9 @@ ERROR_MARGIN = 1.5
 SPEED_MARGIN, MAX_EXTRA_MARGIN = 0.1, 0.35
 """... or this share of its displacement, if that is more; and the most that is added, in edges."""
 
+INITIAL_ERROR = 0.015
+"""Prediction error per substep that is assumed where none was observed, in edges."""
+
 EXACT_MARGIN = 1e-6
 """Margin of a collider, in edges: it moves exactly as predicted, up to rounding."""
 
@@ -47,72 +51,97 @@ DRIFT_MARGIN = 0.03
 
 
 class Deviation(NamedTuple):
-    """How far a surface is from its prediction at the end of a substep.
+    """How far bodies are from their predictions at the end of a substep.
 
     Attributes:
-        square: Squared distance of each vertex, relative to the mean, (n,) [m²].
-        drift: Distance of the mean along each axis, (3,) [m].
+        square: Squared distance of each particle of a body, relative to the mean of its surface, (n,) [m²].
+        drift: Distance of the mean of each surface along each axis, (3, k + 1) [m].
     """
 
     square: np.ndarray
     drift: np.ndarray
 
 
-class MotionBound:
-    """Conservative bound on the motion of each vertex of a surface, in a frame that moves with the surface's mean.
+class MotionBounds:
+    """Conservative bounds on the motion of each vertex, in a frame that moves with the mean of its surface.
 
     To other surfaces, the mean motion counts as well. It is predicted like that of a vertex, with a margin along each
     axis, in a frame of reference that moves evenly and is the same for all surfaces: what moves with it, as the clothes
     of somebody who walks, hardly moves in it. A surface that only meets itself may translate as a whole in any way,
-    since that brings no two of its vertices closer.
+    since that brings no two of its vertices closer. Colliders move exactly as predicted until the end of the frame.
+
+    Arrays over k surfaces have one entry more, for the particles that are in none.
 
     Args:
-        part: Particles of the surface.
-        edge: Its median edge [m].
-        prediction_error: Observed error per substep of each vertex, and last of the mean motion, (n + 1,) [m];
-            updated in place.
-        exact: Whether it moves on straight paths and nothing holds it back, as colliders do.
+        surfaces: Those of the bodies, None for one without any, then those of the colliders.
+        n: Number of particles of bodies, which come first.
+        count: Number of all particles, N.
 
     Attributes:
-        self_only: Whether the surface meets nothing but itself.
+        owner: Number of the surface of each particle, (N,) int.
+        counts: How many particles each surface has, at least 1, (k + 1,) int.
+        exists: Which surfaces there are, (k + 1,) bool.
+        self_only: Which of them meet nothing but themselves, (k + 1,) bool.
+        is_still: Which do not move in the frame, (k + 1,) bool.
         reference: Velocity of the frame of reference, (3, 1) [m per unit of time].
-        displacement: Predicted displacement of each vertex in it, (3, n) [m]; (3, 0) where it meets nothing but itself.
-        start: Where each vertex was in it when the bound began, (3, n) [m].
-        margin: Radius of the sphere around each predicted position, (n,) [m]; drift_margin: of the mean motion, along
-            each axis [m].
-        version: Number of predictions so far.
+        start: Where each particle was in it when its bound began, (3, N) [m].
+        margin: Radius of the sphere around each predicted position, (N,) [m].
+        drift_margin: Of the mean motion of each surface, along each axis, (k + 1,) [m].
+        prediction_error: Observed error per substep of each particle, (N,) [m].
+        error_of_mean: Observed error per substep of the mean motion of each surface, (k + 1,) [m].
     """
 
-    def __init__(self, part: slice, edge: float, prediction_error: np.ndarray, exact: bool = False) -> None:
-        self.part, self.edge, self.prediction_error, self.exact = part, edge, prediction_error, exact
-        self.self_only = False
-        self.drift_margin = DRIFT_MARGIN * edge
-        self.version = 0
-        self._age, self._duration = 1.0, 0
-        self._length = self._unit = 1.0
-        self._left = math.inf
+    def __init__(self, surfaces: Sequence[Surface | None], n: int, count: int) -> None:
+        self.n, self._none = n, len(surfaces)
+        self.owner, self.edge = np.full(count, self._none), np.ones(self._none + 1)
+        self.exists, self._is_exact, self.self_only, self.is_still = np.zeros((4, self._none + 1), bool)
+        for number, surface in enumerate(surfaces):
+            if surface is not None:
+                self.owner[surface.part], self.edge[number] = number, surface.edge
+                self.exists[number], self._is_exact[number] = True, surface.part.start >= n
+        self.counts = np.maximum(np.bincount(self.owner, minlength=self._none + 1), 1)
+        self._age, self._unit = np.ones((2, self._none + 1))
+        self._duration = np.zeros(self._none + 1, int)
+        self._length, self._left = 1.0, np.inf
         self.reference, self._time = np.zeros((3, 1)), 0.0
+        self._origin, self._mean_step = np.zeros((2, 3, self._none + 1))
+        self.start, self._relative_step = np.zeros((2, 3, count))
+        self.margin, self.drift_margin = np.zeros(count), np.zeros(self._none + 1)
+        self.error_of_mean = np.where(self._is_exact, 0.0, INITIAL_ERROR * self.edge)
+        self.prediction_error = self.error_of_mean.take(self.owner)
 
-    def invalidate(self) -> None:
-        """Drop the prediction."""
-        self._duration = 0
+    def invalidate(self, which: np.ndarray | None = None) -> None:
+        """Drop the predictions, or those of some surfaces (k + 1,) bool."""
+        self._duration[slice(None) if which is None else which] = 0
 
     def use_reference(self, velocity: np.ndarray) -> None:
         """Begin anew in a frame of reference with this velocity, (3,) [m per unit of time]."""
         self.reference, self._time = velocity[:, None], 0.0
         self.invalidate()
 
-    @property
-    def is_set(self) -> bool:
-        """Whether there is a prediction."""
-        return self._duration > 0
+    def restore(self, prediction_error: np.ndarray, error_of_mean: np.ndarray) -> None:
+        """Begin a frame, which depends on its state alone: drop all predictions but those of colliders that stand
+        still, and restore observed errors.
+
+        Args:
+            prediction_error: Of particles of bodies, (n,) [m]; NaN where nothing is known.
+            error_of_mean: Of their means, (bodies,) [m].
+        """
+        ends = ~(self._is_exact & self.is_still)
+        self.invalidate(ends)
+        for own, known, owner in (
+            (self.prediction_error, prediction_error, self.owner[: self.n]),
+            (self.error_of_mean, error_of_mean, np.arange(len(error_of_mean))),
+        ):
+            known = np.where(np.isnan(known), INITIAL_ERROR * self.edge.take(owner), known)
+            np.copyto(own[: len(known)], known, where=ends.take(owner))
 
     @property
-    def is_valid(self) -> bool:
-        """Whether the prediction reaches to the end of this substep."""
-        return self._age <= self._duration + 1e-9
+    def is_set(self) -> np.ndarray:
+        """Which surfaces have a prediction, (k + 1,) bool."""
+        return np.asarray(self._duration > 0)
 
-    def advance(self, length: float, left: float = math.inf) -> None:
+    def advance(self, length: float, left: float = np.inf) -> None:
         """Begin a substep of this length, after which so much is `left` of the frame, in any unit: those of a frame
         differ in second order.
         """
@@ -120,97 +149,116 @@ class MotionBound:
         self._time += length
         self._age += length / self._unit
 
-    def predict(self, x: np.ndarray, p: np.ndarray) -> None:
-        """Bound the motion that starts with x -> p (3, N) [m] in this substep."""
-        here = x[:, self.part] - (self._time - self._length) * self.reference
-        step = p[:, self.part] - self._time * self.reference - here
-        self._origin = here.mean(axis=1, keepdims=True)
-        self._mean_step = step.mean(axis=1, keepdims=True)
-        self.start = here
-        self._relative_step = step - self._mean_step
-        speed = np.sqrt(np.einsum("im,im->m", self._relative_step, self._relative_step))
-        rate = DISPLACEMENT_LIMIT / max(_quantile(speed, 0.95), 1e-9)
-        drift_rate = np.inf if self.self_only else DRIFT_LIMIT / max(float(np.linalg.norm(self._mean_step)), 1e-9)
-        if self.exact:
-            self._duration = self._substeps(min(rate, drift_rate))
-            self.margin, self.drift_margin = np.full_like(speed, EXACT_MARGIN * self.edge), EXACT_MARGIN * self.edge
-        else:
-            error = ERROR_MARGIN * self.prediction_error[:-1]
-            error_of_mean = 0.0 if self.self_only else ERROR_MARGIN * float(self.prediction_error[-1])
-            error_rate = ERROR_LIMIT / max(_quantile(error, 0.9), error_of_mean, 1e-9)
-            self._duration = self._substeps(min(rate, error_rate, drift_rate))
-            self.margin = self._margins(speed, self._duration)
-            drift_error = self._duration * ERROR_MARGIN * float(self.prediction_error[-1])
-            self.drift_margin = DRIFT_MARGIN * self.edge + drift_error
-        self._age, self._unit = 1.0, self._length
-        drift = self._duration * self._mean_step[:, 0]
-        self._drift_low = np.minimum(drift, 0.0) - self.drift_margin
-        self._drift_high = np.maximum(drift, 0.0) + self.drift_margin
-        self.displacement = self._duration * (step[:, :0] if self.self_only else step)
-        self.version += 1
+    def is_valid(self) -> np.ndarray:
+        """Which predictions reach to the end of this substep, (k + 1,) bool: of what stands still, all."""
+        stands = self._is_exact & self.is_still & ~self.reference.any()
+        return self.is_set & (stands | (self._age <= self._duration + 1e-9))
+
+    def predict(self, x: np.ndarray, p: np.ndarray, which: np.ndarray) -> None:
+        """Bound the motion of surfaces `which` (k + 1,) that starts with x -> p (3, N) [m] in this substep."""
+        some = which.take(self.owner)
+        of = slice(None) if some.all() else np.flatnonzero(some)
+        owner = self.owner[of]
+        here = x[:, of] - (self._time - self._length) * self.reference
+        step = p[:, of] - self._time * self.reference - here
+        self._origin[:, which] = self.means(here, owner)[:, which]
+        mean_step = self.means(step, owner)
+        self._mean_step[:, which] = mean_step[:, which]
+        step -= mean_step.take(owner, axis=1)
+        self.start[:, of], self._relative_step[:, of] = here, step
+        speed = np.sqrt(np.einsum("im,im->m", step, step))
+        error = ERROR_MARGIN * self.prediction_error[of]
+        error_of_mean = np.where(self.self_only, 0.0, ERROR_MARGIN * self.error_of_mean)
+        drift = np.where(self.self_only, 0.0, np.sqrt(np.einsum("im,im->m", mean_step, mean_step)))
+        most = np.maximum(self._quantiles(error, owner, 0.9), error_of_mean)
+        rates = self._quantiles(speed, owner, 0.95) / DISPLACEMENT_LIMIT, most / ERROR_LIMIT, drift / DRIFT_LIMIT
+        duration = self._substeps(np.max(rates, axis=0))
+        extra = duration.take(owner) * np.maximum(error, SPEED_MARGIN * speed)
+        edge = self.edge.take(owner)
+        margin = BASE_MARGIN * edge + np.minimum(extra, MAX_EXTRA_MARGIN * edge)
+        self.margin[of] = np.where(self._is_exact.take(owner), EXACT_MARGIN * edge, margin)
+        drift_margin = DRIFT_MARGIN * self.edge + duration * ERROR_MARGIN * self.error_of_mean
+        drift_margin[self._is_exact] = EXACT_MARGIN * self.edge[self._is_exact]
+        for own, new in ((self._duration, duration), (self.drift_margin, drift_margin), (self._age, np.ones(1))):
+            own[which] = np.broadcast_to(new, own.shape)[which]
+        self._unit[which] = self._length
+
+    def means(self, values: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
+        """Means of values (3, m) of particles of surfaces `owner` (m,), by default of all, (3, k + 1)."""
+        owner = self.owner if owner is None else owner
+        sums = [np.bincount(owner, axis, self._none + 1) for axis in values]
+        return np.asarray(np.stack(sums) / self.counts)
+
+    def _quantiles(self, values: np.ndarray, owner: np.ndarray, share: float) -> np.ndarray:
+        """The least value (m,) of each surface that so large a share of its particles does not exceed, (k + 1,)."""
+        counts = np.bincount(owner, minlength=self._none + 1)
+        places, some = np.minimum((share * counts).astype(int), counts - 1), counts > 0
+        if some.sum() == 1:
+            return np.where(some, np.partition(values, places.max())[places.max()], 0.0)
+        # Of numbers that are sorted by surface, the part behind the point.
+        scale, found = 2.0 * max(float(values.max()), 1e-300), np.zeros(len(counts))
+        ordered = np.sort(owner + values / scale)
+        found[some] = scale * (ordered[(np.cumsum(counts) - counts + places)[some]] - np.flatnonzero(some))
+        return found
+
+    def _substeps(self, rate: np.ndarray) -> np.ndarray:
+        """Durations of bounds in whole substeps, from how far they may go in one (k + 1,) [m]: no bound but a static
+        one is used after the end of the frame.
+        """
+        duration = np.clip(self.edge / np.maximum(rate, 1e-9), 1.0, MAX_DURATION).astype(int)
+        left = 1 + int(np.ceil(min(self._left / self._length, MAX_DURATION) - 1e-9))
+        return np.where(duration == MAX_DURATION, duration, np.minimum(duration, left))
 
     @property
     def relative_displacement(self) -> np.ndarray:
-        """`displacement` in the moving frame, (3, n) [m]."""
-        return np.asarray(self._duration * self._relative_step)
+        """Predicted displacement of each particle in the frame that moves with its surface, (3, N) [m]."""
+        return np.asarray(self._duration.take(self.owner) * self._relative_step)
+
+    @property
+    def displacement(self) -> np.ndarray:
+        """Predicted displacement of each particle in the frame of reference, (3, N) [m]."""
+        return self.relative_displacement + (self._duration * self._mean_step).take(self.owner, axis=1)
 
     def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
-        """How far the surface is from its prediction at the end of this substep, positions p (3, N) [m]."""
-        here = p[:, self.part]
-        drift = here.mean(axis=1) - self._origin[:, 0]
-        square = kernels.deviations(here, self.start, self._relative_step, self._age, drift)
-        predicted = self._time * self.reference[:, 0] + self._age * self._mean_step[:, 0]
-        return Deviation(square, np.abs(drift - predicted))
+        """How far bodies are from their predictions at the end of this substep, positions p (3, N) [m]."""
+        part, owner = slice(self.n), self.owner[: self.n]
+        here = p[:, part]
+        drift = self.means(here, owner) - self._origin
+        square = kernels.deviations(here, self.start[:, part], self._relative_step[:, part], owner, self._age, drift)
+        return Deviation(square, np.abs(drift - (self._time * self.reference + self._age * self._mean_step)))
 
     def observe(self, deviation: Deviation) -> None:
-        """Note the prediction error of this substep."""
-        self.prediction_error *= ERROR_DECAY
-        error = self.prediction_error
-        np.maximum(error[:-1], np.sqrt(deviation.square) / self._age, out=error[:-1])
-        if not self.self_only:
-            error[-1] = max(error[-1], deviation.drift.max() / self._age)
+        """Note the prediction errors of this substep."""
+        owner, known = self.owner[: self.n], self.is_set & ~self._is_exact
+        rates = np.sqrt(deviation.square) / self._age.take(owner), deviation.drift.max(axis=0) / self._age
+        rates[1][self.self_only] = 0.0
+        for own, rate, some in zip((self.prediction_error[: self.n], self.error_of_mean), rates, (known[owner], known)):
+            np.copyto(own, np.maximum(ERROR_DECAY * own, rate), where=some)
 
-    def holds_as_a_whole(self, deviation: Deviation) -> bool:
-        """Whether the mean is where it was predicted to be, up to its margin."""
-        return self.self_only or bool((deviation.drift <= self.drift_margin).all())
+    def hold_as_wholes(self, deviation: Deviation) -> np.ndarray:
+        """Which means are where they were predicted to be, up to their margins, (k + 1,) bool."""
+        return np.asarray(self.self_only | self._is_exact | (deviation.drift <= self.drift_margin).all(axis=0))
 
     def violations(self, deviation: Deviation, extra_margin: float = 0.0) -> np.ndarray:
-        """Vertices that are outside of their bounds, all margins with `extra_margin` [m] more, (k,) int."""
-        return np.flatnonzero(deviation.square > (self.margin + extra_margin) ** 2)
+        """Which particles of bodies are outside of their bounds, margins with `extra_margin` [m] more, (n,) bool."""
+        return np.asarray(deviation.square > (self.margin[: self.n] + extra_margin) ** 2)
 
-    def ranges(self, with_drift: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper corners of boxes around each vertex for the duration of the bound, (3, n) [m] each.
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper corners of boxes around each particle for the duration of its bound, (3, N) [m] each.
 
-        with_drift: Whether to add the mean motion, which a surface that meets itself does not need.
+        They move with the mean of its surface; see `with_drift`.
         """
         end = self.start + self.relative_displacement
-        low, high = np.minimum(self.start, end) - self.margin, np.maximum(self.start, end) + self.margin
-        if with_drift:
-            low += self._drift_low[:, None]
-            high += self._drift_high[:, None]
-        return low, high
+        return np.minimum(self.start, end) - self.margin, np.maximum(self.start, end) + self.margin
+
+    def with_drift(self, ranges: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The `ranges` with the mean motion, which a surface that meets itself does not need."""
+        drift = self._duration * self._mean_step
+        low, high = np.minimum(drift, 0.0) - self.drift_margin, np.maximum(drift, 0.0) + self.drift_margin
+        return ranges[0] + low.take(self.owner, axis=1), ranges[1] + high.take(self.owner, axis=1)
 
     def widen(self, outside: np.ndarray, deviation: Deviation) -> None:
-        """Give some of the vertices (k,) margins that their deviation is within, and as much as it can still grow."""
-        off = np.sqrt(deviation.square[outside])
-        growth = ERROR_MARGIN * self._duration / self._age - 1.0
-        self.margin[outside] = off + np.minimum(growth * off, MAX_EXTRA_MARGIN * self.edge)
-
-    def _margins(self, speed: np.ndarray, substeps: int) -> np.ndarray:
-        """Margins of vertices that move this far in a substep (n,) [m], for so many substeps, (n,) [m]."""
-        extra = substeps * np.maximum(ERROR_MARGIN * self.prediction_error[:-1], SPEED_MARGIN * speed)
-        return np.asarray(BASE_MARGIN * self.edge + np.minimum(extra, MAX_EXTRA_MARGIN * self.edge))
-
-    def _substeps(self, rate: float) -> int:
-        """Duration of a bound in whole substeps, from the duration per edge [1/m]; only that of a collider that stands
-        still is used after the end of the frame.
-        """
-        duration = int(min(max(self.edge * rate, 1.0), MAX_DURATION))
-        left = 1 + math.ceil(min(self._left / self._length, MAX_DURATION) - 1e-9)
-        return duration if duration == MAX_DURATION else min(duration, left)
-
-
-def _quantile(values: np.ndarray, share: float) -> float:
-    """The least value that so large a share of all does not exceed."""
-    place = min(int(share * len(values)), len(values) - 1)
-    return float(np.partition(values, place)[place])
+        """Give particles (m,) int margins that their deviation is within, and as much as it can still grow."""
+        off, owner = np.sqrt(deviation.square[outside]), self.owner[outside]
+        growth = ERROR_MARGIN * (self._duration / self._age).take(owner) - 1.0
+        self.margin[outside] = off + np.minimum(growth * off, MAX_EXTRA_MARGIN * self.edge.take(owner))

@@ -83,7 +83,7 @@ class Penetration:
         pairs: list[SurfacePair],
         may_be_pierced: list[SurfacePair],
     ) -> Generator[None, None, None]:
-        """Detect what intersects and what penetrates, and invalidate all pairs; in slices.
+        """Detect what intersects and what penetrates, in slices; all is to be queried anew then.
 
         Args:
             kernels: Module of kernels.
@@ -92,9 +92,7 @@ class Penetration:
             pairs: All pairs of surfaces.
             may_be_pierced: Those of them whose collider may have gone through the cloth; others keep all candidates.
         """
-        marked, self.crossings = yield from intersecting(
-            kernels, x, [pair for pair in pairs if pair.collider is None and not pair.points_only]
-        )
+        marked, self.crossings = yield from intersecting(kernels, x, [pair for pair in pairs if pair.collider is None])
         self.intersecting = marked | (w == 0.0) & marked.any()
         self._pierced_by_open = {}
         for pair in pairs:
@@ -110,7 +108,6 @@ class Penetration:
         self._penetrating, self._pierced_by_closed, parts = {}, {}, [no_candidates()]
         self.pierced = 0
         for pair in pairs:
-            pair.invalidate()
             if not pair.is_solid:
                 continue
             vertices = pair.one.vertices.astype(np.int64)

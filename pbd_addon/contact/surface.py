@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels import Kernels
 from ..mesh import TriMesh
 from .bvh import BVH
-from .motion_bound import MotionBound
 from .patches import Patches
-
-INITIAL_ERROR = 0.015
-"""Prediction error per substep that is assumed where none was observed, in edges."""
 
 
 class Surface:
@@ -25,7 +20,6 @@ class Surface:
         mesh: Topology.
         vertices: Positions where neighbors in the mesh are neighbors in space, (n, 3) [m].
         start: Particle number of vertex 0.
-        exact: Whether it moves on straight paths and nothing holds it back, as colliders do.
         first: Particle that stands for each vertex where some are welded, (n,) int; default: each for itself.
         loose_edges: Edges without a triangle that take part, (k, 2) int; default: none.
 
@@ -35,11 +29,11 @@ class Surface:
         loose_edges: Those edges that have no triangle, (2, k) int.
         is_in_rope: Which vertices of the mesh have no triangle, (n,) bool.
         edge, longest: Median and longest edge [m].
+        center: Mean of the given positions, (3,) [m].
         patches: Its partitions into patches, which all hierarchies share.
-        cell_tree, edge_tree, triangle_tree: Hierarchies over cells, edges and triangles.
-        motion_bound: Where its vertices can be for a while.
-        prediction_error: Observed error of the motion bound per substep of each vertex, and last of the mean motion,
-            (n + 1,) [m].
+        edge_tree, triangle_tree: Hierarchies over edges and triangles.
+        faces: Particles of each triangle and loose edge, (3, t); left, right: numbers of the faces of each edge, the
+            second -1 where there are not two, (e,) int32.
     """
 
     def __init__(
@@ -47,7 +41,6 @@ class Surface:
         mesh: TriMesh,
         vertices: np.ndarray,
         start: int,
-        exact: bool = False,
         first: np.ndarray | None = None,
         loose_edges: np.ndarray | None = None,
     ) -> None:
@@ -73,39 +66,23 @@ class Surface:
         self._note_wings(of_side, len(edges), count)
         used, number = np.unique(faces, return_inverse=True)
         self.vertices = (used + start).astype(np.int32)
-        self.edges, self._faces = (np.ascontiguousarray(each.T + start, np.int32) for each in (edges, faces))
-        self.triangles = np.ascontiguousarray(self._faces[:, :count])
+        self.edges, self.faces = (np.ascontiguousarray(each.T + start, np.int32) for each in (edges, faces))
+        self.triangles = np.ascontiguousarray(self.faces[:, :count])
         self.is_in_rope = np.bincount(faces[:count].ravel(), minlength=len(vertices)) == 0
-        self.loose_edges = np.ascontiguousarray(self._faces[:2, count:])
+        self.loose_edges = np.ascontiguousarray(self.faces[:2, count:])
         edge_of_corner = np.concatenate([of_triangles, of_loose.repeat(3, axis=1)])
         self.patches = Patches(vertices[corners], number.reshape(-1, 3), edge_of_corner, self.vertices, len(of_loose))
-        self.cell_tree = BVH(np.arange(self.patches.cell_vertices.shape[1]))
         self.edge_tree = BVH(self.patches.edge_leaves.ravel())
         self.triangle_tree = BVH(self.patches.face_leaves.ravel())
         ends = ends[first_side]
         lengths = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
+        self.center = vertices.mean(axis=0)
         self.edge, self.longest = float(np.median(lengths)), float(lengths.max())
-        self.prediction_error = np.full(len(vertices) + 1, INITIAL_ERROR * self.edge)
-        self.motion_bound = MotionBound(self.part, self.edge, self.prediction_error, exact)
-
-    def sharpness(self, kernels: Kernels, x: np.ndarray, which: np.ndarray, smooth: float, sharp: float) -> np.ndarray:
-        """Sharpness of edges `which` (k,) at x (3, N), (k,): 0 up to an angle `smooth` [rad], 1 from `sharp` on, at
-        borders and of loose edges.
-        """
-        left, right = (
-            kernels.unit_normals(x, self._faces.take(side[which], axis=1)) for side in (self._left, self._right)
-        )
-        cosine = np.where(self._right[which] < 0, -1.0, np.einsum("im,im->m", left, right))
-        return np.asarray(((np.cos(smooth) - cosine) / (np.cos(smooth) - np.cos(sharp))).clip(0.0, 1.0))
 
     @property
     def border_edges(self) -> np.ndarray:
         """Edges that have not two triangles, (2, k)."""
-        return self.edges[:, self._right < 0]
-
-    def restore_prediction_error(self, prediction_error: np.ndarray) -> None:
-        """Take over the observed prediction error, (n + 1,) [m]; NaN where there is none."""
-        self.prediction_error[:] = np.where(np.isnan(prediction_error), INITIAL_ERROR * self.edge, prediction_error)
+        return self.edges[:, self.right < 0]
 
     def _note_wings(self, of_side: np.ndarray, edges: int, triangles: int) -> None:
         """Note the two triangles of every edge, -1 where there are not two; a loose edge has itself as a face."""
@@ -113,5 +90,5 @@ class Surface:
         counts = np.bincount(of_side, minlength=edges)
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
         of_triangle = np.where(order < 3 * triangles, order % max(triangles, 1), order - 2 * triangles).astype(np.int32)
-        self._left = of_triangle[starts]
-        self._right = np.where(counts == 2, of_triangle[np.minimum(starts + 1, len(order) - 1)], np.int32(-1))
+        self.left = of_triangle[starts]
+        self.right = np.where(counts == 2, of_triangle[np.minimum(starts + 1, len(order) - 1)], np.int32(-1))

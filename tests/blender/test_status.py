@@ -251,8 +251,7 @@ def test_what_a_self_distance_of_zero_comes_to(extension):
     go(1)
     go(2)
     (contact,) = [extension.bridge("timeline.session").get(bpy.context.scene).scene_sim.simulation._model.contact]
-    (pair,) = contact.pairs
-    assert 1e3 * pair.distance == pytest.approx(16.1, abs=0.05)
+    assert 1e3 * contact.candidate_list.least_distance == pytest.approx(16.1, abs=0.05)
 
 
 def test_what_is_not_known_is_left_in_english(errors):

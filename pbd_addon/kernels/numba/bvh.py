@@ -31,13 +31,16 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
     return bounds
 
 
-@kernel("f8[::1](f8[:,:], f8[:,::1], f8[:,::1], f8, f8[::1])")
-def deviations(p: np.ndarray, start: np.ndarray, step: np.ndarray, steps: float, drift: np.ndarray) -> np.ndarray:
+@kernel("f8[::1](f8[:,:], f8[:,:], f8[:,:], i8[:], f8[:], f8[:,:])")
+def deviations(
+    p: np.ndarray, start: np.ndarray, step: np.ndarray, owner: np.ndarray, steps: np.ndarray, drift: np.ndarray
+) -> np.ndarray:
     squares = np.empty(p.shape[1])
     for i in range(len(squares)):
-        x = p[0, i] - start[0, i] - drift[0] - steps * step[0, i]
-        y = p[1, i] - start[1, i] - drift[1] - steps * step[1, i]
-        z = p[2, i] - start[2, i] - drift[2] - steps * step[2, i]
+        k = np.uint64(owner[i])
+        x = p[0, i] - start[0, i] - drift[0, k] - steps[k] * step[0, i]
+        y = p[1, i] - start[1, i] - drift[1, k] - steps[k] * step[1, i]
+        z = p[2, i] - start[2, i] - drift[2, k] - steps[k] * step[2, i]
         squares[i] = x * x + y * y + z * z
     return squares
 

@@ -134,7 +134,7 @@ def clearances(p: np.ndarray, particles: np.ndarray, normals: np.ndarray, kind: 
 
 @kernel(
     "Tuple((i8[:,::1], f8[:,::1], f8[:,::1], f8[::1]))"
-    "(f8[:,::1], i8[:], i8[:], i8[:,:], i8[:,:], i8, f8[:], i8, i8, f8[:], f8[:], f8[:,:], f8[:,:], f8, b1)"
+    "(f8[:,::1], i8[:], i8[:], i8[:,:], i8[:,:], i8, f8[:], f8[:], f8[:,:], f8[:], b1)"
 )
 def cull_pairs(
     x: np.ndarray,
@@ -144,13 +144,9 @@ def cull_pairs(
     other_primitives: np.ndarray,
     kind: int,
     distance: np.ndarray,
-    start: int,
-    other_start: int,
     margin: np.ndarray,
-    other_margin: np.ndarray,
     displacement: np.ndarray,
-    other_displacement: np.ndarray,
-    drift: float,
+    drift: np.ndarray,
     same: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     pairs, count = len(first), 0
@@ -158,7 +154,6 @@ def cull_pairs(
     particles, all_weights = np.empty((4, pairs), np.int64), np.empty((4, pairs))
     normals, kept = np.empty((3, pairs)), np.empty(pairs)
     last, other_last = len(primitives) - 1, len(other_primitives) - 1
-    zero, other_zero = np.uint64(start), np.uint64(other_start)
     for r in range(pairs):
         i, j = np.uint64(first[r]), np.uint64(second[r])
         a, d = np.uint64(primitives[0, i]), np.uint64(other_primitives[other_last, j])
@@ -169,19 +164,20 @@ def cull_pairs(
         if a in (c, d) or (a == b if kind == FACE else b in (c, d)):
             continue
         weights, gap, normal = _closest(x, kind, a, b, c, d)
-        first_margin, second_margin = margin[a - zero], max(other_margin[c - other_zero], other_margin[d - other_zero])
-        down = _height(displacement, normal, a - zero)
-        up = max(
-            _height(other_displacement, normal, c - other_zero), _height(other_displacement, normal, d - other_zero)
+        first_margin, second_margin = margin[a], max(margin[c], margin[d])
+        down, up = (
+            _height(displacement, normal, a),
+            max(_height(displacement, normal, c), _height(displacement, normal, d)),
         )
         if kind == FACE:
-            second_margin = max(second_margin, other_margin[b - other_zero])
-            up = max(up, _height(other_displacement, normal, b - other_zero))
+            second_margin, up = max(second_margin, margin[b]), max(up, _height(displacement, normal, b))
         else:
-            first_margin = max(first_margin, margin[b - zero])
-            down = min(down, _height(displacement, normal, b - zero))
-        closer = max(up - down, 0.0) if same else max(up, 0.0) + max(-down, 0.0)
-        closer += drift * (abs(normal[0]) + abs(normal[1]) + abs(normal[2]))
+            first_margin, down = max(first_margin, margin[b]), min(down, _height(displacement, normal, b))
+        if same:
+            closer = max(up - down, 0.0)
+        else:
+            closer = max(up, 0.0) + max(-down, 0.0)
+            closer += (drift[a] + drift[d]) * (abs(normal[0]) + abs(normal[1]) + abs(normal[2]))
         if gap <= distance[r] + (first_margin + second_margin + closer):
             particles[0, count], particles[1, count], particles[2, count], particles[3, count] = a, b, c, d
             all_weights[0, count], all_weights[1, count], all_weights[2, count], all_weights[3, count] = weights

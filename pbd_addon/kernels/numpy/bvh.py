@@ -30,10 +30,12 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
     return np.concatenate([lowest - margin, -(highest + margin)])
 
 
-def deviations(p: np.ndarray, start: np.ndarray, step: np.ndarray, steps: float, drift: np.ndarray) -> np.ndarray:
+def deviations(
+    p: np.ndarray, start: np.ndarray, step: np.ndarray, owner: np.ndarray, steps: np.ndarray, drift: np.ndarray
+) -> np.ndarray:
     error = p - start
-    error -= drift[:, None]
-    error -= steps * step
+    error -= drift.take(owner, axis=1)
+    error -= steps.take(owner) * step
     return np.einsum("im,im->m", error, error)
 
 

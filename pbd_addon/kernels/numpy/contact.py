@@ -22,13 +22,9 @@ def cull_pairs(
     other_primitives: np.ndarray,
     kind: int,
     distance: np.ndarray,
-    start: int,
-    other_start: int,
     margin: np.ndarray,
-    other_margin: np.ndarray,
     displacement: np.ndarray,
-    other_displacement: np.ndarray,
-    drift: float,
+    drift: np.ndarray,
     same: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     a, b = primitives.take(first, axis=1), other_primitives.take(second, axis=1)
@@ -41,11 +37,12 @@ def cull_pairs(
     for rows in _chunks(particles.shape[1]):
         ids, kept = np.ascontiguousarray(particles[:, rows]), distance[rows]
         weights, gap, normals = _closest(x.take(ids, axis=1), np.full(ids.shape[1], kind))
-        of_first, of_second = ids[:sides] - start, ids[sides:] - other_start
-        to_second = -np.einsum("im,ijm->jm", normals, displacement.take(of_first, axis=1)).min(axis=0)
-        to_first = np.einsum("im,ijm->jm", normals, other_displacement.take(of_second, axis=1)).max(axis=0)
-        margin_sum = margin.take(of_first).max(axis=0) + other_margin.take(of_second).max(axis=0)
-        margin_sum += drift * np.abs(normals).sum(axis=0)
+        along = np.einsum("im,ijm->jm", normals, displacement.take(ids, axis=1))
+        to_second, to_first = -along[:sides].min(axis=0), along[sides:].max(axis=0)
+        margins = margin.take(ids)
+        margin_sum = margins[:sides].max(axis=0) + margins[sides:].max(axis=0)
+        if not same:
+            margin_sum += (drift.take(ids[0]) + drift.take(ids[3])) * np.abs(normals).sum(axis=0)
         if same:
             closer = margin_sum + np.maximum(to_first + to_second, 0.0)
         else:

@@ -32,9 +32,18 @@ class Hierarchies(Protocol):
         """
 
     def deviations(
-        self, p: np.ndarray, start: np.ndarray, step: np.ndarray, steps: float, drift: np.ndarray
+        self,
+        p: np.ndarray,
+        start: np.ndarray,
+        step: np.ndarray,
+        owner: np.ndarray,
+        steps: np.ndarray,
+        drift: np.ndarray,
     ) -> np.ndarray:
-        """Squared distances of positions p (3, n) from start + drift + steps * step, (n,) [m²]; drift (3,)."""
+        """Squared distances of positions p (3, n) from start + drift + steps * step, (n,) [m²].
+
+        steps (k,) and drift (3, k) are those of the `owner` (n,) int of each.
+        """
 
     def refit(self, leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
         """Compute the boxes of all `nodes` from those of the primitives, (6, m); NumPy takes 40 ns each.

@@ -29,13 +29,9 @@ class Contacts(Protocol):
         other_primitives: np.ndarray,
         kind: int,
         distance: np.ndarray,
-        start: int,
-        other_start: int,
         margin: np.ndarray,
-        other_margin: np.ndarray,
         displacement: np.ndarray,
-        other_displacement: np.ndarray,
-        drift: float,
+        drift: np.ndarray,
         same: bool,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Pairs of primitives without a common particle that can come closer than their distance.
@@ -48,13 +44,9 @@ class Contacts(Protocol):
             other_primitives: Particles of the second ones, (1 to 3, j) int: vertices, edges or triangles.
             kind: Kind of all pairs.
             distance: To keep in each pair, (m,) [m].
-            start: Number of the first particle of the first surface, at which `margin` and `displacement` begin.
-            other_start: That of the second.
-            margin: How far particles of the first surface may be from their predicted positions, (k,) [m].
-            other_margin: Those of the second, (l,) [m].
-            displacement: Predicted for particles of the first surface, (3, k) [m].
-            other_displacement: Those of the second, (3, l) [m].
-            drift: How far along each axis the surfaces as a whole may come closer, beyond the prediction [m].
+            margin: How far each particle may be from its predicted position, (n,) [m].
+            displacement: Predicted for each particle, (3, n) [m].
+            drift: How far along each axis the surface of each particle as a whole may be off as well, (n,) [m].
             same: Whether both are one surface, whose vertices move together; else one may move before the other.
 
         Returns:
