@@ -64,7 +64,7 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
             if obj is None or obj.session_uid != uid:
                 return None
             objects[uid] = obj
-    state = [_SCENE(scene), tuple(scene.gravity), _OF_SCENE(scene.pbd)]
+    state: list = [_SCENE(scene), tuple(scene.gravity), _OF_SCENE(scene.pbd)]
     state += [_object(obj, depsgraph) for obj in objects.values()]
     state += [objects[uid].collision and objects[uid].collision.absorption for uid in dependencies.absorbers]
     if scene.pbd.wind_object is not None:
