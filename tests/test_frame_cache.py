@@ -178,6 +178,24 @@ def test_the_cache_grows_by_24_bytes_per_vertex_and_frame():
     assert 24 * 25 <= grown <= 24 * 25 + 200
 
 
+def test_all_states_are_exact_until_a_store_has_them():
+    """Then only the first and the last, from which the simulation goes on to the bit; others are rounded to float32."""
+    scene, exact = Scene(), {}
+    frames = scene.simulation.frames
+    frames.keeps_all = True
+    for frame in range(2, 6):
+        scene.go(frame)
+        exact[frame] = scene.simulation.positions(scene.body).T.copy()
+    for frame, x in exact.items():
+        np.testing.assert_array_equal(frames.state(frame).x, x)
+    frames.forget_exact(3)
+    assert [bool((frames.state(frame).x == x).all()) for frame, x in exact.items()] == [False, False, True, True]
+    np.testing.assert_array_equal(frames.state(3).x, exact[3].astype(np.float32))
+    scene.simulation.truncate(1)
+    scene.go(5)
+    np.testing.assert_array_equal(frames.state(5).x, exact[5])
+
+
 def test_reset_and_begin_empty_the_cache():
     """`reset` goes back to the first frame, `begin` calls it by another number; both forget the rest."""
     scene = Scene(5)

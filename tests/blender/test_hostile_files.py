@@ -25,9 +25,6 @@ pytestmark = pytest.mark.usefixtures("few_substeps")
 
 LAST = 4
 INDEX, STATE, BODY = "index.json", "frame_{:06d}.npz", "Flag.pc2"
-FRAMES = b"PBD cloth cache: state of one frame"
-"""The mark of our files with the state of a frame."""
-
 RANDOM = 200
 """Random changes of each kind."""
 

@@ -32,8 +32,8 @@ SPECIAL = {
 OF_TYPE: dict[str, Any] = {"FLOAT": float, "INT": int, "BOOLEAN": bool, "STRING": text}
 """Schemas of the values of its properties."""
 
-OF_FIELD = {"points": 3, "normals": 3, "triangles": 3}
-"""Arrays of a force field in a frame, see `FieldPlace`, and their columns."""
+OF_FIELD = ("points", "normals", "triangles")
+"""Arrays of a force field in a frame, see `FieldPlace`."""
 
 
 def check_about(about: dict[str, Any], bodies: int) -> None:
