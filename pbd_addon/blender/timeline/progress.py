@@ -5,9 +5,9 @@ would print the traceback and go on, and the simulation would be half a substep 
 of ours runs, and obeyed where everything is whole; anywhere else it is Python's.
 """
 
+import contextlib
 import signal
 import sys
-import threading
 import time
 from types import FrameType
 
@@ -55,16 +55,17 @@ class Watch:
 
 def _listen() -> None:
     """Take Ctrl+C from Python, without a window and unless somebody else has it."""
-    is_free = bpy.app.background and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_free and threading.current_thread() is threading.main_thread():  # Only there can handlers be set.
-        signal.signal(signal.SIGINT, _on_interrupt)
+    if bpy.app.background and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        with contextlib.suppress(ValueError):  # A render has a thread of its own, where no handler can be set.
+            signal.signal(signal.SIGINT, _on_interrupt)
 
 
 def stop_listening() -> None:
     """Give Ctrl+C back to Python."""
     _asked.clear()
     if signal.getsignal(signal.SIGINT) is _on_interrupt:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _on_interrupt(number: int, frame: FrameType | None) -> None:
