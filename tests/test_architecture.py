@@ -32,7 +32,8 @@ BRIDGE = (
 """The parts of the bridge: each imports only from itself and from those before it."""
 
 TIMELINE = (
-    *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "air", "step"),
+    *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "air"),
+    *("progress", "step"),
     *("replay", "validity"),
     *("checksums", "disk_schema", "disk_cache", "heat_map", "cost_estimate", "follow", "disk_load", "session", "grab"),
 )

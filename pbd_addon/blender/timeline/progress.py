@@ -56,7 +56,7 @@ class Watch:
 def _listen() -> None:
     """Take Ctrl+C from Python, without a window and unless somebody else has it."""
     if bpy.app.background and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        with contextlib.suppress(ValueError):  # Only the main thread may set handlers.
+        with contextlib.suppress(ValueError):  # A render has a thread of its own, where no handler can be set.
             signal.signal(signal.SIGINT, _on_interrupt)
 
 
@@ -64,7 +64,8 @@ def stop_listening() -> None:
     """Give Ctrl+C back to Python."""
     _asked.clear()
     if signal.getsignal(signal.SIGINT) is _on_interrupt:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _on_interrupt(number: int, frame: FrameType | None) -> None:
