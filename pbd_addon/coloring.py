@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-
 AT_ONCE = 50_000
 """Number of rows that are made lists at once: as lists a row takes 200 bytes."""
 
