@@ -72,10 +72,10 @@ class Past(NamedTuple):
 def lengths(count: int, second_order: bool, longest_chain: int = 0) -> np.ndarray:
     """Lengths of the substeps of a frame, in effective lengths: `count` ones, or half as many 1, 1.618, 1.477, ...
 
-    longest_chain: Number of edges; long ones take more than half as many, and than all, see `EDGES`.
+    longest_chain: Number of edges; long ones take more than half as many, see `EDGES`.
     """
     fewest = max(-(-count // 2), -(-longest_chain // EDGES))
-    found = [1.0] * (fewest if second_order else count)
+    found = [1.0] * (min(count, fewest) if second_order else count)
     for k in range(1, len(found) if second_order else 0):
         # h = d (1 + w) / (1 + 2 w) = 1 with w = d / last
         found[k] = 0.5 * (2.0 - found[k - 1] + math.hypot(found[k - 1], 2.0))

@@ -129,7 +129,7 @@ def test_all_substeps_have_one_effective_length():
 @pytest.mark.usefixtures("fastest_kernels")
 def test_fine_cloth_hardly_stretches_in_second_order():
     """A default curtain of 200² vertices, whose chains need more than half of the substeps; with half of them 48 %."""
-    assert [len(time_stepping.lengths(20, True, chain)) for chain in (20, 120, 199, 500)] == [10, 12, 20, 50]
+    assert [len(time_stepping.lengths(20, True, chain)) for chain in (20, 120, 199, 500)] == [10, 12, 20, 20]
     rest, quads = grid(199, 199, 1.0, 1.0)
     vertices = rest + np.random.default_rng(1).normal(0.0, 1e-6, rest.shape)
     simulation = Simulation([Body(vertices, quads, PRESETS["Cotton"], [0, 199], rest)], self_collision=False)
