@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import numpy as np
 import pytest
@@ -104,3 +105,25 @@ def test_a_pattern_whose_stitches_do_not_fit_is_sewn_all_the_same():
     assert report.crossings == 0
     assert (simulation._state.seams[2] > 0.0).mean() > 0.6
     assert np.isfinite(simulation.positions(body)).all()
+
+
+@pytest.mark.newest
+@pytest.mark.usefixtures("fastest_kernels")
+def test_three_hundred_cloths_and_three_hundred_colliders_are_a_scene_like_others():
+    """A frame of either takes seconds at most; when every pair of objects was asked in Python, minutes."""
+    vertices, quads = grid(3, 3, 0.1, 0.1)
+    places = np.array([[0.15 * (number % 18), 0.15 * (number // 18), 0.02] for number in range(300)])
+    bodies = [Body(vertices + place, quads, name=f"Leaf {number}") for number, place in enumerate(places)]
+    ball, faces = icosphere(1, 0.05)
+    balls = [Collider(ball + place, faces, name=f"Ball {number}") for number, place in enumerate(places)]
+    above, cover = grid(30, 30, 2.7, 2.7)
+    blanket = Body(above + np.array([1.3, 1.3, 0.09]), cover, name="Blanket")
+    for some, obstacles in ((bodies, [Plane()]), ([blanket], balls)):
+        simulation = Simulation(some, obstacles)
+        simulation.step(DT)  # what is compiled is no part of it
+        start = time.process_time()
+        for _ in range(2):
+            report = simulation.step(DT)
+        assert time.process_time() - start < 30.0
+        assert report.crossings == 0
+        assert min(simulation.positions(body)[:, 2].mean() for body in some) > 0.0  # they lie on what is below
