@@ -54,7 +54,8 @@ def test_what_a_closed_collider_goes_through_at_the_start_is_known_at_once(rows_
     simulation.step(1 / 24)
     contact = find(simulation, "contact")
     row = np.flatnonzero(np.abs(body.vertices[:, 2] - 0.502) < 1e-6)
-    pair, face = contact.pairs[-1], np.repeat(contact.pairs[-1].other.triangles[:, :1], len(row), axis=1)
+    pair = contact.candidate_list.pair(0, 1)
+    face = np.repeat(pair.other.triangles[:, :1], len(row), axis=1)
     candidates = Candidates(
         np.concatenate([row[None], face]), np.ones((4, len(row))), np.ones((3, len(row))), np.ones(len(row)),
         np.full(len(row), FACE, np.int8), np.full(len(row), pair.number), np.zeros(len(row), bool),

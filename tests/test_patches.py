@@ -55,6 +55,21 @@ def test_every_primitive_has_one_leaf_and_a_plain_sheet_can_be_flat(mesh):
     assert all(level.can_be_flat.all() for level in patches.levels)
 
 
+def test_what_joins_panels_of_other_winding_is_never_flat():
+    """Folded face to face there, both have the same normals."""
+    vertices, quads = grid(24, 24, 1.0, 1.0)
+    is_right = vertices[np.array(quads)].mean(axis=1)[:, 0] > 0.0
+    turned = [quad[::-1] if right else quad for quad, right in zip(np.array(quads).tolist(), is_right)]
+    patches = surface(vertices, turned).patches
+    in_middle = np.abs(vertices[:, 0]) < 1e-9
+    for level in patches.levels:
+        owner = patch_of_faces(level)
+        beside = np.bincount(owner, in_middle[patches.faces].any(axis=0)) > 0
+        first, members = level.neighborhoods
+        around = np.add.reduceat(beside[members], first[:-1]) > 0
+        np.testing.assert_array_equal(level.can_be_flat, ~np.stack([beside, around]))
+
+
 def test_a_primitive_is_in_the_patch_of_one_of_its_faces():
     """So that two primitives of one patch belong to faces of that patch."""
     one = surface(*jittered_sheet(16))

@@ -275,9 +275,8 @@ class ContactConstraints(ContactRows):
             self.welds.follow(p)
 
     def _find(self, kernels: Kernels) -> None:
-        self.penetration.let_rest(self.candidate_list.rows)
         candidates = self.candidate_list.rows
-        near = self._near.find(kernels, candidates, self._p)
+        near = self.penetration.without_resting(self._near.find(kernels, candidates, self._p))
         stuck = self.penetration.stuck
         self._contacts = find_contacts(kernels, candidates, near, self._p, self._x, self._w, self.calm * self.h, stuck)
 

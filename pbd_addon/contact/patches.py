@@ -241,7 +241,8 @@ def _find_neighbors(large: list[_Pieces], cells: _Pieces, vertices: int) -> Neig
 def _turns_of_border(corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, count: int) -> np.ndarray:
     """How much farther than straight the border turns at each of `count` vertices, (count,) [rad].
 
-    A vertex at which more than one fan of faces meets, or an edge with more than two, counts as a half-turn.
+    A vertex counts as a half-turn at which more than one fan of faces meets, an edge with more than two, or one with two
+    that face opposite sides, as where panels of other winding are sewn: folded face to face, their normals are equal.
     """
     forward, back = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
     lengths = np.linalg.norm(forward, axis=2) * np.linalg.norm(back, axis=2)
@@ -249,8 +250,10 @@ def _turns_of_border(corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, 
     angle = np.bincount(vertex.ravel(), np.arccos(cosine.clip(-1.0, 1.0)).ravel(), count)
     faces_at_edge = np.bincount(edge.ravel())[edge]
     ends = np.stack([vertex, np.roll(vertex, -1, axis=1)])
+    forward_at_edge = np.bincount(edge.ravel(), (ends[0] < ends[1]).ravel())[edge]
+    is_twisted = (faces_at_edge == 2) & (forward_at_edge != 1)
     borders = np.bincount(ends[:, faces_at_edge == 1].ravel(), minlength=len(angle))
     is_joint = (borders > 2) | ((borders == 0) & (angle > MAX_ANGLE))
-    is_joint[ends[:, faces_at_edge > 2]] = True
+    is_joint[ends[:, (faces_at_edge > 2) | is_twisted]] = True
     turn = np.where(borders > 0, np.maximum(angle - math.pi, 0.0), 0.0)
     return np.where(is_joint, math.pi, turn)

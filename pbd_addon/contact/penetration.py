@@ -160,11 +160,10 @@ class Penetration:
         """Let exit contacts rest whose vertex is one of these particles (n,) bool: pins hold it where it is."""
         self._is_resting = strained.take(self.exiting)
 
-    def let_rest(self, rows: Candidates) -> None:
-        """Of candidates that were filtered, make those not count that rest, and the others count again; in place."""
-        if len(self._is_resting):
-            distance = np.where(self._is_resting, -np.inf, self._exit_contacts.min_distance)
-            rows.min_distance[rows.is_exit] = distance
+    def without_resting(self, which: np.ndarray) -> np.ndarray:
+        """Filtered candidates `which` (k,) int, in ascending order, without exit contacts that rest."""
+        exits = np.searchsorted(which, len(self._is_resting))  # they come first
+        return np.concatenate([which[:exits][~self._is_resting[which[:exits]]], which[exits:]])
 
     def limit_speed(self, p: np.ndarray, x: np.ndarray, h: float) -> None:
         """Shorten the displacements x -> p (3, N) of what is led out, in a substep of h seconds; in place."""
