@@ -186,8 +186,11 @@ class MotionBounds:
     def means(self, values: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
         """Means of values (3, m) of particles of surfaces `owner` (m,), by default of all, (3, k + 1)."""
         owner = self.owner if owner is None else owner
-        sums = [np.bincount(owner, axis, self._none + 1) for axis in values]
-        return np.asarray(np.stack(sums) / self.counts)
+        begins = np.flatnonzero(np.diff(owner, prepend=-1))  # those of a surface are together
+        sums = np.zeros((3, self._none + 1))
+        if len(begins):
+            sums[:, owner[begins]] = np.add.reduceat(values, begins, axis=1)
+        return sums / self.counts
 
     def _quantiles(self, values: np.ndarray, owner: np.ndarray, share: float) -> np.ndarray:
         """The least value (m,) of each surface that so large a share of its particles does not exceed, (k + 1,)."""
