@@ -241,7 +241,7 @@ def _find_neighbors(large: list[_Pieces], cells: _Pieces, vertices: int) -> Neig
 def _turns_of_border(corners: np.ndarray, vertex: np.ndarray, edge: np.ndarray, count: int) -> np.ndarray:
     """How much farther than straight the border turns at each of `count` vertices, (count,) [rad].
 
-    A vertex counts as a half-turn at which more than one fan of faces meets, an edge with more than two, or one with two
+    A vertex counts as a half-turn at which more than one fan of faces meets, an edge with more than two, or one of two
     that face opposite sides, as where panels of other winding are sewn: folded face to face, their normals are equal.
     """
     forward, back = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
