@@ -56,7 +56,11 @@ def test_floors_between_passes_are_those_of_planes(kernels):
     w = np.where(np.arange(PARTICLES) < 2, 0.0, random.uniform(50.0, 500.0, PARTICLES))
     one, other = (
         PlaneConstraints(
-            Plane(thickness=0.002), free, np.zeros(len(free), int), RigidConstraints([], np.zeros((PARTICLES, 3)))
+            Plane(thickness=0.002),
+            free,
+            np.zeros(len(free), int),
+            RigidConstraints([], np.zeros((PARTICLES, 3))),
+            np.ones((1, 2)),
         )
         for _ in range(2)
     )

@@ -379,6 +379,8 @@ class ContactConstraints(ContactRows):
 
     def touching(self, with_colliders: bool) -> np.ndarray:
         """Particles of bodies that touched a collider in the frame, or else other cloth; (k,) int."""
+        if not self.active:
+            return np.zeros(0, int)
         touched = self._touched[int(with_colliders), : self.n].copy()
         self.welds.follow(touched)
         return np.flatnonzero(touched)
