@@ -156,7 +156,7 @@ class Body:
 
     @functools.cached_property
     def merged_borders(self) -> np.ndarray:
-        """The same where the material has `join_borders`, (n,) int: what is at the same place at rest and at the start.
+        """The same where the material has `join_borders`, (n,) int32: what is at the same place at rest and at the start.
 
         Seams stay what they are, though their ends begin at the same place.
         """
@@ -164,7 +164,7 @@ class Body:
         one, other = self.seams.T
         sewn = self.seams[same[one] == same[other]].ravel()
         same[sewn] = sewn
-        return joints.fans(self.polygons, same, self._is_held)
+        return joints.fans(self.polygons, same, self._is_held).astype(np.int32)
 
     def holding(self, material: Material | None = None) -> np.ndarray:
         """The vertex that stands for each while nothing is torn, (n,) int."""

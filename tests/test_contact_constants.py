@@ -42,6 +42,7 @@ CONSTANTS = {f"{module.__name__.split('.')[-1]}.{name}": (name, value)
 FIXED = {
     "crossings.CHUNK": "bounds memory, no figure depends on it",
     "crossing_guard.UNGROUPED": "a label, not a quantity",
+    "patches.LARGE_DEPTHS": "powers of two between the whole and the small patches, largest first",
 }
 """Which do not move, and why."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from .bvh import BVH, LeftOut, median_split_order
-from .patches import CELL_DEPTH, PATCH_DEPTH
+from .patches import CELL_DEPTH, LARGE_DEPTHS, PATCH_DEPTH
 from .surface import Surface
 
 
@@ -113,7 +113,8 @@ class Cells:
             of_cells = np.pad(of_cells, (0, width + 1 - len(of_cells)), mode="edge").astype(np.int32)
         left_out = LeftOut(np.zeros((2, 2 * width), bool), first, nodes)
         levels = []
-        for height in (PATCH_DEPTH - CELL_DEPTH, 0):
+        for depth in (*LARGE_DEPTHS, PATCH_DEPTH, CELL_DEPTH):
+            height = depth - CELL_DEPTH
             count = width >> height
             owner, can_be_flat = np.full(count, -1, np.int32), np.zeros((2, count), bool)
             for surface, number, root in zip(surfaces, numbers, roots.tolist()):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from .cells import Cells, Level
+from .patches import CELL_DEPTH, PATCH_DEPTH
 
 CONES = math.radians(35.0), math.radians(45.0)
 """Half-angle of the normal cone of a piece that is left out with itself, at the query and for as long as that holds;
@@ -86,12 +87,13 @@ class HeightFields:
             first_members, members = level.neighborhoods
             angles, axes, turn = kernels.normal_cones(normals, level.first_faces, first_members, members, wanted)
             may_be = level.can_be_flat & wanted
-            if level.height:
-                is_smooth = ((angles <= SMOOTH_CONES[0]) & may_be)[1]
+            if level.height == PATCH_DEPTH - CELL_DEPTH:
+                is_smooth = is_known | ((angles <= SMOOTH_CONES[0]) & may_be)[1]
                 counts = (np.bincount(level.owner[theirs], each[theirs], len(which)) for each in (is_smooth, theirs))
                 smooth, all_patches = counts
                 self.is_smooth[which] = (smooth >= SMOOTH_PATCHES * np.maximum(all_patches, 1.0))[which]
-            narrow, wide = np.where(self.is_smooth.take(level.owner), np.array([SMOOTH_CONES]).T, np.array([CONES]).T)
+            is_smooth = self.is_smooth.take(level.owner) & (level.height <= PATCH_DEPTH - CELL_DEPTH)
+            narrow, wide = np.where(is_smooth, np.array([SMOOTH_CONES]).T, np.array([CONES]).T)
             is_flat = (angles <= np.where(before, 0.5 * (narrow + wide), narrow)) & may_be
             is_flat[0] |= is_flat[1]
             rows = np.flatnonzero(is_flat[1].repeat(np.diff(first_members)))

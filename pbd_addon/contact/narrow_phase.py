@@ -32,6 +32,8 @@ class NearSearch:
 
     def find(self, kernels: Kernels, candidates: Candidates, p: np.ndarray) -> np.ndarray:
         """Candidates that may be closer than their distance at positions p (3, N), (k,) int."""
+        if not candidates.size:
+            return np.zeros(0, int)
         closing = kernels.closing_motion(p, self._before) if candidates is self._candidates else np.inf
         if closing < np.inf:
             self._closed += closing

@@ -28,6 +28,9 @@ from .bvh import median_split_order
 PATCH_DEPTH, CELL_DEPTH = 5, 3
 """Levels of the tree of faces below patches and cells: these have up to 32 and 8 faces, and more than half."""
 
+LARGE_DEPTHS = 9, 7
+"""The same for larger patches, where a sheet lies flat."""
+
 MAX_ASPECT = 6.0
 """Largest squared length of a piece over its area. A strip of that aspect meets its own end at a strain of a half."""
 
@@ -75,7 +78,7 @@ class Patches:
         loose: How many of the faces, the last ones, are loose edges, with their second end twice and one edge.
 
     Attributes:
-        levels: Partitions into patches and into small ones, the cells.
+        levels: Partitions into large patches and into small ones, the cells, each with more of them.
         neighbors: Which patches are neighbors.
         faces: Particles of all faces patch by patch, (3, t) int.
         face_leaves, vertex_leaves, edge_leaves: The primitives of each cell, -1 for none, (cells, 2**i) int; loose
@@ -94,7 +97,7 @@ class Patches:
         places = np.zeros(len(corners), int)
         places[leaves[used]] = used
         self.faces = np.ascontiguousarray(particles[vertex[leaves[used]].T])
-        numbers = {max(len(leaves) >> depth, 1) for depth in (PATCH_DEPTH, CELL_DEPTH)}
+        numbers = {max(len(leaves) >> depth, 1) for depth in (*LARGE_DEPTHS, PATCH_DEPTH, CELL_DEPTH)}
         *large, cells = (
             _Pieces(places * number // len(leaves), leaves[used], vertex, edge, count) for number in sorted(numbers)
         )
