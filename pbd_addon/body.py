@@ -156,7 +156,7 @@ class Body:
 
     @functools.cached_property
     def merged_borders(self) -> np.ndarray:
-        """The same where the material has `join_borders`, (n,) int32: what is at the same place at rest and at the start.
+        """The same where the material has `join_borders`, (n,) int32: of what is at one place at rest and at the start.
 
         Seams stay what they are, though their ends begin at the same place.
         """
