@@ -164,7 +164,7 @@ def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
         words = [each for each in found if each is not None]
         if len(words) < len(calls):
             return None
-        known = model.written[last] = key, calls, np.concatenate(words)
+        known = model.written[last] = key, calls, np.concatenate([np.zeros(0, np.int64), *words])
     return known[2]
 
 

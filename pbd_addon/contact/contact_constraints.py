@@ -167,9 +167,12 @@ class ContactConstraints(ContactRows):
         Besides the motion, motion bounds depend on nothing else: with it, a frame can be stepped again as it was.
         """
         bounds, bodies = self.candidate_list.bounds, len(self.surfaces)
-        errors = np.concatenate([bounds.prediction_error[: self.n], bounds.error_of_mean[:bodies]])
-        exists = np.concatenate([bounds.exists.take(bounds.owner[: self.n]), bounds.exists[:bodies]])
-        return np.where(exists, errors, np.nan).astype(np.float32)
+        errors = np.full(self.n + bodies, np.nan, np.float32)
+        if self.rest.size:
+            known = np.concatenate([bounds.prediction_error[: self.n], bounds.error_of_mean[:bodies]])
+            exists = np.concatenate([bounds.exists.take(bounds.owner[: self.n]), bounds.exists[:bodies]])
+            np.copyto(errors, known, casting="same_kind", where=exists)
+        return errors
 
     @property
     def penetrated(self) -> np.ndarray:

@@ -61,6 +61,8 @@ class Contacts:
 
     def follow(self, before: Contacts) -> None:
         """Take over what was pushed in the rounds before; both are found among the same candidates."""
+        if not self.size:
+            return
         pushed = np.zeros(self._candidates.size)
         pushed[before.number] = before.pushes
         self.earlier = pushed.take(self.number)

@@ -469,4 +469,4 @@ def _is_state(path: Path) -> bool:
     """Whether a file has our mark, or was cut off: that is no archive, and of use to nobody."""
     if own_files.begins_and_ends(path, b"PK", MARK):
         return True
-    return own_files.begins_and_ends(path, b"PK"[: max(_size(path), 0)]) and not zipfile.is_zipfile(path)
+    return own_files.begins_and_ends(path, b"PK\3\4"[: max(_size(path), 0)]) and not zipfile.is_zipfile(path)

@@ -42,7 +42,7 @@ def state_from(
     missing = [name for name in NAMES if name not in arrays]
     if missing:
         raise DamagedError(f"'{missing[0]}' is missing")
-    kept = {name: arrays[name] for name in NAMES}
+    kept = {name: np.array(arrays[name], order="C") for name in NAMES}  # those of a file are read-only
     for name, array in kept.items():
         if not _can_be(name, array, like[name]):
             raise DamagedError(f"'{name}' cannot be")
