@@ -227,7 +227,7 @@ class ContactConstraints(ContactRows):
         """Detect what intersects and penetrates, in slices."""
         pairs = self.candidate_list.pairs_at(self._x)
         self.candidate_list.query_anew()
-        yield from self.penetration.detect(kernels, self._x, self._w, pairs, may_be_pierced)
+        yield from self.penetration.detect(kernels, self._x, self._w, self.n, pairs, may_be_pierced)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h

@@ -80,6 +80,7 @@ class Penetration:
         kernels: Kernels,
         x: np.ndarray,
         w: np.ndarray,
+        n: int,
         pairs: list[SurfacePair],
         may_be_pierced: list[SurfacePair],
     ) -> Generator[None, None, None]:
@@ -89,16 +90,17 @@ class Penetration:
             kernels: Module of kernels.
             x: Positions, (3, N) [m].
             w: Inverse masses, (N,) [1/kg].
-            pairs: All pairs of surfaces.
+            n: Number of particles of bodies, which come first.
+            pairs: All pairs of surfaces that are near.
             may_be_pierced: Those of them whose collider may have gone through the cloth; others keep all candidates.
         """
         marked, self.crossings = yield from intersecting(kernels, x, [pair for pair in pairs if pair.collider is None])
         self.intersecting = marked | (w == 0.0) & marked.any()
+        self.intersecting[n:] = False  # of colliders, those far away too
         self._pierced_by_open = {}
         for pair in pairs:
             if pair.collider is None:
                 continue
-            self.intersecting[pair.other.part] = False
             if not pair.is_solid:  # what is in a closed one is pushed out
                 marked, count = yield from intersecting(kernels, x, [pair])
                 self.crossings += count
