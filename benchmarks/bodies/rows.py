@@ -141,14 +141,14 @@ def with_arms_raised(x: np.ndarray, angle: float) -> np.ndarray:
     return np.asarray((np.column_stack(turned) + SHOULDER) * side)
 
 
-def leaves(count: int = 100, n: int = 14) -> Scene:
-    """Many sheets of 0.2 m float down, apart from one another."""
+def leaves(count: int = 100, n: int = 14, spacing: float = 1.0) -> Scene:
+    """Many sheets of 0.2 m float down, so far apart that none touches another; with 0.35 m some do after 7 frames."""
     vertices, quads = sheet(n, 0.2)
     random, across = np.random.default_rng(5), math.ceil(math.sqrt(count))
     bodies = []
     for number in range(count):
         turn = np.linalg.qr(np.eye(3) + 0.4 * random.normal(0.0, 1.0, (3, 3)))[0]
-        place = np.array([0.35 * (number % across), 0.35 * (number // across), 1.0 + 0.3 * random.random()])
+        place = np.array([spacing * (number % across), spacing * (number // across), 1.0 + 0.3 * random.random()])
         bodies.append(Body(vertices @ turn.T + place, quads.tolist(), PRESETS["Cotton"], name=f"Leaf {number}"))
     return Scene(bodies, [], None, 12)
 
@@ -159,7 +159,7 @@ def handkerchiefs(count: int = 30, n: int = 9) -> Scene:
     random = np.random.default_rng(6)
     bodies = []
     for number in range(count):
-        turn = np.linalg.qr(np.eye(3) + 0.15 * random.normal(0.0, 1.0, (3, 3)))[0]
+        turn = np.linalg.qr(np.eye(3) + 0.1 * random.normal(0.0, 1.0, (3, 3)))[0]  # with 0.15, some cross
         place = [*random.uniform(-0.06, 0.06, 2), 0.08 + 0.045 * number]
         bodies.append(Body(vertices @ turn.T + place, quads.tolist(), CLOTH, name=f"Handkerchief {number}"))
     corners, triangles = box((-0.15, -0.15, 0.0), (0.15, 0.15, 0.2))
