@@ -110,7 +110,7 @@ class FusedSubsteps:
 
 def is_possible(model: Model, state: State, kernels: Kernels) -> bool:
     """Whether all that acts can be written down, but for kinds of constraints."""
-    if kernels.run_substeps is None or model.settings.iterations > 1 or model.outer:
+    if kernels.run_substeps is None or model.settings.iterations > 1 or model.outer or not model.stretch.active:
         return False
     if len(state.joined) or len(model.follows):  # may tear, or gets other rest lengths in each substep
         return False
@@ -164,7 +164,7 @@ def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
         words = [each for each in found if each is not None]
         if len(words) < len(calls):
             return None
-        known = model.written[last] = key, calls, np.concatenate([np.zeros(0, np.int64), *words])
+        known = model.written[last] = key, calls, np.concatenate(words)
     return known[2]
 
 

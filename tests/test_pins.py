@@ -150,9 +150,9 @@ def test_no_vertex_of_stiff_cloth_is_beyond_reach(rx):
 
 @pytest.mark.newest
 def test_tethers_hold_a_fine_stiff_cloth():
-    """At few substeps a fine stiff cloth without chains would hang like rubber; with tethers its lowest point is no
+    """At few substeps a fine stiff cloth without chains would whip like rubber; with tethers its lowest point is never
     lower than the way to it along edges and unfolded hinges is long, 8.3 % at most, and less than half of without."""
-    depths = {}
+    depths = {False: 0.0, True: 0.0}
     for tethers in (False, True):
         vertices, triangles = grid(24, 24, 1.0, 1.0)
         # Cut into triangles at random, so that no straight chains help.
@@ -167,7 +167,7 @@ def test_tethers_hold_a_fine_stiff_cloth():
         simulation = Simulation([body], substeps=2)
         for _ in range(24):
             simulation.step(1 / 24)
-        depths[tethers] = -0.5 - simulation.positions(body)[:, 2].min()
+            depths[tethers] = max(depths[tethers], -0.5 - simulation.positions(body)[:, 2].min())
     assert depths[True] < 0.083
     assert depths[True] < 0.5 * depths[False]
 
