@@ -38,7 +38,7 @@ class Penetration:
         has_unresolved: Whether a substep was kept since then in which something may have crossed.
         intersecting: Particles of edges and faces of cloth that cross or touch, (N,) bool; (0,) before the first
             detection. What crosses an open collider is apart: it meets everything else.
-        beside: Particles within `RINGS` edges of what is inside of a closed collider or pierced by one, (N,) bool, or
+        beside: Particles within `RINGS` edges of what is inside of a closed collider or pierced by any, (N,) bool, or
             (0,) for none.
     """
 
@@ -131,14 +131,16 @@ class Penetration:
 
     def _find_beside(self, count: int) -> np.ndarray:
         """`beside`, of `count` particles."""
-        beside = np.zeros(count if self.penetrated_pairs else 0, bool)
-        for pair in self.penetrated_pairs:
-            for found in (self._penetrating, self._pierced_by_closed):
-                beside[found.get(pair, [])] = True
+        beside = np.zeros(count, bool)
+        for found in (self._penetrating, self._pierced_by_closed):
+            for particles in found.values():
+                beside[particles] = True
+        for pair, marked in self._pierced_by_open.items():
+            beside[pair.one.part] |= marked[pair.one.part]
         for _ in range(RINGS):
-            for surface in {pair.one for pair in self.penetrated_pairs}:
+            for surface in {pair.one for pair in (*self.penetrated_pairs, *self._pierced_by_open)}:
                 beside[surface.edges[:, beside.take(surface.edges).any(axis=0)]] = True
-        return beside
+        return beside if beside.any() else beside[:0]
 
     @property
     def stuck(self) -> np.ndarray:
