@@ -50,7 +50,10 @@ def folder_of(scene: Scene) -> str | None:
         return None
     # Some systems take "Day" and "day" for the same.
     alike = {one.name.casefold() for one in bpy.data.scenes if one.name < scene.name}
-    return str(Path(path).parent / ROOT / Path(path).stem / plain_name(scene.name, alike))
+    stem = Path(path).stem
+    if not stem.strip(". "):  # "...blend" would lead out of our folder
+        stem = plain_name(stem)
+    return str(Path(path).parent / ROOT / stem / plain_name(scene.name, alike))
 
 
 def shown_path(folder: str) -> str:
