@@ -433,6 +433,44 @@ def test_arrays_of_a_frame_may_be_anything(place, opened, capfd):
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
+def test_faces_whose_starts_overflow_are_refused(place, opened):
+    """Each start seems to lie after the one before, in 32 bits."""
+    arrays = state(place, 1)
+    name = next(name for name in arrays if name.startswith("starts_"))
+    ends = np.array([0, 2 * 10**9, -2 * 10**9, len(arrays[name.replace("starts", "corners")])], np.int32)
+    set_state(place, 1, arrays | {name: ends})
+    assert opened() == f"The cache on disk is damaged: '{name}' cannot be: delete or restore it"
+
+
+def test_the_scene_is_no_member_of_itself(place, opened, capfd):
+    shutil.copy(place / BODY, place / "Scene.pc2")
+
+    def change(index):
+        index["bodies"].append(["Scene.pc2", index["bodies"][0][1]])
+        for row in index["frames"]:
+            row.insert(0, row[0])
+        about = index["about"]
+        about["members"].append(str(about["names"].index("")))
+        for name in ("fingerprints", "shapes", "painted"):
+            about[name] *= 2
+
+    change_index(place, change)
+    assert opened() == "The cache on disk is damaged: index.json.about.members cannot be: delete or restore it"
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def test_numbers_of_another_size_become_those_that_kernels_know(extension, place, opened):
+    arrays = state(place, LAST)
+    small = {name: array.astype(np.float32) for name, array in arrays.items() if array.dtype == np.float64}
+    set_state(place, LAST, arrays | small)
+    assert opened(plays=False) == ""
+    session, scene = extension.bridge("timeline.session"), bpy.context.scene
+    session.load_from_disk(scene)
+    held = session.get(scene).scene_sim.simulation.frames.state(LAST)
+    assert small and all(getattr(held, name).dtype == np.float64 for name in ("x", "v", "strain", "air"))
+    session.drop(scene)
+
+
 def test_archives_may_be_anything(place, opened, capfd):
     """Bytes changed at random, and files that unpack to much more than they are: refused before they are unpacked."""
     some, raw = random.Random(4), (place / STATE.format(2)).read_bytes()
@@ -519,3 +557,9 @@ def test_scenes_whose_names_look_alike_have_caches_of_their_own(extension, tmp_p
         os.makedirs(folder)
         folders.add(os.path.basename(folder).casefold())
     assert len(folders) == len(names) + 1 and folder_of(scene).endswith("Scene")
+
+
+def test_the_name_of_a_file_does_not_lead_out_of_the_folder(extension, tmp_path):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "...blend"))
+    folder = extension.bridge("timeline.disk_cache").folder_of(bpy.context.scene)
+    assert os.path.dirname(os.path.dirname(os.path.normpath(folder))) == str(tmp_path / "cache_pbd")
