@@ -283,6 +283,18 @@ def test_a_bake_is_not_written_through_a_link(extension, tmp_path):
     assert bytes_of(tmp_path / "users") == {str(thesis): b"years of work"}
 
 
+@POSIX
+def test_textures_of_an_export_are_not_written_through_a_link(extension, tmp_path):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    bpy.context.scene.frame_end = 2
+    scenes.add_grid().select_set(True)
+    (tmp_path / "users").mkdir()
+    (tmp_path / "textures").symlink_to(tmp_path / "users", target_is_directory=True)
+    with pytest.raises(RuntimeError, match="'textures' is a link, put a folder in its place"):
+        bpy.ops.object.pbd_export(filepath=str(tmp_path / "flag.usdc"), format="USD")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scene.blend", "textures", "users"]
+
+
 # ------------------------------------------------------------------------------------------ what is read
 
 
