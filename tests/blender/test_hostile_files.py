@@ -10,6 +10,7 @@ import json
 import os
 import random
 import shutil
+import sys
 import time
 import tracemalloc
 import zipfile
@@ -281,6 +282,26 @@ def test_a_bake_is_not_written_through_a_link(extension, tmp_path):
             bpy.ops.object.pbd_export(filepath=str(path).replace(".unfinished", ""),
                                       format="USD" if path.suffix == ".usdc" else "GLTF")  # fmt: skip
     assert bytes_of(tmp_path / "users") == {str(thesis): b"years of work"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_folders_whose_names_are_no_text(extension, tmp_path, capfd):
+    """Latin 1, for example. Blender's own texts take no such letters."""
+    folder = str(tmp_path / "d\udce9j\udce0")
+    os.mkdir(folder)
+    bpy.ops.wm.save_as_mainfile(filepath=f"{folder}/vu\udce9.blend")
+    bpy.context.scene.frame_end = 3
+    obj = scenes.add_grid()
+    obj.select_set(True)
+    assert bpy.ops.object.pbd_bake(mode="MESH_CACHE") == {"FINISHED"}
+    assert obj.pbd.bake_file == obj.modifiers["PBD Bake"].filepath == "//cache_pbd/vu\udce9_Flag_bake.pc2"
+    with open(extension.bridge("baking.mesh_cache").absolute(obj.pbd.bake_file), "ab") as file:
+        file.write(b"more")
+    assert bpy.ops.object.pbd_delete_bake(with_files=True) == {"FINISHED"}
+    bpy.context.scene.pbd.bake_folder = f"{folder}/vu\udce9.blend/x"
+    with pytest.raises(RuntimeError, match="could not be written"):
+        bpy.ops.object.pbd_bake(mode="MESH_CACHE")
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 @POSIX
