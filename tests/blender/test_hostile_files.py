@@ -504,6 +504,15 @@ def test_numbers_of_another_size_become_those_that_kernels_know(extension, place
     session.drop(scene)
 
 
+def test_a_collider_that_is_too_far_away_is_refused(place, opened, capfd):
+    """Its faces fit those of the first frame, so that no new one is made of it."""
+    arrays = state(place, LAST)
+    name = next(name for name in arrays if name.startswith("points_"))
+    set_state(place, LAST, arrays | {name: np.full_like(arrays[name], 1e38)})
+    assert "a surface is too far away" in opened()
+    assert "Warning" not in "".join(capfd.readouterr())
+
+
 def test_archives_may_be_anything(place, opened, capfd):
     """Bytes changed at random, and files that unpack to much more than they are: refused before they are unpacked."""
     some, raw = random.Random(4), (place / STATE.format(2)).read_bytes()
