@@ -338,7 +338,7 @@ def _array(raw: bytes) -> np.ndarray:
     # Where one is more, NumPy miscounts a mask, and writes beyond what it made room for.
     if kind == "|b1" and numbers.view(np.uint8).max(initial=0) > 1:
         raise ValueError("an array holds bits that are none")
-    return np.require(numbers.reshape(shape, order="F" if order == "True" else "C"), requirements="CA")
+    return np.require(numbers.reshape(shape, order="F" if order == "True" else "C"), requirements=["C", "A"])
 
 
 def _read_index(folder: Path) -> dict[str, Any]:
