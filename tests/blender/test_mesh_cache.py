@@ -154,12 +154,12 @@ def test_a_folder_that_cannot_be_made_leaves_everything(extension, bake, tmp_pat
 def test_the_second_that_fails_takes_back_the_first(extension, bake, tmp_path):
     obj, other = flag(), scenes.add_grid("Other")
     folder = tmp_path / "cache"
-    (folder / "Other_bake.pc2").mkdir(parents=True)
+    (folder / "Other_bake.pc2.unfinished").mkdir(parents=True)
     bpy.context.scene.pbd.bake_folder = str(folder)
     with pytest.raises(extension.bridge("errors").PBDError, match="could not be written"):
         run(bake, [obj, other], "MESH_CACHE")
     assert not obj.modifiers and not obj.pbd.baked
-    assert [path.name for path in folder.iterdir()] == ["Other_bake.pc2"]
+    assert [path.name for path in folder.iterdir()] == ["Other_bake.pc2.unfinished"]
 
 
 def test_it_plays_after_reload_in_another_folder(extension, bake, saved):
