@@ -93,7 +93,7 @@ class OBJECT_OT_pbd_delete_bake(Action, bpy.types.Operator):
         if paths:
             self.layout.prop(self, "with_files")
         for path in paths:
-            self.layout.label(text=path, icon="FILE_CACHE", translate=False)
+            self.layout.label(text=error_sentences.printable(path), icon="FILE_CACHE", translate=False)
 
     @staticmethod
     def has_bake(context: Context) -> checks.Why:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pbd_addon.io import pc2
-from pbd_addon.io.frame_files import DamagedError, FrameFiles, copy, delete
+from pbd_addon.io.frame_files import DamagedError, FrameFiles, copy, delete, plain_name, unpack
 
 POINTS = {"Flag": 7, "Ball": 4}
 ROOT = Path(__file__).resolve().parent.parent
@@ -128,6 +131,57 @@ def test_names_that_are_no_file_names(tmp_path):
     assert len({name.casefold() for name in names}) == 5
     assert all((tmp_path / "cache" / name).is_file() for name in names)
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+@pytest.mark.parametrize("sign", ["x", "ü", "漢", "🎈"])
+def test_the_longest_names_that_blender_has_are_names_of_files(tmp_path, sign):
+    long = sign * (255 // len(sign.encode()))
+    FrameFiles.create(tmp_path / plain_name(long), 1, {long: 1, long[:-1]: 1, long[:-2]: 1}, {})
+    assert len(list((tmp_path / plain_name(long)).iterdir())) == 4
+
+
+def of_array(descr: str, shape: tuple[int, ...], numbers: bytes, order: bool = False, spaces: int = 0) -> bytes:
+    """An archive of one array, in NumPy's format."""
+    says = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}{' ' * spaces}\n".encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + len(says).to_bytes(2, "little") + says + numbers)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("descr", ["|b8", "<b2", "<b1", "<f1", "|f1", "|f8", "|u4"])
+def test_types_that_numpy_has_not_are_refused(descr):
+    with pytest.raises(ValueError):
+        unpack(of_array(descr, (1,), bytes(int(descr[2]))))
+
+
+def test_a_mask_holds_true_and_false():
+    assert unpack(of_array("|b1", (2,), b"\0\1"))["x"].tolist() == [False, True]
+    with pytest.raises(ValueError):
+        unpack(of_array("|b1", (2,), b"\1\2"))
+
+
+@pytest.mark.parametrize("order", [False, True])
+@pytest.mark.parametrize("spaces", range(4))
+def test_arrays_lie_in_memory_as_compiled_code_expects_it(order, spaces):
+    numbers = np.arange(6.0).reshape(2, 3)
+    found = unpack(of_array("<f8", (2, 3), numbers.tobytes("F" if order else "C"), order, spaces))["x"]
+    assert found.flags.aligned and found.flags.c_contiguous
+    np.testing.assert_array_equal(found, numbers)
+
+
+def test_an_index_with_a_long_text_takes_no_memory(tmp_path):
+    write(tmp_path)
+    index = json.loads((tmp_path / "index.json").read_text())
+    rows = [["x" * 100_000, 1, 1, 1]] + [[1, 1, 1, 1]] * 200
+    (tmp_path / "index.json").write_text(json.dumps(index | {"frames": rows}))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedError):
+            FrameFiles.open(tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 2e6
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["Flag.pc2", "Ball.pc2", "frame_000005.npz"])

@@ -85,8 +85,14 @@ def remedy(sentence: str) -> tuple[str, str]:
 
 def in_users_language(sentence: str) -> str:
     """An error in the user's language, or unchanged if it is not in `SENTENCES`."""
+    sentence = printable(sentence)
     template, values = _recognize(sentence)
     return iface(template).format(**values) if template else sentence
+
+
+def printable(text: str) -> str:
+    """A text with question marks for bytes of a path that are no text, of which Blender makes no label or report."""
+    return text.encode(errors="replace").decode()
 
 
 @functools.lru_cache(maxsize=64)  # Panels ask at every redraw.

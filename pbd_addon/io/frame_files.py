@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import itertools
 import json
 import math
 import os
@@ -74,7 +75,7 @@ SHAPE = {
 """Schema of an index."""
 
 ARRAY = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '([<|][biuf][1248])', 'fortran_order': (True|False), "
+    rb"\x93NUMPY\x01\x00..\{'descr': '(\|[biu]1|<[iu][248]|<f[248])', 'fortran_order': (True|False), "
     rb"'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n",
     re.DOTALL,
 )
@@ -322,7 +323,10 @@ def unpack(packed: bytes) -> dict[str, np.ndarray]:
 
 
 def _array(raw: bytes) -> np.ndarray:
-    """An array from NumPy's format, read-only and in the memory of its bytes; raises `ValueError`."""
+    """An array from NumPy's format, read-only; raises `ValueError`.
+
+    It is in the memory of its bytes if it lies there as compiled code expects it: aligned, one row after another.
+    """
     found = ARRAY.match(raw)
     if found is None:
         raise ValueError("an array does not hold numbers")
@@ -331,7 +335,10 @@ def _array(raw: bytes) -> np.ndarray:
     if math.prod(shape) * int(kind[2]) != len(raw) - found.end():
         raise ValueError("an array has another size than it says")
     numbers = np.frombuffer(raw, kind, offset=found.end())
-    return numbers.reshape(shape, order="F" if order == "True" else "C")
+    # Where one is more, NumPy miscounts a mask, and writes beyond what it made room for.
+    if kind == "|b1" and numbers.view(np.uint8).max(initial=0) > 1:
+        raise ValueError("an array holds bits that are none")
+    return np.require(numbers.reshape(shape, order="F" if order == "True" else "C"), requirements=["C", "A"])
 
 
 def _read_index(folder: Path) -> dict[str, Any]:
@@ -359,6 +366,9 @@ def _read_index(folder: Path) -> dict[str, Any]:
 
 def _rows(frames: list[Any], columns: int) -> list[list[int]]:
     """The rows of an index, each of so many whole numbers from 0 to 2^32 - 1 (sizes up to 2^53); or `ValueError`."""
+    # One long text would make all rows as long.
+    if not set(map(type, frames)) <= {list} or not set(map(type, itertools.chain.from_iterable(frames))) <= {int}:
+        raise DamagedError(f"{INDEX}.frames cannot be")
     rows = np.array(frames) if frames else np.zeros((0, columns), int)
     if rows.dtype.kind != "i" or rows.shape[1:] != (columns,) or rows.min(initial=0) < 0:
         raise DamagedError(f"{INDEX}.frames cannot be")
@@ -369,6 +379,7 @@ def _rows(frames: list[Any], columns: int) -> list[list[int]]:
 def plain_name(name: str, taken: Container[str] = ()) -> str:
     """A name for a file or a folder on any system; different names, also of those `taken` in lower case, stay so."""
     plain = re.sub(r"[^\w\-. ]", "_", name).strip(". ")[:200]
+    plain = plain.encode()[:240].decode(errors="ignore")  # Systems take 255 bytes, with what may be added.
     if plain != name or RESERVED.fullmatch(plain) or plain.casefold() in taken:
         plain = f"{plain}_{zlib.crc32(name.encode('utf-8', 'surrogatepass')):08x}".lstrip(". ")
         while RESERVED.fullmatch(plain) or plain.casefold() in taken:

@@ -46,6 +46,11 @@ def state_from(
     for name, array in kept.items():
         if not _can_be(name, array, like[name]):
             raise DamagedError(f"'{name}' cannot be")
+    # As kernels expect it. Prediction errors begin as float64 and go on as float32.
+    kept = {
+        name: array if name == "prediction_error" else array.astype(like[name].dtype, copy=False)
+        for name, array in kept.items()
+    }
     joined, initial = kept["joined"], like["joined"]  # Vertices come apart, and never together.
     if not (_in_range(joined, len(joined)) and (joined[joined] == joined).all() and (initial[joined] == initial).all()):
         raise DamagedError("'joined' cannot be")

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import shutil
+import sys
 import time
 import tracemalloc
 import zipfile
@@ -283,6 +284,38 @@ def test_a_bake_is_not_written_through_a_link(extension, tmp_path):
     assert bytes_of(tmp_path / "users") == {str(thesis): b"years of work"}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_folders_whose_names_are_no_text(extension, tmp_path, capfd):
+    """Latin 1, for example. Blender's own texts take no such letters."""
+    folder = str(tmp_path / "d\udce9j\udce0")
+    os.mkdir(folder)
+    bpy.ops.wm.save_as_mainfile(filepath=f"{folder}/vu\udce9.blend")
+    bpy.context.scene.frame_end = 3
+    obj = scenes.add_grid()
+    obj.select_set(True)
+    assert bpy.ops.object.pbd_bake(mode="MESH_CACHE") == {"FINISHED"}
+    assert obj.pbd.bake_file == obj.modifiers["PBD Bake"].filepath == "//cache_pbd/vu\udce9_Flag_bake.pc2"
+    with open(extension.bridge("baking.mesh_cache").absolute(obj.pbd.bake_file), "ab") as file:
+        file.write(b"more")
+    assert bpy.ops.object.pbd_delete_bake(with_files=True) == {"FINISHED"}
+    bpy.context.scene.pbd.bake_folder = f"{folder}/vu\udce9.blend/x"
+    with pytest.raises(RuntimeError, match="could not be written"):
+        bpy.ops.object.pbd_bake(mode="MESH_CACHE")
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+@POSIX
+def test_textures_of_an_export_are_not_written_through_a_link(extension, tmp_path):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    bpy.context.scene.frame_end = 2
+    scenes.add_grid().select_set(True)
+    (tmp_path / "users").mkdir()
+    (tmp_path / "textures").symlink_to(tmp_path / "users", target_is_directory=True)
+    with pytest.raises(RuntimeError, match="'textures' is a link, put a folder in its place"):
+        bpy.ops.object.pbd_export(filepath=str(tmp_path / "flag.usdc"), format="USD")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scene.blend", "textures", "users"]
+
+
 # ------------------------------------------------------------------------------------------ what is read
 
 
@@ -433,6 +466,53 @@ def test_arrays_of_a_frame_may_be_anything(place, opened, capfd):
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
+def test_faces_whose_starts_overflow_are_refused(place, opened):
+    """Each start seems to lie after the one before, in 32 bits."""
+    arrays = state(place, 1)
+    name = next(name for name in arrays if name.startswith("starts_"))
+    ends = np.array([0, 2 * 10**9, -2 * 10**9, len(arrays[name.replace("starts", "corners")])], np.int32)
+    set_state(place, 1, arrays | {name: ends})
+    assert opened() == f"The cache on disk is damaged: '{name}' cannot be: delete or restore it"
+
+
+def test_the_scene_is_no_member_of_itself(place, opened, capfd):
+    shutil.copy(place / BODY, place / "Scene.pc2")
+
+    def change(index):
+        index["bodies"].append(["Scene.pc2", index["bodies"][0][1]])
+        for row in index["frames"]:
+            row.insert(0, row[0])
+        about = index["about"]
+        about["members"].append(str(about["names"].index("")))
+        for name in ("fingerprints", "shapes", "painted"):
+            about[name] *= 2
+
+    change_index(place, change)
+    assert opened() == "The cache on disk is damaged: index.json.about.members cannot be: delete or restore it"
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def test_numbers_of_another_size_become_those_that_kernels_know(extension, place, opened):
+    arrays = state(place, LAST)
+    small = {name: array.astype(np.float32) for name, array in arrays.items() if array.dtype == np.float64}
+    set_state(place, LAST, arrays | small)
+    assert opened(plays=False) == ""
+    session, scene = extension.bridge("timeline.session"), bpy.context.scene
+    session.load_from_disk(scene)
+    held = session.get(scene).scene_sim.simulation.frames.state(LAST)
+    assert small and all(getattr(held, name).dtype == np.float64 for name in ("x", "v", "strain", "air"))
+    session.drop(scene)
+
+
+def test_a_collider_that_is_too_far_away_is_refused(place, opened, capfd):
+    """Its faces fit those of the first frame, so that no new one is made of it."""
+    arrays = state(place, LAST)
+    name = next(name for name in arrays if name.startswith("points_"))
+    set_state(place, LAST, arrays | {name: np.full_like(arrays[name], 1e38)})
+    assert "a surface is too far away" in opened()
+    assert "Warning" not in "".join(capfd.readouterr())
+
+
 def test_archives_may_be_anything(place, opened, capfd):
     """Bytes changed at random, and files that unpack to much more than they are: refused before they are unpacked."""
     some, raw = random.Random(4), (place / STATE.format(2)).read_bytes()
@@ -519,3 +599,9 @@ def test_scenes_whose_names_look_alike_have_caches_of_their_own(extension, tmp_p
         os.makedirs(folder)
         folders.add(os.path.basename(folder).casefold())
     assert len(folders) == len(names) + 1 and folder_of(scene).endswith("Scene")
+
+
+def test_the_name_of_a_file_does_not_lead_out_of_the_folder(extension, tmp_path):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "...blend"))
+    folder = extension.bridge("timeline.disk_cache").folder_of(bpy.context.scene)
+    assert os.path.dirname(os.path.dirname(os.path.normpath(folder))) == str(tmp_path / "cache_pbd")

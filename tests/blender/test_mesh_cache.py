@@ -1,5 +1,6 @@
 """Bakes outside of the mesh: the PC2 file plays without the add-on, and goes without a trace."""
 
+import os
 from pathlib import Path
 
 import bpy
@@ -153,12 +154,12 @@ def test_a_folder_that_cannot_be_made_leaves_everything(extension, bake, tmp_pat
 def test_the_second_that_fails_takes_back_the_first(extension, bake, tmp_path):
     obj, other = flag(), scenes.add_grid("Other")
     folder = tmp_path / "cache"
-    (folder / "Other_bake.pc2").mkdir(parents=True)
+    (folder / "Other_bake.pc2.unfinished").mkdir(parents=True)
     bpy.context.scene.pbd.bake_folder = str(folder)
     with pytest.raises(extension.bridge("errors").PBDError, match="could not be written"):
         run(bake, [obj, other], "MESH_CACHE")
     assert not obj.modifiers and not obj.pbd.baked
-    assert [path.name for path in folder.iterdir()] == ["Other_bake.pc2"]
+    assert [path.name for path in folder.iterdir()] == ["Other_bake.pc2.unfinished"]
 
 
 def test_it_plays_after_reload_in_another_folder(extension, bake, saved):
@@ -208,3 +209,18 @@ def test_the_operators(saved):
     assert file.is_file()
     assert bpy.ops.object.pbd_delete_bake(with_files=True) == {"FINISHED"}
     assert not file.exists() and not obj.modifiers
+
+
+@pytest.mark.parametrize("other", ["FLAG", "flag"])
+def test_files_are_others_where_systems_take_upper_for_lower_case(extension, saved, other):
+    objects = [scenes.add_grid(), scenes.add_grid(other)]
+    paths = extension.bridge("baking.mesh_cache").choose_paths(bpy.context.scene, objects)
+    assert len({path.casefold() for path in paths.values()}) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+def test_a_pipe_is_not_replaced(extension, saved):
+    (saved / "cache_pbd").mkdir()
+    os.mkfifo(saved / "cache_pbd" / "scene_Flag_bake.pc2")
+    paths = extension.bridge("baking.mesh_cache").choose_paths(bpy.context.scene, [scenes.add_grid()])
+    assert list(paths.values()) == ["//cache_pbd/scene_Flag_2_bake.pc2"]

@@ -6,11 +6,13 @@ a proxy mesh with reduced keys.
 
 import contextlib
 import os
+import pathlib
 from collections.abc import Generator, Iterator
 from typing import Any
 
 import bpy
 
+from ...io import own_files
 from ...io.key_reduction import Reduction
 from .. import handlers
 from ..errors import PBDError
@@ -133,6 +135,7 @@ def _write_usd(path: str, _first: int, _last: int) -> None:
 
     Exported as shape keys, live cloth would stay at its first frame; cloth on a rig would be skinned.
     """
+    own_files.check_folder(pathlib.Path(path).with_name("textures"), 1)  # Blender writes images there.
     bpy.ops.wm.usd_export(
         filepath=path,
         selected_objects_only=True,

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import unicodedata
 
 import bpy
 import numpy as np
@@ -24,22 +25,27 @@ def choose_paths(scene: Scene, objects: list[Object]) -> dict[int, str]:
         raise PBDError("Save the file first, or choose a Folder that does not begin with //")
     stem = os.path.splitext(os.path.basename(bpy.data.filepath))[0]
     chosen = {obj.session_uid for obj in objects}
-    taken = {absolute(path) for obj in bpy.data.objects if obj.session_uid not in chosen for path in files_of(obj)}
+    taken = {_alike(path) for obj in bpy.data.objects if obj.session_uid not in chosen for path in files_of(obj)}
     paths = {}
     for obj in objects:
         name = bpy.path.clean_name(f"{stem}_{obj.name}" if stem else obj.name)
         number, path = 1, os.path.join(folder, name + marks.BAKE_SUFFIX)
-        while absolute(path) in taken or _is_anothers(absolute(path)):
+        while _alike(path) in taken or _is_anothers(absolute(path)):
             number += 1
             path = os.path.join(folder, f"{name}_{number}{marks.BAKE_SUFFIX}")
-        taken.add(absolute(path))
+        taken.add(_alike(path))
         paths[obj.session_uid] = path
     return paths
 
 
 def _is_anothers(path: str) -> bool:
-    """Whether there is a file, or a link, that no bake has written."""
-    return (os.path.isfile(path) or os.path.islink(path)) and not pc2.is_ours(path)
+    """Whether there is anything that no bake has written."""
+    return os.path.lexists(path) and not pc2.is_ours(path)
+
+
+def _alike(path: str) -> str:
+    """What paths have in common that some systems take for the same: "Day" and "day", or "é" in one sign and in two."""
+    return unicodedata.normalize("NFC", absolute(path)).casefold()
 
 
 def absolute(path: str) -> str:
@@ -114,8 +120,8 @@ def delete_bake(obj: Object, with_file: bool) -> None:
 
 def _remove_file(path: str) -> None:
     """Remove a file unless a modifier plays it."""
-    players = {absolute(other) for obj in bpy.data.objects for other in files_of(obj)}
-    if absolute(path) in players or not os.path.lexists(absolute(path)):
+    players = {_alike(other) for obj in bpy.data.objects for other in files_of(obj)}
+    if _alike(path) in players or not os.path.lexists(absolute(path)):
         return
     if not pc2.is_ours(absolute(path)):
         raise PBDError(f"'{path}' stays, because no bake has written it: delete it yourself if you do not need it")

@@ -244,7 +244,7 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     bake_action: Link(name="Action of the Bake", type=bpy.types.Action, options={"HIDDEN"})
     made_animation_data: Switch(name="Animation Data Is Ours", options={"HIDDEN"})
     bake_modifier: Text(name="Modifier of the Bake", options={"HIDDEN"})
-    bake_file: Text(name="File of the Bake", options={"HIDDEN"})
+    bake_file: Text(name="File of the Bake", subtype="FILE_PATH", options={"HIDDEN", *RELATIVE_PATHS})
     bake_switched_off: Text(name="Modifiers Switched Off by the Bake", options={"HIDDEN"})
     bake_parent_type: Text(name="Parent Type Before the Bake", options={"HIDDEN"})
     key_use_relative: Switch(name="Relative Before the Bake", default=True, options={"HIDDEN"})

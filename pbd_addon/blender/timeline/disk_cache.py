@@ -16,6 +16,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
+from ...arguments import FARTHEST
 from ...io import state_files
 from ...io.frame_files import LEVELS, DamagedError, FrameFiles, copy, delete, is_there, plain_name
 from ...model import Pace, State
@@ -50,7 +51,10 @@ def folder_of(scene: Scene) -> str | None:
         return None
     # Some systems take "Day" and "day" for the same.
     alike = {one.name.casefold() for one in bpy.data.scenes if one.name < scene.name}
-    return str(Path(path).parent / ROOT / Path(path).stem / plain_name(scene.name, alike))
+    stem = Path(path).stem
+    if not stem.strip(". "):  # "...blend" would lead out of our folder
+        stem = plain_name(stem)
+    return str(Path(path).parent / ROOT / stem / plain_name(scene.name, alike))
 
 
 def shown_path(folder: str) -> str:
@@ -79,6 +83,8 @@ def read_state(scene_sim: SceneSimulation, snapshot: SceneSnapshot, arrays: dict
         ]
         for each in (colliders, rails)
     )
+    if not all((np.abs(place) <= FARTHEST).all() for place in (*places, *paths)):
+        raise DamagedError("a surface is too far away")
     state = scene_sim.simulation.state_from(arrays, places, paths)
     if snapshot.collider_uids != scene_sim.colliders.keys():  # they were others then
         state.penetrated, state.is_apart = np.zeros_like(state.penetrated), False

@@ -66,7 +66,7 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     disk_schema.check_about(about, len(files.bodies))
     names = Names(about["names"], [_uid(scene, name) for name in about["names"]], scene)
     members = [names.uid(number) for number in about["members"]]
-    if len(set(members)) < len(members):
+    if len(set(members)) < len(members) or scene.session_uid in members:
         raise DamagedError(f"{INDEX}.about.members cannot be")
     missing = [names.names[int(number)] for number, uid in zip(about["members"], members) if uid is None]
     if missing:

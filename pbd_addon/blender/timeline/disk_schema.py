@@ -136,7 +136,7 @@ def check_corners(corners: np.ndarray, points: np.ndarray, number: str) -> None:
 
 def _check_faces(corners: np.ndarray, starts: np.ndarray, number: str) -> None:
     ends = len(starts) > 0 and starts[0] == 0 and starts[-1] == len(corners)
-    if not ends or not (np.diff(starts) >= 2).all():
+    if not ends or not (np.diff(starts.astype(np.int64)) >= 2).all():
         raise DamagedError(f"'starts_{number}' cannot be")
 
 
