@@ -42,13 +42,13 @@ def state_from(
     missing = [name for name in NAMES if name not in arrays]
     if missing:
         raise DamagedError(f"'{missing[0]}' is missing")
-    kept = {name: np.array(arrays[name], order="C") for name in NAMES}  # those of a file are read-only
+    kept = {name: arrays[name] for name in NAMES}
     for name, array in kept.items():
         if not _can_be(name, array, like[name]):
             raise DamagedError(f"'{name}' cannot be")
-    # As kernels expect it. Prediction errors begin as float64 and go on as float32.
+    # As kernels expect it; those of a file are read-only. Prediction errors begin as float64 and go on as float32.
     kept = {
-        name: array if name == "prediction_error" else array.astype(like[name].dtype, copy=False)
+        name: np.array(array, None if name == "prediction_error" else like[name].dtype, order="C")
         for name, array in kept.items()
     }
     joined, initial = kept["joined"], like["joined"]  # Vertices come apart, and never together.
