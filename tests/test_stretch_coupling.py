@@ -72,6 +72,17 @@ def test_what_is_held_back_is_not_led_out():
         assert set(np.flatnonzero(is_slowed)) == set(penetration.exiting[~resting[penetration.exiting]])
 
 
+def test_what_crosses_an_open_collider_is_excused_with_what_is_around_it():
+    """A sheet hangs through another that has borders; three edges from where it crosses nothing is excused."""
+    vertices, quads = grid(20, 20, 1.0, 1.0)
+    body = Body(turned(vertices, np.pi / 2, 0) + np.array([0.0, 0.01, 0.02]), quads)
+    simulation = Simulation([body], [Collider(*grid(4, 4, 2.0, 2.0))], gravity=(0.0, 0.0, 0.0), kernels="numpy")
+    simulation.step(1 / 24)
+    beside = find(simulation, "contact").penetration.beside[: len(vertices)]
+    height = np.abs(body.vertices[:, 2])
+    assert beside[height < 0.15].all() and not beside[height > 0.25].any()
+
+
 @pytest.mark.parametrize("is_sewn", [False, True])
 def test_edges_at_seams_that_are_open_are_excused(is_sewn):
     """Ends of a pair and what is an edge away, until the pair is one."""
