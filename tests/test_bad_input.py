@@ -33,7 +33,7 @@ def worn(triangles: np.ndarray, copies: int = 1) -> np.ndarray:
     return x
 
 
-@pytest.mark.newest
+@pytest.mark.slow
 def test_a_figure_may_have_faces_that_look_in_are_doubled_or_share_edges():
     """What looks in or is there twice changes nothing; a fin, and a second skin, only add surface."""
     triangles = figure.worn("cape", frames=3, detail=0.5).triangles
@@ -51,6 +51,7 @@ def test_a_figure_may_have_faces_that_look_in_are_doubled_or_share_edges():
         assert np.linalg.norm(worn(faces, copies) - fine, axis=1).mean() < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_ball_may_shrink_to_a_point_and_grow_again(closed):
     """Cloth that lay on it falls on the floor, and is lifted when it grows."""
