@@ -12,10 +12,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from pbd_addon import Simulation, forces, kernels
-from pbd_addon.air import AirOfFrame
+from pbd_addon import Simulation, kernels
+from pbd_addon.air.air import AirOfFrame
 from pbd_addon.constraints import Constraints, VolumeConstraints
 from pbd_addon.contact import ContactConstraints
+from pbd_addon.parts import forces
 
 PATIENCE = 0.4
 """How long one kind of constraint is measured [s]."""

@@ -9,7 +9,7 @@ from bpy.app.translations import pgettext_tip as tip
 
 from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.settings import presets
-from ..pbd_addon.presets import ABOUT
+from ..pbd_addon.bodies.presets import ABOUT
 from . import checks
 from .base import NO_UNDO, Action
 

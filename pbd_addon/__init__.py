@@ -4,19 +4,19 @@ Everything here runs without Blender and needs only NumPy, except the sub-packag
 imported here. Start reading at `solver`.
 """
 
-from .body import Body
+from .air.force_functions import AirVelocity
+from .air.wind import Wind
+from .bodies.body import Body
+from .bodies.creases import Creases
+from .bodies.mesh import Polygons
+from .bodies.rail import Rail
+from .bodies.settings import PRESETS, Material, SolverSettings
 from .constraints import Plane
 from .contact import Collider
-from .creases import Creases
-from .force_functions import AirVelocity
-from .frame_inputs import FrameInputs
-from .mesh import Polygons
-from .rail import Rail
-from .report import StepReport
-from .settings import PRESETS, Material, SolverSettings
+from .frames.frame_inputs import FrameInputs
+from .frames.report import StepReport
 from .simulation import Simulation
 from .solver import UnstableError
-from .wind import Wind
 
 __all__ = [
     "PRESETS",

@@ -8,25 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from . import adaptive, arguments, build, dynamic_mesh, gas, kernels as backends, layers, plasticity, sewing, solver
-from .body import FASTEST_START, Body
+from . import kernels as backends, layer_sorting as layers, solver
+from .air.force_functions import Function as Force, checked_forces
+from .air.wind import Wind
+from .arrays import arguments
+from .bodies.body import FASTEST_START, Body
+from .bodies.maps import checked_maps
+from .bodies.settings import AIR_DENSITY, Material, SolverSettings
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
 from .constraints.plane import checked_place
 from .contact import Collider
-from .force_functions import Function as Force, checked_forces
-from .frame_cache import FrameCache, Store
-from .frame_inputs import FrameInputs
+from .frames.frame_cache import FrameCache, Store
+from .frames.frame_inputs import FrameInputs
+from .frames.report import StepReport, make_report
 from .io import state_files
-from .maps import checked_maps
-from .model import Model, State, Targets
-from .obstacles import planes_and_surfaces
-from .report import StepReport, make_report
-from .settings import AIR_DENSITY, Material, SolverSettings
-from .slices import finish
-from .stopwatch import Stopwatch
-from .time_stepping import RUNAWAY_SPEED
-from .wind import Wind
+from .model import build
+from .model.model import Model, State, Targets
+from .model.obstacles import planes_and_surfaces
+from .parts import dynamic_mesh, gas, plasticity, sewing
+from .stepping import adaptive
+from .stepping.time_stepping import RUNAWAY_SPEED
+from .timing.slices import finish
+from .timing.stopwatch import Stopwatch
 
 LONGEST_FRAME = 10.0
 """Longest frame [s]: one frame a second, and ten times the speed. A cloth of 11 x 11 vertices that hangs on a corner

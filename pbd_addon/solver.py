@@ -16,16 +16,17 @@ from collections.abc import Generator
 
 import numpy as np
 
-from . import adaptive, dynamic_mesh, forces, gas, plasticity, sewing, tearing, time_stepping
-from .air import AirOfFrame
+from .air.air import AirOfFrame
+from .bodies.settings import SolverSettings
 from .constraints.distance import AGAIN
 from .contact.stretch_coupling import FREE_EXCESS, couple_stretch_and_contact, excess_of_overrun, strained_particles
-from .fused import FusedSubsteps
 from .kernels import Kernels
-from .model import Model, State, Targets
-from .settings import SolverSettings
-from .stopwatch import Stopwatch
-from .time_stepping import RUNAWAY_SPEED, Past
+from .model.model import Model, State, Targets
+from .parts import dynamic_mesh, forces, gas, plasticity, sewing, tearing
+from .stepping import adaptive, time_stepping
+from .stepping.fused import FusedSubsteps
+from .stepping.time_stepping import RUNAWAY_SPEED, Past
+from .timing.stopwatch import Stopwatch
 
 RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""

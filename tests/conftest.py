@@ -42,4 +42,4 @@ def fastest_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def first_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Step all frames in first order, as those in which something is met: for what is said of its substeps."""
-    monkeypatch.setattr("pbd_addon.adaptive.looks_back", lambda *_: False)
+    monkeypatch.setattr("pbd_addon.stepping.adaptive.looks_back", lambda *_: False)

@@ -47,7 +47,7 @@ CHANGING = {"add", "append", "clear", "discard", "extend", "insert", "pop", "rem
 
 PANELS_MAY_IMPORT = (
     "panels",
-    *("pbd_addon.settings", "pbd_addon.blender.kinds"),
+    *("pbd_addon.bodies.settings", "pbd_addon.blender.kinds"),
     *("pbd_addon.blender.scene.linked", "pbd_addon.blender.settings.presets", "pbd_addon.blender.settings.properties"),
     *("pbd_addon.blender.output.output_choice", "pbd_addon.blender.doctor.doctor"),
     *("pbd_addon.blender.about", "pbd_addon.blender.overlay", "pbd_addon.blender.gpu_drawing"),

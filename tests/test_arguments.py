@@ -7,7 +7,7 @@ import pytest
 
 from helpers.meshes import grid
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Polygons, Simulation, SolverSettings
-from pbd_addon.arguments import FARTHEST, number, vectors
+from pbd_addon.arrays.arguments import FARTHEST, number, vectors
 
 VERTICES, QUADS = grid(2, 2, 1.0, 1.0)
 QUADS = np.array(QUADS)

@@ -11,10 +11,10 @@ import pytest
 from helpers.crossings import crossing_pairs
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
-from pbd_addon.joints import coincident
+from pbd_addon.bodies.joints import coincident
+from pbd_addon.bodies.mesh import as_polygons
 from pbd_addon.kernels import available
-from pbd_addon.mesh import as_polygons
-from pbd_addon.tearing import follow
+from pbd_addon.parts.tearing import follow
 
 COTTON = Material.preset("Cotton")
 

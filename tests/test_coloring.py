@@ -7,7 +7,7 @@ import pytest
 
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body
-from pbd_addon.coloring import color
+from pbd_addon.arrays.coloring import color
 from pbd_addon.constraints.base import laid_out, sort_rows
 from pbd_addon.kernels import load
 

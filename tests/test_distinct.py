@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pbd_addon.distinct import distinct
+from pbd_addon.arrays.distinct import distinct
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (50,), (2, 30), (3, 0)])

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from pbd_addon.field import KINDS, Field, Outside
-from pbd_addon.field_formulas import NOISE_RMS, fade, wave
-from pbd_addon.force_fields import FieldForces
-from pbd_addon.lattice_noise import LatticeNoise
+from pbd_addon.air.field import KINDS, Field, Outside
+from pbd_addon.air.field_formulas import NOISE_RMS, fade, wave
+from pbd_addon.air.force_fields import FieldForces
+from pbd_addon.air.lattice_noise import LatticeNoise
 
 UP = (0.0, 0.0, 1.0)
 HERE = (0.0, 0.0, 0.0)

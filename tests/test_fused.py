@@ -12,9 +12,10 @@ import pytest
 pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
 from helpers.meshes import grid, icosphere, jittered_sheet
-from pbd_addon import Body, Material, Plane, Simulation, Wind, fused
+from pbd_addon import Body, Material, Plane, Simulation, Wind
 from pbd_addon.kernels import load
 from pbd_addon.kernels.protocol.frames import Call
+from pbd_addon.stepping import fused
 
 DT = 1 / 24
 Scene = tuple[Simulation, Callable[[int], None]]

@@ -13,7 +13,7 @@ from helpers.meshes import fold, grid, icosphere
 from pbd_addon import Body, Material, Plane, Rail, Simulation
 from pbd_addon.constraints import Constraints
 from pbd_addon.kernels import numpy as numpy_kernels
-from pbd_addon.slices import finish
+from pbd_addon.timing.slices import finish
 
 STEP = 1e-6
 """Displacement for central differences [m]: their error is about STEP² |C'''|/6 plus 1e-16 |C| / STEP, below 1e-9."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pbd_addon.incidence import by_owner, entries
+from pbd_addon.arrays.incidence import by_owner, entries
 
 
 def test_entries_are_those_of_the_wanted_lists_one_after_the_other():

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.model import Model
+from pbd_addon.model.model import Model
 
 DT = 1 / 24
 

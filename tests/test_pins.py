@@ -9,8 +9,9 @@ import pytest
 
 from helpers.batches import find
 from helpers.meshes import grid, icosphere
-from pbd_addon import Body, Material, Simulation, time_stepping
+from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import tether_rows
+from pbd_addon.stepping import time_stepping
 
 GRAVITY = 9.81
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from helpers.meshes import grid, icosphere
-from pbd_addon import Body, Collider, Material, Simulation, tearing
+from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.kernels import available
-from pbd_addon.plasticity import _ends
+from pbd_addon.parts import tearing
+from pbd_addon.parts.plasticity import _ends
 
 DT = 1 / 24
 CELL, CELLS = 0.01, 20

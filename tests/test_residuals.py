@@ -7,12 +7,12 @@ import pytest
 
 from helpers.meshes import grid
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
-from pbd_addon.adaptive import SHORT, factor
 from pbd_addon.constraints import Constraints
 from pbd_addon.constraints.base import Residual, residual_of
+from pbd_addon.frames.report import MOST_STEPS, advise
 from pbd_addon.kernels import available
-from pbd_addon.model import REASONS
-from pbd_addon.report import MOST_STEPS, advise
+from pbd_addon.model.model import REASONS
+from pbd_addon.stepping.adaptive import SHORT, factor
 
 DT = 1 / 24
 FAST = available()[-1]

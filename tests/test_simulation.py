@@ -10,8 +10,10 @@ import pytest
 from helpers.batches import find
 from helpers.crossings import count_between
 from helpers.meshes import grid, icosphere
-from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation, SolverSettings, stopwatch, time_stepping
+from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation, SolverSettings
 from pbd_addon.solver import ChangedError
+from pbd_addon.stepping import time_stepping
+from pbd_addon.timing import stopwatch
 
 DT = 1 / 24
 

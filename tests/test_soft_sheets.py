@@ -7,9 +7,9 @@ import pytest
 
 from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
+from pbd_addon.bodies.presets import FIGURES
+from pbd_addon.bodies.settings import PRESETS
 from pbd_addon.kernels import available
-from pbd_addon.presets import FIGURES
-from pbd_addon.settings import PRESETS
 
 DT = 1 / 24
 SOFT = Material(stretch=100.0, compression=100.0, shear=20.0, damping=2.0, drag=2.0)

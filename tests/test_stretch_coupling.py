@@ -7,9 +7,10 @@ import pytest
 
 from helpers.batches import find
 from helpers.meshes import box, grid, turned
-from pbd_addon import Body, Collider, Material, Simulation, sewing
+from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact.stretch_coupling import YIELD_STRAIN, excess_of_overrun, is_stretched, strained_particles
 from pbd_addon.kernels import numpy as kernels
+from pbd_addon.parts import sewing
 
 NONE = np.zeros(0, bool)
 

@@ -11,9 +11,10 @@ import pytest
 from helpers.agreement import backends_agree
 from helpers.batches import find, momentum
 from helpers.meshes import box, grid
-from pbd_addon import Body, Material, Plane, Simulation, struts
+from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.kernels import available
-from pbd_addon.struts import Recipe, struts_of
+from pbd_addon.model import struts
+from pbd_addon.model.struts import Recipe, struts_of
 
 UPRIGHT = {"internal_springs": True, "internal_spring_diversion": 0.0}
 BARE = Material(density=1.0, drag=0.0, self_collision=False, **UPRIGHT)

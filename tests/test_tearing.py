@@ -11,12 +11,12 @@ import pytest
 from helpers.meshes import grid, icosphere, jittered_sheet
 from helpers.shapes import uv_sphere
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.bodies.joints import coincident, fans
+from pbd_addon.bodies.mesh import as_polygons
+from pbd_addon.bodies.settings import ATMOSPHERE
 from pbd_addon.constraints.volume import LEAKING
 from pbd_addon.contact.crossings import crossing_pairs
-from pbd_addon.joints import coincident, fans
 from pbd_addon.kernels import available
-from pbd_addon.mesh import as_polygons
-from pbd_addon.settings import ATMOSPHERE
 
 COTTON = dataclasses.replace(Material.preset("Cotton"), drag=0.0, air_normal=0.0, air_tangent=0.0)
 """Without air, which would take momentum."""

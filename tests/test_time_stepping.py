@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from helpers.meshes import grid, jittered_sheet
-from pbd_addon import PRESETS, Body, Material, Plane, Simulation, adaptive, solver, time_stepping
+from pbd_addon import PRESETS, Body, Material, Plane, Simulation, solver
+from pbd_addon.stepping import adaptive, time_stepping
 
 DT = 1 / 24
 

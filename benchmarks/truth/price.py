@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from pbd_addon import PRESETS, Body, Simulation, adaptive
+from pbd_addon import PRESETS, Body, Simulation
+from pbd_addon.stepping import adaptive
 
 from .check import Check
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
-from ..settings import Material, SolverSettings
 from .base import Constraints, compliances, make, relaxation
 
 

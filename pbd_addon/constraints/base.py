@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..coloring import color
-from ..distinct import distinct
+from ..arrays.coloring import color
+from ..arrays.distinct import distinct
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels, numpy as numpy_kernels
 from ..kernels.protocol.frames import Call
-from ..settings import Material, SolverSettings
 
 NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""

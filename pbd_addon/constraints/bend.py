@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..bodies.maps import of_rows
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..kernels.protocol.frames import Call
-from ..maps import of_rows
-from ..settings import Material, SolverSettings
 from .base import (
     NO_STIFFNESS,
     NOTHING,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distinct import distinct
+from ..arrays.distinct import distinct
 
 MAX_LEVELS = 5
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import arguments
-from ..coloring import color
+from ..arrays import arguments
+from ..arrays.coloring import color
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
-from ..settings import Material, SolverSettings
 from .base import Constraints, relaxation
 
 Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bodies.maps import of_rows
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
-from ..maps import of_rows
-from ..settings import Material, SolverSettings
-from .base import (
+from .base import (  # fmt: skip
     NO_STIFFNESS,
     NOTHING,
     SAMPLE,
@@ -25,7 +25,7 @@ from .base import (
     relaxation,
     residual_of,
     sort_rows,
-)  # fmt: skip
+)
 from .chains import Family, filter_chains, find_families, lay_out
 
 BLOWN_UP = 1.1

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import arguments
+from ..arrays import arguments
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
-from ..settings import Material, SolverSettings
 from .base import Constraints, compliances
 
 GRIP = 0.005

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
-from ..settings import Material, SolverSettings
 from .base import Constraints
 from .distance import DistanceConstraints
 from .skin import PressurizedSkin

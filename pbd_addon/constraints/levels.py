@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..coloring import color
+from ..arrays.coloring import color
+from ..bodies.mesh import TriMesh
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
-from ..mesh import TriMesh
-from ..settings import Material, SolverSettings
 from .base import Constraints, make
 from .coarsening import find_levels
 from .surface_graph import distances_along

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .. import arguments
+from ..arrays import arguments
+from ..bodies.maps import TAKES_PART, of_rows
+from ..bodies.settings import Material, SolverSettings, calm_speed, distance_at
 from ..kernels import Kernels
-from ..maps import TAKES_PART, of_rows
-from ..settings import Material, SolverSettings, calm_speed, distance_at
 from .base import Constraints
 from .rigid import RigidConstraints
 from .rigid_contacts import NO_PLANES, RIGID_PASSES, ContactPasses

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..creases import Creases
+from ..bodies.creases import Creases
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
-from ..settings import Material, SolverSettings
 from .base import Constraints
 from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries, levels_of

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..incidence import by_owner, entries
+from ..arrays.incidence import by_owner, entries
 from .plate_elements import PlateElements
 
 LEAST = 32

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
-from ..settings import Material, SolverSettings
 from .base import Constraints
 
 LEAST_MOMENT = 1e-10

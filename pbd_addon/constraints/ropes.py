@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..bodies.maps import of_rows
+from ..bodies.mesh import connected_components
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
-from ..maps import of_rows
-from ..mesh import connected_components
-from ..settings import Material, SolverSettings
 from .base import Constraints
 from .plate import KEPT
 from .plate_blocks import PlateBlocks, levels_of

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..mesh import half_edges
-from ..settings import Material, SolverSettings
+from ..bodies.mesh import half_edges
+from ..bodies.settings import Material, SolverSettings
 from .bend import DihedralConstraints
 
 

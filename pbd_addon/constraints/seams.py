@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..bodies.mesh import connected_components
+from ..bodies.settings import Material, SolverSettings, calm_speed
 from ..kernels import Kernels
-from ..mesh import connected_components
-from ..settings import Material, SolverSettings, calm_speed
 from .base import Constraints, compliances, laid_out, sort_rows
 from .distance import DistanceConstraints
 

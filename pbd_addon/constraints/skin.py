@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from ..bodies.settings import SolverSettings
 from ..kernels import Kernels
-from ..settings import SolverSettings
 from .base import NO_STIFFNESS
 from .distance import DistanceConstraints
 from .struts import StrutConstraints

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bodies.maps import TAKES_PART
+from ..bodies.settings import Material, SolverSettings
+from ..bodies.surface_points import closest_weights, nearest_points
 from ..kernels import Kernels
-from ..maps import TAKES_PART
-from ..settings import Material, SolverSettings
-from ..surface_points import closest_weights, nearest_points
 from .base import Constraints, compliances, relaxation
 
 ON_RAIL = 1e-4

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..settings import Material
+from ..bodies.settings import Material
 from .distance import DistanceConstraints
 
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..bodies.mesh import TriMesh, connected_components
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
-from ..mesh import TriMesh, connected_components
-from ..settings import Material, SolverSettings
 from .base import Constraints, make
 from .distance import DistanceConstraints, is_soft
 from .surface_graph import SurfaceGraph

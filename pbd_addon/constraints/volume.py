@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bodies.settings import ATMOSPHERE, Material, SolverSettings
 from ..kernels import Kernels
-from ..settings import ATMOSPHERE, Material, SolverSettings
 from .base import Constraints, Residual, relaxation
 
 BURST, LEAKING = 1, 2

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distinct import distinct
+from ..arrays.distinct import distinct
 from ..kernels import EDGES, FACE, POINTS, Kernels
 from .bvh import BVH, ROOTS, FittedBVH, LeftOut
 from .candidates import Candidates, concatenate

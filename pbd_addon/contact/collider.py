@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import arguments
-from ..mesh import TriMesh, as_polygons
+from ..arrays import arguments
+from ..bodies.mesh import TriMesh, as_polygons
 
 
 class Collider:

@@ -6,11 +6,11 @@ from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
+from ..bodies.maps import left_out
+from ..bodies.settings import Material, SolverSettings, calm_speed, distance_at
 from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
-from ..maps import left_out
-from ..settings import Material, SolverSettings, calm_speed, distance_at
-from ..slices import finish
+from ..timing.slices import finish
 from .broad_phase import Rules, SurfacePair
 from .candidate_list import CandidateList
 from .collider import Collider

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays.distinct import distinct
 from ..constraints import Constraints
-from ..distinct import distinct
 from .contacts import Contacts
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distinct import distinct
+from ..arrays.distinct import distinct
 from ..kernels import FACE, POINTS, Kernels
 from .candidates import Candidates
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bodies.settings import Material
 from ..constraints import RigidConstraints
 from ..kernels import Kernels
-from ..settings import Material
 from .collider import Collider
 from .contacts import Contacts
 

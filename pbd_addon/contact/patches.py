@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distinct import distinct
+from ..arrays.distinct import distinct
 from .bvh import median_split_order
 
 PATCH_DEPTH, CELL_DEPTH = 5, 3

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from ..distinct import distinct
+from ..arrays.distinct import distinct
 from ..kernels import EDGES, Kernels
 from .broad_phase import SurfacePair
 from .bvh import BVH

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..distinct import distinct
+from ..arrays.distinct import distinct
+from ..bodies.mesh import connected_components
 from ..kernels import FACE
-from ..mesh import connected_components
 from .candidates import Candidates
 
 DISTANCE_SHARE = 0.075

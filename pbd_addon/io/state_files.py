@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..arguments import FARTHEST
-from ..model import REASONS, Model, Pace, State
-from ..wind import MODES
+from ..air.wind import MODES
+from ..arrays.arguments import FARTHEST
+from ..model.model import REASONS, Model, Pace, State
 from .frame_files import DamagedError
 
 NAMES = tuple(field.name for field in dataclasses.fields(State) if field.name not in ("colliders", "rails"))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from helpers.meshes import grid, icosphere
-from pbd_addon import (
+from pbd_addon import (  # fmt: skip
     Body,
     Collider,
     FrameInputs,
@@ -27,7 +27,7 @@ from pbd_addon import (
     Simulation,
     SolverSettings,
     UnstableError,
-)  # fmt: skip
+)
 
 ABSURD: tuple[Any, ...] = (
     *(None, True, False, "no", "3", b"x", "", "Cotton", 0, 1, -1, 2, 7, 99, 2**32 + 4, 10**400),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...slices import Result
+from ...timing.slices import Result
 from .. import handlers
 from ..errors import PBDError
 from ..kinds import Object, Scene

@@ -4,9 +4,9 @@ import bmesh
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ...joints import coincident
-from ...seam_pairs import Sides, measure_sides
-from ...struts import Recipe, struts_of
+from ...bodies.joints import coincident
+from ...bodies.seam_pairs import Sides, measure_sides
+from ...model.struts import Recipe, struts_of
 from ..scene.arrays import values
 from ..timeline.intersections import intersecting_faces
 from .mesh_exam import MeshExam, count_in

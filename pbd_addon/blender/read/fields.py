@@ -10,8 +10,8 @@ import numpy as np
 from mathutils import Vector, noise
 from mathutils.bvhtree import BVHTree
 
-from ...field import KINDS, Field, Outside
-from ...lattice_noise import LatticeNoise
+from ...air.field import KINDS, Field, Outside
+from ...air.lattice_noise import LatticeNoise
 from ..scene.fields import FieldPlace
 
 COLORED = {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...maps import ABOVE_ZERO, MAPS
+from ...bodies.maps import ABOVE_ZERO, MAPS
 from ..errors import PBDError
 from ..kinds import Object
 from ..scene import user_keys

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 from bpy.props import FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
-from ...settings import Material, SolverSettings
+from ...bodies.settings import Material, SolverSettings
 from ..kinds import Object
 from . import borrowed, gases, maps, presets, shown_units, wind
 from .field_properties import (

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...maps import MAPS
-from ...settings import Material, SolverSettings
+from ...bodies.maps import MAPS
+from ...bodies.settings import Material, SolverSettings
 from ..errors import refused
 from ..kinds import Scene
 from ..scene import fields

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bpy.props import FloatProperty
 
-from ...settings import Material
+from ...bodies.settings import Material
 from ..kinds import Object
 from ..scene import animation
 from .field_properties import OVERRIDABLE, shown_fields

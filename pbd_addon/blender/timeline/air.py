@@ -8,8 +8,8 @@ from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
 from ... import AirVelocity, Wind
-from ...field import Field
-from ...force_fields import FieldForces, as_blenders_cloth
+from ...air.field import Field
+from ...air.force_fields import FieldForces, as_blenders_cloth
 from ..errors import PBDError, refused
 from ..kinds import Scene
 from ..read import fields

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from bpy.app.translations import pgettext_iface as iface
 
-from ...layers import REST_FRAMES
+from ...layer_sorting import REST_FRAMES
 from ..kinds import Object, Scene
 from ..scene import surfaces
 from ..scene.scene_objects import live_bodies

@@ -16,10 +16,10 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ...arguments import FARTHEST
+from ...arrays.arguments import FARTHEST
 from ...io import state_files
 from ...io.frame_files import LEVELS, DamagedError, FrameFiles, copy, delete, is_there, plain_name
-from ...model import Pace, State
+from ...model.model import Pace, State
 from ..errors import DamagedFrame, PBDError
 from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot

@@ -7,7 +7,7 @@ import numpy as np
 from ... import Polygons
 from ...io import schema
 from ...io.frame_files import INDEX, MOST_INDEX, DamagedError, FrameFiles, OtherVersionError, is_there
-from ...slices import finish
+from ...timing.slices import finish
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io, user_state

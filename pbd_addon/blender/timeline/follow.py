@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 import bpy
 import numpy as np
 
-from ...slices import finish
+from ...timing.slices import finish
 from ..errors import DamagedFrame, LateError, PBDError, Stopped
 from ..kinds import Depsgraph, Object, Scene
 from ..output import output

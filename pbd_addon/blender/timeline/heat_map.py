@@ -6,7 +6,7 @@ The colors are a mesh attribute; Blender's viewport shows it if its Shading has 
 import numpy as np
 
 from ... import Body
-from ...dynamic_mesh import SHORTEST
+from ...parts.dynamic_mesh import SHORTEST
 from ..kinds import Object, Scene
 from ..scene.simulated_range import shown_frame
 from .record import Record

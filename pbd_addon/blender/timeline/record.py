@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ...model import State
-from ...report import StepReport
+from ...frames.report import StepReport
+from ...model.model import State
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Dependencies, Edits, UserState
 from ..scene.animation import Curves

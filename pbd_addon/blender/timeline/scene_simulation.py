@@ -7,7 +7,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import Collider, FrameInputs, Plane, Simulation
-from ...settings import calm_speed
+from ...bodies.settings import calm_speed
 from ..errors import PBDError, refused
 from ..kinds import Object, Scene
 from ..read import user_state

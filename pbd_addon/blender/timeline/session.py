@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 
 import bpy
 
-from ...slices import finish
+from ...timing.slices import finish
 from ..errors import DamagedFrame, PBDError as PBDError
 from ..kinds import Depsgraph, Scene
 from ..output import output

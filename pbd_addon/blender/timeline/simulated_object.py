@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import Body
-from ...surface_points import SurfacePoints
+from ...bodies.surface_points import SurfacePoints
 from ..errors import PBDError, refused
 from ..kinds import Object
 from ..output import output_choice

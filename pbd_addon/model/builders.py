@@ -1,0 +1,298 @@
+"""Each kind of constraints of a scene, from its layout and masses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..bodies.body import ROPE_WIDTH, Body
+from ..bodies.mesh import TriMesh, connected_components, half_edges, rest_volume
+from ..bodies.settings import Material, SolverSettings
+from ..constraints import (
+    DihedralConstraints,
+    DistanceConstraints,
+    Folds,
+    IsometricConstraints,
+    LevelConstraints,
+    Piece,
+    PlaneConstraints,
+    PlateConstraints,
+    RigidConstraints,
+    RopeBendConstraints,
+    SeamConstraints,
+    SeamFoldConstraints,
+    Sheet,
+    SlideConstraints,
+    Sliding,
+    StrutConstraints,
+    TetherConstraints,
+    WeldConstraints,
+    folds_across,
+    hinge_geometry,
+    rope_rows,
+    tether_rows,
+)
+from ..constraints.base import once_if_equal
+from ..constraints.chains import is_structured
+from ..constraints.plate_elements import FLAT
+from ..contact import Collider, ContactConstraints, SeamNeighbors, Surface
+from .layout import Layout
+from .struts import Recipe, struts_of
+
+
+def can_meet(colliders: Sequence[Collider], materials: Sequence[Material], settings: SolverSettings) -> bool:
+    """Whether anything can touch these colliders, other cloth or itself."""
+    return bool(colliders) or (settings.collisions != "OFF" and (len(materials) > 1 or materials[0].self_collision))
+
+
+def contact(
+    layout: Layout,
+    colliders: Sequence[Collider],
+    planes: Sequence[PlaneConstraints],
+    seams: SeamConstraints,
+    welds: WeldConstraints,
+    materials: Sequence[Material],
+    settings: SolverSettings,
+    rigid: RigidConstraints,
+    before: ContactConstraints | None = None,
+) -> ContactConstraints:
+    """Contact of the surfaces of all bodies and colliders; particles of colliders come after those of bodies.
+
+    Where nothing can meet, bodies have no surface. It knows of welded particles only the first of each group. It takes
+    over the surfaces of colliders that were there `before`: those of a character take longer to build than all else.
+    """
+    meet, surfaces = can_meet(colliders, materials, settings), []
+    rest = layout.rest_vertices if meet else np.zeros((0, 3))
+    for body, part, is_rope in zip(layout.bodies, layout.slices, layout.rope_edges()):
+        loose = body.mesh.edges[is_rope]
+        has_any = meet and len(body.mesh.triangles) + len(loose) > 0
+        shape = body.mesh, body.rest_vertices, part.start
+        surfaces.append(Surface(*shape, first=welds.first[part], loose_edges=loose) if has_any else None)
+    known = dict(zip(before.colliders, before.obstacles)) if before else {}
+    obstacles, at = [], len(welds.first)
+    for collider in colliders:
+        obstacle = known.get(collider)
+        if obstacle is None or obstacle.part.start != at:
+            obstacle = Surface(collider.mesh, collider.vertices, at)
+        obstacles.append(obstacle)
+        at += len(collider.vertices)
+    sewn = ~layout.sewn.roped[seams.body]
+    edges = layout.stacked([mesh.edges for mesh in layout.meshes()])[0]
+    usual_edges = [surface.edge if surface else 0.0 for surface in surfaces]
+    of_particles = np.repeat(usual_edges, [len(body.vertices) for body in layout.bodies])
+    beside = SeamNeighbors(seams.pairs[sewn], edges, welds.first, of_particles)
+    return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside, rigid)
+
+
+def seams(layout: Layout, w: np.ndarray) -> SeamConstraints:
+    """What draws the pairs of seams together."""
+    pairs, owner = layout.stacked([body.seams for body in layout.bodies])
+    usual = [float(np.median(body.rest_lengths[~body.is_seam])) if len(body.seams) else 0.0 for body in layout.bodies]
+    return SeamConstraints(pairs, owner, np.array(usual)[owner], w, layout.extents)
+
+
+def welds(layout: Layout, seams: SeamConstraints, count: int) -> WeldConstraints:
+    """What is sewn is one, and so are the ends of ropes' edges without a length, as a curve has with doubled points."""
+    points = [
+        body.mesh.edges[is_rope & ~body.is_seam & (body.rest_lengths == 0.0)]
+        for body, is_rope in zip(layout.bodies, layout.rope_edges())
+    ]
+    return WeldConstraints(np.concatenate([seams.pairs[layout.sewn.welded], layout.stacked(points)[0]]), count)
+
+
+def stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
+    """A spring along each edge that has a length, except seams."""
+    kept = [~b.is_seam | roped for b, roped in zip(layout.bodies, layout.sewn.roped)]
+    edges, body = layout.stacked([b.mesh.edges[some] for b, some in zip(layout.bodies, kept)])
+    lengths = np.concatenate([b.rest_lengths[some] for b, some in zip(layout.bodies, kept)])
+    area = np.concatenate([b.mesh.edge_areas[some] for b, some in zip(layout.bodies, kept)])
+    own = np.concatenate([b.edge_compliances[some] for b, some in zip(layout.bodies, kept)])
+    rest = layout.rest_vertices
+    # Van Gelder 1998: the stiffness of a sheet does not depend on the resolution of its mesh.
+    geometry = np.where(area > 0.0, area / np.maximum(lengths, 1e-300), ROPE_WIDTH) / np.maximum(lengths, 1e-300)
+    usable = lengths > 0.0
+    built = DistanceConstraints(
+        "stretch", edges[usable], lengths[usable], geometry[usable], body[usable], w,
+        ("stretch", "compression"), own[usable], rest, is_rope=area[usable] == 0.0,
+    )  # fmt: skip
+    if not usable.all() or not all(some.all() for some in kept):
+        built.numbers = np.flatnonzero(np.concatenate(kept))[usable][built.rows.order].astype(np.int32)
+    return built
+
+
+def shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
+    """A spring along each other diagonal of a quad."""
+    diagonals, body = layout.stacked([b.mesh.diagonals for b in layout.bodies])
+    area = np.concatenate([b.mesh.diagonal_areas for b in layout.bodies])
+    rest = layout.rest_vertices
+    lengths = np.linalg.norm(rest[diagonals[:, 0]] - rest[diagonals[:, 1]], axis=1)
+    geometry = 2.0 * area / lengths**2
+    built = DistanceConstraints(
+        "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, layout.extents
+    )
+    built.first_number = sum(len(b.mesh.edges) for b in layout.bodies)
+    return built
+
+
+def slides(layout: Layout) -> SlideConstraints:
+    """What holds vertices on the rails of their bodies."""
+    return SlideConstraints(
+        [
+            Sliding(
+                number, body.slide_ids + part.start, body.slide_weights, body.rail.vertices, body.rail.elements,
+                body.vertices[body.slide_ids],
+            )
+            for number, (body, part) in enumerate(zip(layout.bodies, layout.slices))
+            if body.rail is not None
+        ]
+    )  # fmt: skip
+
+
+def struts(layout: Layout, w: np.ndarray, materials: Sequence[Material]) -> StrutConstraints:
+    """Internal springs, where a material asks for them."""
+    ends, areas = [], []
+    for body, material in zip(layout.bodies, materials):
+        recipe = Recipe.of(material)
+        pairs, sizes = (np.zeros((0, 2), int), np.zeros((0, 2))) if recipe is None else struts_of(body, recipe)
+        ends.append(pairs)
+        areas.append(sizes)
+    pairs, owner = layout.stacked(ends)
+    if len(layout.sewn.joined):
+        pairs = layout.sewn.joined[pairs]
+    rest = layout.rest_vertices
+    lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
+    return StrutConstraints(pairs, lengths, np.concatenate(areas), owner, w)
+
+
+def bends_as(material: Material) -> tuple[str, bool]:
+    """Bending model, and whether rest angles change: then every hinge needs one."""
+    return material.bend_model, material.bend_yield > 0.0
+
+
+def bends(
+    layout: Layout, w: np.ndarray, materials: Sequence[Material]
+) -> tuple[tuple[PlateConstraints, IsometricConstraints, DihedralConstraints], Folds]:
+    """The three models of bending; `Folds` has the rest angles that can change."""
+    hinges, body = layout.stacked([b.mesh.hinges for b in layout.bodies])
+    rest = layout.rest_vertices
+    angles, geometry, stencils = hinge_geometry(rest, hinges)
+    creased = [b.creases.of_edges(b.mesh.hinges[:, :2], len(b.vertices)) for b in layout.bodies]
+    fold, factors = np.concatenate([own[0] for own in creased]), np.concatenate([own[1] for own in creased])
+    spans = np.broadcast_to(0.0, len(hinges))
+    if any(material.bend_yield > 0.0 for material in materials):
+        spans = np.linalg.norm(rest[hinges[:, 1]] - rest[hinges[:, 0]], axis=1) / geometry
+    angles, geometry, stencils = np.where(np.isnan(fold), angles, fold), geometry * factors, stencils * np.sqrt(factors)
+    model = np.array([material.bend_model for material in materials])[body]
+    sheets = [
+        Sheet(
+            part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
+            _sheets(b.mesh), m.bend_model != "ISOMETRIC", b.creases, b.dynamic_mesh,
+        )
+        for b, part, m in zip(layout.bodies, layout.slices, materials)
+    ]  # fmt: skip
+    plates = PlateConstraints(sheets)
+    is_flat = np.abs(angles) < FLAT
+    isometric = ((model == "ISOMETRIC") & (np.isnan(fold) | is_flat)) | ((model == "AUTO") & is_flat)
+    angles = np.where(isometric, 0.0, angles)
+    # Where rest angles change, each hinge has one; the stencils of a flat sheet are for one size.
+    dynamic = np.array([b.dynamic_mesh for b in layout.bodies])[body]
+    isometric &= ~np.array([material.bend_yield > 0.0 for material in materials])[body] & ~dynamic
+    numbers = np.flatnonzero(~isometric)
+    bends = (
+        plates,
+        IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], w, plates),
+        DihedralConstraints(
+            hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers
+        ),
+    )  # fmt: skip
+    follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")
+    angles, body, follows = (once_if_equal(each) for each in (angles, body.astype(np.int32), follows))
+    return bends, Folds(hinges.T, body, angles, angles.copy() if follows.any() else angles, follows, spans)
+
+
+def seam_folds(layout: Layout, w: np.ndarray, welds: WeldConstraints) -> SeamFoldConstraints:
+    """Bending across what is welded."""
+    triangles = layout.stacked([b.mesh.triangles for b in layout.bodies])[0]
+    hinges, geometry = folds_across(triangles, welds.first, layout.rest_vertices)
+    return SeamFoldConstraints(hinges, geometry, layout.body_of_island[layout.islands[hinges[:, 0]]], w)
+
+
+def ropes(layout: Layout) -> RopeBendConstraints:
+    """Bending of loose edges, as of a ribbon of `ROPE_WIDTH`; not where masses or compliances are given."""
+    found = []
+    for body, mesh in zip(layout.bodies, layout.meshes()):
+        loose = mesh.edges[(mesh.edge_areas == 0.0) & (mesh.edge_lengths(body.rest_vertices) > 0.0)]
+        found.append(rope_rows(loose if _is_usual(body) else loose[:0], len(body.vertices)))
+    rows, owner = layout.stacked(found)
+    return RopeBendConstraints(rows, owner, layout.rest_vertices, ROPE_WIDTH)
+
+
+def _sheets(mesh: TriMesh) -> np.ndarray:
+    """Connected component of each vertex by faces alone, (n,) int: strings and seams bend nothing."""
+    return connected_components(half_edges(mesh.triangles)[0], mesh.vertex_count)
+
+
+def tethers(layout: Layout) -> TetherConstraints:
+    """Longest distances from firm pins."""
+    rows = []
+    for body, part, mesh in zip(layout.bodies, layout.slices, layout.meshes()):
+        firm = _own(layout.pinned, part) if _is_usual(body) else np.zeros(0, int)
+        nothing = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
+        rows.append(tether_rows(mesh, body.rest_vertices, firm) if len(firm) else nothing)
+    particles, body_of = layout.stacked([row[0] for row in rows])
+    anchors = layout.stacked([row[1] for row in rows])[0]
+    lengths = np.concatenate([row[2] for row in rows])
+    return TetherConstraints(particles, anchors, lengths, body_of, layout.extents)
+
+
+def levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
+    """Levels for triangle meshes whose chains are not straight; on grids, chains alone do better.
+
+    Meshes with soft pins have none: a level moves whole neighborhoods, which a spring at one vertex cannot resist.
+    Neither have meshes with quads, which may shear into diamonds: levels would keep the lengths of their diagonals.
+    """
+    crooked = [
+        (number, part.start, mesh)
+        for number, (body, part, mesh) in enumerate(zip(layout.bodies, layout.slices, layout.meshes()))
+        if _is_usual(body)
+        and not len(_own(layout.pins[layout.soft_pins], part))
+        and not len(mesh.diagonals)
+        and not is_structured(mesh.edges, body.rest_vertices)
+    ]
+    return LevelConstraints(crooked, layout.rest_vertices, layout.extents, w)
+
+
+def rigid(layout: Layout, materials: Sequence[Material]) -> RigidConstraints:
+    """The rigid bodies, each with the shape in which it starts; the islands of one stay together."""
+    still = np.concatenate([body.isolated for body in layout.bodies])
+    body = layout.body_of_island[layout.islands]
+    own = np.array([material.rigid for material in materials])[body] & ~still
+    pieces = [np.flatnonzero(own & (body == number)) for number in np.unique(body[own])]
+    return RigidConstraints(pieces, np.concatenate([body.vertices for body in layout.bodies]))
+
+
+def closed_pieces(layout: Layout) -> list[Piece]:
+    """The islands with faces, with their caps and volumes at rest."""
+    pieces = []
+    for number, (body, part) in enumerate(zip(layout.bodies, layout.slices)):
+        mesh, rest = body.mesh, body.rest_vertices
+        of_triangle = mesh.islands[mesh.triangles[:, 0]] if len(mesh.triangles) else np.zeros(0, int)
+        for island in np.unique(of_triangle):
+            own = of_triangle == island
+            triangles = mesh.triangles if own.all() else mesh.triangles[own]
+            caps = [rim for rim in mesh.boundary_loops if mesh.islands[rim[0]] == island]
+            volume = rest_volume(rest, triangles, caps)
+            triangles = triangles + part.start if part.start else triangles
+            pieces.append(Piece(number, triangles, [rim + part.start for rim in caps], volume))
+    return pieces
+
+
+def _own(particles: np.ndarray, part: slice) -> np.ndarray:
+    """Vertex numbers of those particles that are in a body's range."""
+    return particles[(particles >= part.start) & (particles < part.stop)] - part.start
+
+
+def _is_usual(body: Body) -> bool:
+    """Whether neither masses nor compliances are given, so that its stretch under its own weight can be predicted."""
+    return body.own_masses is None and bool(np.isnan(body.edge_compliances).all())

@@ -1,0 +1,149 @@
+"""What is in a balloon: how much gas was pumped in or has leaked out, and whether it is torn or has burst.
+
+From a torn skin the gas leaves through the hole, and as long as there is some, tension is left to tear it further. Its
+flow is that through an orifice in a thin wall, `DISCHARGE` A sqrt(2 P / density) (White, Fluid Mechanics, sec. 6.12).
+The gas is an ideal one that keeps its temperature.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies.settings import ATMOSPHERE
+from ..constraints.volume import BURST, LEAKING
+from ..kernels import Kernels
+from ..model.model import Model, State
+from . import dynamic_mesh
+
+LITER = 1e-3
+"""[m³]"""
+
+DISCHARGE = 0.6
+"""Share of its area that the jet from a sharp-edged hole fills, at the speed that its pressure gives (0.60 to 0.62)."""
+
+WIDE_OPEN = 0.5
+"""Area of its holes over that of a skin above which it has burst: half a ball has a half, and what is flatter encloses
+nothing."""
+
+LIMP = 3.0
+"""Overpressure below which a torn skin is empty [Pa]: rubber of 0.3 mm weighs as much, which it no longer carries."""
+
+
+def pump(
+    model: Model, state: State, kernels: Kernels, dt: float, fraction: float = 0.0
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """What has been pumped into each piece at the beginning and at the end of a frame, (pieces,) each [Pa m³], or None.
+
+    It is told as pressure times volume, as is the gas that a piece begins with; of leaking pieces it is all that is
+    inside. What leaks out does so only as long as there is an overpressure.
+
+    fraction: of the frame of dt seconds, at which leaking pieces are as the state says.
+    """
+    pieces, volume = model.volume.pieces, model.volume
+    rate = ATMOSPHERE * LITER * np.array([model.materials[piece.body].pump for piece in pieces])
+    start = _inside(model, state)[0]
+    if not rate.any() and not start.any():
+        return None
+    end = start + dt * rate
+    volumes = volume.enclosed(kernels, state.x)
+    if (rate < 0.0).any():
+        least = np.minimum(start, ATMOSPHERE * volumes - volume.full)
+        end = np.where(rate < 0.0, np.maximum(end, least), end)
+    end = np.where(volume.full > 0.0, end, start)
+    if volume.leaking.any():
+        left, rest = start, 1.0 - fraction
+        encloses = volume.leaking & (volumes > volume.smallest)
+        over = np.where(encloses, np.maximum(left / np.where(encloses, volumes, 1.0) - ATMOSPHERE, 0.0), 0.0)
+        flow = DISCHARGE * _holes(model, state.x) * np.sqrt(2.0 * over / model.settings.air_density)
+        lost = np.minimum(rest * dt * (ATMOSPHERE + over) * flow, over * volumes)
+        start = np.where(volume.leaking, left + fraction / rest * lost, start)
+        end = np.where(volume.leaking, left - lost, end)
+    return start, end
+
+
+def at_end(model: Model, state: State) -> np.ndarray:
+    """`State.inside` at the end of a frame, of which the state is all else."""
+    inside = _inside(model, state).copy()
+    if model.volume.pumped is not None:
+        inside[0] = model.volume.pumped[1]
+    inside[1] = np.where(_burst(model, state), BURST, model.volume.opened)
+    leaking = inside[1] == LEAKING
+    if leaking.any():
+        volumes = np.maximum(model.volume.enclosed(model.volume.kernels, state.x), model.volume.smallest)
+        limp = (inside[0] / volumes - ATMOSPHERE < LIMP) | (_holes(model, state.x) > WIDE_OPEN * _skins(model, state.x))
+        inside[1, leaking & limp] = BURST
+    return inside
+
+
+def opened(model: Model, state: State) -> np.ndarray:
+    """Which pieces are `LEAKING` or have `BURST` in a state, (pieces,) int."""
+    return np.asarray(_inside(model, state)[1].astype(int))
+
+
+def inherited(model: Model, state: State, after: Model, joined: np.ndarray) -> np.ndarray:
+    """`State.inside` for a model of which some has torn since `model`; pieces that have more of a rim leak.
+
+    joined: the particle that stood for each before, (n,) int.
+    """
+    before = [sum(map(len, piece.caps)) for piece in model.volume.pieces]
+    pieces = after.volume.pieces
+    ones = joined[np.array([piece.triangles[0, 0] for piece in pieces], int)]
+    source = model.volume.piece_of_particle[ones]
+    inside = _inside(model, state)[:, source].copy()
+    for number, piece in enumerate(pieces):
+        more = sum(map(len, piece.caps)) != before[source[number]]
+        if more and model.materials[piece.body].pressure_mode != "OFF" and inside[1, number] != BURST:
+            inside[1, number] = LEAKING
+    leaking = inside[1] == LEAKING
+    if leaking.any():
+        over = model.skin.pressures(state.skin)[source]
+        wide = (over < LIMP) | (_holes(after, state.x) > WIDE_OPEN * _skins(after, state.x))
+        volumes = after.volume.enclosed(after.volume.kernels, state.x)
+        inside[0] = np.where(leaking, (ATMOSPHERE + over) * volumes, inside[0])
+        inside[1, leaking & wide] = BURST
+    return inside
+
+
+def _holes(model: Model, x: np.ndarray) -> np.ndarray:
+    """Area of the holes that have torn into each piece at x (3, n), (pieces,) [m²]: openings that were none before."""
+    areas = np.zeros(len(model.volume.pieces))
+    for number, piece in enumerate(model.volume.pieces):
+        start, is_rim = model.slices[piece.body].start, model.bodies[piece.body].origin.is_rim
+        for cap in piece.caps:
+            if not is_rim[cap - start].all():
+                ring = x.T[cap] - x.T[cap[0]]
+                areas[number] += 0.5 * np.linalg.norm(np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0))
+    return areas
+
+
+def _skins(model: Model, x: np.ndarray) -> np.ndarray:
+    """Area of each piece at x (3, n), (pieces,) [m²]."""
+    return np.array([_area(x, piece.triangles) for piece in model.volume.pieces])
+
+
+def _burst(model: Model, state: State) -> np.ndarray:
+    """Which pieces have burst at the end of a frame, (pieces,): those of before, and those it was too much for."""
+    pieces = model.volume.pieces
+    burst = model.volume.opened == BURST
+    materials = [model.materials[piece.body] for piece in pieces]
+    most = np.array([one.burst_pressure for one in materials])
+    if most.any():
+        burst = burst | ((most > 0.0) & (model.volume.forces() > most))
+    for number, (piece, material) in enumerate(zip(pieces, materials)):
+        if material.burst_strain and material.pressure_mode != "OFF" and not model.volume.opened[number]:
+            before = _area(dynamic_mesh.rest_shape(model, state.rest).T, piece.triangles)
+            burst = burst.copy()
+            burst[number] = _area(state.x, piece.triangles) > (1.0 + material.burst_strain) ** 2 * before
+    return burst
+
+
+def _inside(model: Model, state: State) -> np.ndarray:
+    """`State.inside`; nothing of it if it is from before there was such a thing."""
+    count = len(model.volume.pieces)
+    return state.inside if state.inside.shape == (2, count) else np.zeros((2, count))
+
+
+def _area(x: np.ndarray, triangles: np.ndarray) -> float:
+    """Area of triangles (t, 3) at x (3, n) [m²]."""
+    a, b, c = x.T[triangles].swapaxes(0, 1)
+    return 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())

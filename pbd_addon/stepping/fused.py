@@ -1,0 +1,188 @@
+"""Fused substeps: many in one compiled call, where nothing but springs, pins and air acts.
+
+Small scenes spend more than half of a frame between kernels, in Python. So where each kind of constraint can list its
+calls (`Constraints.calls`), they are written down once, and the backend repeats them for all substeps: see
+`kernels.protocol.frames` and docs/kernels.md. The bits are those of the solver's loop, which takes over where a substep
+has to be looked at, and judges it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+
+from ..air.air import AirOfFrame
+from ..constraints.tether import MEMORY
+from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
+from ..kernels import Kernels
+from ..kernels.protocol.frames import Call, Damping, Limits, Motion, Pins, Strain, Substep
+from ..model.model import Model, State
+from ..parts import forces, plasticity
+from ..timing.stopwatch import Stopwatch
+from . import time_stepping
+from .time_stepping import RUNAWAY_SPEED, Past, Schedule
+
+SLICE, COST = 0.05, 2e-7
+"""Longest call [s], and what a substep of a vertex takes [s]: a window has to answer in between. On a quiet machine
+curtains take 0.6e-7 to 0.8e-7, on a loaded one twice as much."""
+
+
+@dataclasses.dataclass
+class FusedSubsteps:
+    """The substeps of a frame that a backend can run in one call. Arguments as in `solver.Stepper`.
+
+    Args:
+        firm_path: Where firm pins are at the beginning of the frame, and their ways, (3, f) [m] each.
+    """
+
+    model: Model
+    state: State
+    kernels: Kernels
+    watch: Stopwatch
+    air: AirOfFrame
+    firm_path: tuple[np.ndarray, np.ndarray]
+    _can: bool = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self._can = is_possible(self.model, self.state, self.kernels)
+
+    def run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
+        """Run substeps of a schedule from the first one on, the state in place: how many, and the past of the next one.
+
+        As many as take no longer than `SLICE`, up to one that has to be looked at: where an edge may be overrun, see
+        `contact.stretch_coupling`, or anything is unsound. Where that is the first one there are none, nor later in
+        the frame.
+        """
+        done = 0
+        if self._can:
+            done, past = self._run(schedule, first, past)
+            self._can = done > 0
+            self.watch.lap("substeps")
+        return done, past
+
+    def _run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
+        model, state, kernels, stretch = self.model, self.state, self.kernels, self.model.stretch
+        stop = min(first + max(1, int(SLICE / (COST * state.x.shape[1]))), len(schedule.ends))
+        ends = stop == len(schedule.ends)
+        for kind in model.constraints:
+            kind.begin_substep(schedule.h, 1.0)
+        usual = _words(model, kernels, False)
+        last = _words(model, kernels, True) if ends else usual
+        if kernels.run_substeps is None or usual is None or last is None:
+            return 0, past
+        plan, sinces = _plan(schedule, first, stop, past)
+        slowed = schedule.slowed[first:stop]
+        acts = slowed > 0.0
+        late = np.array(schedule.ends[first:stop]) + (slowed - schedule.durations[first:stop]) / self.air.dt
+        remembers = len(model.tethers.lengths) > 0 or len(model.levels.lengths) > 0
+        rest_lengths = stretch.rest_lengths if stretch.active and len(model.pins) else stretch.rest_lengths[:0]
+        strain = Strain(
+            state.strain.copy(),
+            stretch.strain_of_one() if remembers else np.zeros(0),
+            stretch.multipliers,
+            stretch.rows.body if len(state.strain) > 1 else stretch.rows.body[:0],
+        )
+        done, motion = kernels.run_substeps(
+            usual,
+            last,
+            plan,
+            ends,
+            Motion(state.x, state.v, *(past.x, past.slowed, past.v) if past else (state.x, state.v, state.v)),
+            model.settings.gravity,
+            model.gravity_fraction,
+            schedule.h,
+            _damping(model, slowed[acts].tolist(), schedule.second_order),
+            Pins(model.pinned, *self.firm_path),
+            self.air.of_substeps(state.x.shape[1], slowed[acts], late[acts]),
+            strain,
+            Limits(RUNAWAY_SPEED, stretch.rows.indices, rest_lengths, OVERRUN_STRAIN, OVERRUN),
+        )
+        state.x, state.v = motion.x, motion.v
+        if done and remembers:
+            state.strain = model.tethers.strain = model.levels.strain = strain.memory
+        if done and schedule.second_order:
+            duration = float(schedule.durations[first + done - 1])
+            past = Past(motion.past_x, motion.past_slowed, duration, motion.past_v, sinces[done - 1])
+        return done, past
+
+
+def is_possible(model: Model, state: State, kernels: Kernels) -> bool:
+    """Whether all that acts can be written down, but for kinds of constraints."""
+    if kernels.run_substeps is None or model.settings.iterations > 1 or model.outer or not model.stretch.active:
+        return False
+    if len(state.joined) or len(model.follows):  # may tear, or gets other rest lengths in each substep
+        return False
+    return not (model.skin.active or model.lift.active or model.around.forces or plasticity.is_plastic(model))
+
+
+def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple[np.ndarray, list[float]]:
+    """The numbers of some substeps, (k, 7), and `Past.since` after each of them [s]."""
+    rows, sinces, row = [], [], 0
+    last, since = (past.duration, past.since) if past else (0.0, 0.0)
+    for k in range(first, stop):
+        duration, slowed = float(schedule.durations[k]), float(schedule.slowed[k])
+        ahead = 0.5 * slowed / since if since else -1.0
+        share = time_stepping.share(duration / last) if since else 0.0
+        early = schedule.h * (slowed - duration) / slowed if slowed else 0.0
+        rows.append(Substep(schedule.ends[k], slowed, row, ahead, share, early, math.exp(-duration / MEMORY)))
+        row += slowed > 0.0
+        if schedule.second_order:
+            last, since = duration, duration if slowed or not since else since + duration
+        sinces.append(since)
+    return np.array(rows), sinces
+
+
+def _damping(model: Model, durations: list[float], second_order: bool) -> Damping:
+    """What damping and drag take in substeps in which they act for so long [s]."""
+    decays = {duration: forces.decay(model, duration, second_order) for duration in set(durations)}
+    taken = [decays[duration][1] for duration in durations if model.damping.any()]
+    dragged = [found for duration in durations if (found := decays[duration][0]) is not None]
+    return Damping(
+        model.damping_masses,
+        model.islands,
+        model.damping_island_masses,
+        np.array(taken).reshape(-1, len(model.damping)),
+        np.array(dragged).reshape(-1, len(model.w)),
+    )
+
+
+def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
+    """What a substep repeats; None if a kind, or a call of one, is not known to the backend.
+
+    last: whether it ends the frame.
+    """
+    calls = _calls(model, last)
+    if calls is None or kernels.encode is None:
+        return None
+    # Arrays by where they are: what is written down keeps them there.
+    key = (kernels, *(id(a) if isinstance(a, np.ndarray) else a for call in calls for a in call.arguments))
+    known = model.written.get(last)
+    if known is None or known[0] != key:
+        found = [kernels.encode(call) for call in calls]
+        words = [each for each in found if each is not None]
+        if len(words) < len(calls):
+            return None
+        known = model.written[last] = key, calls, np.concatenate(words)
+    return known[2]
+
+
+def _calls(model: Model, last: bool) -> list[Call] | None:
+    """The calls of a substep, as the solver makes them; None if a kind makes others."""
+    found, seen = [call for kind in model.constraints for call in kind.begin_calls()], set()
+    for _, kinds in itertools.groupby(model.sequence, lambda kind: id(kind.inverse_masses)):
+        group = list(kinds)
+        w = group[0].inverse_masses
+        if w is not None:
+            found.append(Call("pack", 1, (w,)))
+        for kind in group:
+            calls = kind.calls(last, kind not in seen)
+            if calls is None:
+                return None
+            seen.add(kind)
+            found += calls
+        if w is not None:
+            found.append(Call("unpack", 2, ()))
+    return found
