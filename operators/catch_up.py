@@ -54,9 +54,7 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
 
 def begin_where_late(scene: Scene) -> None:
     """After a frame change: catch up with the frame on show, if that is to be done with progress and Esc."""
-    if bpy.app.background or not session.expect_late_frame(scene):
-        return
-    if not bpy.app.timers.is_registered(catch_up_in_window):
+    if session.expect_late_frame(scene) and not bpy.app.timers.is_registered(catch_up_in_window):
         bpy.app.timers.register(catch_up_in_window, first_interval=0.0)  # A handler must not begin what takes events.
 
 
@@ -72,12 +70,14 @@ def catch_up_in_window() -> None:
 
 
 def register() -> None:
-    """Listen to frame changes."""
-    session.listeners.append(begin_where_late)
+    """Listen to frame changes, where there is a window to show progress."""
+    if not bpy.app.background:
+        session.listeners.append(begin_where_late)
 
 
 def unregister() -> None:
     """Undo `register`."""
-    session.listeners.remove(begin_where_late)
+    if begin_where_late in session.listeners:
+        session.listeners.remove(begin_where_late)
     if bpy.app.timers.is_registered(catch_up_in_window):
         bpy.app.timers.unregister(catch_up_in_window)

@@ -159,6 +159,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
             step.clear(record, None)
             return
         kept = record.is_pristine and record.scene_sim is not None and record.first_frame == first
+        kept = kept and not record.scene_sim.newcomers(scene)  # They show the shape that they were copied in.
         if target == first and not kept:
             here = whole_snapshot(record, scene, depsgraph)
             step.clear(record, here)
@@ -376,7 +377,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
             step.note(record, Message(record.message or str(error), record.is_late))
             continue
         pose = now.poses.get(member.uid)
-        other = other_output(member, user_state.role(obj), record.snapshots.values())
+        other = other_output(member, now.user.roles.get(member.uid) or user_state.role(obj), record.snapshots.values())
         if other:
             step.note(record, Message(record.message or other, record.is_late))
         if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:

@@ -22,6 +22,7 @@ from ..scene.simulated_range import (
     shown_frame as shown_frame,
     timeline_frames as timeline_frames,
 )
+from ..settings import field_properties
 from . import disk_cache, disk_load, follow, progress, step, validity
 from .record import BakeProgress as BakeProgress, Coming, Edited, InvalidRange, Loaded, Message, Record
 from .replay import show_again
@@ -115,7 +116,8 @@ def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
 
 
 def notice_undo() -> None:
-    """After undo: F-curves and colliders may have changed without a report from Blender."""
+    """After undo: settings, F-curves and colliders may have changed without a report from Blender."""
+    field_properties.known.clear()
     for found in _records.values():
         step.note(found, Edited(found.edits._replace(curves=True, colliders=True, fields=True)))
 
@@ -262,6 +264,7 @@ def put_back(scene: Scene, found: Record) -> None:
 
 def drop_all() -> None:
     """Forget everything, because another file is loaded or the extension is switched off."""
+    field_properties.known.clear()
     _records.clear()
     progress.stop_listening()
     disk_cache.forget_claims()
