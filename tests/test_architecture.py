@@ -32,7 +32,7 @@ BRIDGE = (
 """The parts of the bridge: each imports only from itself and from those before it."""
 
 TIMELINE = (
-    *("intersections", "simulated_object", "scene_simulation", "record", "changes", "backends", "air"),
+    *("simulated_object", "scene_simulation", "record", "changes", "backends", "air"),
     *("progress", "step"),
     *("replay", "validity"),
     *("checksums", "disk_schema", "disk_cache", "heat_map", "cost_estimate", "follow", "disk_load", "session", "grab"),
@@ -53,7 +53,11 @@ PANELS_MAY_IMPORT = (
     *("pbd_addon.blender.about", "pbd_addon.blender.overlay", "pbd_addon.blender.gpu_drawing"),
     *("pbd_addon.blender.error_sentences", "pbd_addon.blender.doctor.setup_findings"),
     "pbd_addon.blender.doctor.field_findings",
-    *("pbd_addon.blender.settings.shown_units", "pbd_addon.blender.scene.surfaces"),
+    *(
+        "pbd_addon.blender.settings.shown_units",
+        "pbd_addon.blender.settings.groups",
+        "pbd_addon.blender.scene.surfaces",
+    ),
     *(
         "pbd_addon.blender.timeline.backends",
         "pbd_addon.blender.timeline.cost_estimate",

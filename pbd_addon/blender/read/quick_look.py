@@ -32,13 +32,16 @@ class QuickLook(NamedTuple):
 
     state: list  # everything but the animation, of one object or the scene after another
     objects: dict[int, Object]  # all dependencies, by uid; valid during this frame change only
-    curves: Curves
+    same_curves: bool  # whether the animation is the one that was known, as far as that was compared
 
 
-def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: Curves) -> QuickLook | None:
-    """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone or was renamed.
+def read_state(
+    scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: Curves | None = None
+) -> QuickLook | None:
+    """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone.
 
-    The animation as last read, `known`, is compared only without a window, where Blender may not report edits.
+    The animation as last read, `known`, is compared only without a window, where Blender may not report edits; if it
+    was read at this frame, it need not be given.
     """
     members, _pinned, *others = dependencies
     names = {uid: name for each in (members, *others) for uid, name in each.items()}
@@ -55,12 +58,14 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
         state.append([obj.session_uid for obj in scene.objects if obj.field and obj.field.type != "NONE"])
         if any(objects[uid].field.use_absorption for uid in dependencies.fields):
             state.append([obj.session_uid for obj in fields.absorbers(scene)])
+    same = True
+    if bpy.app.background and known is not None:
         simulated = [objects[uid] for uid in dependencies.members]
         moving = [objects[uid] for uid in dependencies.pinned if not objects[uid].pbd.baked]
         moving += [objects[uid] for names in others for uid in names]
         moving += [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
-        known = animation.read(scene, simulated, moving, known.frames, known)
-    return QuickLook(state, objects, known)
+        same = animation.read(scene, simulated, moving, known.frames, known) is known
+    return QuickLook(state, objects, same)
 
 
 def _object(obj: Object, depsgraph: Depsgraph) -> Any:

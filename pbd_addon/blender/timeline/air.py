@@ -1,5 +1,6 @@
 """What wind and force fields do to a simulation in a frame, handed to it as functions."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -100,7 +101,7 @@ def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Any:
         if uid in before.fields and ("field", uid) in before.settings:
             begin = fields.field_from(uid, before.settings["field", uid], before.fields[uid])
         begin = begin if begin is not None and begin.like == end.like else end
-        if fields.acts(begin) or fields.acts(end):
+        if begin.acts or end.acts:
             yield begin, end
 
 
@@ -110,7 +111,7 @@ def _acting(said: list[tuple[Field, Field, Any]], seconds: float, outside: Any) 
 
 def _without_flow(field: Field) -> Field:
     """Wind as a velocity of air, which needs no flow to be one."""
-    return fields.with_flow(field, 0.0)
+    return dataclasses.replace(field, flow=0.0)
 
 
 def _together(parts: list[Part]) -> Any:
@@ -177,10 +178,10 @@ def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray
     """
     if not now.settings["field", field.uid].use_absorption:
         return 1.0
-    seen, ways = np.ones(len(x)), fields.nearest_of(field, x) - x
+    seen, ways = np.ones(len(x)), field.nearest(x) - x
     lengths = np.linalg.norm(ways, axis=1)
     rays = list(zip(map(Vector, x.tolist()), map(Vector, ways.tolist()), lengths.tolist(), strict=True))
-    for uid in now.absorber_uids - {field.uid}:
+    for uid in now.uids("absorber") - {field.uid}:
         absorption, surface = now.settings["absorber", uid].absorption, now.surfaces[uid]
         if absorption:
             tree: Any = BVHTree.FromPolygons(surface.world().tolist(), _polygons(surface))

@@ -64,7 +64,8 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     if files.last < files.first:
         raise DamagedError("it holds no whole frame")
     disk_schema.check_about(about, len(files.bodies))
-    names = Names(about["names"], [_uid(scene, name) for name in about["names"]], scene)
+    uids = {obj.name: obj.session_uid for obj in reversed(scene.objects[:])} | {"": scene.session_uid}
+    names = Names(about["names"], [uids.get(name) for name in about["names"]], scene)
     members = [names.uid(number) for number in about["members"]]
     if len(set(members)) < len(members) or scene.session_uid in members:
         raise DamagedError(f"{INDEX}.about.members cannot be")
@@ -137,14 +138,6 @@ def _bring_up_to(built: SceneSimulation, scene: Scene, last: SceneSnapshot) -> N
     built.update_fields(last)
 
 
-def _uid(scene: Scene, name: str) -> int | None:
-    """The uid of the object of that name, or None; the scene's for ""."""
-    if not name:
-        return scene.session_uid
-    obj = scene.objects.get(name)
-    return None if obj is None else obj.session_uid
-
-
 def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -> None:
     """Raise a `PBDError` if a mesh differs from the cached one."""
     for obj, known, (_file, points) in zip(objects, fingerprints, files.bodies, strict=True):
@@ -178,10 +171,9 @@ def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], 
     stood = {**last.poses, **last.surfaces}
     for obj in surfaces.colliders(scene):
         _check_place(user_state.place(obj), stood.get(obj.session_uid))
-    for uid, place in {**user.holders, **user.absorbers}.items():
-        _check_place(place, stood.get(uid))
-    for uid, place in user.fields.items():
-        _check_place(place, last.fields.get(uid))
+    for kind, places in user.places.items():
+        for uid, place in places.items():
+            _check_place(place, (last.fields if kind == "field" else stood).get(uid))
 
 
 def _check_place(place: Place, stood: Pose | Surface | FieldPlace | None) -> None:
