@@ -24,6 +24,7 @@ _SCENE = operator.attrgetter(
 _OBJECT = operator.attrgetter("name", "type", "mode", "parent_type", "hide_viewport", "session_uid")
 _DATA = operator.attrgetter("users", "session_uid")
 _FIELD = operator.attrgetter(*raw_settings.FIELD_FIELDS)
+_KEY = operator.attrgetter("name", "value", "slider_max", "mute")
 _MODIFIER = operator.attrgetter("name", "type", "show_viewport", "show_render")
 
 
@@ -91,16 +92,12 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
     if obj.type == "MESH":
         mesh = obj.data
         state += [len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)]
-        state += _keys(mesh.shape_keys) if mesh.shape_keys else []
+        keys = mesh.shape_keys
+        if keys is not None:
+            state += [
+                keys.session_uid,
+                keys.use_relative,
+                keys.animation_data is None,
+                list(map(_KEY, keys.key_blocks)),
+            ]
     return state
-
-
-def _keys(keys: Any) -> list:
-    """Everything of the shape keys of a mesh that frames may depend on."""
-    blocks = keys.key_blocks
-    state = keys.session_uid, keys.use_relative, keys.animation_data is None, blocks.keys()
-    values, mutes = np.empty((2, len(blocks)), np.float32), np.empty(len(blocks), bool)
-    blocks.foreach_get("value", values[0])
-    blocks.foreach_get("slider_max", values[1])
-    blocks.foreach_get("mute", mutes)
-    return [*state, values.tobytes(), mutes.tobytes()]
