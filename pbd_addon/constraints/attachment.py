@@ -9,6 +9,7 @@ import numpy as np
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import Attached
 from .base import Constraints, compliances, make, relaxation
 
 
@@ -56,8 +57,8 @@ class AttachmentConstraints(Constraints):
         ]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = self.particles, self.targets, self.weights, self.alpha, self.k, self.multipliers
-        return [Call("project_attachment", 1, found)]
+        pins = Attached(self.particles, self.targets, self.weights, self.alpha, self.k)
+        return [Call("project_attachment", 1, (pins, self.multipliers))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         make(kernels, self.calls(True, True), p, x)

@@ -15,6 +15,7 @@ from ..arrays.distinct import distinct
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels, numpy as numpy_kernels
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import Colored
 
 NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
@@ -76,6 +77,10 @@ class Rows(NamedTuple):
     body: np.ndarray
     order: np.ndarray
     layouts: np.ndarray
+
+    def colored(self) -> Colored:
+        """The rows as kernels take them."""
+        return Colored(self.indices, self.starts, self.layouts)
 
 
 def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:

@@ -11,6 +11,7 @@ from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import FlatHinges, Hinges
 from .base import (
     NO_STIFFNESS,
     NOTHING,
@@ -102,6 +103,7 @@ class _HingeConstraints(Constraints):
 
     def _lay_out(self) -> None:
         self.rows = laid_out(self.rows, self.kernels)
+        self.colored = self.rows.colored()
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
@@ -163,11 +165,8 @@ class DihedralConstraints(_HingeConstraints):
         return [Call("clear", 0, (self.multipliers,))]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = (
-            *self.rows[:2], self.rows.layouts, self.weights, self.rest_angles, self.alpha, self.gamma, self.k,
-            self.multipliers,
-        )  # fmt: skip
-        return [Call("project_dihedral", 2, found)]
+        hinges = Hinges(self.weights, self.rest_angles, self.alpha, self.gamma, self.k)
+        return [Call("project_dihedral", 2, (self.colored, hinges, self.multipliers))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         make(kernels, self.calls(True, True), p, x)
@@ -246,8 +245,9 @@ class IsometricConstraints(_HingeConstraints):
             leverage = self.inverse_masses[self.rows.indices] * self.stencils
             stiffness = (leverage * self.stencils).sum(axis=0)
             brake = 1.0 + self.gamma if len(self.gamma) else 1.0
-            self.scale = -self.k / (stiffness * brake + self._alpha(slice(None)))
-            self.leverage = np.zeros((4, 0)) if self.kernels.PACKED else leverage
+            scale = -self.k / (stiffness * brake + self._alpha(slice(None)))
+            leverage = leverage[:, :0] if self.kernels.PACKED else leverage
+            self.hinges = FlatHinges(self.stencils, leverage, NOTHING, scale, self.gamma)
         self.fresh, self.kept = True, not self.once or fraction >= 1.0
 
     def _alpha(self, some: slice) -> np.ndarray:
@@ -255,12 +255,9 @@ class IsometricConstraints(_HingeConstraints):
         return np.asarray(self.compliance[some] / self.h**2)
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = (
-            *self.rows[:2], self.rows.layouts, self.stencils, self.leverage,
-            NOTHING if fresh else self._alpha(slice(None)), self.scale, self.gamma,
-            self.multipliers if last or not self.once else self._no_multipliers, fresh,
-        )  # fmt: skip
-        return [Call("project_isometric", 2, found)]
+        hinges = self.hinges if fresh else self.hinges._replace(alpha=self._alpha(slice(None)))
+        multipliers = self.multipliers if last or not self.once else self._no_multipliers
+        return [Call("project_isometric", 2, (self.colored, hinges, multipliers, fresh))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         make(kernels, self.calls(self.kept, self.fresh), p, x)

@@ -10,7 +10,9 @@ import numpy as np
 from ..bodies.maps import of_rows
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..kernels.protocol.chains import Along, Links
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import Colored, Springs
 from .base import (  # fmt: skip
     NO_STIFFNESS,
     NOTHING,
@@ -56,8 +58,8 @@ first is left by the last one. In a swinging curtain of 100 x 100 vertices that 
 of the last ten of 50 frames is 5.4 %; with 8 edges and 4 sweeps 3.5, 16 and 4 3.3, 16 and 8 2.6, 16 and 12 2.6 %."""
 
 
-Sweep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""The arguments of `project_distance` from `indices` to `gamma`, for some rows."""
+Sweep = tuple[Colored, Springs]
+"""Some rows and their springs, for `project_distance`."""
 
 Some = tuple[np.ndarray, np.ndarray]
 """Some rows, (k,) in `INDEX`, and their multipliers while they are swept, (k,)."""
@@ -73,20 +75,20 @@ class Chained(NamedTuple):
         family: The chains.
         row_of_step: Row of each step along them, (q,) int; arbitrary for steps that are not edges.
         real: Which steps are edges, (q,) bool; the others have `NO_STIFFNESS`.
-        links: Which steps are edges, (e,) int.
+        steps: Which steps are edges, (e,) int.
         rows: Row of each of these, (e,) int.
-        layout: Arguments of `project_chains` from `vertices` to `groups`.
-        values: Those from `weights` to `gamma`.
+        along: Where the chains run.
+        links: Their springs.
         multipliers: Those of the steps while chains are solved, (q,).
     """
 
     family: Family
     row_of_step: np.ndarray
     real: np.ndarray
-    links: np.ndarray
+    steps: np.ndarray
     rows: np.ndarray
-    layout: tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray]
-    values: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    along: Along
+    links: Links
     multipliers: np.ndarray
 
 
@@ -199,11 +201,13 @@ class DistanceConstraints(Constraints):
         self._strain_of_one = None
         self.shortest = float(self.rest_lengths.min(initial=np.inf))
         for chained in (*self.chains, *self.way_back):
-            chained.values[1][:] = self.rest_lengths[chained.row_of_step]
+            chained.links.rest_lengths[:] = self.rest_lengths[chained.row_of_step]
         if self.swept is not None:
-            self.sweep = (*self.sweep[:4], self.rest_lengths[self.swept], *self.sweep[5:])
+            rows, springs = self.sweep
+            self.sweep = rows, springs._replace(rest_lengths=self.rest_lengths[self.swept])
         if self.around_pins is not None:
-            self.around_pins = (*self.around_pins[:4], self.rest_lengths[self.near_pins], *self.around_pins[5:])
+            rows, springs = self.around_pins
+            self.around_pins = rows, springs._replace(rest_lengths=self.rest_lengths[self.near_pins])
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.inverse_masses = w
@@ -333,43 +337,44 @@ class DistanceConstraints(Constraints):
     def _scale_anew(self) -> None:
         """Use the present compliances and inverse masses in all that is laid out."""
         for chains in (self.chains, self.way_back):
-            chains[:] = [chained._replace(values=self._values_along(chained)) for chained in chains]
+            chains[:] = [
+                one._replace(links=self._links(one.along.vertices, one.links.rest_lengths, one.row_of_step, one.real))
+                for one in chains
+            ]
         if self.swept is not None:
-            self.sweep = self._scaled_part(self.sweep, self.swept)
+            rows, springs = self.sweep
+            self.sweep = rows, self._springs(rows, springs.rest_lengths, self.swept)
         if self.around_pins is not None:
-            self.around_pins = self._scaled_part(self.around_pins, self.near_pins)
-
-    def _values_along(self, chained: Chained) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        weights = self._kernel_weights(chained.layout[0])
-        return weights, chained.values[1], *self._scaled(chained.row_of_step, chained.real)
-
-    def _scaled_part(self, part: Sweep, some: slice | np.ndarray) -> Sweep:
-        return (*part[:3], self._kernel_weights(part[0]), part[4], *self._scales(some))
+            rows, springs = self.around_pins
+            self.around_pins = rows, self._springs(rows, springs.rest_lengths, self.near_pins)
 
     def _kernel_weights(self, indices: np.ndarray) -> np.ndarray:
         """Inverse masses of these particles, or none if the kernels' particles bring their own [1/kg]."""
         return self.inverse_masses.take(indices[..., :0] if self.kernels.PACKED else indices)
 
-    def _scaled(self, row_of_step: np.ndarray, real: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Alpha and gamma of steps along chains."""
+    def _links(
+        self, vertices: np.ndarray, rest_lengths: np.ndarray, row_of_step: np.ndarray, real: np.ndarray
+    ) -> Links:
+        """The springs of steps along chains, of which some are real."""
         gamma = self.gamma[row_of_step] if len(self.gamma) else self.gamma
-        return np.where(real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS), gamma
+        alpha = np.where(real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS)
+        return Links(self._kernel_weights(vertices), rest_lengths, alpha, gamma)
 
-    def _scales(self, some: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """alpha, scale and gamma of some rows."""
+    def _springs(self, rows: Colored, rest_lengths: np.ndarray, some: slice | np.ndarray) -> Springs:
+        """The springs of some rows."""
         gamma = self.gamma[some] if len(self.gamma) else self.gamma
         k = self.k[: self.sides] if self.k.shape[1] == 1 else self.k[: self.sides, some]
         alpha = self.alpha[:, some]
         weights = self.inverse_masses.take(self.rows.indices[:, some]).sum(axis=0)
-        return alpha, -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha), gamma
+        scale = -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha)
+        return Springs(self._kernel_weights(rows.indices), rest_lengths, alpha, scale, gamma)
 
     def _part(self, some: slice | np.ndarray) -> Sweep:
         rows = self.rows
         if not isinstance(some, slice):
             rows = rows._replace(indices=rows.indices[:, some], starts=np.searchsorted(some, rows.starts))
             rows = laid_out(rows, self.kernels)
-        weights = self._kernel_weights(rows.indices)
-        return (rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths[some], *self._scales(some))
+        return rows.colored(), self._springs(rows.colored(), self.rest_lengths[some], some)
 
     def _chained(self, family: Family) -> Chained:
         order = lay_out(family, () if len(self.gamma) else self.kernels.WIDTHS)
@@ -377,11 +382,11 @@ class DistanceConstraints(Constraints):
         row_of_step[family.links] = family.rows
         row_of_step = row_of_step[order.steps]
         vertices = family.vertices[order.vertices]
-        values = self._kernel_weights(vertices), self.rest_lengths[row_of_step], *self._scaled(row_of_step, order.real)
-        links = np.flatnonzero(order.real).astype(self.kernels.INDEX)
-        layout = vertices.astype(self.kernels.INDEX), family.levels, order.rings, order.joints, order.groups
+        links = self._links(vertices, self.rest_lengths[row_of_step], row_of_step, order.real)
+        steps = np.flatnonzero(order.real).astype(self.kernels.INDEX)
+        along = Along(vertices.astype(self.kernels.INDEX), family.levels, order.rings, order.joints, order.groups)
         multipliers = np.zeros(len(row_of_step))
-        return Chained(family, row_of_step, order.real, links, row_of_step[links], layout, values, multipliers)
+        return Chained(family, row_of_step, order.real, steps, row_of_step[steps], along, links, multipliers)
 
     def _some(self, rows: slice | np.ndarray) -> Some:
         """How these rows are read from all and written back; all are swept in place."""
@@ -424,18 +429,18 @@ class DistanceConstraints(Constraints):
         w = self.inverse_masses * share
         packed = kernels.pack(p, w)
         for chained in self.chains:
-            weights = chained.values[0] if self.kernels.PACKED else w.take(chained.layout[0])
+            links = chained.links
+            if not self.kernels.PACKED:
+                links = links._replace(weights=w.take(chained.along.vertices))
             multipliers = self.multipliers.take(chained.row_of_step)
-            kernels.project_chains(packed, x, *chained.layout, weights, *chained.values[1:], multipliers, 1, False)
-            kernels.put(multipliers, chained.links, self.multipliers, chained.rows)
+            kernels.project_chains(packed, x, chained.along, links, multipliers, 1, False)
+            kernels.put(multipliers, chained.steps, self.multipliers, chained.rows)
         rows = self.rows
         weights = w.take(rows.indices)
         brake = 1.0 + self.gamma if len(self.gamma) else 1.0
         scale = -self.k[: self.sides] / (weights.sum(axis=0) * brake + self.alpha)
-        kernels.project_distance(
-            packed, x, rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths, self.alpha, scale,
-            self.gamma, self.multipliers, 1,
-        )  # fmt: skip
+        springs = Springs(weights, self.rest_lengths, self.alpha, scale, self.gamma)
+        kernels.project_distance(packed, x, rows.colored(), springs, self.multipliers, 1)
         kernels.unpack(packed, p)
 
     def _along(self, chains: list[Chained], order: list[tuple[int, int]], fresh: bool) -> list[Call]:
@@ -449,9 +454,9 @@ class DistanceConstraints(Constraints):
         for number, passes in order:
             one = chains[number]
             is_first = fresh and number not in begun
-            calls.append(Call("project_chains", 2, (*one.layout, *one.values, one.multipliers, passes, is_first)))
+            calls.append(Call("project_chains", 2, (one.along, one.links, one.multipliers, passes, is_first)))
             begun.add(number)
-        return calls + [Call("put", 0, (one.multipliers, one.links, every, one.rows)) for one in chains]
+        return calls + [Call("put", 0, (one.multipliers, one.steps, every, one.rows)) for one in chains]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         i, j = self.rows.indices

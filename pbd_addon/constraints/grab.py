@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import arguments
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..kernels.protocol.projections import Attached
 from .base import Constraints, compliances
 
 GRIP = 0.005
@@ -97,7 +98,8 @@ class GrabConstraints(Constraints):
             held = np.where(weights + alpha > 0.0, 1.0, 0.0)  # firm pins cannot be moved
             multipliers = np.ascontiguousarray(grab.multipliers[:, some])
             targets = np.ascontiguousarray(grab.targets[:, some])
-            kernels.project_attachment(p, particles, targets, np.maximum(weights, 1e-300), alpha, held, multipliers)
+            pins = Attached(particles, targets, np.maximum(weights, 1e-300), alpha, held)
+            kernels.project_attachment(p, pins, multipliers)
             grab.multipliers[:, some] = multipliers
 
     def arrive(self) -> None:

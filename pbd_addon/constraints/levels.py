@@ -16,6 +16,7 @@ from ..bodies.mesh import TriMesh
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.motion import Islands
 from .base import Constraints, make
 from .coarsening import find_levels
 from .surface_graph import distances_along
@@ -112,7 +113,7 @@ class LevelConstraints(Constraints):
         free = np.ones(len(island_masses))
         free[islands[(w == 0.0) & (masses > 0.0)]] = 0.0
         self.pulls_free = self.active and bool(free[islands[self.particles]].any())
-        self._free, self._islands = free, (masses, islands, island_masses)
+        self._free, self._islands = free, Islands(masses, islands, island_masses)
 
     def _lumped(self, w: np.ndarray) -> list[np.ndarray]:
         """Inverse masses at both ends of every edge of each level, (2, m) each: M = m + P^T m, level by level."""
@@ -157,8 +158,8 @@ class LevelConstraints(Constraints):
         start = p.copy() if self.pulls_free else p
         make(kernels, self._calls, p, x)
         if self.pulls_free:
-            center, drift, turn = kernels.island_motion(x, p - start, *self._islands)
-            kernels.add_rigid(p, x, self._islands[1], center, np.zeros_like(drift), -self._free * turn)
+            center, drift, turn = kernels.island_motion(x, p - start, self._islands)
+            kernels.add_rigid(p, x, self._islands.of, (center, np.zeros_like(drift), -self._free * turn))
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return self.reach - np.linalg.norm(x[self.ends[0]] - x[self.ends[1]], axis=1)

@@ -9,7 +9,9 @@ import numpy as np
 from ..bodies.mesh import connected_components
 from ..bodies.settings import Material, SolverSettings, calm_speed
 from ..kernels import Kernels
-from .base import Constraints, compliances, laid_out, sort_rows
+from ..kernels.protocol.motion import Islands
+from ..kernels.protocol.projections import Springs
+from .base import NOTHING, Constraints, compliances, laid_out, sort_rows
 from .distance import DistanceConstraints
 
 SEAM_STIFFNESS = 30.0
@@ -100,10 +102,8 @@ class SeamConstraints(Constraints):
         reach = np.where(gap < self.usual_edges[rows.order], np.inf, self.catch_up[rows.body] * self.h)
         self.lengths = np.clip(self.lengths, gap - np.minimum(most, reach), gap)
         packed = kernels.pack(p, w)
-        kernels.project_distance(
-            packed, x, rows.indices, rows.starts, rows.layouts, weights, self.lengths, self.alpha, scale, np.zeros(0),
-            self.multipliers, 1,
-        )  # fmt: skip
+        springs = Springs(weights, self.lengths, self.alpha, scale, NOTHING)
+        kernels.project_distance(packed, x, rows.colored(), springs, self.multipliers, 1)
         kernels.unpack(packed, p)
 
     def values(self, x: np.ndarray) -> np.ndarray:
@@ -160,7 +160,7 @@ class WeldConstraints(Constraints):
         island_masses: np.ndarray,
     ) -> None:
         """Set the springs around the welds; w, and masses of the islands' rigid motion, are as in `Model`."""
-        self.springs, self._islands = springs, (masses, islands, island_masses)
+        self.springs, self._islands = springs, Islands(masses, islands, island_masses)
         self._fixed = np.flatnonzero(w == 0.0)
         self._held_share = np.broadcast_to(1.0, len(masses))
         if self.active:
@@ -236,10 +236,9 @@ class WeldConstraints(Constraints):
         withheld = np.zeros_like(p)
         withheld[:, own] = (1.0 / HELD_SHARE - 1.0) * (p - start).take(own, axis=1)
         self.unite(p)
-        masses, islands, island_masses = self._islands
         fixed = p[:, self._fixed]
-        motion = kernels.island_motion(start, withheld, masses, islands, island_masses)
-        kernels.add_rigid(p, start, islands, *motion)
+        motion = kernels.island_motion(start, withheld, self._islands)
+        kernels.add_rigid(p, start, self._islands.of, motion)
         p[:, self._fixed] = fixed
 
     def values(self, x: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from ..bodies.mesh import TriMesh, connected_components
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import Tethered
 from .base import Constraints, make
 from .distance import DistanceConstraints, is_soft
 from .surface_graph import SurfaceGraph
@@ -181,11 +182,8 @@ class TetherConstraints(Constraints):
         ]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = (
-            self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body, self.slack,
-            self.fallen, self.multipliers,
-        )  # fmt: skip
-        return [Call("project_tether", 1, found)]
+        tethers = Tethered(self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body)
+        return [Call("project_tether", 1, (tethers, self.slack, self.fallen, self.multipliers))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         make(kernels, self.calls(True, True), p, x)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bodies.settings import ATMOSPHERE, Material, SolverSettings
 from ..kernels import Kernels
+from ..kernels.protocol.inflation import Volumes
 from .base import Constraints, Residual, relaxation
 
 BURST, LEAKING = 1, 2
@@ -164,10 +165,8 @@ class VolumeConstraints(Constraints):
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volumes, gradients = self.measure(kernels, p)
-        steps, changes = kernels.project_volume(
-            p, gradients, self.push, self.piece_of_particle, *self.errors(volumes), self.k, self.working,
-            self.sets_pressure,
-        )  # fmt: skip
+        state = Volumes(*self.errors(volumes), self.k, self.working, self.sets_pressure)
+        steps, changes = kernels.project_volume(p, gradients, self.push, self.piece_of_particle, state)
         self.multipliers += steps
         self.last = volumes + changes
 
