@@ -75,6 +75,7 @@ class _HingeConstraints(Constraints):
     def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints | None) -> None:
         self.plates = plates
         self.rows = sort_rows(hinges, body, w)
+        self.colored = self.rows.colored()
         self.factors: np.ndarray | float = 1.0
         self.h = 0.0
 
