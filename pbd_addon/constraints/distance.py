@@ -1,4 +1,12 @@
-"""Distance constraints: stretch on edges and shear on diagonals."""
+"""Distance constraints: stretch on edges and shear on diagonals.
+
+    C = |p1 − p2| − l        l: the length at rest
+    ∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
+    α = 1 / (k g)        k: the material's stiffness [N/m], another in compression; g = (A1 + A2) / l² (Van Gelder 1998)
+    from: Müller et al. 2007, sec. 4.1; compliant: Macklin et al. 2016
+
+Straight runs of edges are solved as a whole (`chains`); then all edges that are in none, one color after another.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +28,7 @@ from .base import (  # fmt: skip
     Constraints,
     Residual,
     compliances,
+    gradients_of_distance,
     laid_out,
     make,
     once_if_equal,
@@ -30,8 +39,8 @@ from .base import (  # fmt: skip
 )
 from .chains import Family, filter_chains, find_families, lay_out
 
-BLOWN_UP = 1.1
-"""A skin whose volume exceeds this multiple of its rest volume counts as inflated."""
+INFLATED = 1.1
+"""A skin that is to hold more than this multiple of its rest volume counts as inflated: 1.1 strains edges by 3 %."""
 
 TOLERANCES = {"stretch": (0.003, 4.0), "shear": (0.03, 1.0)}
 """Accepted residual strain [1], and the power of the substep's length with which it grows, measured on fabrics.
@@ -39,7 +48,7 @@ TOLERANCES = {"stretch": (0.003, 4.0), "shear": (0.03, 1.0)}
 For cloth lying on something the power is 2 in stretch. Quads of woven cloth shear by tens of percent in use, so 3 % do
 not show, and with 160 substeps curtains with and without shear in chains differ by 2 mm."""
 
-SOFT = 0.005
+SOFT_STRAIN = 0.005
 """Cloth is soft if its strain under its own weight, density · g · size / stretch, exceeds this [1].
 
 Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chains of shear would triple its largest
@@ -93,7 +102,7 @@ class Chained(NamedTuple):
 
 
 class DistanceConstraints(Constraints):
-    """C = |p1 - p2| - rest length (Müller et al. 2007, sec. 4.1), with separate stiffness in tension and compression.
+    """Springs of one kind, with separate stiffness in tension and compression.
 
     Args:
         name: Name of the kind.
@@ -167,7 +176,7 @@ class DistanceConstraints(Constraints):
         self.sweep: Sweep
         self.around_pins: Sweep | None = None
         self.relaxed, self.kept = False, True
-        self.h, self._reweighed = 0.0, False
+        self._reweighed = False
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self._shrink = np.asarray(of_rows(maps.get("shrink"), self.rows.indices))
@@ -199,7 +208,6 @@ class DistanceConstraints(Constraints):
     def _relength(self) -> None:
         """Take over other rest lengths into what is prepared for substeps of h."""
         self._strain_of_one = None
-        self.shortest = float(self.rest_lengths.min(initial=np.inf))
         for chained in (*self.chains, *self.way_back):
             chained.links.rest_lengths[:] = self.rest_lengths[chained.row_of_step]
         if self.swept is not None:
@@ -241,7 +249,7 @@ class DistanceConstraints(Constraints):
         All edges of an inflated body are under tension, and a chain that is solved alone would slide along the surface.
         """
         if self.sizes is None:
-            chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= BLOWN_UP for m in materials)
+            chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= INFLATED for m in materials)
         else:
             chained = tuple(is_soft(materials, settings, self.sizes).tolist())
         if self.chains_through is None or chained == self.chained:
@@ -299,30 +307,21 @@ class DistanceConstraints(Constraints):
             self.alpha = self.compliance / h**2
             self.gamma = self.damping_times / h
             self._strain_of_one = None
-            self.shortest = float(self.rest_lengths.min(initial=np.inf))
             if is_new:
                 self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
                 self._pin_rows = self._some(self.near_pins)
-                self._lay_out_chains()
+                self.chains = [self._chained(family) for family in ([] if self.relaxed else self.families)]
                 self._divide()
             else:
                 self._scale_anew()
         if self.pushed.tobytes() != self._divided_for:
             self._divide()
 
-    def _lay_out_chains(self) -> None:
-        families = [] if self.relaxed else self.families
-        self.chains = [self._chained(family) for family in families]
-
-    def _both_ways(self) -> np.ndarray:
-        """Bodies whose chains are solved back and forth, (bodies,) bool."""
-        return self.in_chains & ~self.pushed if len(self.chains) else np.zeros_like(self.pushed)
-
     def _divide(self) -> None:
         """Prepare to solve the chains of some bodies back and forth, and to sweep over all other edges."""
         self._divided_for = self.pushed.tobytes()
-        self.both_ways = both_ways = self._both_ways()
-        back = both_ways[self.rows.body] if len(both_ways) else np.zeros(len(self.rest_lengths), bool)
+        self.both_ways = self.in_chains & ~self.pushed if self.chains else np.zeros_like(self.pushed)
+        back = self.both_ways[self.rows.body]
         if self.sizes is not None and self.chains:
             back = self.chain_rows
         self.way_back: list[Chained] = []
@@ -459,32 +458,34 @@ class DistanceConstraints(Constraints):
         return calls + [Call("put", 0, (one.multipliers, one.steps, every, one.rows)) for one in chains]
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        i, j = self.rows.indices
-        return np.linalg.norm(x[i] - x[j], axis=1) - self.rest_lengths
+        return self._lengths(x.T) - self.rest_lengths
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        i, j = self.rows.indices
-        n = x[i] - x[j]
-        n /= np.linalg.norm(n, axis=1)[:, None]
-        return self.rows.indices.T, np.stack([n, -n], axis=1)
+        return gradients_of_distance(x, self.rows.indices)
+
+    def _ways(self, q: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """From the second to the first end of some rows, in vectors q (3, n), (3, k)."""
+        start, end = self.rows.indices[:, some]
+        found = q.take(start, axis=1)
+        found -= q.take(end, axis=1)
+        return found
+
+    def _lengths(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """Lengths of some rows at positions p (3, n), (k,) [m]."""
+        d = self._ways(p, some)
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", d, d)))
 
     def strains(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
         """|length / rest length - 1| of some rows, or of every one, at positions p (3, n) [m], (m,)."""
-        start, end = self.rows.indices[:, some]
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        return np.abs(np.sqrt(np.einsum("ij,ij->j", d, d)) / self.rest_lengths[some] - 1.0)
+        return np.abs(self._lengths(p, some) / self.rest_lengths[some] - 1.0)
 
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative in compression."""
-        return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+        return -super().forces()
 
     def elastic_tension(self, p: np.ndarray) -> np.ndarray:
         """Tension by the lengths at positions p (3, n) [m], (m,) [N]; negative in compression."""
-        start, end = self.rows.indices
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths
+        change = self._lengths(p) - self.rest_lengths
         return change / np.maximum(np.where(change < 0.0, self.compliance[-1], self.compliance[0]), 1e-12)
 
     def elastic_strain(self) -> np.ndarray:
@@ -501,10 +502,7 @@ class DistanceConstraints(Constraints):
         if not self.h or self.relaxed:
             return Residual()
         some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
-        start, end = self.rows.indices[:, some]
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths[some]
+        change = self._lengths(p, some) - self.rest_lengths[some]
         alpha = np.where(change < 0.0, self.alpha[-1, some], self.alpha[0, some])
         held = alpha < NO_STIFFNESS
         left = np.abs(change + alpha * self.multipliers[some])
@@ -512,17 +510,16 @@ class DistanceConstraints(Constraints):
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
         some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
-        start, end = self.rows.indices[:, some]
-        d, gone = (q.take(start, axis=1) - q.take(end, axis=1) for q in (p, way))
+        d, gone = self._ways(p, some), self._ways(way, some)
         return percentile(np.abs(np.einsum("ij,ij->j", d, gone)) / self.rest_lengths[some] ** 2)
 
 
 def is_soft(materials: Sequence[Material], settings: SolverSettings, sizes: np.ndarray) -> np.ndarray:
-    """Which bodies of these sizes (bodies,) [m] have a strain above `SOFT` under their own weight, (bodies,) bool.
+    """Which bodies of these sizes (bodies,) [m] are strained by more than `SOFT_STRAIN` by their own weight, (bodies,).
 
     Bodies under pressure are never soft, because their tension is not due to their weight.
     """
     load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * sizes
     stretch = np.array([m.stretch for m in materials])
     opened = np.array([m.pressure_mode == "OFF" for m in materials])
-    return np.asarray((settings.method == "XPBD") & opened & (stretch > 0.0) & (load > SOFT * stretch))
+    return np.asarray((settings.method == "XPBD") & opened & (stretch > 0.0) & (load > SOFT_STRAIN * stretch))

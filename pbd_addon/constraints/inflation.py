@@ -1,4 +1,8 @@
-"""Inflation: a whole skin responds to its pressure at once."""
+"""Inflation: a whole skin responds to its pressure at once.
+
+C, ∇C, α = of the volume, and of the edges in the proportion in which growth along the normals stretches them
+from: the rows of `volume` and `distance`, two unknowns of which are solved together
+"""
 
 from __future__ import annotations
 
