@@ -33,7 +33,7 @@ test: python ## The tests with the newest Blender, and some with the oldest; ARG
 test-all: python ## All tests in every Blender whose Python is here; PART=rest leaves out what `make test` ran
 	@$(PYTHON) tools/run_tests.py --part $(PART) --blender $(BLENDER) -- $(ARGS)
 
-lint: python ## Ruff: rules and format
+lint: python ## Ruff: rules and format; import-linter: who imports whom
 	@$(PYTHON) tools/environments.py lint
 
 format: python ## Let ruff write the format and mend what it can

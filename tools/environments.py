@@ -6,7 +6,7 @@ Runs with the standard library of any Python from 3.11 on; everything else is in
     python tools/environments.py run SCRIPT [ARG ...]    run a script in the newest Blender there is
     python tools/environments.py run -m MODULE [ARG ...]   the same; the module finds pbd_addon
     python tools/environments.py bench [ARG ...]         the benchmark, in the newest Blender and beside pyPBD
-    python tools/environments.py lint                    ruff: rules and format
+    python tools/environments.py lint                    ruff: rules and format; import-linter: who imports whom
     python tools/environments.py format                  ruff: mend what it can, write the format
     python tools/environments.py types                   mypy against Blender's stubs
     python tools/environments.py missing                 Debian packages that Blender needs and that are absent
@@ -23,6 +23,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Callable
@@ -303,25 +304,31 @@ def mend_stubs(environment: Path) -> None:
             raise EnvironmentProblem(trouble)
 
 
-def types() -> int:
-    """Run mypy on the shipped code.
+def run_on_package(*command: object) -> int:
+    """Run a program in a folder where the repository is the package pbd_cloth; returns its exit code.
 
-    The repository is checked through a link called pbd_cloth: its root is a package whose folder may have any name,
-    even one that is not a Python identifier, and `from ..pbd_addon` must resolve as in Blender.
+    The repository's root is a package whose folder may have any name, even one that is not a Python identifier, and
+    `from ..pbd_addon` must resolve as in Blender.
     """
-    python = prepare_tool("types", mend_stubs)
-    view = VENVS / "view"
-    view.mkdir(exist_ok=True)
-    link = view / "pbd_cloth"
-    if link.resolve() != ROOT:  # It is new, or of another checkout that shares the environments.
-        link.unlink(missing_ok=True)
-        link.symlink_to(ROOT, target_is_directory=True)
-    folders = [f"pbd_cloth/{name}" for name in ("pbd_addon", "operators", "panels")]
-    command = [
-        python, "-m", "mypy", "--explicit-package-bases", "--config-file", ROOT / "pyproject.toml",
-        "--cache-dir", VENVS / "mypy_cache", *folders,
-    ]  # fmt: skip
-    return subprocess.run(command, cwd=view, env={**os.environ, "MYPYPATH": "."}, check=False).returncode
+    with tempfile.TemporaryDirectory(prefix="view-") as view:
+        (Path(view) / "pbd_cloth").symlink_to(ROOT, target_is_directory=True)
+        return subprocess.run([str(part) for part in command], cwd=view, check=False).returncode
+
+
+def lint() -> int:
+    """Run ruff, and import-linter's contracts in pyproject.toml."""
+    python = prepare_tool("lint")
+    contracts = [python.parent / "lint-imports", "--config", ROOT / "pyproject.toml", "--no-cache", "--no-logo"]
+    return max(ruff(["check"], ["format", "--check"]), run_on_package(*contracts))
+
+
+def types() -> int:
+    """Run mypy on the shipped code."""
+    return run_on_package(
+        prepare_tool("types", mend_stubs), "-m", "mypy", "--explicit-package-bases",
+        "--config-file", ROOT / "pyproject.toml", "--cache-dir", VENVS / "mypy_cache",
+        *(f"pbd_cloth/{name}" for name in ("pbd_addon", "operators", "panels")),
+    )  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
@@ -349,7 +356,7 @@ def main(arguments: list[str]) -> int:
         case ["bench", *rest]:
             return bench(rest)
         case ["lint"]:
-            return ruff(["check"], ["format", "--check"])
+            return lint()
         case ["format"]:
             return ruff(["check", "--fix"], ["format"])
         case ["types"]:
