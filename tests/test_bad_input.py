@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.bodies import figure, pattern
 from helpers.crossings import crossing_pairs
+from helpers.inside import state_of
 from helpers.meshes import grid, icosphere, turned
 from pbd_addon import PRESETS, Body, Collider, Material, Plane, Simulation
 
@@ -104,7 +105,7 @@ def test_a_pattern_whose_stitches_do_not_fit_is_sewn_all_the_same():
     for _ in range(25):
         report = simulation.step(DT)
     assert report.crossings == 0
-    assert (simulation._state.seams[2] > 0.0).mean() > 0.6
+    assert (state_of(simulation).seams[2] > 0.0).mean() > 0.6
     assert np.isfinite(simulation.positions(body)).all()
 
 

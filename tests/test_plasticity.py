@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from helpers.inside import model_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.kernels import available
@@ -162,7 +163,7 @@ def test_folds_stay_when_cloth_tears():
     simulation, body = crumpled(split=True, tear_strength=1e6)
     for _ in range(14):
         simulation.step(DT)
-    model, state = simulation._model, simulation.frames.state(14).copy()
+    model, state = model_of(simulation), simulation.frames.state(14).copy()
     before = plastic_by_place(model, state, body)
     left = np.repeat(body.rest_vertices.reshape(-1, 4, 3).mean(axis=1)[:, 0] < 0.0, 4)
     joined = np.unique(2 * state.joined + left, return_index=True, return_inverse=True)

@@ -9,6 +9,7 @@ import pytest
 
 from helpers.agreement import backends_agree
 from helpers.crossings import crossing_pairs
+from helpers.inside import model_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.kernels import available
@@ -195,7 +196,7 @@ def test_seams_take_no_part_and_without_sewing_they_are_ropes():
     found = []
     for sewing in (True, False):
         material = dataclasses.replace(Material.preset("Cotton"), sewing=sewing)
-        surface = Simulation([Body(both, faces, material, edges=edges)])._model.contact.surfaces[0]
+        surface = model_of(Simulation([Body(both, faces, material, edges=edges)])).contact.surfaces[0]
         found.append(surface.loose_edges.shape[1])
     assert found == [0, 5]
 

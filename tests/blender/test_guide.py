@@ -14,6 +14,7 @@ import scenes
 from scenes import go, shown
 
 from helpers.crossings import count_between
+from helpers.inside import model_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -436,8 +437,8 @@ def test_tearing(extension):
         assert one_by_one(begins - 1) == 1089 < one_by_one(begins)
         go(24)
         simulation = running.get(bpy.context.scene).scene_sim.simulation
-        islands = simulation._model.islands
-        held = islands == islands[simulation._model.pinned[0]]  # without what has come off
+        islands = model_of(simulation).islands
+        held = islands == islands[model_of(simulation).pinned[0]]  # without what has come off
         assert simulation.frames.state(24).x[2, held].min() > bpy.data.objects["Sphere"].location.z + 0.15, (
             "the ball is through"
         )
