@@ -70,6 +70,8 @@ def test_a_ball_may_shrink_to_a_point_and_grow_again(closed):
     assert x[:, 2].min() > -0.31
 
 
+@pytest.mark.newest
+@pytest.mark.usefixtures("fastest_kernels")
 @pytest.mark.parametrize("way", [5.0, 50.0, 500.0])
 def test_a_collider_may_be_somewhere_else_in_the_next_frame(way):
     """In front of a curtain, then far behind it. What is faster than any cloth may be was never in between."""

@@ -74,10 +74,10 @@ def test_drag_without_gravity_is_exponential():
         np.testing.assert_allclose(simulation.velocities(body)[3], np.exp(-1.5) * np.array([1.0, 2.0, 3.0]), rtol=1e-10)
 
 
-@pytest.mark.parametrize("substeps", [1, 5, 20])
-@pytest.mark.parametrize("iterations", [1, 4])
-@pytest.mark.parametrize("stiffness", [20.0, 1000.0])
-@pytest.mark.parametrize("tethers", [False, True])
+@pytest.mark.parametrize(
+    ("substeps", "iterations", "stiffness", "tethers"),
+    [(1, 1, 20.0, False), (20, 1, 1000.0, True), (1, 4, 1000.0, True), (5, 4, 20.0, False)],
+)
 def test_a_mass_on_a_spring_sags(substeps, iterations, stiffness, tethers):
     """The sag is m g / k at any number of substeps and iterations, with tethers too, and the spring pulls with m g."""
     mass = 0.1

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import fcntl
+import functools
 import hashlib
 import os
 import re
@@ -126,6 +127,7 @@ def python_works(candidate: Path, version: str) -> bool:
     return answer.returncode == 0 and answer.stdout.strip() == version
 
 
+@functools.cache
 def find_python(version: str) -> Path | None:
     """A Python of that version ("3.11"), or None."""
     name = f"python{version}"
@@ -202,12 +204,11 @@ def prepare(name: str, python: Path, requirements: list[str], finish: Callable[[
     return executable
 
 
-def prepare_blender(blender: Blender) -> Path:
-    """The Python of an environment in which `import bpy` is this Blender.
+def python_of(blender: Blender) -> Path:
+    """The Python to make a Blender's environment with.
 
     Raises:
-        PythonMissing: Its Python is not on this machine.
-        EnvironmentProblem: Pip failed, or a system library is missing.
+        PythonMissing: It is not on this machine.
     """
     python = find_python(blender.python)
     if python is None:
@@ -215,9 +216,20 @@ def prepare_blender(blender: Blender) -> Path:
             f"Blender {blender.label} needs Python {blender.python} with venv, which was not found "
             f"(Debian: python{blender.python} and python{blender.python}-venv; or pyenv install {blender.python})."
         )
+    return python
+
+
+@functools.cache
+def prepare_blender(blender: Blender) -> Path:
+    """The Python of an environment in which `import bpy` is this Blender.
+
+    Raises:
+        PythonMissing: Its Python is not on this machine.
+        EnvironmentProblem: Pip failed, or a system library is missing.
+    """
     executable = prepare(
         f"blender-{blender.version}",
-        python,
+        python_of(blender),
         [f"bpy=={blender.bpy}", f"numpy=={blender.numpy}", *pins("test"), *pins("numba")],
     )
     tried = run(executable, "-c", "import bpy")

@@ -192,6 +192,7 @@ def rest():
     return places
 
 
+@pytest.mark.newest
 def test_first_cloth(extension):
     scene, running = lambda: bpy.context.scene, extension.bridge("timeline.session")
     kept = {}
@@ -283,6 +284,7 @@ def test_first_cloth(extension):
     )
 
 
+@pytest.mark.newest
 def test_first_balloon(extension):
     running = extension.bridge("timeline.session")
 
@@ -420,6 +422,7 @@ def test_garments(extension):
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))
 
 
+@pytest.mark.newest
 def test_tearing(extension):
     running = extension.bridge("timeline.session")
 
@@ -446,6 +449,7 @@ def test_tearing(extension):
     walk("tearing", {"Send a ball through a sheet": is_torn})
 
 
+@pytest.mark.newest
 def test_inner_structure(extension):
     def heights(among=lambda x, y: True):
         """Of the upper side, of the inner vertices where `among` holds, above the lower side's lowest vertex [cm]."""
