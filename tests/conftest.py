@@ -1,5 +1,6 @@
 """What all tests share. The tests in blender/ are left out where there is no Blender."""
 
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -13,6 +14,19 @@ collect_ignore = [] if find_spec("bpy") else ["blender"]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kernels", choices=BACKENDS, help="leave out tests that are not slow and for the other backend")
     parser.addoption("--corners", action="store_true", help="of a test's parameters only the first and the last")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With `--kernels=numpy`, be where Numba is not installed: it would take a minute to compile."""
+    if config.getoption("kernels") == "numpy":
+        sys.modules["numba"] = None  # type: ignore[assignment]  # how Python itself says that there is no such module
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What only the newest runs is slow with NumPy."""
+    if item.get_closest_marker("newest") and backend(item) == "numpy":
+        item.add_marker("slow")
 
 
 @pytest.hookimpl(trylast=True)

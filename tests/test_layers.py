@@ -109,6 +109,7 @@ def crossing_sheets(**settings):
     return shirt, Body(leaning, faces, COTTON, **{"layer": 2, **settings})
 
 
+@pytest.mark.newest
 def test_the_side_is_that_to_which_the_faces_of_the_inner_cloth_look():
     for mirrored in (False, True):
         shirt, jacket = crossing_sheets()
@@ -148,6 +149,7 @@ def test_pins_stay_and_what_they_hold_tangled_is_told():
     simulation.step(1 / 24)
 
 
+@pytest.mark.newest
 def test_reset_starts_in_order_again_and_the_initial_velocity_follows():
     shirt, jacket = crossing_sheets(velocity=(1.0, 2.0, 3.0))
     simulation = Simulation([shirt, jacket])

@@ -72,10 +72,7 @@ def hang(preset: str, length: float, segments: int, mesh: str, **settings) -> fl
         ("Paper", 0.1, 10, "quads", "ISOMETRIC"),
         ("Paper", 0.1, 20, "irregular", "DIHEDRAL"),
         ("Leather", 0.05, 20, "quads", "DIHEDRAL"),
-        ("Leather", 0.05, 10, "alternate", "ISOMETRIC"),
-        ("Denim", 0.03, 10, "right", "ISOMETRIC"),
         ("Denim", 0.03, 10, "irregular", "ISOMETRIC"),
-        ("Cotton", 0.03, 10, "left", "DIHEDRAL"),
         ("Cotton", 0.03, 10, "crossed", "ISOMETRIC"),
     ],
 )
