@@ -167,6 +167,7 @@ def test_going_on_from_a_frame_gives_the_same_bits(kind):
     assert simulation.frames.state(2).rest is not exact.rest
 
 
+@pytest.mark.newest
 def test_cloth_that_tears_keeps_its_rest_shape():
     """The model is built anew where it tears, from the first rest shape."""
     vertices, faces = grid(10, 10, 0.2, 0.2)

@@ -129,6 +129,7 @@ def test_tethers_know_the_way_along_the_cloth():
     assert np.pi * 0.97 < lengths[opposite[0]] < np.pi * 1.09
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("rx", [8, 20])
 def test_no_vertex_of_stiff_cloth_is_beyond_reach(rx):
     """In a hard fall onto its pins, no vertex of stiff cloth ends farther from a pin than the way along the cloth and
