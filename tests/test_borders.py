@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.crossings import crossing_pairs
+from helpers.inside import model_of, state_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.bodies.joints import coincident
@@ -159,13 +160,13 @@ def test_own_constraints_find_the_particle_that_moves():
     height = simulation.add_constraints(body, [[8]], lambda p, rows: (p[:, 0, 2] - 0.02, np.eye(3)[None, None, 2]))
     for _ in range(4):
         simulation.step(1 / 24)
-    assert height.values(simulation._state.x.T)[0] == pytest.approx(0.0, abs=2e-3)
+    assert height.values(state_of(simulation).x.T)[0] == pytest.approx(0.0, abs=2e-3)
     assert simulation.positions(body)[0, 2] == simulation.positions(body)[8, 2]
 
 
 def test_copies_follow_without_a_step():
     body = Body(*tube(8, 5, False), COTTON)
-    state = Simulation([body])._model.initial_state()
+    state = model_of(Simulation([body])).initial_state()
     state.x[:, 0] += 1.0
     follow(state)
     np.testing.assert_array_equal(state.x[:, 8], state.x[:, 0])
