@@ -3,7 +3,8 @@
 import bpy
 import numpy as np
 import pytest
-from scenes import go, play, shown
+
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
