@@ -211,7 +211,7 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
     suites += [
         Suite(oldest, "blender", [*within, *telling, "--corners", *ignored(alone), "tests/blender"], 200),
         Suite(oldest, "backends", [*within, *paths_of(["backends"])], 75),  # Pythons and NumPys differ in Numba
-        *(Suite(blender, "blender", [*within, *quick, *common], 40) for blender in blenders[1:-1]),
+        *(Suite(blender, "blender", [*within, *telling, "--corners", *common], 25) for blender in blenders[1:-1]),
         *(Suite(oldest, name, [*within, *telling, "--corners", path], 8) for name, path in zip(ALONE, alone)),
     ]
     return [first, between, *sorted(suites, key=lambda suite: -suite.expected)]

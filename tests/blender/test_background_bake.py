@@ -168,7 +168,7 @@ def test_a_killed_process_is_one_sentence(background, blender, temporary):
 
 def test_it_settles_first(background, blender):
     obj = flag()
-    bpy.context.scene.pbd.settle = 100
+    bpy.context.scene.pbd.settle = 40
     begin(obj)
     wait(background, until=lambda job: job.text.startswith("Settles: "))
     assert 0.0 < background.job().share <= 1.0
