@@ -62,7 +62,7 @@ def test_a_chain_takes_one_newton_step_together(count, damping):
     matrix = (dense * w) @ dense.T * (1.0 + gamma) + np.diag(alpha)
     right = -values - gamma * dense @ (p.T - x).ravel()
     expected = p.T + (w * (np.linalg.solve(matrix, right) @ dense)).reshape(-1, 3)
-    numpy_kernels.project_chains(p, x.T, *chained.layout, *chained.values, np.zeros(len(chained.row_of_step)), 1, True)
+    numpy_kernels.project_chains(p, x.T, chained.along, chained.links, np.zeros(len(chained.row_of_step)), 1, True)
     np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)
 
 
@@ -126,7 +126,7 @@ def test_rings_take_one_newton_step_together(counts, pinned):
     matrix = (dense * w) @ dense.T + np.diag(stretch.compliance[0] / h**2)
     expected = p.T + (w * (np.linalg.solve(matrix, -stretch.values(p.T)) @ dense)).reshape(-1, 3)
     (chained,) = stretch.chains
-    numpy_kernels.project_chains(p, x.T, *chained.layout, *chained.values, np.zeros(len(chained.row_of_step)), 1, True)
+    numpy_kernels.project_chains(p, x.T, chained.along, chained.links, np.zeros(len(chained.row_of_step)), 1, True)
     np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)
 
 
