@@ -102,7 +102,7 @@ def labels(extension):
                 yield node.value.value
             elif isinstance(node, ast.keyword) and node.arg == "labels" and isinstance(node.value, ast.Dict):
                 yield from (short.value for short in node.value.values)
-    for name in extension.module("pbd_addon.settings").PRESETS:
+    for name in extension.module("pbd_addon.bodies.settings").PRESETS:
         yield name
         yield f"{name}, changed"
 
