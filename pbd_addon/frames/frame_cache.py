@@ -51,6 +51,9 @@ class FrameCache:
     @classmethod
     def of(cls, store: Store, first: int, last: int) -> FrameCache:
         """A cache of the frames `first` to `last`, all in a store."""
+        if not all(callable(getattr(store, name, None)) for name in ("holds", "positions", "state")):
+            arguments.refuse("store", "what holds frames, with the functions holds, positions and state", store)
+        last = arguments.whole("last", last, arguments.whole("first", first))
         cache = cls.__new__(cls)
         cache.first, cache.store, cache.keeps_all = first, store, False
         cache._states, cache._exact = [None] * (last - first + 1), {}

@@ -306,7 +306,7 @@ def test_a_look_costs_next_to_nothing(extension):
 
     def look():
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        return entered(lambda: extension.bridge("doctor.leftovers").look(depsgraph))
+        return entered(lambda: extension.bridge("doctor.leftovers").sweep_if_lost(depsgraph))
 
     scenes.add_grid()
     go(1), go(2)

@@ -16,7 +16,7 @@ def raw_settings(extension):
 
 
 def read_material(raw_settings, obj):
-    return raw_settings.material_from(raw_settings.raw_material(obj.pbd), obj.name)
+    return raw_settings.material_from(raw_settings.raw_material(obj), obj.name)
 
 
 def read_settings(raw_settings, scene):

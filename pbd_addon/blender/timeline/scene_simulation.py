@@ -13,7 +13,7 @@ from ..kinds import Object, Scene
 from ..read import user_state
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses, surfaces, user_keys
-from ..scene.scene_objects import find, is_body, live_bodies
+from ..scene.scene_objects import find, is_body, live_bodies, objects_of
 from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
@@ -123,8 +123,9 @@ class SceneSimulation:
 
     def objects(self, scene: Scene) -> list[tuple[SimulatedObject, Object]]:
         """Pairs (member, object) of the members that are still PBD objects of the scene."""
-        found = ((member, find(scene, member.uid, member.name)) for member in self.members)
-        return [(member, obj) for member, obj in found if obj is not None and is_body(obj)]
+        names = {member.uid: member.name for member in self.members}
+        found = {obj.session_uid: obj for obj in objects_of(scene, names) if is_body(obj)}
+        return [(member, found[member.uid]) for member in self.members if member.uid in found]
 
     def with_pins_only(self, snapshot: SceneSnapshot) -> SceneSnapshot:
         """The snapshot with its deformed shapes reduced to what a step needs: pins, or all of a Dynamic Mesh."""
