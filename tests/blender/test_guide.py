@@ -10,11 +10,11 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, shown
 
+from helpers import scenes
 from helpers.crossings import count_between
 from helpers.inside import model_of
+from helpers.scenes import go, shown
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

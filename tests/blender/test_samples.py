@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
-from scenes import go, shown
 
 from helpers.crossings import crossing_pairs, crossing_pairs_between, deepest_penetration, distances, is_inside
+from helpers.scenes import go, shown
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
 OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "shirt", "tablecloth")
