@@ -324,7 +324,7 @@ class Body:
         if not self.material.tear_strength:
             count = int((self.holding() != np.arange(len(self.vertices))).sum())
             if count:
-                notes.append(f"{count} vertices of borders are one with others at the same place")
+                notes.append(joints.AT_ONE_PLACE.format(count=count))
         if self.material.pressure_mode != "OFF":
             openings = len(mesh.boundary_loops)
             if openings:

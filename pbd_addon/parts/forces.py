@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.protocol.motion import Islands
 from ..model.model import Model
 
 
@@ -49,7 +50,5 @@ def damp(model: Model, x: np.ndarray, v: np.ndarray, taken: np.ndarray, kernels:
     """
     if not model.damping.any():
         return
-    center, velocity, spin = kernels.island_motion(
-        x, v, model.damping_masses, model.islands, model.damping_island_masses
-    )
-    kernels.approach(v, x, model.islands, center, velocity, spin, taken)
+    islands = Islands(model.damping_masses, model.islands, model.damping_island_masses)
+    kernels.approach(v, x, model.islands, kernels.island_motion(x, v, islands), taken)

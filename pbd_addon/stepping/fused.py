@@ -19,6 +19,7 @@ from ..constraints.tether import MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call, Damping, Limits, Motion, Pins, Strain, Substep
+from ..kernels.protocol.motion import Islands
 from ..model.model import Model, State
 from ..parts import forces, plasticity
 from ..timing.stopwatch import Stopwatch
@@ -141,9 +142,7 @@ def _damping(model: Model, durations: list[float], second_order: bool) -> Dampin
     taken = [decays[duration][1] for duration in durations if model.damping.any()]
     dragged = [found for duration in durations if (found := decays[duration][0]) is not None]
     return Damping(
-        model.damping_masses,
-        model.islands,
-        model.damping_island_masses,
+        Islands(model.damping_masses, model.islands, model.damping_island_masses),
         np.array(taken).reshape(-1, len(model.damping)),
         np.array(dragged).reshape(-1, len(model.w)),
     )
@@ -158,7 +157,7 @@ def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
     if calls is None or kernels.encode is None:
         return None
     # Arrays by where they are: what is written down keeps them there.
-    key = (kernels, *(id(a) if isinstance(a, np.ndarray) else a for call in calls for a in call.arguments))
+    key = (kernels, *(id(a) if isinstance(a, np.ndarray) else a for call in calls for a in call.spread()))
     known = model.written.get(last)
     if known is None or known[0] != key:
         found = [kernels.encode(call) for call in calls]

@@ -3,10 +3,11 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from bakes import FIRST, LAST, flag, keyed_flag, run
-from calls import entered
-from scenes import fallen, go, play, shown
+
+from helpers import scenes
+from helpers.bakes import FIRST, LAST, flag, keyed_flag, run
+from helpers.calls import entered
+from helpers.scenes import fallen, go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

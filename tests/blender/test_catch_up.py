@@ -5,8 +5,9 @@ import types
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import count_steps, go, play, shown
+
+from helpers import scenes
+from helpers.scenes import count_steps, go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -3,7 +3,8 @@
 import bpy
 import numpy as np
 import pytest
-from scenes import go, shown
+
+from helpers.scenes import go, shown
 
 COUNT = 60
 SECONDS = 0.04

@@ -6,8 +6,9 @@ import shutil
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go
+
+from helpers import scenes
+from helpers.scenes import go
 
 LAST = 8
 """By then cloth has torn, been sewn and yielded."""

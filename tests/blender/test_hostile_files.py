@@ -19,8 +19,9 @@ import zlib
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play
+
+from helpers import scenes
+from helpers.scenes import go, play
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-from scenes import go, play, shown
 
-pytestmark = pytest.mark.usefixtures("few_substeps")
+from helpers.scenes import go, play, shown
+
+pytestmark = [pytest.mark.newest, pytest.mark.usefixtures("few_substeps")]
 
 
 def add_paper(**settings):

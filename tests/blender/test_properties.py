@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import bpy
 import pytest
-import scenes
+
+from helpers import scenes
 
 
 @pytest.fixture

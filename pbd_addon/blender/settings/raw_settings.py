@@ -62,6 +62,7 @@ class ColliderSettings(NamedTuple):
     static_friction: float
     restitution: float
     inside: bool
+    join_borders: bool
 
 
 class FieldSettings(NamedTuple):
