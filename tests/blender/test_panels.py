@@ -5,6 +5,7 @@ Blender can show, and, from the sources, that each property and operator they na
 """
 
 import ast
+import dataclasses
 import inspect
 import sys
 from typing import NamedTuple
@@ -173,6 +174,16 @@ def test_every_setting_is_drawn(extension, owner):
     drawn = {name for _where, drawn_owner, name in drawn_properties(extension) if drawn_owner == owner}
     settings = {prop.identifier for prop in OWNERS[owner]().properties if not prop.is_hidden}
     assert settings - NOT_ROWS - STORED == drawn - NOT_ROWS
+
+
+def test_a_field_of_the_engine_may_name_its_group(extension, monkeypatch):
+    """So that a new part has its row without a change of the bridge."""
+    groups = extension.bridge("settings.groups")
+    field = dataclasses.field(default=1.0, metadata={"label": "Magnet", "panel": "weight"})
+    field.name = "magnet"
+    monkeypatch.setattr(groups, "shown_fields", lambda _settings: (field,))
+    assert groups.names("weight") == ("density", "drag", "magnet")
+    assert groups.names("floor") == ("floor_height", "floor_friction")
 
 
 def test_short_lengths_are_drawn_as_sliders_everywhere(extension):

@@ -168,6 +168,9 @@ def all_texts(extension):
         add(text, "error_sentences")
     for text in extension.bridge("settings.groups").SHORT.values():
         add(text, "groups")
+    for _what, *texts in extension.bridge("timeline.changes").AROUND.values():
+        for text in texts:
+            add(text, "changes")
     for row in extension.bridge("settings.raw_settings").OF_SCENE.values():
         add(row.label, "raw_settings")
     return found

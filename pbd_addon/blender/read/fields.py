@@ -60,7 +60,8 @@ def field_from(uid: int, raw: Any, place: FieldPlace) -> Field | None:
         nabla=raw.texture_nabla,
         object_coordinates=raw.use_object_coords,
         flat=raw.use_2d_force,
-        to_object=_inverse(place.matrix) if raw.use_object_coords else (),
+        # Of a scale of zero, nothing is left.
+        to_object=tuple(np.linalg.pinv(place.matrix).ravel().tolist()) if raw.use_object_coords else (),
         uid=uid,
     )
 
@@ -69,11 +70,6 @@ def is_finite(raw: Any, place: FieldPlace) -> bool:
     """Whether all numbers of a field are finite."""
     numbers = [value for value in raw if isinstance(value, float)]
     return bool(np.isfinite(numbers).all() and np.isfinite(place.matrix).all())
-
-
-def _inverse(matrix: np.ndarray) -> tuple[float, ...]:
-    """World to object, 16 numbers; of a scale of zero, nothing is left."""
-    return tuple(np.linalg.pinv(matrix).ravel().tolist())
 
 
 # ------------------------------------------------------------------------------------------ asked of Blender

@@ -85,8 +85,9 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
         obj.evaluated_get(depsgraph).matrix_world.copy(),
         list(map(_MODIFIER, obj.modifiers)),
     ]
-    if obj.field and obj.field.type != "NONE":
-        state += [_FIELD(obj.field), obj.field.texture and obj.field.texture.session_uid, obj.hide_get()]
+    field = obj.field
+    if field is not None and field.type != "NONE":
+        state += [_FIELD(field), field.texture and field.texture.session_uid, obj.hide_get()]
     if pbd.field_weights.collection is not None:
         state.append([one.session_uid for one in pbd.field_weights.collection.all_objects])
     if obj.type == "MESH":

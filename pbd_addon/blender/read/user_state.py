@@ -108,7 +108,11 @@ def read(
     around = {
         "collider": objects_of(scene, dependencies.colliders),
         "field": [obj for obj in objects_of(scene, dependencies.fields) if _blows(obj, scene)],
-        "absorber": [obj for obj in objects_of(scene, dependencies.absorbers) if _absorbs(obj, dependencies)],
+        "absorber": [
+            obj
+            for obj in objects_of(scene, dependencies.absorbers)
+            if not obj.hide_viewport and (fields.is_marked(obj) or obj.session_uid in dependencies.colliders)
+        ],
     }
     owners: dict[Key, Any] = {obj.session_uid: obj for obj in (*members, scene)}
     owners |= {(kind, obj.session_uid): obj for kind, each in around.items() for obj in each}
@@ -152,11 +156,6 @@ def absorber_uids(scene: Scene) -> frozenset[int]:
     """Uids of what takes a share of the force fields of a scene; none if no field is absorbed."""
     absorbed = any(obj.field.use_absorption for obj in scene.objects if fields.is_field(obj) and _blows(obj, scene))
     return frozenset(obj.session_uid for obj in fields.absorbers(scene)) if absorbed else frozenset()
-
-
-def _absorbs(obj: Object, dependencies: Dependencies) -> bool:
-    """Whether an object that took a share of the fields still does."""
-    return not obj.hide_viewport and (fields.is_marked(obj) or obj.session_uid in dependencies.colliders)
 
 
 def _blows(obj: Object, scene: Scene) -> bool:

@@ -290,14 +290,10 @@ def forget_some() -> None:
 def raw_material(obj: Object) -> ObjectSettings:
     """The material, maps and field weights of an object."""
     settings, collection = stored(obj).settings, obj.pbd.field_weights.collection
-    return settings if collection is None else settings._replace(fields=fields_of(collection))
-
-
-def fields_of(collection: Any) -> tuple[str, ...] | None:
-    """The names of the force fields in a collection; None for no collection."""
     if collection is None:
-        return None
-    return tuple(sorted(obj.name for obj in collection.all_objects if fields.is_field(obj)))
+        return settings
+    names = sorted(obj.name for obj in collection.all_objects if fields.is_field(obj))
+    return settings._replace(fields=tuple(names))
 
 
 def raw_field(field: Any) -> FieldSettings:

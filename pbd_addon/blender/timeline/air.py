@@ -65,7 +65,9 @@ def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now
             continue
         part, gravity = scene_sim.simulation.particles(member.body), clean(material.field_weights[GRAVITY])
         if gravity != 1.0:
-            pulls.append((part, _less_gravity(scene_sim, member, gravity - 1.0)))
+            weight, inertia = _inertia(scene_sim, member)  # Gravity pulls at what has weight.
+            pull = (gravity - 1.0) * (weight / inertia)[:, None] * np.array(scene_sim.simulation.settings.gravity)
+            pulls.append((part, lambda _x, _v, _t, pull=pull: pull))
         felt = [
             (a, b)
             for a, b in pairs
@@ -131,13 +133,6 @@ def _inertia(scene_sim: SceneSimulation, member: SimulatedObject) -> tuple[np.nd
     material = raw_settings.material_from(scene_sim.applied[member.uid], member.name)
     masses = member.body.masses(material)
     return masses, masses + member.body.air_masses(material)
-
-
-def _less_gravity(scene_sim: SceneSimulation, member: SimulatedObject, share: float) -> Any:
-    """A function that adds this share of gravity to that of a member: it pulls at what has weight."""
-    weight, inertia = _inertia(scene_sim, member)
-    pull = share * (weight / inertia)[:, None] * np.array(scene_sim.simulation.settings.gravity)
-    return lambda _x, _v, _t: pull
 
 
 def _as_blenders_cloth(scene_sim: SceneSimulation, member: SimulatedObject, acting: FieldForces, fps: float) -> Any:

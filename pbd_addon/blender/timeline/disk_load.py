@@ -99,7 +99,11 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
         if member.loose != fingerprint[7]:
             raise PBDError(f"'{obj.name}' has other loose edges")
     snapshots |= _read_snapshots(files, names, points, built)
-    _bring_up_to(built, scene, snapshots[files.last])
+    last = snapshots[files.last]  # With its settings, colliders and fields the simulation goes on.
+    built.simulation.use_kernels(backends.choose(scene))
+    built.update_colliders(last)
+    built.apply(scene, last.settings)
+    built.update_fields(last)
     built.in_place_steps = about["rested"]
     moved = {names.uid(number) for number in about["moved_by_hand"]}
     past = Past(**{name: about[name] for name in Past._fields})._replace(moved_by_hand=moved)
@@ -128,14 +132,6 @@ class Names(NamedTuple):
     def of_scene(self) -> str:
         """The number of the scene."""
         return str(self.names.index("")) if "" in self.names else ""
-
-
-def _bring_up_to(built: SceneSimulation, scene: Scene, last: SceneSnapshot) -> None:
-    """Use settings, colliders and fields of the last frame, from which the simulation goes on; raises `PBDError`."""
-    built.simulation.use_kernels(backends.choose(scene))
-    built.update_colliders(last)
-    built.apply(scene, last.settings)
-    built.update_fields(last)
 
 
 def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -> None:

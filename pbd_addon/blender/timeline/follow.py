@@ -317,7 +317,9 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
         before = record.snapshots[origin]
         now = record.scene_sim.with_pins_only(now)
         moves = not (before.has_poses_of(now) and before.has_surroundings_of(now))
-    if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > cost_estimate.SLICED:
+    expected = cost_estimate.seconds_of_frame(scene, sum(len(obj.data.vertices) for obj in objects))
+    expected = expected if record.report is None else record.report.seconds
+    if patience < math.inf and not record.bake and expected > cost_estimate.SLICED:
         raise LateError(f"Frame {origin + 1} takes more than {cost_estimate.SLICED:g} s: it is simulated in slices")
     watch = progress.Watch()
     with visiting(record, scene), _stopping(record):
@@ -336,14 +338,6 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
             watch.say(f"frame {at} of {target}, {watch.seconds / (at - origin):.1f} s a frame")
             if at < target and time.monotonic() > deadline:
                 raise LateError(f"Simulated up to frame {at} of {target} in {patience:.0f} s: go on from there")
-
-
-def _seconds_of_next(record: Record, scene: Scene) -> float:
-    """Expected time of the next frame [s]: that of the last one, or else an estimate from the number of vertices."""
-    if record.report is not None:
-        return record.report.seconds
-    vertices = sum(len(obj.data.vertices) for _, obj in record.scene_sim.objects(scene))
-    return cost_estimate.seconds_of_frame(scene, vertices)
 
 
 # ------------------------------------------------------------------------------------------ what is shown
