@@ -193,14 +193,15 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
     common, alone, long, backends = (paths_of(names) for names in (COMMON, ALONE, LONG, ["backends"]))
     newest, oldest = blenders[-1], blenders[0]
 
-    def of_newest(name: str, selection: list[str], *paths: str, expected: float) -> Suite:
-        return Suite(newest, name, [*selection, *([] if everything else quick), *paths], expected, "numba")
+    def of_newest(name: str, selection: list[str], *paths: str, expected: tuple[float, float]) -> Suite:
+        some = [] if everything else quick
+        return Suite(newest, name, [*selection, *some, *paths], expected[everything], "numba")
 
-    first = of_newest("physics", without + numba, "--ignore-glob=tests/test_contact*", "tests", expected=400 if everything else 300)
+    first = of_newest("physics", without + numba, "--ignore-glob=tests/test_contact*", "tests", expected=(300, 400))
     suites = [
-        of_newest("blender", within, *ignored(long), "tests/blender", expected=420 if everything else 320),
-        of_newest("contact", without + numba, *contact, expected=330 if everything else 110),
-        of_newest("samples", within, *long, expected=260 if everything else 75),
+        of_newest("blender", within, *ignored(long), "tests/blender", expected=(320, 420)),
+        of_newest("contact", without + numba, *contact, expected=(110, 330)),
+        of_newest("samples", within, *long, expected=(75, 260)),
     ]
     if oldest is newest:
         return [first, *suites]
