@@ -15,6 +15,7 @@ from .arrays import arguments
 from .bodies.body import FASTEST_START, Body
 from .bodies.maps import checked_maps
 from .bodies.settings import AIR_DENSITY, Material, SolverSettings
+from .building import build
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
 from .constraints.plane import checked_place
@@ -23,10 +24,12 @@ from .frames.frame_cache import FrameCache, Store
 from .frames.frame_inputs import FrameInputs
 from .frames.report import StepReport, make_report
 from .io import state_files
-from .model import build
 from .model.model import Model, State, Targets
 from .model.obstacles import planes_and_surfaces
-from .parts import dynamic_mesh, gas, plasticity, sewing
+from .parts.dynamic_mesh import rest_shape
+from .parts.gas import opened
+from .parts.grabs import Grabs
+from .parts.sewing import sewn
 from .stepping import adaptive
 from .stepping.time_stepping import RUNAWAY_SPEED
 from .timing.slices import finish
@@ -232,11 +235,16 @@ class Simulation:
         compliance = arguments.number("compliance", compliance, low=0.0, unit="m/N")
         particles = ids + self._part(body).start
         made = Grab(particles, self._state.x[:, particles].copy(), firm, compliance, self._let_go)
-        self._hold([*self._model.grabs.grabs, made])
+        self._hold([*self._grabs, made])
         return made
 
+    @property
+    def _grabs(self) -> list[Grab]:
+        held = self._model.part(Grabs)
+        return held.grabs.grabs if held else []
+
     def _let_go(self, grab: Grab) -> None:
-        self._hold([other for other in self._model.grabs.grabs if other is not grab])
+        self._hold([other for other in self._grabs if other is not grab])
 
     def _hold(self, grabs: Sequence[Grab]) -> None:
         self._model = build.with_grabs(self._model, grabs)
@@ -244,7 +252,7 @@ class Simulation:
     @property
     def is_held(self) -> bool:
         """Whether anything is grabbed."""
-        return self._model.grabs.active
+        return bool(self._grabs)
 
     def step(self, dt: float, in_place: bool = False) -> StepReport:
         """Advance by one frame of dt seconds.
@@ -292,7 +300,8 @@ class Simulation:
         if self.settings.automatic:
             self._state.pace = adaptive.remember(self._model, before.pace, self.settings, found, count, dt)
         self._targets = Targets.of(self._state)
-        self._model.grabs.arrive()
+        for grab in self._grabs:
+            grab.start = grab.now
         report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
         self._take_past()
         self._state.is_apart = self._model.contact.is_apart
@@ -464,8 +473,8 @@ class Simulation:
     def _rebuild(
         self, materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]], settings: SolverSettings
     ) -> None:
-        sewn = sewing.sewn(self._model, self._state, materials)
-        self._model = build.with_materials(self._model, materials, maps, settings, sewn=sewn)
+        past = sewn(self._model, self._state, materials)
+        self._model = build.with_materials(self._model, materials, maps, settings, sewn=past)
 
     def set_forces(self, forces: Sequence[Force]) -> None:
         """Let these functions act, and no others, from the next step on.
@@ -517,12 +526,12 @@ class Simulation:
 
     def _take_past(self) -> None:
         """Let what is sewn and not torn in the present state be one, and what has burst or leaks do so."""
-        sewn = sewing.sewn(self._model, self._state, self._model.materials)
-        if not all(map(np.array_equal, sewn, self._model.sewn)):
+        past = sewn(self._model, self._state, self._model.materials)
+        if not all(map(np.array_equal, past, self._model.sewn)):
             self._rebuild(self._model.materials, self._model.maps, self.settings)
-        model, opened = self._model, gas.opened(self._model, self._state)
-        if not np.array_equal(opened, model.volume.opened):
-            self._model = build.with_materials(model, model.materials, model.maps, model.settings, opened)
+        model, burst = self._model, opened(self._model, self._state)
+        if not np.array_equal(burst, model.volume.opened):
+            self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
 
     def use_kernels(self, name: str) -> None:
         """Use the backend of that name, or "auto", from the next step on.
@@ -571,7 +580,7 @@ class Simulation:
             ValueError: The frame is not cached.
         """
         part = self._part(self._body("body", body))
-        return dynamic_mesh.rest_shape(self._model, self.frames.state(frame).rest)[part]
+        return rest_shape(self._model, self.frames.state(frame).rest)[part]
 
     def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
         """Positions of a body extrapolated from the last frame by its velocities, (n, 3) float32 [m]."""
@@ -663,8 +672,6 @@ class Simulation:
         self._state = state
         self._take_past()
         self._model.contact.reset(state.is_apart)
-        rest = dynamic_mesh.begin(self._model, state, Targets.of(state))
-        if rest is not None:
-            rest.reach(1.0)
-        plasticity.begin(self._model, state)  # cloth tears before a frame begins, by the rest lengths of the last
+        for part in self._model.parts:
+            part.place(self._model, state)
         self._targets = Targets.of(state)

@@ -9,8 +9,8 @@ import pytest
 
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.building.tear import split
 from pbd_addon.kernels import available
-from pbd_addon.parts import tearing
 from pbd_addon.parts.plasticity import _ends
 
 DT = 1 / 24
@@ -166,7 +166,7 @@ def test_folds_stay_when_cloth_tears():
     before = plastic_by_place(model, state, body)
     left = np.repeat(body.rest_vertices.reshape(-1, 4, 3).mean(axis=1)[:, 0] < 0.0, 4)
     joined = np.unique(2 * state.joined + left, return_index=True, return_inverse=True)
-    after = tearing.split(model, state, joined[1][joined[2].reshape(-1)])
+    after = split(model, state, joined[1][joined[2].reshape(-1)])
     now = plastic_by_place(after, state, body)
     assert len(now) == len(before) - 16
     assert now.items() <= before.items()

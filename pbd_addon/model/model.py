@@ -7,43 +7,34 @@ All bodies of a scene form one set of n particles, body by body. Arrays of vecto
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..air.air import AirSurface, Surroundings
-from ..air.lift import Lift
+from ..air.surroundings import Surroundings
 from ..bodies.body import Body
 from ..bodies.settings import Material, SolverSettings
 from ..constraints import (
-    AttachmentConstraints,
     Constraints,
     DihedralConstraints,
     DistanceConstraints,
     Folds,
-    GrabConstraints,
-    InflationConstraints,
     IsometricConstraints,
-    LevelConstraints,
     Plane,
     PlaneConstraints,
     PlateConstraints,
-    PressurizedSkin,
     RigidConstraints,
-    RopeBendConstraints,
-    SeamConstraints,
-    SeamFoldConstraints,
-    SlideConstraints,
-    StrutConstraints,
-    TetherConstraints,
     VolumeConstraints,
     WeldConstraints,
 )
 from ..contact import Collider, ContactConstraints
 from ..kernels.protocol.frames import Call
 from .layout import Layout, initial_joints
+from .part import Part
+
+K = TypeVar("K")
+P = TypeVar("P")
 
 Place = tuple[np.ndarray, np.ndarray]
 
@@ -169,15 +160,15 @@ class Model(Layout):
         w: Inverse masses, (n,) [1/kg]; 0 where firmly pinned or isolated.
         gravity_fraction: Fraction of each particle's inertia that has weight, (n,); the rest is air. 0 for particles
             that cannot move.
-        drag: Rate of every particle's body, (n,) [1/s].
-        damping: Rate of every island's body, (islands,) [1/s].
         damping_masses: Mass of each particle in the rigid motion that damping keeps, (n,) [kg]: its inertia or, if
             firmly pinned, its part of `inertia.PIN_SHARE` times the inertia of all free particles of its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
-        surface: The triangles that feel air.
-        lift: Gas and water in closed pieces.
+        bends, folds: The models of bending, and all hinges, whichever of them holds them.
+        shear, stretch, welds, volume, rigid, plane_constraints, contact: The kinds that others ask for.
+        parts: What else the scene has, in the order of `parts.PARTS`.
         around: What acts from outside.
-        further: Kinds that nothing asks for by name, in this order, and those that were added.
+        further: Kinds that were added.
+        kinds: All kinds of constraints, in the order of projection.
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
         outer: Those of them that may push bodies or have friction.
@@ -195,52 +186,34 @@ class Model(Layout):
     masses: np.ndarray
     w: np.ndarray
     gravity_fraction: np.ndarray
-    drag: np.ndarray
-    damping: np.ndarray
     damping_masses: np.ndarray
     damping_island_masses: np.ndarray
-    surface: AirSurface
-    lift: Lift
 
-    attachment: AttachmentConstraints
-    grabs: GrabConstraints
-    seams: SeamConstraints
-    slides: SlideConstraints
-    inflation: InflationConstraints
     bends: tuple[PlateConstraints, IsometricConstraints, DihedralConstraints]
     folds: Folds
-    ropes: RopeBendConstraints
-    levels: LevelConstraints
-    tethers: TetherConstraints
-    struts: StrutConstraints
     shear: DistanceConstraints
     stretch: DistanceConstraints
-    seam_folds: SeamFoldConstraints
     welds: WeldConstraints
     volume: VolumeConstraints
-    skin: PressurizedSkin
     rigid: RigidConstraints
-    further: tuple[Constraints, ...]
     plane_constraints: tuple[PlaneConstraints, ...]
     contact: ContactConstraints
+    parts: tuple[Part, ...] = ()
+    further: tuple[Constraints, ...] = ()
     around: Surroundings = dataclasses.field(default_factory=Surroundings)
+    kinds: tuple[Constraints, ...] = ()
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
     outer: tuple[Constraints, ...] = ()
     written: dict[bool, tuple[object, list[Call], np.ndarray]] = dataclasses.field(default_factory=dict)
 
-    @property
-    def kinds(self) -> tuple[Constraints, ...]:
-        """All kinds of constraints, in the order of projection."""
-        far = (*self.bends, self.seam_folds, self.ropes, self.levels, self.tethers, self.struts, self.slides)
-        springs = (*far, self.shear, self.stretch, self.welds, self.seams)
-        last = (*self.plane_constraints, self.contact)
-        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, self.rigid, *last)
+    def part(self, kind: type[P]) -> P | None:
+        """The part of that class, if the scene has it."""
+        return next((part for part in self.parts if isinstance(part, kind)), None)
 
-    @functools.cached_property
-    def drag_rates(self) -> np.ndarray:
-        """Share of its velocity that drag takes of each particle, (n,) [1/s]; (0,) where there is none."""
-        return self.drag * self.gravity_fraction if self.drag.any() else np.zeros(0)
+    def kind(self, kind: type[K]) -> K | None:
+        """The constraints of that class, if there are any of them."""
+        return next((constraints for constraints in self.kinds if isinstance(constraints, kind)), None)
 
     @property
     def springs(self) -> tuple[DistanceConstraints, ...]:
@@ -274,7 +247,7 @@ class Model(Layout):
             x, self.initial_velocities(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
             np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
             np.zeros((bodies, len(colliders)), bool), Pace(),
-            np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seams.pairs))),
+            np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seam_pairs))),
             self.first_rest(), np.zeros(0, np.float32), initial_joints(self.bodies, self.materials),
             [body.rail.vertices.T for body in self.bodies if body.rail is not None],
         )  # fmt: skip

@@ -17,6 +17,7 @@ from ..constraints import DistanceConstraints
 from ..constraints.plate_elements import SHARPEST
 from ..kernels.numpy import dihedral_angles
 from ..model.model import Model, State
+from ..model.part import Frame, Part
 
 STRETCHED = 2.0
 """A rest length stays within this factor of the first one; beyond, the mesh would be too coarse or too narrow."""
@@ -29,7 +30,45 @@ FLOW_TIME = 1.0 / 120.0
 """Least time between two looks at what has yielded [s], which take 7 ms for the bending of 10,000 vertices."""
 
 
-def is_plastic(model: Model) -> bool:
+class Plasticity(Part):
+    """What can yield in a scene, or has."""
+
+    @classmethod
+    def build(cls, model: Model, before: Plasticity | None) -> Plasticity:
+        return before or cls()
+
+    def place(self, model: Model, state: State) -> None:
+        begin(model, state)  # cloth tears before a frame begins, by the rest lengths of the last
+
+    def begin_frame(self, frame: Frame) -> YieldingFrame | None:
+        begin(frame.model, frame.state)
+        if not _is_plastic(frame.model):
+            return None
+        # If cloth has torn in this frame, some time may wait already.
+        before = (one.flowing for one in frame.acting if isinstance(one, YieldingFrame))
+        return YieldingFrame(frame, next(before, 0.0))
+
+    def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
+        return _is_plastic(model)
+
+    def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:
+        state.plastic = inherited(before, state, after)
+
+
+class YieldingFrame:
+    """What yields in a frame; `flowing` is the time since that was looked at [s]."""
+
+    def __init__(self, frame: Frame, flowing: float) -> None:
+        self.frame, self.flowing = frame, flowing
+
+    def remember(self, duration: float, stop: float) -> None:
+        self.flowing += duration
+        if stop >= 1.0 or self.flowing >= FLOW_TIME * (1.0 - 1e-9):
+            flow(self.frame.model, self.frame.state, self.flowing)
+            self.flowing = 0.0
+
+
+def _is_plastic(model: Model) -> bool:
     """Whether anything can yield."""
     return any(material.bend_yield or material.stretch_yield for material in model.materials)
 

@@ -13,9 +13,8 @@ import numpy as np
 from ..bodies.joints import fans
 from ..bodies.maps import of_particles
 from ..bodies.mesh import Polygons
-from ..model import build
 from ..model.model import Model, State
-from . import gas, plasticity
+from ..model.part import Frame, Part
 
 CHECKS = 5
 """How often in a frame cloth can tear. A tear grows by up to an edge at either end each time.
@@ -29,6 +28,37 @@ waits, or bands of cloth one face wide come off. A joint lies across the tension
 OPENING = 0.005
 """By how many edges a lip of a tear moves at once towards its faces: lips that lie on each other have no sides, and
 would slide through each other. Cloth that tears is stretched by more than that."""
+
+
+class Tearing(Part):
+    """What is split and holds together in a scene."""
+
+    @classmethod
+    def build(cls, model: Model, before: Tearing | None) -> Tearing | None:
+        return (before or cls()) if len(model.sewn.joined) else None
+
+    def begin_frame(self, frame: Frame) -> TearingFrame:
+        return TearingFrame(frame)
+
+    def torn(self, frame: Frame, number: int, count: int) -> np.ndarray | None:
+        rounds = number * CHECKS // count
+        if number and rounds == (number - 1) * CHECKS // count:
+            return None
+        joined = torn(frame.model, frame.state, number == 0)
+        frame.watch.lap("tearing")
+        return joined
+
+
+class TearingFrame:
+    """Copies in a frame: no compiled one, which cannot look whether they tear."""
+
+    compiled = None
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+    def end_frame(self) -> None:
+        follow(self.frame.state)
 
 
 def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
@@ -55,32 +85,7 @@ def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
     return None if np.array_equal(result, joined) else result
 
 
-def split(model: Model, state: State, joined: np.ndarray, begun: bool = False) -> Model:
-    """The model where only `joined` (n,) int are one any more; the state, which is that of `model`, follows.
-
-    begun: whether a frame is being stepped, whose memory the model has and not the state.
-    """
-    follow(state)
-    after = build.with_materials(
-        model, model.materials, model.maps, model.settings, sewn=model.sewn._replace(joined=joined)
-    )
-    state.inside = gas.inherited(model, state, after, state.joined)
-    state.plastic = plasticity.inherited(model, state, after)
-    opened = gas.opened(after, state)
-    if opened.any():
-        after = build.with_materials(after, after.materials, after.maps, after.settings, opened)
-    if begun:
-        state.prediction_error, state.penetrated = model.contact.prediction_error, model.contact.penetrated
-        state.pushed = model.stretch.pushed
-    errors = state.prediction_error.copy()
-    errors[: len(joined)] = errors[state.joined]
-    state.prediction_error = errors
-    _open(model, state, after, joined)
-    state.joined, state.skin = joined, np.zeros(0)
-    return after
-
-
-def _open(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
+def open_lips(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
     """Move the lips of what is one no more apart; their common center of mass stays where it is."""
     copies = np.arange(len(joined))
     group, lips = state.joined, joined == copies
@@ -94,8 +99,7 @@ def _open(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
     mean = np.stack([np.bincount(group, masses * row, len(joined)) for row in way]) / total
     way -= mean[:, group]
     way[:, after.w == 0.0] = 0.0
-    state.x = state.x + way
-    state.x = state.x.take(joined, axis=1)
+    state.x = (state.x + way).take(joined, axis=1)
 
 
 def _to_faces(model: Model, x: np.ndarray, number: np.ndarray) -> np.ndarray:

@@ -1,4 +1,9 @@
-"""The golden scenes: each is a generator that steps a simulation and yields it after every frame."""
+"""The golden scenes: small scenes in which every part of the engine occurs.
+
+Each is a generator that steps a simulation and yields it after every frame. What changes no result must leave them as
+they are: `bits.py` hashes them, and `PYTHONPATH=tests python -m golden` writes `bits.json` anew, after a change that is
+meant to change results.
+"""
 
 from __future__ import annotations
 

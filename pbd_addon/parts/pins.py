@@ -1,0 +1,48 @@
+"""Pins: firm ones are put where they are to be, soft ones are pulled there by springs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..constraints import AttachmentConstraints
+from ..kernels.protocol.frames import Pins as PinsOfFrame
+from ..model.model import Model
+from ..model.part import Frame, Part, Substep
+
+
+class Pins(Part):
+    """All pins of a scene. The inverse mass of those that are firm is 0."""
+
+    def __init__(self, model: Model) -> None:
+        soft = model.pins[model.soft_pins]
+        weights = np.concatenate([body.pin_weights for body in model.bodies])[model.soft_pins]
+        self.attachment = AttachmentConstraints(soft, weights, model.body_of_island[model.islands[soft]])
+        self.constraints = (self.attachment,)
+
+    @classmethod
+    def build(cls, model: Model, before: Pins | None) -> Pins:
+        return before or cls(model)
+
+    def begin_frame(self, frame: Frame) -> MovingPins:
+        path = np.stack([frame.state.pin_targets, frame.targets.pins])
+        self.attachment.path = path[:, :, frame.model.soft_pins]
+        return MovingPins(frame, path[:, :, frame.model.firm_pins])
+
+
+class MovingPins:
+    """Pins in a frame; `path` of the firm ones from its beginning to its end, (2, 3, f) [m]."""
+
+    def __init__(self, frame: Frame, path: np.ndarray) -> None:
+        self.frame, self.particles, self.start, self.way = frame, frame.model.pinned, path[0], path[1] - path[0]
+        self.is_driven = not np.array_equal(frame.state.pin_targets, frame.targets.pins)
+
+    def predict(self, substep: Substep) -> None:
+        substep.p[:, self.particles] = self.start + substep.stop * self.way
+
+    def compiled(self, plan: object) -> PinsOfFrame:
+        return PinsOfFrame(self.particles, self.start, self.way)
+
+    def end_frame(self) -> None:
+        model, state = self.frame.model, self.frame.state
+        state.pin_targets = self.frame.targets.pins.copy()
+        state.pin_targets[:, model.loose_pins] = state.x[:, model.pins[model.loose_pins]]
