@@ -234,7 +234,7 @@ def _come_to_rest(model: Model, x: np.ndarray, kernels: Kernels) -> Generator[No
     state = calm.initial_state()
     targets = Targets.of(state)
     state.x = x[particles].T.copy()
-    state.rest = state.x[:, calm.follows].copy()
+    state.memory["rest"]["shape"] = state.x[:, calm.follows].copy()
     result = x.copy()
     for frames in REST_FRAMES:
         state.v = np.zeros_like(state.x)

@@ -27,9 +27,10 @@ from .io import state_files
 from .model.model import Model, State, Targets
 from .model.obstacles import planes_and_surfaces
 from .parts.dynamic_mesh import rest_shape
-from .parts.gas import opened
+from .parts.gas import Gas, opened
 from .parts.grabs import Grabs
-from .parts.sewing import sewn
+from .parts.sewing import Sewing, sewn
+from .parts.tearing import Tearing, joined_in
 from .stepping import adaptive
 from .stepping.time_stepping import RUNAWAY_SPEED
 from .timing.slices import finish
@@ -183,7 +184,7 @@ class Simulation:
         if self._model.can_tear:
             raise ValueError("own constraints hold particles, which cloth that can tear exchanges: set tear_strength 0")
         parts = [self._part(self._body("bodies", body)) for body in owners]
-        particles = checked_particles(ids, [body.name for body in owners], parts, self._state.joined)
+        particles = checked_particles(ids, [body.name for body in owners], parts, joined_in(self._state))
         compliances = checked_number("compliance", compliance, len(particles), arguments.MOST)
         shares = checked_number("k", k, len(particles), 1.0)
         one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)
@@ -298,13 +299,14 @@ class Simulation:
         watch.lap("prediction")
         found = adaptive.measure(self._model, self._state, dt)
         if self.settings.automatic:
-            self._state.pace = adaptive.remember(self._model, before.pace, self.settings, found, count, dt)
+            pace = adaptive.remember(self._model, before, self.settings, found, count, dt)
+            self._state.memory["pace"]["last"] = np.array(pace)
         self._targets = Targets.of(self._state)
         for grab in self._grabs:
             grab.start = grab.now
         report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
         self._take_past()
-        self._state.is_apart = self._model.contact.is_apart
+        self._state.memory["obstacles"]["is_apart"] = np.array(self._model.contact.is_apart)
         if in_place:
             self.frames.replace_last(self._state)
         else:
@@ -317,10 +319,11 @@ class Simulation:
 
         What cuts from one place to another, or appears, would throw cloth that is in its way out of the scene.
         """
-        reach, pairs = FASTEST_START * dt, list(zip(self._state.colliders, self._targets.colliders))
-        jumps = [here is not there and float(np.abs(there - here).max()) > reach for here, there in pairs]
+        reach, here = FASTEST_START * dt, self._state.memory["obstacles"]
+        pairs = list(zip(here["colliders"], self._targets.colliders))
+        jumps = [stood is not there and float(np.abs(there - stood).max()) > reach for stood, there in pairs]
         if any(jumps):
-            self._state.colliders = [there if jump else here for jump, (here, there) in zip(jumps, pairs)]
+            here["colliders"] = [there if jump else stood for jump, (stood, there) in zip(jumps, pairs)]
             self._model.contact.reset()
 
     def positions(self, body: Body) -> np.ndarray:
@@ -343,8 +346,9 @@ class Simulation:
         planes = (plane.touching() for plane in self._model.plane_constraints)
         met = [contact.touching(True), contact.touching(False), *planes]
         ids = np.unique(np.concatenate(met))
-        if len(self._state.joined):
-            ids = np.flatnonzero(np.isin(self._state.joined, ids))
+        joined = joined_in(self._state)
+        if len(joined):
+            ids = np.flatnonzero(np.isin(joined, ids))
         return np.asarray(ids[(ids >= part.start) & (ids < part.stop)] - part.start)
 
     def pressure(self, body: Body) -> tuple[float, ...]:
@@ -428,12 +432,13 @@ class Simulation:
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
         for state in {id(one): one for one in (self._state, *self.frames.states())}.values():
-            stood, went = dict(zip(known, state.colliders)), dict(zip(known, state.penetrated.T))
-            state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
-            nothing = np.zeros(len(state.penetrated), bool)
+            here = state.memory["obstacles"]
+            stood, went = dict(zip(known, here["colliders"])), dict(zip(known, here["penetrated"].T))
+            here["colliders"] = [stood.get(one, one.vertices.T) for one in surfaces]
+            nothing = np.zeros(len(here["penetrated"]), bool)
             columns = [went.get(one, nothing) for one in surfaces]
-            state.penetrated = np.array(columns, bool).reshape(len(surfaces), len(nothing)).T
-            state.is_apart = False
+            here["penetrated"] = np.array(columns, bool).reshape(len(surfaces), len(nothing)).T
+            here["is_apart"] = np.array(False)
         asked = dict(zip(known, self._targets.colliders))
         self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
         self._model = build.with_colliders(self._model, surfaces)
@@ -526,11 +531,12 @@ class Simulation:
 
     def _take_past(self) -> None:
         """Let what is sewn and not torn in the present state be one, and what has burst or leaks do so."""
-        past = sewn(self._model, self._state, self._model.materials)
-        if not all(map(np.array_equal, past, self._model.sewn)):
-            self._rebuild(self._model.materials, self._model.maps, self.settings)
-        model, burst = self._model, opened(self._model, self._state)
-        if not np.array_equal(burst, model.volume.opened):
+        if self._model.part(Sewing) or self._model.part(Tearing):
+            past = sewn(self._model, self._state, self._model.materials)
+            if not all(map(np.array_equal, past, self._model.sewn)):
+                self._rebuild(self._model.materials, self._model.maps, self.settings)
+        model = self._model
+        if model.part(Gas) and not np.array_equal(burst := opened(model, self._state), model.volume.opened):
             self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
 
     def use_kernels(self, name: str) -> None:
@@ -580,7 +586,7 @@ class Simulation:
             ValueError: The frame is not cached.
         """
         part = self._part(self._body("body", body))
-        return rest_shape(self._model, self.frames.state(frame).rest)[part]
+        return rest_shape(self._model, self.frames.state(frame))[part]
 
     def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
         """Positions of a body extrapolated from the last frame by its velocities, (n, 3) float32 [m]."""
@@ -671,7 +677,7 @@ class Simulation:
     def _place(self, state: State) -> None:
         self._state = state
         self._take_past()
-        self._model.contact.reset(state.is_apart)
+        self._model.contact.reset(bool(state.memory["obstacles"]["is_apart"]))
         for part in self._model.parts:
             part.place(self._model, state)
         self._targets = Targets.of(state)

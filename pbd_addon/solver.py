@@ -61,14 +61,14 @@ def step(
     """
     orders = (True, False) if adaptive.looks_back(model, state, settings, dt) else (False,)
     for second_order in orders:
-        frame = Frame(model, state.copy(), targets, kernels, watch, dt, second_order)  #  (1) to (3)
-        done = yield from CutFrame(frame, substep, settings.substeps).run()  #            (4) to (17)
-        if done:
-            break
-        model.contact.rewind(0.0)  # not smooth enough for second order
-    for end_frame in frame.hooks.end_frame:
-        end_frame()
-    return frame.model, frame.state
+        with Frame(model, state.copy(), targets, kernels, watch, dt, second_order) as frame:  #   (1) to (3)
+            is_done = yield from CutFrame(frame, substep, settings.substeps).run()  #  (4) to (17), substep by substep
+            if is_done:
+                for end_frame in frame.hooks.end_frame:
+                    end_frame()
+                return frame.model, frame.state
+        model.contact.rewind(0.0)  # not smooth: begun anew in first order
+    raise AssertionError("a frame of first order is done, or raises an error")
 
 
 def substep(frame: Frame, step: Substep) -> bool:

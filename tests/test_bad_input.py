@@ -104,7 +104,7 @@ def test_a_pattern_whose_stitches_do_not_fit_is_sewn_all_the_same():
     for _ in range(25):
         report = simulation.step(DT)
     assert report.crossings == 0
-    assert (simulation._state.seams[2] > 0.0).mean() > 0.6
+    assert (simulation._state.memory["sewing"]["pairs"][2] > 0.0).mean() > 0.6
     assert np.isfinite(simulation.positions(body)).all()
 
 

@@ -101,7 +101,7 @@ def test_edges_at_seams_that_are_open_are_excused(is_sewn):
     ends = [right[0], left[0]]
     expected = np.unique(edges[np.isin(edges, ends).any(axis=1)]) if is_sewn else []
     np.testing.assert_array_equal(beside, expected)
-    state.seams[2] = 1.0
+    state.memory["sewing"]["pairs"][2] = 1.0
     assert not is_sewn or not begun(model, state).excused.any()
 
 

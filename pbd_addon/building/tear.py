@@ -6,7 +6,7 @@ import numpy as np
 
 from ..model.model import Model, State
 from ..parts.gas import opened
-from ..parts.tearing import follow, open_lips
+from ..parts.tearing import Tearing, follow, open_lips
 from .build import with_materials
 
 
@@ -23,5 +23,5 @@ def split(model: Model, state: State, joined: np.ndarray, begun: bool = False) -
     if burst.any():
         after = with_materials(after, after.materials, after.maps, after.settings, burst)
     open_lips(model, state, after, joined)
-    state.joined = joined
+    state.memory[Tearing.name]["joined"] = joined
     return after

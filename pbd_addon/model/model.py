@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ..constraints import (
 )
 from ..contact import Collider, ContactConstraints
 from ..kernels.protocol.frames import Call
-from .layout import Layout, initial_joints
+from .layout import Layout
 from .part import Part
 
 K = TypeVar("K")
@@ -63,58 +63,16 @@ class State:
     Attributes:
         x: Positions, (3, n) float64 [m].
         v: Velocities, (3, n) float64 [m/s].
-        pin_targets: Targets of the pins at the end of the last frame, (3, k) [m]; where a pin is that is not held.
-        planes: The planes then, (point, unit normal) of each.
-        colliders: Vertices of each collider then, (3, m) [m] each.
-        rails: Vertices of the rail of each body that has one, the same way.
-        strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
-        prediction_error: Of each particle, see `ContactConstraints.prediction_error`.
-        pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool; all if unknown.
-        skin: Data that skins under pressure carry over, see `PressurizedSkin.remember`; (0,) without any.
-        penetrated: Which colliders are around or through which bodies, see `ContactConstraints.penetrated`,
-            (bodies, colliders) bool.
-        pace: How the last frame was stepped, for frames that choose their substeps.
-        air: Time, wind and gusts, see `air.Memory`.
-        inside: Of each closed piece, what was pumped into it [Pa m³], all that is inside if it leaks, and
-            `VolumeConstraints.opened`, (2, pieces).
-        seams: Of each pair that can be sewn, how far it has come, (3, pairs), see `sewing`.
-        rest: Rest shape of the bodies with `dynamic_mesh`, one after another, (3, d) [m], see `dynamic_mesh`.
-        plastic: How far rest angles and lengths have changed, (rows,) or (0,), see `plasticity`.
-        joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.
-        is_apart: Whether nothing intersects, see `ContactConstraints.is_apart`; False if unknown.
+        memory: What each part remembers, by its name and that of the array, see `Part.MEMORY`.
     """
 
     x: np.ndarray
     v: np.ndarray
-    pin_targets: np.ndarray
-    planes: list[Place]
-    colliders: list[np.ndarray]
-    strain: np.ndarray
-    prediction_error: np.ndarray
-    pushed: np.ndarray
-    skin: np.ndarray
-    penetrated: np.ndarray
-    pace: Pace
-    air: np.ndarray
-    inside: np.ndarray
-    seams: np.ndarray
-    rest: np.ndarray
-    plastic: np.ndarray
-    joined: np.ndarray
-    rails: list[np.ndarray]
-    is_apart: bool = False
+    memory: dict[str, dict[str, Any]]
 
     def copy(self) -> State:
-        """A copy whose arrays can change without changing this one.
-
-        It shares colliders, rails, `rest`, `plastic` and `joined`, which are replaced as a whole.
-        """
-        return State(
-            self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
-            self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
-            self.seams.copy(), self.rest, self.plastic, self.joined, list(self.rails), self.is_apart,
-        )  # fmt: skip
+        """A copy that can change without changing this one; memory is replaced, so they share it until then."""
+        return State(self.x.copy(), self.v.copy(), {part: dict(own) for part, own in self.memory.items()})
 
 
 @dataclasses.dataclass
@@ -125,8 +83,8 @@ class Targets:
         pins: (3, k) [m].
         planes: (point, unit normal) of each plane.
         colliders: Vertices of each collider, (3, m) [m] each.
-        rest: `State.rest`.
-        rails: `State.rails`.
+        rest: Rest shape of the bodies with `dynamic_mesh`, one after another, (3, d) [m].
+        rails: Vertices of the rail of each body that has one, (3, m) [m] each.
     """
 
     pins: np.ndarray
@@ -138,9 +96,11 @@ class Targets:
     @staticmethod
     def of(state: State) -> Targets:
         """The targets at which everything stays as in a state."""
-        return Targets(
-            state.pin_targets.copy(), list(state.planes), list(state.colliders), state.rest, list(state.rails)
-        )
+        here, nothing = state.memory["obstacles"], np.zeros((3, 0))
+        rest = state.memory["rest"]["shape"] if "rest" in state.memory else nothing
+        rails = state.memory["slides"]["rails"] if "slides" in state.memory else []
+        planes = [(point, normal) for point, normal in here["planes"]]
+        return Targets(state.memory["pins"]["targets"].copy(), planes, list(here["colliders"]), rest, list(rails))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -240,21 +200,8 @@ class Model(Layout):
     def initial_state(self) -> State:
         """The bodies at their initial positions and velocities."""
         x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
-        planes = [(plane.point, plane.normal) for plane in self.planes]
-        colliders = [collider.vertices.T.copy() for collider in self.colliders]
-        bodies = len(self.bodies)
-        return State(
-            x, self.initial_velocities(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
-            np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
-            np.zeros((bodies, len(colliders)), bool), Pace(),
-            np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seam_pairs))),
-            self.first_rest(), np.zeros(0, np.float32), initial_joints(self.bodies, self.materials),
-            [body.rail.vertices.T for body in self.bodies if body.rail is not None],
-        )  # fmt: skip
-
-    def first_rest(self) -> np.ndarray:
-        """`State.rest` at the beginning."""
-        return np.concatenate([body.rest_vertices for body in self.bodies])[self.follows].T.copy()
+        memory = {part.name: part.first_memory(self, x) for part in self.parts if part.MEMORY}
+        return State(x, self.initial_velocities(x), memory)
 
     def pushed(self) -> np.ndarray:
         """Which bodies were pushed by volume, planes or contact after stretch in the last substep, (bodies,) bool."""

@@ -8,8 +8,10 @@ hooks. All are optional, and only those that such an object has are called.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from ..kernels import Kernels
     from ..timing.stopwatch import Stopwatch
     from .model import Model, State, Targets
+
+from ..arrays.arguments import FARTHEST
 
 
 class Past(NamedTuple):
@@ -69,6 +73,26 @@ class Substep:
     p: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0)))
 
 
+class Kept(NamedTuple):
+    """What is known of a memory, an array that states carry from frame to frame and files keep.
+
+    Attributes:
+        any_rows: Whether it may have other rows than the model, which cloth that tears changes: then it says nothing.
+        is_single: Whether frames that are not exact keep it as float32.
+        is_scene: Whether it is a list of surfaces of the scene, (3, m) [m] each, which files do not keep: others have
+            them.
+        most: The largest number in it.
+        fits: Whether an array of that kind can be it, beside the one with which a run begins; default: it has its shape
+            and finite numbers.
+    """
+
+    any_rows: bool = False
+    is_single: bool = False
+    is_scene: bool = False
+    most: float = FARTHEST
+    fits: Callable[[np.ndarray, np.ndarray], bool] | None = None
+
+
 class Plan(NamedTuple):
     """Substeps of a frame that are to be one compiled call, as far as damping, drag and air act in them.
 
@@ -112,8 +136,14 @@ class Hooks(NamedTuple):
     @staticmethod
     def of(acting: Sequence[object]) -> Hooks:
         """The hooks that some objects have."""
-        found = ((getattr(one, name, None) for one in acting) for name in Hooks._fields)
-        return Hooks(*(tuple(filter(None, hooks)) for hooks in found))
+        which = _hooks_of(tuple(map(type, acting)))
+        return Hooks(*(tuple(getattr(acting[at], name) for at in own) for name, own in zip(Hooks._fields, which)))
+
+
+@functools.lru_cache(maxsize=64)
+def _hooks_of(kinds: tuple[type, ...]) -> list[list[int]]:
+    """For each hook, which of objects of these classes have it."""
+    return [[at for at, kind in enumerate(kinds) if hasattr(kind, name)] for name in Hooks._fields]
 
 
 @dataclasses.dataclass
@@ -147,6 +177,13 @@ class Frame:
     is_driven: bool = False
     excused: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, bool))
 
+    def __enter__(self) -> Frame:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of what acts in it, which knows the frame: no circle keeps arrays."""
+        self.acting, self.hooks = [], Hooks()
+
     def begin(self, fraction: float) -> None:
         """Tell everything that moves by itself where it goes, from a fraction of the frame on."""
         self.fraction = fraction
@@ -164,11 +201,16 @@ class Part:
     """What a scene has of a feature.
 
     Attributes:
+        name: Its name in `State.memory`.
+        MEMORY: What it remembers from frame to frame, by name. Arrays are replaced, never changed in place: states
+            share them.
         constraints: Its kinds of constraints; `ORDER` of `parts` says when each is projected.
         outlives: Whether it is handed to the part of another model with other particles, in `build`.
         reason: One of `model.REASONS`, if it ever asks for substeps.
     """
 
+    name: ClassVar[str] = ""
+    MEMORY: ClassVar[Mapping[str, Kept]] = MappingProxyType({})
     outlives: ClassVar[bool] = False
     reason: ClassVar[str] = ""
     constraints: tuple[Constraints, ...] = ()
@@ -180,6 +222,10 @@ class Part:
         before: that of the same bodies with other materials or settings, which may be used again.
         """
         raise NotImplementedError
+
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        """`MEMORY` at the beginning of a run, at positions x (3, n) [m]."""
+        return {}
 
     def settle(self, model: Model) -> None:
         """Take over what other kinds know, once all have their materials."""
@@ -215,7 +261,7 @@ class Part:
         return 1.0
 
     def torn(self, frame: Frame, number: int, count: int) -> np.ndarray | None:
-        """`State.joined` once cloth has torn before a substep of a frame with `count` of them; None if none does."""
+        """What `Tearing` remembers once cloth has torn before a substep of `count` in the frame; None if none does."""
         return None
 
     def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:

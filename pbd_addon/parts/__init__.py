@@ -5,7 +5,7 @@ What a scene does not have is not entered. `model/part.py` says what a part is; 
 
 from __future__ import annotations
 
-from ..model.part import Part
+from ..model.part import Kept, Part
 from .air import Air
 from .damping import Damping
 from .dynamic_mesh import RestShapes
@@ -13,6 +13,7 @@ from .gas import Gas
 from .grabs import Grabs
 from .lift import Lift
 from .obstacles import Obstacles
+from .pace import Pace
 from .pins import Pins
 from .plasticity import Plasticity
 from .rigid import Rigid
@@ -28,7 +29,7 @@ from .welds import Welds
 
 PARTS: tuple[type[Part], ...] = (
     *(RestShapes, Tearing, Gas, Pins, Grabs, Slides, Damping, Skin, Springs, Obstacles, Rigid, Air, Lift),
-    *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity),
+    *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Pace),
 )
 """All parts, in the order in which they act at the same time.
 
@@ -36,6 +37,9 @@ Damping comes before what the air does; skins look at velocities before that, an
 follows before anything else looks at positions at the end of a frame, and seams become one after that. What yields has
 other lengths then: it comes last.
 """
+
+KEPT: dict[str, dict[str, Kept]] = {part.name: dict(part.MEMORY) for part in PARTS if part.MEMORY}
+"""What is known of all that states remember, by the names of part and memory."""
 
 ORDER = (
     *("attachment", "grab", "inflation", "plate bend", "isometric bend", "dihedral bend", "seam bend", "rope bend"),

@@ -22,19 +22,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..air.force_functions import ForcesOfFrame
 from ..air.surroundings import Surroundings
 from ..air.wind import MODES, Wind
+from ..arrays.arguments import FARTHEST
 from ..bodies.body import Body
 from ..bodies.settings import Material
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Wind as BlowingWind
 from ..model.model import Model, State
-from ..model.part import Frame, Part, Plan, Substep
+from ..model.part import Frame, Kept, Part, Plan, Substep
 
 WEAK = 0.25
 """Largest share s of its flow that air may take of a body in a substep of second order. A flag of cotton in
@@ -131,7 +133,13 @@ class Memory(NamedTuple):
 
 
 class Air(Part):
-    """The surfaces of a scene that feel air, and what a caller lets act on everything."""
+    """The surfaces of a scene that feel air, and what a caller lets act on everything.
+
+    It remembers time, wind and gusts, see `Memory`.
+    """
+
+    name = "air"
+    MEMORY = MappingProxyType({"past": Kept(fits=lambda array, first: _is_past(array))})
 
     def __init__(self, surface: AirSurface) -> None:
         self.surface = surface
@@ -141,6 +149,9 @@ class Air(Part):
         starts = [part.start for part in model.slices]
         density = model.settings.air_density
         return cls(build_surface(model.bodies, starts, model.materials, model.masses, model.w, density))
+
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"past": np.zeros(0)}
 
     def begin_frame(self, frame: Frame) -> AirInFrame:
         if frame.model.around.forces:
@@ -162,18 +173,23 @@ class Air(Part):
         return bool(model.around.forces) or self.slowing_rate(model, state) * duration >= WEAK
 
 
+def _is_past(array: np.ndarray) -> bool:
+    """Whether an array can be a packed `Memory`."""
+    return array.ndim == 1 and len(array) in (0, 1, 5 + MODES) and bool((np.abs(array) <= FARTHEST).all())
+
+
 class AirInFrame:
     """The clock of a frame, and the wind, which goes on where nothing feels it."""
 
     def __init__(self, part: Air, frame: Frame) -> None:
         self.frame = frame
-        self.air = AirOfFrame(part.surface, frame.model.around, frame.state.air, frame.dt)
+        self.air = AirOfFrame(part.surface, frame.model.around, frame.state.memory[part.name]["past"], frame.dt)
 
     def compiled(self, plan: Plan) -> BlowingWind:
         return self.air.of_substeps(len(self.frame.model.w), np.array(plan.slowed), plan.late)
 
     def end_frame(self) -> None:
-        self.frame.state.air = self.air.memory()
+        self.frame.state.memory[Air.name]["past"] = self.air.memory()
 
 
 class MovingAir(AirInFrame):

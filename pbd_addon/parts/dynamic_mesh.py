@@ -6,6 +6,9 @@ reach are those of the frame's end throughout it.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
 from ..bodies.mesh import rest_volume
@@ -13,7 +16,7 @@ from ..constraints import LevelConstraints, RopeBendConstraints, StrutConstraint
 from ..constraints.plate_elements import FLAT
 from ..kernels.numpy import dihedral_angles
 from ..model.model import Model, State, Targets
-from ..model.part import Frame, Part, Substep
+from ..model.part import Frame, Kept, Part, Substep
 from . import plasticity
 from .skin import Skin
 
@@ -25,19 +28,30 @@ GRADE = 0.1
 sheet in 0.02 s with 2500 vertices, in 3 s with 10,000. Half a step turns their folds by 5 % more or less."""
 
 
-def rest_shape(model: Model, follows: np.ndarray) -> np.ndarray:
+def rest_shape(model: Model, state: State) -> np.ndarray:
+    """The rest shape of all bodies in a state, (n, 3) [m]."""
+    return _whole(model, state.memory[RestShapes.name]["shape"]) if len(model.follows) else model.rest_vertices
+
+
+def _whole(model: Model, shape: np.ndarray) -> np.ndarray:
     """The rest shape of all bodies, (n, 3) [m], where that of the bodies with `dynamic_mesh` is (3, d) [m]."""
     rest = np.concatenate([body.rest_vertices for body in model.bodies])
-    rest[model.follows] = follows.T
+    rest[model.follows] = shape.T
     return rest
 
 
 class RestShapes(Part):
-    """The bodies of a scene whose rest shape can change."""
+    """The bodies of a scene whose rest shape can change; it remembers that, one after another, (3, d) [m]."""
+
+    name = "rest"
+    MEMORY = MappingProxyType({"shape": Kept()})
 
     @classmethod
     def build(cls, model: Model, before: RestShapes | None) -> RestShapes | None:
         return (before or cls()) if len(model.follows) else None
+
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"shape": np.concatenate([body.rest_vertices for body in model.bodies])[model.follows].T.copy()}
 
     def place(self, model: Model, state: State) -> None:
         RestPath(model, state, Targets.of(state)).reach(1.0)
@@ -56,7 +70,7 @@ class FollowedRest:
         self.path.reach(substep.stop)
 
     def end_frame(self) -> None:
-        self.frame.state.rest = self.frame.targets.rest
+        self.frame.state.memory[RestShapes.name]["shape"] = self.frame.targets.rest
 
 
 class RestPath:
@@ -68,11 +82,11 @@ class RestPath:
         self.hinges = np.flatnonzero(model.folds.follows)
         struts, self.ropes = model.kind(StrutConstraints), model.kind(RopeBendConstraints)
         self.springs = [kind for kind in (model.stretch, model.shear, struts) if kind is not None]
-        end = rest_shape(model, targets.rest)
+        end = _whole(model, targets.rest)
         self.start = self._measure(end)
         self.way = [np.zeros_like(values) for values in self.start]
-        if targets.rest is not state.rest:
-            ends, self.start = self.start, self._measure(rest_shape(model, state.rest))
+        if targets.rest is not state.memory[RestShapes.name]["shape"]:
+            ends, self.start = self.start, self._measure(rest_shape(model, state))
             self.way = [one - other for one, other in zip(ends, self.start)]
             self.way[-1] -= 2.0 * np.pi * np.round(self.way[-1] / (2.0 * np.pi))  # the short way round
         self._enclose(end)

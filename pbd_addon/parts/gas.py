@@ -7,12 +7,15 @@ The gas is an ideal one that keeps its temperature.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
 from ..bodies.settings import ATMOSPHERE
 from ..constraints.volume import BURST, LEAKING
 from ..model.model import Model, State
-from ..model.part import Frame, Part
+from ..model.part import Frame, Kept, Part
 from .dynamic_mesh import rest_shape
 from .skin import pressures
 
@@ -31,17 +34,27 @@ LIMP = 3.0
 
 
 class Gas(Part):
-    """What is in the closed pieces of a scene."""
+    """What is in the closed pieces of a scene.
+
+    It remembers of each piece what was pumped into it [Pa m³], which is all that is inside if it leaks, and
+    `VolumeConstraints.opened`, (2, pieces).
+    """
+
+    name = "gas"
+    MEMORY = MappingProxyType({"inside": Kept(any_rows=True)})
 
     @classmethod
     def build(cls, model: Model, before: Gas | None) -> Gas | None:
         return (before or cls()) if model.volume.pieces else None
 
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"inside": np.zeros((2, len(model.volume.pieces)))}
+
     def begin_frame(self, frame: Frame) -> GasInFrame:
         return GasInFrame(frame)
 
     def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:
-        state.inside = inherited(before, state, after)
+        state.memory[self.name]["inside"] = inherited(before, state, after)
 
 
 class GasInFrame:
@@ -91,7 +104,7 @@ class GasInFrame:
             volumes = np.maximum(model.volume.enclosed(model.volume.kernels, state.x), model.volume.smallest)
             wide = _holes(model, state.x) > WIDE_OPEN * _skins(model, state.x)
             inside[1, leaking & ((inside[0] / volumes - ATMOSPHERE < LIMP) | wide)] = BURST
-        state.inside = inside
+        state.memory[Gas.name]["inside"] = inside
 
 
 def opened(model: Model, state: State) -> np.ndarray:
@@ -100,10 +113,10 @@ def opened(model: Model, state: State) -> np.ndarray:
 
 
 def inherited(model: Model, state: State, after: Model) -> np.ndarray:
-    """`State.inside` for a model of which some has torn since `model`; pieces that have more of a rim leak."""
+    """What a state remembers for a model of which some has torn since `model`; pieces that have more of a rim leak."""
     before = [sum(map(len, piece.caps)) for piece in model.volume.pieces]
     pieces = after.volume.pieces
-    ones = state.joined[np.array([piece.triangles[0, 0] for piece in pieces], int)]
+    ones = state.memory["tearing"]["joined"][np.array([piece.triangles[0, 0] for piece in pieces], int)]
     source = model.volume.piece_of_particle[ones]
     inside = _inside(model, state)[:, source].copy()
     for number, piece in enumerate(pieces):
@@ -147,16 +160,17 @@ def _burst(model: Model, state: State) -> np.ndarray:
         burst = burst | ((most > 0.0) & (model.volume.forces() > most))
     for number, (piece, material) in enumerate(zip(pieces, materials)):
         if material.burst_strain and material.pressure_mode != "OFF" and not model.volume.opened[number]:
-            before = _area(rest_shape(model, state.rest).T, piece.triangles)
+            before = _area(rest_shape(model, state).T, piece.triangles)
             burst = burst.copy()
             burst[number] = _area(state.x, piece.triangles) > (1.0 + material.burst_strain) ** 2 * before
     return burst
 
 
 def _inside(model: Model, state: State) -> np.ndarray:
-    """`State.inside`; nothing of it if it is from before there was such a thing."""
+    """What a state remembers; nothing if it is of other pieces."""
     count = len(model.volume.pieces)
-    return state.inside if state.inside.shape == (2, count) else np.zeros((2, count))
+    inside = state.memory[Gas.name]["inside"] if Gas.name in state.memory else np.zeros((2, 0))
+    return inside if inside.shape == (2, count) else np.zeros((2, count))
 
 
 def _area(x: np.ndarray, triangles: np.ndarray) -> float:

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
+from ..arrays.arguments import FARTHEST
 from ..constraints import SeamConstraints
 from ..contact.stretch_coupling import couple_stretch_and_contact, strained_particles
-from ..model.model import Model, State, Targets
-from ..model.part import Frame, Part, Substep
+from ..model.model import Model, Place, State, Targets
+from ..model.part import Frame, Kept, Part, Substep
+
+
+def as_array(planes: Sequence[Place]) -> np.ndarray:
+    """Planes, a point and a unit normal each, as (planes, 2, 3) float64 [m]."""
+    return np.array(planes, float).reshape(-1, 2, 3)
+
+
+def _are_errors(array: np.ndarray, first: np.ndarray) -> bool:
+    """Whether an array can be prediction errors: NaN where nothing is known."""
+    return array.shape == first.shape and bool((np.isnan(array) | (np.abs(array) <= FARTHEST)).all())
 
 
 class Obstacles(Part):
-    """Planes and contact, which are fields of the model: everything else asks for them."""
+    """Planes and contact, which are fields of the model: everything else asks for them.
+
+    They remember where planes (point and unit normal, (planes, 2, 3) [m]) and colliders were at the end of the last
+    frame; prediction errors, see `ContactConstraints.prediction_error`; which colliders are around or through which
+    bodies, see `ContactConstraints.penetrated`; and whether nothing intersects, () bool, False if that is unknown.
+    """
+
+    name = "obstacles"
+    MEMORY = MappingProxyType(
+        {
+            "planes": Kept(),
+            "colliders": Kept(is_scene=True),
+            "prediction_error": Kept(fits=_are_errors),
+            "penetrated": Kept(fits=lambda array, first: array.ndim == 2 and len(array) == len(first)),
+            "is_apart": Kept(),
+        }
+    )
 
     reason = "colliders"
 
@@ -19,11 +50,21 @@ class Obstacles(Part):
     def build(cls, model: Model, before: Obstacles | None) -> Obstacles:
         return before or cls()
 
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        bodies, colliders = len(model.bodies), [collider.vertices.T.copy() for collider in model.colliders]
+        return {
+            "planes": as_array([(plane.point, plane.normal) for plane in model.planes]),
+            "colliders": colliders,
+            "prediction_error": np.full(x.shape[1] + bodies, np.nan),
+            "penetrated": np.zeros((bodies, len(colliders)), bool),
+            "is_apart": np.array(False),
+        }
+
     def begin_frame(self, frame: Frame) -> QuietObstacles:
-        model, state, targets = frame.model, frame.state, frame.targets
-        for plane, start, end in zip(model.plane_constraints, state.planes, targets.planes):
+        model, here, targets = frame.model, frame.state.memory[self.name], frame.targets
+        for plane, start, end in zip(model.plane_constraints, here["planes"], targets.planes):
             plane.lay_path(start, end, frame.dt)
-        model.contact.lay_path(state.colliders, targets.colliders, frame.fraction)
+        model.contact.lay_path(here["colliders"], targets.colliders, frame.fraction)
         return MeetingObstacles(frame) if model.contact.active else QuietObstacles(frame)
 
     def substeps(self, model: Model, state: State, targets: Targets, quality: int, dt: float) -> float:
@@ -31,7 +72,10 @@ class Obstacles(Part):
 
         Rotation and deformation of a collider count twice, because contact planes follow straight paths only.
         """
-        moving = [(a, b) for a, b in zip(state.colliders, targets.colliders) if a is not b and a.shape[1]]
+        if all(surface is None for surface in model.contact.surfaces):
+            return 1.0
+        stood = state.memory[self.name]["colliders"]
+        moving = [(a, b) for a, b in zip(stood, targets.colliders) if a is not b and a.shape[1]]
         start, end = (np.concatenate(each, axis=1) for each in zip((state.x, state.x + dt * state.v), *moving))
         sizes = np.array([part.stop - part.start for part in model.slices] + [a.shape[1] for a, _ in moving])
         surfaces = model.contact.surfaces
@@ -51,11 +95,12 @@ class Obstacles(Part):
         return float((relative[meet] / least[meet]).max(initial=1.0))
 
     def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:
+        memory, joined = state.memory[self.name], state.memory["tearing"]["joined"]
         if begun:
-            state.prediction_error, state.penetrated = before.contact.prediction_error, before.contact.penetrated
-        errors = state.prediction_error.copy()
-        errors[: len(state.joined)] = errors[state.joined]
-        state.prediction_error = errors
+            memory["penetrated"] = before.contact.penetrated
+        errors = before.contact.prediction_error if begun else memory["prediction_error"].copy()
+        errors[: len(joined)] = errors[joined]
+        memory["prediction_error"] = errors
 
 
 class QuietObstacles:
@@ -65,9 +110,13 @@ class QuietObstacles:
         self.frame = frame
 
     def end_frame(self) -> None:
-        state, targets, contact = self.frame.state, self.frame.targets, self.frame.model.contact
-        state.planes, state.colliders = targets.planes, targets.colliders
-        state.prediction_error, state.penetrated = contact.prediction_error, contact.penetrated
+        targets, contact = self.frame.targets, self.frame.model.contact
+        self.frame.state.memory[Obstacles.name] |= {
+            "planes": as_array(targets.planes),
+            "colliders": targets.colliders,
+            "prediction_error": contact.prediction_error,
+            "penetrated": contact.penetrated,
+        }
 
 
 class MeetingObstacles(QuietObstacles):

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
 from ..constraints import AttachmentConstraints
 from ..kernels.protocol.frames import Pins as PinsOfFrame
 from ..model.model import Model
-from ..model.part import Frame, Part, Substep
+from ..model.part import Frame, Kept, Part, Substep
 
 
 class Pins(Part):
-    """All pins of a scene. The inverse mass of those that are firm is 0."""
+    """All pins of a scene. The inverse mass of those that are firm is 0.
+
+    It remembers the targets at the end of the last frame, (3, k) [m]: where a pin is that is not held.
+    """
+
+    name = "pins"
+    MEMORY = MappingProxyType({"targets": Kept()})
 
     def __init__(self, model: Model) -> None:
         soft = model.pins[model.soft_pins]
@@ -23,8 +32,11 @@ class Pins(Part):
     def build(cls, model: Model, before: Pins | None) -> Pins:
         return before or cls(model)
 
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"targets": x[:, model.pins]}
+
     def begin_frame(self, frame: Frame) -> MovingPins:
-        path = np.stack([frame.state.pin_targets, frame.targets.pins])
+        path = np.stack([frame.state.memory[self.name]["targets"], frame.targets.pins])
         self.attachment.path = path[:, :, frame.model.soft_pins]
         return MovingPins(frame, path[:, :, frame.model.firm_pins])
 
@@ -34,7 +46,8 @@ class MovingPins:
 
     def __init__(self, frame: Frame, path: np.ndarray) -> None:
         self.frame, self.particles, self.start, self.way = frame, frame.model.pinned, path[0], path[1] - path[0]
-        self.is_driven = not np.array_equal(frame.state.pin_targets, frame.targets.pins)
+        self.memory = frame.state.memory[Pins.name]
+        self.is_driven = not np.array_equal(self.memory["targets"], frame.targets.pins)
 
     def predict(self, substep: Substep) -> None:
         substep.p[:, self.particles] = self.start + substep.stop * self.way
@@ -43,6 +56,6 @@ class MovingPins:
         return PinsOfFrame(self.particles, self.start, self.way)
 
     def end_frame(self) -> None:
-        model, state = self.frame.model, self.frame.state
-        state.pin_targets = self.frame.targets.pins.copy()
-        state.pin_targets[:, model.loose_pins] = state.x[:, model.pins[model.loose_pins]]
+        model, targets = self.frame.model, self.frame.targets.pins.copy()
+        targets[:, model.loose_pins] = self.frame.state.x[:, model.pins[model.loose_pins]]
+        self.memory["targets"] = targets

@@ -1,6 +1,6 @@
 """Sewing over frames: how long seams are, which pairs have become one, and how they come apart again.
 
-`State.seams` has, for each pair of each body, its gap when it began to close [m], the time since then [s], and whether
+It remembers, for each pair of each body, its gap when it began to close [m], the time since then [s], and whether
 it is welded (0 or 1). The time is 0 before that, when the pair may be a rope, and -1 after it was let go: then it is
 nothing.
 """
@@ -8,6 +8,8 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,8 @@ from ..bodies.settings import Material
 from ..constraints import SeamConstraints, SeamFoldConstraints, WeldConstraints, folds_across
 from ..model.layout import Sewn
 from ..model.model import Model, State
-from ..model.part import Frame, Part
+from ..model.part import Frame, Kept, Part
+from .tearing import joined_in
 
 LET_GO = -1.0
 """Time of a pair that was let go."""
@@ -42,6 +45,9 @@ WELD_ROUNDS = 4
 class Sewing(Part):
     """The pairs of a scene that can be sewn, and bending across what is welded."""
 
+    name = "sewing"
+    MEMORY = MappingProxyType({"pairs": Kept(any_rows=True)})
+
     def __init__(self, model: Model, seams: SeamConstraints) -> None:
         triangles = model.stacked([body.mesh.triangles for body in model.bodies])[0]
         hinges, geometry = folds_across(triangles, model.welds.first, model.rest_vertices)
@@ -62,6 +68,9 @@ class Sewing(Part):
         return cls(
             model, before.seams if before else SeamConstraints(pairs, owner, usual[owner], model.w, model.extents)
         )
+
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"pairs": np.zeros((3, len(model.seam_pairs)))}
 
     def begin_frame(self, frame: Frame) -> SeamsInFrame:
         return SeamsInFrame(self.seams, frame)
@@ -95,7 +104,7 @@ class SeamsInFrame:
         done = np.minimum((time + np.array([[0.0], [self.frame.dt]])) / np.maximum(closing, 1e-9), 1.0)
         # At rest when it begins, and when the cloth meets.
         seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))
-        state.seams = np.stack([length, time, welded])
+        state.memory[Sewing.name]["pairs"] = np.stack([length, time, welded])
 
     def _excuse(self) -> None:
         model = self.frame.model
@@ -132,7 +141,7 @@ class SeamsInFrame:
                 welds.unite(state.x, state.v)
                 welded[new] = 1.0
                 break
-        state.seams = known
+        state.memory[Sewing.name]["pairs"] = known
 
 
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:
@@ -140,7 +149,7 @@ def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:
     _, time, welded = _known(model, state)
     sewing = np.array([material.sewing for material in materials])
     was_sewn = np.bincount(model.seam_body, time != 0.0, len(sewing)) > 0
-    return Sewn(~sewing & ~was_sewn, (welded > 0.0) & sewing[model.seam_body], state.joined)
+    return Sewn(~sewing & ~was_sewn, (welded > 0.0) & sewing[model.seam_body], joined_in(state))
 
 
 def _united(
@@ -178,6 +187,7 @@ def _of_pairs(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _known(model: Model, state: State) -> np.ndarray:
-    """`State.seams`; nothing of it if it is from before there was such a thing."""
+    """What a state remembers, (3, pairs); nothing where there are no pairs."""
+    known = state.memory[Sewing.name]["pairs"] if Sewing.name in state.memory else np.zeros((3, 0))
     count = len(model.seam_pairs)
-    return state.seams if state.seams.shape == (3, count) else np.zeros((3, count))
+    return known if known.shape == (3, count) else np.zeros((3, count))

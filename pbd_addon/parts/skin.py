@@ -8,13 +8,15 @@ them, and what pushes a skin from outside moves all of it (`rebound`). Why, and 
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from ..constraints import Constraints, InflationConstraints, PressurizedSkin, StrutConstraints
 from ..kernels import Kernels
 from ..model.model import Model, State, Targets
-from ..model.part import Frame, Part, Substep
+from ..model.part import Frame, Kept, Part, Substep
 
 BOUNCING = 3.0
 """Largest multiple of the quality steps that pressure takes. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
@@ -27,10 +29,14 @@ STILL = 0.03
 class Skin(Part):
     """The skins of a scene: closed pieces, whether or not there is any pressure.
 
+    They remember what they carry over, see `PressurizedSkin.remember`; (0,) where there is no pressure.
+
     Attributes:
         pressurized: Their effective masses and what they carry over.
     """
 
+    name = "skin"
+    MEMORY = MappingProxyType({"carried": Kept(any_rows=True, is_single=True)})
     reason = "pressure"
 
     def __init__(self, model: Model) -> None:
@@ -44,6 +50,9 @@ class Skin(Part):
     def build(cls, model: Model, before: Skin | None) -> Skin | None:
         return (before or cls(model)) if model.volume.pieces else None
 
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"carried": np.zeros(0)}
+
     def settle(self, model: Model) -> None:
         self.pressurized.struts = model.kind(StrutConstraints) or self.nothing
         self.pressurized.outside = [*model.plane_constraints, model.contact]
@@ -51,7 +60,7 @@ class Skin(Part):
 
     def begin_frame(self, frame: Frame) -> PressurizedFrame | None:
         if not self.pressurized.active:
-            frame.state.skin = np.zeros(0)
+            frame.state.memory[self.name]["carried"] = np.zeros(0)
             return None
         return PressurizedFrame(self.pressurized, frame)
 
@@ -64,7 +73,7 @@ class Skin(Part):
         At rest its effective mass is good enough, so only moving skins take more than the quality steps, and at most a
         few times as many.
         """
-        needs, most = self.pressurized.substeps(state.skin, dt), 1.0
+        needs, most = self.pressurized.substeps(state.memory[self.name]["carried"], dt), 1.0
         for part in model.slices:
             need = float(needs[model.islands[part]].max())
             if need > most:
@@ -74,14 +83,14 @@ class Skin(Part):
         return most
 
     def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:
-        state.skin = np.zeros(0)
+        state.memory[self.name]["carried"] = np.zeros(0)
 
 
 class PressurizedFrame:
     """Skins under pressure in a frame."""
 
     def __init__(self, skin: PressurizedSkin, frame: Frame) -> None:
-        self.skin, self.frame = skin, frame
+        self.skin, self.frame, self.memory = skin, frame, frame.state.memory[Skin.name]
         self._before: np.ndarray | None = None
 
     def push(self, substep: Substep) -> None:
@@ -92,7 +101,7 @@ class PressurizedFrame:
         """Set effective masses, and let gravity and air act on what hangs as forces on these."""
         skin, model, kernels, h = self.skin, self.frame.model, self.frame.kernels, substep.h
         blown = None if self._before is None or not self._is_blown else substep.v - self._before
-        skin.begin_substep(kernels, self.frame.state.skin, substep.x, h)
+        skin.begin_substep(kernels, self.memory["carried"], substep.x, h)
         if skin.hangs or blown is not None:
             fall = h**2 * model.gravity_fraction * np.asarray(model.settings.gravity)[:, None]
             fall = fall if blown is None else fall + h * blown
@@ -108,7 +117,7 @@ class PressurizedFrame:
         self.skin.recoil(self.frame.kernels, substep.p, substep.x, self.frame.state.v, self.frame.model.meets_alone)
 
     def remember(self, duration: float, stop: float) -> None:
-        self.frame.state.skin = self.skin.remember(self.frame.kernels, self.frame.state.x)
+        self.memory["carried"] = self.skin.remember(self.frame.kernels, self.frame.state.x)
 
 
 class EndOfPass(Constraints):
@@ -128,4 +137,4 @@ def pressures(model: Model, state: State) -> np.ndarray:
     skin = model.part(Skin)
     if skin is None or not skin.pressurized.active:
         return np.zeros(len(model.volume.pieces))
-    return skin.pressurized.pressures(state.skin)
+    return skin.pressurized.pressures(state.memory[Skin.name]["carried"])

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
 from ..constraints import SlideConstraints, Sliding
 from ..model.model import Model
-from ..model.part import Frame, Part
+from ..model.part import Frame, Kept, Part
 
 
 class Slides(Part):
-    """What slides in a scene, on rails that somebody may move."""
+    """What slides in a scene; it remembers where the rails were at the end of the last frame."""
+
+    name = "slides"
+    MEMORY = MappingProxyType({"rails": Kept(is_scene=True)})
 
     def __init__(self, model: Model) -> None:
         self.slides = SlideConstraints(
@@ -29,8 +35,13 @@ class Slides(Part):
     def build(cls, model: Model, before: Slides | None) -> Slides | None:
         return (before or cls(model)) if any(body.rail is not None for body in model.bodies) else None
 
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"rails": [body.rail.vertices.T for body in model.bodies if body.rail is not None]}
+
     def begin_frame(self, frame: Frame) -> SlidesInFrame:
-        self.slides.begin_frame(frame.state.x, frame.state.rails, frame.targets.rails, frame.fraction)
+        self.slides.begin_frame(
+            frame.state.x, frame.state.memory[self.name]["rails"], frame.targets.rails, frame.fraction
+        )
         return SlidesInFrame(frame)
 
 
@@ -39,8 +50,8 @@ class SlidesInFrame:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        rails = zip(frame.state.rails, frame.targets.rails)
+        rails = zip(frame.state.memory[Slides.name]["rails"], frame.targets.rails)
         self.is_driven = not all(np.array_equal(here, there) for here, there in rails)
 
     def end_frame(self) -> None:
-        self.frame.state.rails = self.frame.targets.rails
+        self.frame.state.memory[Slides.name]["rails"] = self.frame.targets.rails

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
 from ..constraints.distance import AGAIN, is_soft
 from ..model.model import Model, State, Targets
-from ..model.part import Frame, Part
+from ..model.part import Frame, Kept, Part
 
 EDGES = 1.75
 """Largest number of edges that a tension wave crosses in a substep of soft cloth.
@@ -16,25 +19,40 @@ Sheets of 100 N/m hang 1.0 % (on four corners) to 2.7 % (on two) too deep at 1.7
 
 
 class Springs(Part):
-    """Stretch and shear."""
+    """Stretch and shear.
 
+    They remember which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool; all if it is unknown.
+
+    Attributes:
+        soft: Which bodies are soft, see `constraints.distance.is_soft`, (bodies,) bool.
+    """
+
+    name = "springs"
+    MEMORY = MappingProxyType({"pushed": Kept()})
     reason = "stretch"
+
+    soft = np.zeros(0, bool)
 
     @classmethod
     def build(cls, model: Model, before: Springs | None) -> Springs:
         return before or cls()
 
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"pushed": np.ones(len(model.bodies), bool)}
+
+    def settle(self, model: Model) -> None:
+        self.soft = is_soft(model.materials, model.settings, model.sizes)
+
     def begin_frame(self, frame: Frame) -> object | None:
-        state, stretch = frame.state, frame.model.stretch
-        stretch.sweeps = AGAIN if frame.second_order and not state.pushed.any() else 1
-        stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
+        memory, stretch = frame.state.memory[self.name], frame.model.stretch
+        stretch.pushed = memory["pushed"]
+        stretch.sweeps = AGAIN if frame.second_order and not stretch.pushed.any() else 1
+        memory["pushed"] = np.zeros_like(stretch.pushed)
         return PushedSprings(frame) if frame.model.outer else None
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
-        first = not len(state.air)  # frames leave the time there
-        return bool(not first and state.pushed.any()) or bool(
-            is_soft(model.materials, model.settings, model.sizes).any()
-        )
+        first = not len(state.memory["air"]["past"])  # frames leave the time there
+        return bool(not first and state.memory[self.name]["pushed"].any()) or bool(self.soft.any())
 
     def substeps(self, model: Model, state: State, targets: Targets, quality: int, dt: float) -> float:
         """Those in which a tension wave of speed sqrt(stretch / density) crosses at most `EDGES` edges of soft cloth.
@@ -42,7 +60,7 @@ class Springs(Part):
         With fewer a load does not spread far enough in a substep, and the cloth hangs too deep.
         """
         most = 1.0
-        for number in np.flatnonzero(is_soft(model.materials, model.settings, model.sizes)):
+        for number in np.flatnonzero(self.soft):
             lengths, material, maps = model.bodies[number].rest_lengths, model.materials[number], model.maps[number]
             if len(lengths):
                 ratio = maps.get("stretch", np.ones(1)).max() / maps.get("density", np.ones(1)).min()
@@ -52,7 +70,7 @@ class Springs(Part):
 
     def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:
         if begun:
-            state.pushed = before.stretch.pushed
+            state.memory[self.name]["pushed"] = before.stretch.pushed
 
 
 class PushedSprings:
@@ -62,6 +80,6 @@ class PushedSprings:
         self.frame = frame
 
     def remember(self, duration: float, stop: float) -> None:
-        model, state = self.frame.model, self.frame.state
-        state.pushed = state.pushed | model.pushed()
-        model.stretch.pushed = model.stretch.pushed | state.pushed
+        model, memory = self.frame.model, self.frame.state.memory[Springs.name]
+        memory["pushed"] = memory["pushed"] | model.pushed()
+        model.stretch.pushed = model.stretch.pushed | memory["pushed"]

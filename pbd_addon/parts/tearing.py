@@ -8,13 +8,17 @@ perpendicular to the largest principal tension there, not to an edge, so it depe
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
 from ..bodies.joints import fans
 from ..bodies.maps import of_particles
 from ..bodies.mesh import Polygons
+from ..model.layout import initial_joints
 from ..model.model import Model, State
-from ..model.part import Frame, Part
+from ..model.part import Frame, Kept, Part
 
 CHECKS = 5
 """How often in a frame cloth can tear. A tear grows by up to an edge at either end each time.
@@ -31,11 +35,20 @@ would slide through each other. Cloth that tears is stretched by more than that.
 
 
 class Tearing(Part):
-    """What is split and holds together in a scene."""
+    """What is split and holds together in a scene.
+
+    It remembers the particle that stands for each where cloth is not torn, (n,) int.
+    """
+
+    name = "tearing"
+    MEMORY = MappingProxyType({"joined": Kept()})
 
     @classmethod
     def build(cls, model: Model, before: Tearing | None) -> Tearing | None:
         return (before or cls()) if len(model.sewn.joined) else None
+
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"joined": initial_joints(model.bodies, model.materials)}
 
     def begin_frame(self, frame: Frame) -> TearingFrame:
         return TearingFrame(frame)
@@ -61,12 +74,17 @@ class TearingFrame:
         follow(self.frame.state)
 
 
+def joined_in(state: State) -> np.ndarray:
+    """The particle that stands for each in a state, (n,) int; (0,) if nothing can tear."""
+    return state.memory[Tearing.name]["joined"] if Tearing.name in state.memory else np.zeros(0, int)
+
+
 def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
-    """`State.joined` after what is to tear has torn, or None if nothing does.
+    """What is joined after what is to tear has torn, or None if nothing does.
 
     first: whether it is the first substep of a frame, when what has no strength any more is let go.
     """
-    joined, counts = state.joined, [len(body.vertices) for body in model.bodies]
+    joined, counts = joined_in(state), [len(body.vertices) for body in model.bodies]
     strength = np.repeat([material.tear_strength for material in model.materials], counts)
     factors = of_particles("tear", model.maps, counts)
     strength = strength if factors is None else strength * factors
@@ -88,7 +106,7 @@ def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
 def open_lips(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
     """Move the lips of what is one no more apart; their common center of mass stays where it is."""
     copies = np.arange(len(joined))
-    group, lips = state.joined, joined == copies
+    group, lips = joined_in(state), joined == copies
     divided = np.bincount(group, lips, len(joined)) > 1
     lips &= divided[group]
     off = _to_faces(model, state.x, joined)
@@ -114,8 +132,9 @@ def _to_faces(model: Model, x: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 def follow(state: State) -> None:
     """Put all copies where the one is that stands for them."""
-    if len(state.joined):
-        state.x, state.v = state.x.take(state.joined, axis=1), state.v.take(state.joined, axis=1)
+    joined = joined_in(state)
+    if len(joined):
+        state.x, state.v = state.x.take(joined, axis=1), state.v.take(joined, axis=1)
 
 
 def _sides(model: Model, x: np.ndarray, strength: np.ndarray, can_tear: np.ndarray) -> np.ndarray | None:

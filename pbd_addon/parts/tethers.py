@@ -6,6 +6,9 @@ solved is in `constraints/tether.py` and `constraints/levels.py`.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
 from ..constraints import LevelConstraints, TetherConstraints, tether_rows
@@ -13,11 +16,14 @@ from ..constraints.chains import is_structured
 from ..kernels.protocol.frames import Strain
 from ..model.layout import Layout
 from ..model.model import Model, State
-from ..model.part import Frame, Part, Plan
+from ..model.part import Frame, Kept, Part, Plan
 
 
 class Tethers(Part):
-    """The tethers and levels of a scene."""
+    """The tethers and levels of a scene; they remember the elastic strain of each body, (bodies,)."""
+
+    name = "tethers"
+    MEMORY = MappingProxyType({"strain": Kept()})
 
     def __init__(self, tethers: TetherConstraints, levels: LevelConstraints) -> None:
         self.tethers, self.levels = tethers, levels
@@ -29,13 +35,16 @@ class Tethers(Part):
         part.tethers.sizes = model.sizes
         return part
 
+    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
+        return {"strain": np.zeros(len(model.bodies))}
+
     def settle(self, model: Model) -> None:
         self.levels.surround(model.w, model.damping_masses, model.islands, model.damping_island_masses)
 
     def begin_frame(self, frame: Frame) -> FollowedStrain | None:
         if not (len(self.tethers.lengths) or len(self.levels.lengths)):
             return None
-        self.tethers.strain = self.levels.strain = frame.state.strain
+        self.tethers.strain = self.levels.strain = frame.state.memory[self.name]["strain"]
         return FollowedStrain(self, frame)
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
@@ -50,11 +59,11 @@ class FollowedStrain:
         self._compiled: Strain | None = None
 
     def remember(self, duration: float, stop: float) -> None:
-        state = self.frame.state
-        self._take(self.part.tethers.follow(state.strain, self.frame.model.stretch, duration))
+        before = self.frame.state.memory[Tethers.name]["strain"]
+        self._take(self.part.tethers.follow(before, self.frame.model.stretch, duration))
 
     def compiled(self, plan: Plan) -> Strain:
-        stretch, strain = self.frame.model.stretch, self.frame.state.strain
+        stretch, strain = self.frame.model.stretch, self.frame.state.memory[Tethers.name]["strain"]
         bodies = stretch.rows.body if len(strain) > 1 else stretch.rows.body[:0]
         self._compiled = Strain(strain.copy(), stretch.strain_of_one(), stretch.multipliers, bodies)
         return self._compiled
@@ -64,7 +73,8 @@ class FollowedStrain:
             self._take(self._compiled.memory)
 
     def _take(self, strain: np.ndarray) -> None:
-        self.frame.state.strain = self.part.tethers.strain = self.part.levels.strain = strain
+        self.part.tethers.strain = self.part.levels.strain = strain
+        self.frame.state.memory[Tethers.name]["strain"] = strain
 
 
 def _tethers(layout: Layout) -> TetherConstraints:

@@ -76,7 +76,7 @@ def substeps(
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
             count, reason = min(math.ceil(least), MOST_SUBSTEPS), part.reason
     enough = time_stepping.LEAST
-    few = settings.automatic and count < enough < 2.0 * min(count, state.pace.wanted)
+    few = settings.automatic and count < enough < 2.0 * min(count, _last(state).wanted)
     if few and looks_back(model, state, dataclasses.replace(settings, substeps=enough), dt):
         count = enough  # half as many of second order cost less
     return round(count), reason
@@ -145,23 +145,28 @@ def _odds(share: float) -> float:
 
 def remember(
     model: Model,
-    last: Pace,
+    state: State,
     settings: SolverSettings,
     found: Sequence[tuple[Constraints, Residual]],
     count: int,
     dt: float,
 ) -> Pace:
-    """The `Pace` of a frame of dt seconds with `count` substeps and these residuals, after one with the pace `last`.
+    """The `Pace` of a frame of dt seconds from `state`, with `count` substeps and these residuals.
 
     Scenes with skins under pressure approach what the residuals ask for slowly, see `CALM`.
     """
     wanted = [(count * factor(constraints, residual), constraints.cause) for constraints, residual in found]
     most, cause = max(wanted, default=(0.0, "settings"))
     if _is_inflated(model):
-        before, change = last.wanted or float(settings.substeps), math.exp(dt / CALM)
+        before, change = _last(state).wanted or float(settings.substeps), math.exp(dt / CALM)
         most = min(max(most, before / change, settings.substeps), before * change, MOST * settings.substeps)
         cause = cause if most > settings.substeps else "pressure"
     return Pace(count, most, REASONS.index(cause))
+
+
+def _last(state: State) -> Pace:
+    """The pace of the last frame."""
+    return Pace(*state.memory["pace"]["last"].tolist())
 
 
 def _is_inflated(model: Model) -> bool:
@@ -177,7 +182,7 @@ def _chosen(
     dt: float,
 ) -> tuple[float, str]:
     """The automatic number of substeps, from the residuals of the last frame and the inner motion of bodies."""
-    last, count, reason = state.pace, float(settings.substeps), "settings"
+    last, count, reason = _last(state), float(settings.substeps), "settings"
     inflated = _is_inflated(model)
     if last.substeps:
         count = last.wanted
@@ -208,7 +213,7 @@ def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:
         off = x - (share * x).sum(axis=1, keepdims=True)
         size = math.sqrt((share * off**2).sum())
         inner = math.sqrt((share * (way - mean) ** 2).sum())
-        pulled = (targets.pins[:, pins] - state.pin_targets[:, pins] - mean) * held[pins]
+        pulled = (targets.pins[:, pins] - state.memory["pins"]["targets"][:, pins] - mean) * held[pins]
         if size > 0.0:
             most = max(most, inner / size, math.sqrt((pulled**2).sum(axis=0).max(initial=0.0)) / size)
     return most

@@ -119,10 +119,8 @@ class CutFrame:
         """Begin the frame, or the rest of it from a fraction on, in slices."""
         frame, contact = self.frame, self.frame.model.contact
         frame.begin(fraction)
-        way = frame.dt * frame.state.v
-        yield from contact.begin_frame(
-            frame.kernels, frame.state.x, way, frame.state.prediction_error, frame.state.penetrated
-        )
+        x, way, past = frame.state.x, frame.dt * frame.state.v, frame.state.memory["obstacles"]
+        yield from contact.begin_frame(frame.kernels, x, way, past["prediction_error"], past["penetrated"])
         frame.watch.lap(contact.name)
 
     def _try_second_order(self, stop: float, h: float, duration: float, slowed: float) -> bool:
@@ -203,4 +201,5 @@ class CutFrame:
         excess = excess_of_overrun(self.frame.kernels, model.springs, x, state.x, excused)
         if not 0.0 < excess <= FREE_EXCESS or self.frame.is_driven:
             return excess > 0.0
-        return bool(state.pushed.any() or model.stretch.pushed.any() or model.pushed().any())
+        pushed = state.memory["springs"]["pushed"]
+        return bool(pushed.any() or model.stretch.pushed.any() or model.pushed().any())

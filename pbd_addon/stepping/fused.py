@@ -147,7 +147,7 @@ def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
     if calls is None or kernels.encode is None:
         return None
     # Arrays by where they are: what is written down keeps them there.
-    key = (kernels, *(id(a) if isinstance(a, np.ndarray) else a for call in calls for a in call.arguments))
+    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in calls for a in call.arguments]
     known = model.written.get(last)
     if known is None or known[0] != key:
         found = [kernels.encode(call) for call in calls]
