@@ -9,12 +9,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from helpers.inside import state_of
+
 pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
 from helpers.meshes import grid, icosphere, jittered_sheet
 from pbd_addon import Body, Material, Plane, Simulation, Wind
 from pbd_addon.kernels import load
 from pbd_addon.kernels.protocol.frames import Call
+from pbd_addon.kernels.protocol.projections import Tethered
 from pbd_addon.model.model import State
 from pbd_addon.stepping import fused
 
@@ -105,7 +108,7 @@ def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
     for frame in range(frames):
         move(frame)
         report = simulation.step(DT)
-        state = simulation._state
+        state = state_of(simulation)
         kinds = [np.array(kind.multipliers) for kind in simulation.constraints]
         forces = [kind.forces() for kind in simulation.constraints]
         told = [np.array([report.strain_max, *report.residuals.values()])]
@@ -220,7 +223,7 @@ def test_a_kernel_takes_no_other_arrays():
         with pytest.raises(TypeError, match="put takes"):
             encode(Call("put", 0, wrong))
     with pytest.raises(TypeError, match="project_tether takes"):
-        encode(Call("project_tether", 1, (places[::2], *[places] * 8)))
+        encode(Call("project_tether", 1, (Tethered(places[::2], *[places] * 5), *[places] * 3)))
     assert encode(Call("volume_gradients", 1, (values,))) is None
 
 

@@ -1,4 +1,8 @@
-"""Kinds of constraints, one class each; their base class is in `base`."""
+"""Kinds of constraints, one class each. Read `distance` first, then `base`, what all kinds share.
+
+Each file begins with the formulas of its rows: C, its gradient, the compliance that XPBD divides by h², and the source.
+A row moves particles by w ∇C Δλ with Δλ = (−C − α̃ λ) / (Σ w |∇C|² + α̃), α̃ = α / h² (Macklin et al. 2016, eq. 18).
+"""
 
 from .attachment import AttachmentConstraints
 from .base import Constraints

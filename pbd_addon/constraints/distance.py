@@ -1,4 +1,12 @@
-"""Distance constraints: stretch on edges and shear on diagonals."""
+"""Distance constraints: stretch on edges and shear on diagonals.
+
+    C = |p1 − p2| − l        l: the length at rest
+    ∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
+    α = 1 / (k g)        k: the material's stiffness [N/m], another in compression; g = (A1 + A2) / l² (Van Gelder 1998)
+    from: Müller et al. 2007, sec. 4.1; compliant: Macklin et al. 2016
+
+Straight runs of edges are solved as a whole (`chains`); then all edges that are in none, one color after another.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +18,9 @@ import numpy as np
 from ..bodies.maps import of_rows
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..kernels.protocol.chains import Along, Links
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import Colored, Springs
 from .base import (  # fmt: skip
     NO_STIFFNESS,
     NOTHING,
@@ -18,6 +28,7 @@ from .base import (  # fmt: skip
     Constraints,
     Residual,
     compliances,
+    gradients_of_distance,
     laid_out,
     make,
     once_if_equal,
@@ -28,8 +39,8 @@ from .base import (  # fmt: skip
 )
 from .chains import Family, filter_chains, find_families, lay_out
 
-BLOWN_UP = 1.1
-"""A skin whose volume exceeds this multiple of its rest volume counts as inflated."""
+INFLATED = 1.1
+"""A skin that is to hold more than this multiple of its rest volume counts as inflated: 1.1 strains edges by 3 %."""
 
 TOLERANCES = {"stretch": (0.003, 4.0), "shear": (0.03, 1.0)}
 """Accepted residual strain [1], and the power of the substep's length with which it grows, measured on fabrics.
@@ -37,7 +48,7 @@ TOLERANCES = {"stretch": (0.003, 4.0), "shear": (0.03, 1.0)}
 For cloth lying on something the power is 2 in stretch. Quads of woven cloth shear by tens of percent in use, so 3 % do
 not show, and with 160 substeps curtains with and without shear in chains differ by 2 mm."""
 
-SOFT = 0.005
+SOFT_STRAIN = 0.005
 """Cloth is soft if its strain under its own weight, density · g · size / stretch, exceeds this [1].
 
 Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chains of shear would triple its largest
@@ -56,8 +67,8 @@ first is left by the last one. In a swinging curtain of 100 x 100 vertices that 
 of the last ten of 50 frames is 5.4 %; with 8 edges and 4 sweeps 3.5, 16 and 4 3.3, 16 and 8 2.6, 16 and 12 2.6 %."""
 
 
-Sweep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""The arguments of `project_distance` from `indices` to `gamma`, for some rows."""
+Sweep = tuple[Colored, Springs]
+"""Some rows and their springs, for `project_distance`."""
 
 Some = tuple[np.ndarray, np.ndarray]
 """Some rows, (k,) in `INDEX`, and their multipliers while they are swept, (k,)."""
@@ -73,25 +84,25 @@ class Chained(NamedTuple):
         family: The chains.
         row_of_step: Row of each step along them, (q,) int; arbitrary for steps that are not edges.
         real: Which steps are edges, (q,) bool; the others have `NO_STIFFNESS`.
-        links: Which steps are edges, (e,) int.
+        steps: Which steps are edges, (e,) int.
         rows: Row of each of these, (e,) int.
-        layout: Arguments of `project_chains` from `vertices` to `groups`.
-        values: Those from `weights` to `gamma`.
+        along: Where the chains run.
+        links: Their springs.
         multipliers: Those of the steps while chains are solved, (q,).
     """
 
     family: Family
     row_of_step: np.ndarray
     real: np.ndarray
-    links: np.ndarray
+    steps: np.ndarray
     rows: np.ndarray
-    layout: tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray]
-    values: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    along: Along
+    links: Links
     multipliers: np.ndarray
 
 
 class DistanceConstraints(Constraints):
-    """C = |p1 - p2| - rest length (Müller et al. 2007, sec. 4.1), with separate stiffness in tension and compression.
+    """Springs of one kind, with separate stiffness in tension and compression.
 
     Args:
         name: Name of the kind.
@@ -165,7 +176,7 @@ class DistanceConstraints(Constraints):
         self.sweep: Sweep
         self.around_pins: Sweep | None = None
         self.relaxed, self.kept = False, True
-        self.h, self._reweighed = 0.0, False
+        self._reweighed = False
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self._shrink = np.asarray(of_rows(maps.get("shrink"), self.rows.indices))
@@ -197,13 +208,14 @@ class DistanceConstraints(Constraints):
     def _relength(self) -> None:
         """Take over other rest lengths into what is prepared for substeps of h."""
         self._strain_of_one = None
-        self.shortest = float(self.rest_lengths.min(initial=np.inf))
         for chained in (*self.chains, *self.way_back):
-            chained.values[1][:] = self.rest_lengths[chained.row_of_step]
+            chained.links.rest_lengths[:] = self.rest_lengths[chained.row_of_step]
         if self.swept is not None:
-            self.sweep = (*self.sweep[:4], self.rest_lengths[self.swept], *self.sweep[5:])
+            rows, springs = self.sweep
+            self.sweep = rows, springs._replace(rest_lengths=self.rest_lengths[self.swept])
         if self.around_pins is not None:
-            self.around_pins = (*self.around_pins[:4], self.rest_lengths[self.near_pins], *self.around_pins[5:])
+            rows, springs = self.around_pins
+            self.around_pins = rows, springs._replace(rest_lengths=self.rest_lengths[self.near_pins])
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.inverse_masses = w
@@ -237,7 +249,7 @@ class DistanceConstraints(Constraints):
         All edges of an inflated body are under tension, and a chain that is solved alone would slide along the surface.
         """
         if self.sizes is None:
-            chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= BLOWN_UP for m in materials)
+            chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= INFLATED for m in materials)
         else:
             chained = tuple(is_soft(materials, settings, self.sizes).tolist())
         if self.chains_through is None or chained == self.chained:
@@ -295,30 +307,21 @@ class DistanceConstraints(Constraints):
             self.alpha = self.compliance / h**2
             self.gamma = self.damping_times / h
             self._strain_of_one = None
-            self.shortest = float(self.rest_lengths.min(initial=np.inf))
             if is_new:
                 self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
                 self._pin_rows = self._some(self.near_pins)
-                self._lay_out_chains()
+                self.chains = [self._chained(family) for family in ([] if self.relaxed else self.families)]
                 self._divide()
             else:
                 self._scale_anew()
         if self.pushed.tobytes() != self._divided_for:
             self._divide()
 
-    def _lay_out_chains(self) -> None:
-        families = [] if self.relaxed else self.families
-        self.chains = [self._chained(family) for family in families]
-
-    def _both_ways(self) -> np.ndarray:
-        """Bodies whose chains are solved back and forth, (bodies,) bool."""
-        return self.in_chains & ~self.pushed if len(self.chains) else np.zeros_like(self.pushed)
-
     def _divide(self) -> None:
         """Prepare to solve the chains of some bodies back and forth, and to sweep over all other edges."""
         self._divided_for = self.pushed.tobytes()
-        self.both_ways = both_ways = self._both_ways()
-        back = both_ways[self.rows.body] if len(both_ways) else np.zeros(len(self.rest_lengths), bool)
+        self.both_ways = self.in_chains & ~self.pushed if self.chains else np.zeros_like(self.pushed)
+        back = self.both_ways[self.rows.body]
         if self.sizes is not None and self.chains:
             back = self.chain_rows
         self.way_back: list[Chained] = []
@@ -333,43 +336,44 @@ class DistanceConstraints(Constraints):
     def _scale_anew(self) -> None:
         """Use the present compliances and inverse masses in all that is laid out."""
         for chains in (self.chains, self.way_back):
-            chains[:] = [chained._replace(values=self._values_along(chained)) for chained in chains]
+            chains[:] = [
+                one._replace(links=self._links(one.along.vertices, one.links.rest_lengths, one.row_of_step, one.real))
+                for one in chains
+            ]
         if self.swept is not None:
-            self.sweep = self._scaled_part(self.sweep, self.swept)
+            rows, springs = self.sweep
+            self.sweep = rows, self._springs(rows, springs.rest_lengths, self.swept)
         if self.around_pins is not None:
-            self.around_pins = self._scaled_part(self.around_pins, self.near_pins)
-
-    def _values_along(self, chained: Chained) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        weights = self._kernel_weights(chained.layout[0])
-        return weights, chained.values[1], *self._scaled(chained.row_of_step, chained.real)
-
-    def _scaled_part(self, part: Sweep, some: slice | np.ndarray) -> Sweep:
-        return (*part[:3], self._kernel_weights(part[0]), part[4], *self._scales(some))
+            rows, springs = self.around_pins
+            self.around_pins = rows, self._springs(rows, springs.rest_lengths, self.near_pins)
 
     def _kernel_weights(self, indices: np.ndarray) -> np.ndarray:
         """Inverse masses of these particles, or none if the kernels' particles bring their own [1/kg]."""
         return self.inverse_masses.take(indices[..., :0] if self.kernels.PACKED else indices)
 
-    def _scaled(self, row_of_step: np.ndarray, real: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Alpha and gamma of steps along chains."""
+    def _links(
+        self, vertices: np.ndarray, rest_lengths: np.ndarray, row_of_step: np.ndarray, real: np.ndarray
+    ) -> Links:
+        """The springs of steps along chains, of which some are real."""
         gamma = self.gamma[row_of_step] if len(self.gamma) else self.gamma
-        return np.where(real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS), gamma
+        alpha = np.where(real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS)
+        return Links(self._kernel_weights(vertices), rest_lengths, alpha, gamma)
 
-    def _scales(self, some: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """alpha, scale and gamma of some rows."""
+    def _springs(self, rows: Colored, rest_lengths: np.ndarray, some: slice | np.ndarray) -> Springs:
+        """The springs of some rows."""
         gamma = self.gamma[some] if len(self.gamma) else self.gamma
         k = self.k[: self.sides] if self.k.shape[1] == 1 else self.k[: self.sides, some]
         alpha = self.alpha[:, some]
         weights = self.inverse_masses.take(self.rows.indices[:, some]).sum(axis=0)
-        return alpha, -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha), gamma
+        scale = -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha)
+        return Springs(self._kernel_weights(rows.indices), rest_lengths, alpha, scale, gamma)
 
     def _part(self, some: slice | np.ndarray) -> Sweep:
         rows = self.rows
         if not isinstance(some, slice):
             rows = rows._replace(indices=rows.indices[:, some], starts=np.searchsorted(some, rows.starts))
             rows = laid_out(rows, self.kernels)
-        weights = self._kernel_weights(rows.indices)
-        return (rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths[some], *self._scales(some))
+        return rows.colored(), self._springs(rows.colored(), self.rest_lengths[some], some)
 
     def _chained(self, family: Family) -> Chained:
         order = lay_out(family, () if len(self.gamma) else self.kernels.WIDTHS)
@@ -377,11 +381,11 @@ class DistanceConstraints(Constraints):
         row_of_step[family.links] = family.rows
         row_of_step = row_of_step[order.steps]
         vertices = family.vertices[order.vertices]
-        values = self._kernel_weights(vertices), self.rest_lengths[row_of_step], *self._scaled(row_of_step, order.real)
-        links = np.flatnonzero(order.real).astype(self.kernels.INDEX)
-        layout = vertices.astype(self.kernels.INDEX), family.levels, order.rings, order.joints, order.groups
+        links = self._links(vertices, self.rest_lengths[row_of_step], row_of_step, order.real)
+        steps = np.flatnonzero(order.real).astype(self.kernels.INDEX)
+        along = Along(vertices.astype(self.kernels.INDEX), family.levels, order.rings, order.joints, order.groups)
         multipliers = np.zeros(len(row_of_step))
-        return Chained(family, row_of_step, order.real, links, row_of_step[links], layout, values, multipliers)
+        return Chained(family, row_of_step, order.real, steps, row_of_step[steps], along, links, multipliers)
 
     def _some(self, rows: slice | np.ndarray) -> Some:
         """How these rows are read from all and written back; all are swept in place."""
@@ -424,18 +428,18 @@ class DistanceConstraints(Constraints):
         w = self.inverse_masses * share
         packed = kernels.pack(p, w)
         for chained in self.chains:
-            weights = chained.values[0] if self.kernels.PACKED else w.take(chained.layout[0])
+            links = chained.links
+            if not self.kernels.PACKED:
+                links = links._replace(weights=w.take(chained.along.vertices))
             multipliers = self.multipliers.take(chained.row_of_step)
-            kernels.project_chains(packed, x, *chained.layout, weights, *chained.values[1:], multipliers, 1, False)
-            kernels.put(multipliers, chained.links, self.multipliers, chained.rows)
+            kernels.project_chains(packed, x, chained.along, links, multipliers, 1, False)
+            kernels.put(multipliers, chained.steps, self.multipliers, chained.rows)
         rows = self.rows
         weights = w.take(rows.indices)
         brake = 1.0 + self.gamma if len(self.gamma) else 1.0
         scale = -self.k[: self.sides] / (weights.sum(axis=0) * brake + self.alpha)
-        kernels.project_distance(
-            packed, x, rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths, self.alpha, scale,
-            self.gamma, self.multipliers, 1,
-        )  # fmt: skip
+        springs = Springs(weights, self.rest_lengths, self.alpha, scale, self.gamma)
+        kernels.project_distance(packed, x, rows.colored(), springs, self.multipliers, 1)
         kernels.unpack(packed, p)
 
     def _along(self, chains: list[Chained], order: list[tuple[int, int]], fresh: bool) -> list[Call]:
@@ -449,37 +453,39 @@ class DistanceConstraints(Constraints):
         for number, passes in order:
             one = chains[number]
             is_first = fresh and number not in begun
-            calls.append(Call("project_chains", 2, (*one.layout, *one.values, one.multipliers, passes, is_first)))
+            calls.append(Call("project_chains", 2, (one.along, one.links, one.multipliers, passes, is_first)))
             begun.add(number)
-        return calls + [Call("put", 0, (one.multipliers, one.links, every, one.rows)) for one in chains]
+        return calls + [Call("put", 0, (one.multipliers, one.steps, every, one.rows)) for one in chains]
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        i, j = self.rows.indices
-        return np.linalg.norm(x[i] - x[j], axis=1) - self.rest_lengths
+        return self._lengths(x.T) - self.rest_lengths
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        i, j = self.rows.indices
-        n = x[i] - x[j]
-        n /= np.linalg.norm(n, axis=1)[:, None]
-        return self.rows.indices.T, np.stack([n, -n], axis=1)
+        return gradients_of_distance(x, self.rows.indices)
+
+    def _ways(self, q: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """From the second to the first end of some rows, in vectors q (3, n), (3, k)."""
+        start, end = self.rows.indices[:, some]
+        found = q.take(start, axis=1)
+        found -= q.take(end, axis=1)
+        return found
+
+    def _lengths(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """Lengths of some rows at positions p (3, n), (k,) [m]."""
+        d = self._ways(p, some)
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", d, d)))
 
     def strains(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
         """|length / rest length - 1| of some rows, or of every one, at positions p (3, n) [m], (m,)."""
-        start, end = self.rows.indices[:, some]
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        return np.abs(np.sqrt(np.einsum("ij,ij->j", d, d)) / self.rest_lengths[some] - 1.0)
+        return np.abs(self._lengths(p, some) / self.rest_lengths[some] - 1.0)
 
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative in compression."""
-        return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+        return -super().forces()
 
     def elastic_tension(self, p: np.ndarray) -> np.ndarray:
         """Tension by the lengths at positions p (3, n) [m], (m,) [N]; negative in compression."""
-        start, end = self.rows.indices
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths
+        change = self._lengths(p) - self.rest_lengths
         return change / np.maximum(np.where(change < 0.0, self.compliance[-1], self.compliance[0]), 1e-12)
 
     def elastic_strain(self) -> np.ndarray:
@@ -496,10 +502,7 @@ class DistanceConstraints(Constraints):
         if not self.h or self.relaxed:
             return Residual()
         some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
-        start, end = self.rows.indices[:, some]
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths[some]
+        change = self._lengths(p, some) - self.rest_lengths[some]
         alpha = np.where(change < 0.0, self.alpha[-1, some], self.alpha[0, some])
         held = alpha < NO_STIFFNESS
         left = np.abs(change + alpha * self.multipliers[some])
@@ -507,17 +510,16 @@ class DistanceConstraints(Constraints):
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
         some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
-        start, end = self.rows.indices[:, some]
-        d, gone = (q.take(start, axis=1) - q.take(end, axis=1) for q in (p, way))
+        d, gone = self._ways(p, some), self._ways(way, some)
         return percentile(np.abs(np.einsum("ij,ij->j", d, gone)) / self.rest_lengths[some] ** 2)
 
 
 def is_soft(materials: Sequence[Material], settings: SolverSettings, sizes: np.ndarray) -> np.ndarray:
-    """Which bodies of these sizes (bodies,) [m] have a strain above `SOFT` under their own weight, (bodies,) bool.
+    """Which bodies of these sizes (bodies,) [m] are strained by more than `SOFT_STRAIN` by their own weight, (bodies,).
 
     Bodies under pressure are never soft, because their tension is not due to their weight.
     """
     load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * sizes
     stretch = np.array([m.stretch for m in materials])
     opened = np.array([m.pressure_mode == "OFF" for m in materials])
-    return np.asarray((settings.method == "XPBD") & opened & (stretch > 0.0) & (load > SOFT * stretch))
+    return np.asarray((settings.method == "XPBD") & opened & (stretch > 0.0) & (load > SOFT_STRAIN * stretch))

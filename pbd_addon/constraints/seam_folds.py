@@ -1,4 +1,9 @@
-"""Bending across welded seams."""
+"""Bending across welded seams.
+
+C = φ − φ0        φ: the dihedral angle across a closed seam; φ0: the angle of the material's seams
+∇C, from: as of dihedral angles in `bend`
+α = 2 (A1 + A2) / (seam bend · bend · l1 l2)        l1, l2: lengths of both edges; a row for either, with half of it
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from .bend import DihedralConstraints
 
 
 class SeamFoldConstraints(DihedralConstraints):
-    """C = dihedral angle across a closed seam - the angle of the material's seams.
+    """Hinges across closed seams.
 
     The ends of such a hinge are two particles each, which are one. There is a row for either edge, with half of the
     stiffness: a row moves its own particles, and welds, projected later, hand on the mean.

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..bodies.settings import SolverSettings
 from ..kernels import Kernels
+from ..kernels.protocol.inflation import Carried, SkinRows
+from ..kernels.protocol.motion import Islands
 from .base import NO_STIFFNESS
 from .distance import DistanceConstraints
 from .struts import StrutConstraints
@@ -210,7 +212,10 @@ class PressurizedSkin:
             kept = np.minimum(1.0, EARNED * (self.set_strain + walls) / np.maximum(strain, LEAST))
             self.carried = [
                 kernels.carried_tensions(
-                    x, rows.rows.indices, rows.rest_lengths, rows.compliance, tensions, kept, *shares, most, piece, h
+                    x,
+                    SkinRows(rows.rows.indices, rows.rest_lengths, rows.compliance, piece),
+                    Carried(tensions, kept, *shares, most),
+                    h,
                 )
                 for rows, tensions, shares, most, piece in zip(self.springs, parts, self.shares, self.most, self.pieces)
             ]
@@ -303,9 +308,9 @@ class PressurizedSkin:
             self.lifted[everywhere] = np.where(concerned[self.islands], 1.0 - share, 0.0)
         lifted = self.lifted[everywhere]
         if lifted.any():
-            center, push, spin = kernels.island_motion(x, fall, masses, self.islands, island_masses)
+            center, push, spin = kernels.island_motion(x, fall, Islands(masses, self.islands, island_masses))
             bent = fall.copy()
-            kernels.add_rigid(bent, x, self.islands, center, -push, -spin)
+            kernels.add_rigid(bent, x, self.islands, (center, -push, -spin))
             p -= lifted * bent
 
     def begin_pass(self, p: np.ndarray) -> None:
@@ -377,22 +382,24 @@ class PressurizedSkin:
             gain = np.where(met > 0.0, gain[met > 0.0].min(), 0.0)
         if not gain.any():
             return
-        flight = kernels.island_motion(x, v, self.masses, self.islands, self.island_masses)[1]
-        center, push, spin = kernels.island_motion(x, outer, self.masses, self.islands, self.island_masses)
+        islands = Islands(self.masses, self.islands, self.island_masses)
+        flight = kernels.island_motion(x, v, islands)[1]
+        center, push, spin = kernels.island_motion(x, outer, islands)
         push, spin = push * (gain / self.h), spin * (gain / self.h)
         work = self.island_masses * np.einsum("ij,ij->j", flight, push)
         part = np.divide(np.minimum(work, self.taken), work, out=np.ones(count), where=work > 0.0)
         if not one_by_one:
             part[:] = part.min()
         self.taken -= part * work
-        kernels.add_rigid(v, x, self.islands, center, push * part, spin * part)
+        kernels.add_rigid(v, x, self.islands, (center, push * part, spin * part))
 
     def _add_rigid(
         self, kernels: Kernels, target: np.ndarray, x: np.ndarray, moved: np.ndarray, gain: np.ndarray
     ) -> None:
         """Add `gain` (islands,) times the rigid part of a displacement (3, n) to `target` (3, n)."""
-        center, velocity, spin = kernels.island_motion(x, moved, self.masses, self.islands, self.island_masses)
-        kernels.add_rigid(target, x, self.islands, center, velocity * gain, spin * gain)
+        islands = Islands(self.masses, self.islands, self.island_masses)
+        center, velocity, spin = kernels.island_motion(x, moved, islands)
+        kernels.add_rigid(target, x, self.islands, (center, velocity * gain, spin * gain))
 
     def remember(self, kernels: Kernels, x: np.ndarray) -> np.ndarray:
         """Data for the next substep, flat; x (3, n) [m] are the positions after this one."""

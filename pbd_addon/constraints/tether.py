@@ -1,4 +1,9 @@
-"""Tethers, or long range attachments (Kim et al. 2012): limits on the distance of particles from their pins.
+"""Tethers, or long range attachments: limits on the distance of particles from their pins.
+
+    C = (1 + slack) d − |p − a| >= 0        a: the pin; d: the distance at rest along the surface
+    ∇C = −(p − a) / |p − a| at p
+    α = 0
+    from: Kim et al. 2012, with slack for the elastic strain
 
 A sweep over the edges propagates the pull of a pin by one edge, so a fine mesh sags like rubber. A tether acts at once,
 but only where the cloth would be overstretched; the rest is left to the edges.
@@ -13,9 +18,9 @@ import numpy as np
 
 from ..bodies.mesh import TriMesh, connected_components
 from ..bodies.settings import Material, SolverSettings
-from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
-from .base import Constraints, make
+from ..kernels.protocol.projections import Tethered
+from .base import Constraints
 from .distance import DistanceConstraints, is_soft
 from .surface_graph import SurfaceGraph
 
@@ -68,7 +73,7 @@ def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.n
 
 
 class TetherConstraints(Constraints):
-    """C = (1 + slack) length - |p - anchor| >= 0; one-sided, and only the free particle moves.
+    """Tethers of all bodies.
 
     The slack follows the elastic strain of the stretch constraints, or soft cloth would become rigid: it is `MARGIN`
     times the largest strain by their multipliers, which decays slowly, and at least what the cloth's own weight can
@@ -103,7 +108,6 @@ class TetherConstraints(Constraints):
         self.softer = self._longer = self.grown = np.ones(bodies)
         self.multipliers = np.zeros(len(self.lengths))
         self.strain = np.zeros(bodies)
-        self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """Tethers are at least as long and as slack as the longest and softest path through their body."""
@@ -121,18 +125,11 @@ class TetherConstraints(Constraints):
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.inverse_masses = w
         self._weigh()
-        used = np.array(
-            [m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield for m in materials]
-        )
-        self.least_strain = least_strain(materials, settings, self.longest * self.softer)
-        if settings.method == "PBD":
-            used = np.array(
-                [
-                    m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield
-                    for m in materials
-                ]
-            )
-            self.least_strain = np.zeros(self.bodies)
+        stretch = "k_stretch" if settings.method == "PBD" else "stretch"
+        used = np.array([is_tethered(m) and getattr(m, stretch) > 0.0 for m in materials])
+        self.least_strain = np.zeros(self.bodies)
+        if settings.method == "XPBD":
+            self.least_strain = least_strain(materials, settings, self.longest * self.softer)
         # Soft cloth stretches most on the bias, by shear, which edges do not show; it needs no tethers.
         used &= ~is_soft(materials, settings, self.sizes)
         # The reach of those without tethers is infinite.
@@ -181,14 +178,8 @@ class TetherConstraints(Constraints):
         ]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = (
-            self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body, self.slack,
-            self.fallen, self.multipliers,
-        )  # fmt: skip
-        return [Call("project_tether", 1, found)]
-
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        make(kernels, self.calls(True, True), p, x)
+        tethers = Tethered(self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body)
+        return [Call("project_tether", 1, (tethers, self.slack, self.fallen, self.multipliers))]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         least, usual = self.slack[:, self.body]
@@ -202,6 +193,11 @@ class TetherConstraints(Constraints):
 
     def forces(self) -> np.ndarray:
         return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+
+def is_tethered(material: Material) -> bool:
+    """Whether a material that resists stretching has tethers: its lengths are those of the rest shape."""
+    return material.tethers and material.pressure_mode == "OFF" and not material.stretch_yield
 
 
 def least_strain(materials: Sequence[Material], settings: SolverSettings, lengths: np.ndarray) -> np.ndarray:

@@ -34,6 +34,7 @@ from ..arrays.arguments import FARTHEST
 from ..bodies.body import Body
 from ..bodies.settings import Material
 from ..kernels import Kernels
+from ..kernels.protocol.air import Sails
 from ..kernels.protocol.frames import Wind as BlowingWind
 from ..model.model import Model, State
 from ..model.part import Frame, Kept, Part, Plan, Substep
@@ -234,11 +235,13 @@ class AirOfFrame:
         self._steady = np.array_equal(self.start, self.end) and self.turbulence[0] == self.turbulence[1]
         self._gusts: tuple[np.ndarray, np.ndarray] | None = None
         self._blowing: tuple[int, np.ndarray] | None = None
-        self._shade = self._shades()
+        nothing = np.zeros(0)
+        self._sails = Sails(np.ones(1), np.zeros((3, 0), np.int64), nothing, nothing, nothing, nothing)
         if self.feels:
             counts = [part.stop - part.start for part in surface.parts.values()]
-            self._triangles = np.ascontiguousarray(np.concatenate(surface.triangles, axis=1), np.int64)
-            self._normal, self._tangent = np.repeat(surface.normal, counts), np.repeat(surface.tangent, counts)
+            triangles = np.ascontiguousarray(np.concatenate(surface.triangles, axis=1), np.int64)
+            normal, tangent = np.repeat(surface.normal, counts), np.repeat(surface.tangent, counts)
+            self._sails = Sails(self._shades(), triangles, surface.masses, normal, tangent, surface.shares)
 
     @property
     def _turbulence(self) -> float:
@@ -273,10 +276,7 @@ class AirOfFrame:
             air = self._air(kernels, x, begin, fraction)
             if stirred is not None:
                 air = np.ascontiguousarray(air + stirred)
-            kernels.push_by_air(
-                v, moving, x, air, self._shade, self._triangles, self.surface.masses, self._normal, self._tangent,
-                self.surface.shares, h,
-            )  # fmt: skip
+            kernels.push_by_air(v, moving, x, air, self._sails, h)
         if acceleration is not None:
             v += np.where(w > 0.0, h, 0.0) * acceleration
 
@@ -285,18 +285,11 @@ class AirOfFrame:
 
         What is found of gusts is taken over when it is written there.
         """
-        wind, surface = self.around.wind, self.surface
+        wind = self.around.wind
         periods = ((ends - lengths / self.dt) * GUSTS + 1e-9).astype(np.int64)
         mean = self.start + ends[:, None] * (self.end - self.start)
         intensity = self.turbulence[0] + ends * (self.turbulence[1] - self.turbulence[0])
         strength = intensity * [float(np.linalg.norm(each)) for each in mean] if wind else np.zeros(len(ends))
-        if not self.feels:
-            nothing = np.zeros(0)
-            surfaces = np.ones(1), np.zeros((3, 0), np.int64), nothing, nothing, nothing, nothing
-        else:
-            surfaces = (
-                self._shade, self._triangles, surface.masses, self._normal, self._tangent, surface.shares,
-            )  # fmt: skip
         vectors = amplitudes = phases = np.zeros((3, 0))
         if strength.any() and wind:
             vectors, amplitudes = wind.waves.vectors, wind.waves.amplitudes
@@ -304,9 +297,8 @@ class AirOfFrame:
             if self._gusts is None:
                 self._gusts = np.array([-1]), np.empty((3, particles))
         known, gusts = self._gusts or (np.array([-1]), np.zeros((3, 0)))
-        return BlowingWind(
-            mean.reshape(-1, 3, 1), strength, periods, vectors, amplitudes, phases, known, gusts, *surfaces
-        )
+        places = mean.reshape(-1, 3, 1)
+        return BlowingWind(places, strength, periods, vectors, amplitudes, phases, known, gusts, self._sails)
 
     def _phases(self, wind: Wind, quarter: int) -> np.ndarray:
         """Of each wave in a quarter of the frame: halfway to the next time they are asked for [rad]."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..constraints.base import once_if_equal
 from ..kernels.protocol.frames import Damping as DampingOfFrame
+from ..kernels.protocol.motion import Islands
 from ..model.model import Model, State
 from ..model.part import Frame, Part, Plan, Substep
 
@@ -40,7 +41,8 @@ class SlowedFrame:
     """Drag in a frame."""
 
     def __init__(self, part: Damping, frame: Frame) -> None:
-        self.part, self.frame = part, frame
+        self.part, self.frame, model = part, frame, frame.model
+        self.islands = Islands(model.damping_masses, model.islands, model.damping_island_masses)
         self._decays: dict[float, tuple[np.ndarray | None, np.ndarray]] = {}
 
     def push(self, substep: Substep) -> None:
@@ -78,9 +80,7 @@ class SlowedFrame:
         taken = [found for _, found in decays if self.part.damping.any()]
         dragged = [found for found, _ in decays if found is not None]
         return DampingOfFrame(
-            model.damping_masses,
-            model.islands,
-            model.damping_island_masses,
+            self.islands,
             np.array(taken).reshape(-1, len(self.part.damping)),
             np.array(dragged).reshape(-1, len(model.w)),
         )
@@ -99,5 +99,5 @@ class DampedFrame(SlowedFrame):
         Damping comes before gravity: what gravity has just added is no motion yet, and cloth at rest would lose weight.
         """
         model, kernels, x, v = self.frame.model, self.frame.kernels, substep.x, substep.v
-        motion = kernels.island_motion(x, v, model.damping_masses, model.islands, model.damping_island_masses)
-        kernels.approach(v, x, model.islands, *motion, self.decay(substep.slowed)[1])
+        motion = kernels.island_motion(x, v, self.islands)
+        kernels.approach(v, x, model.islands, motion, self.decay(substep.slowed)[1])

@@ -19,6 +19,7 @@ from ..constraints.tether import MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call, Damping, Limits, Motion, Pins, Strain, Substep, Wind
+from ..kernels.protocol.motion import Islands
 from ..model.model import Model
 from ..model.part import Frame, Past, Plan
 from . import time_stepping
@@ -101,7 +102,7 @@ class FusedSubsteps:
         found: dict[type, Any] = {type(share): share for share in (ask(plan) for ask in asked if ask)}
         undamped = np.zeros((0, len(islands))), np.zeros((0, len(model.w)))
         return (
-            found.get(Damping) or Damping(model.damping_masses, model.islands, islands, *undamped),
+            found.get(Damping) or Damping(Islands(model.damping_masses, model.islands, islands), *undamped),
             found[Pins],
             found[Wind],
             found.get(Strain)
@@ -147,7 +148,7 @@ def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
     if calls is None or kernels.encode is None:
         return None
     # Arrays by where they are: what is written down keeps them there.
-    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in calls for a in call.arguments]
+    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in calls for a in call.spread()]
     known = model.written.get(last)
     if known is None or known[0] != key:
         found = [kernels.encode(call) for call in calls]

@@ -11,6 +11,7 @@ import numpy as np
 from golden.scenes import SCENES
 from pbd_addon import Simulation
 from pbd_addon.kernels import load
+from pbd_addon.kernels.protocol.motion import Islands
 
 BITS = Path(__file__).with_name("bits.json")
 """{"bits": {fingerprint: {scene: hash of each frame}}, "ends": {smooth scene: final positions of some vertices}}."""
@@ -51,7 +52,7 @@ def fingerprint(kernels: str) -> str:
     backend = load(kernels)
     p = np.stack([np.sin(k), np.cos(k), 0.01 * k])
     islands = np.zeros(1000, np.int64)
-    values += backend.island_motion(p, np.roll(p, 1, axis=1), k, islands, np.array([k.sum()]))
+    values += backend.island_motion(p, np.roll(p, 1, axis=1), Islands(k, islands, np.array([k.sum()])))
     values.append(backend.predict(p, p, p, p, p, 0.1, 0.2, (0.0, 0.1, -9.81), np.ones(1000), 0.01)[1])
     triangles = np.stack([np.arange(0, 997), np.arange(1, 998), np.arange(3, 1000)]).astype(backend.INDEX)
     values += backend.volume_gradients(p, triangles, np.zeros(997, backend.INDEX), 1)

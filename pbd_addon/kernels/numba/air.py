@@ -62,20 +62,9 @@ def _add(impulses: np.ndarray, triangles: np.ndarray, t: np.uint64, impulse: Any
         store(impulses, i, load(impulses, i) + impulse)
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
-def push_by_air(
-    v: np.ndarray,
-    moving: np.ndarray,
-    x: np.ndarray,
-    air: np.ndarray,
-    open_to: np.ndarray,
-    triangles: np.ndarray,
-    masses: np.ndarray,
-    normal: np.ndarray,
-    tangent: np.ndarray,
-    shares: np.ndarray,
-    h: float,
-) -> None:
+@kernel()
+def push_by_air(v, moving, x, air, sails, h):
+    open_to, triangles, masses, normal, tangent, shares = sails
     step, shaded = np.uint64(air.shape[1] > 1), len(open_to) > 1 or open_to[0] != 1.0
     # Of each particle its position, and a third of the flow that it meets.
     met, impulses = np.empty((2 * v.shape[1], 4)), np.zeros((v.shape[1], 4))
@@ -133,16 +122,8 @@ def push_by_air(
         vz[i] += pz
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8)")
-def push_by_gas(
-    v: np.ndarray,
-    x: np.ndarray,
-    potential: np.ndarray,
-    triangles: np.ndarray,
-    lightness: np.ndarray,
-    w: np.ndarray,
-    h: float,
-) -> None:
+@kernel()
+def push_by_gas(v, x, potential, triangles, lightness, w, h):
     impulses = np.zeros(v.shape)
     for t in range(triangles.shape[1]):
         i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
@@ -173,8 +154,8 @@ def _cosine_of_turns(turns: float) -> float:
     return term * angle
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
-def gusts(points: np.ndarray, vectors: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray) -> np.ndarray:
+@kernel()
+def gusts(points, vectors, amplitudes, phases):
     found = np.zeros(points.shape)
     px, py, pz = points[0], points[1], points[2]
     fx, fy, fz = found[0], found[1], found[2]

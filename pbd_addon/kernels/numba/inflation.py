@@ -18,8 +18,8 @@ def _pull(force: np.ndarray, a: int, b: int, by: tuple[float, float, float]) -> 
         force[axis, b] -= by[axis]
 
 
-@kernel("f8[::1](f8[:,::1], i4[:,:], i4[:], i8)")
-def enclosed_volumes(q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int) -> np.ndarray:
+@kernel()
+def enclosed_volumes(q, triangles, pieces, piece_count):
     volumes = np.zeros(piece_count)
     for t in range(triangles.shape[1]):
         a, b, c = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
@@ -31,17 +31,8 @@ def enclosed_volumes(q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, p
     return volumes / 6.0
 
 
-@kernel("Tuple((f8[::1], f8[::1]))(f8[:], i4[:,:], f8[:], b1[:], f8, f8, f8, f8)")
-def carried_shares(
-    w: np.ndarray,
-    indices: np.ndarray,
-    stiffness: np.ndarray,
-    free: np.ndarray,
-    h: float,
-    carried: float,
-    swept: float,
-    own: float,
-) -> tuple[np.ndarray, np.ndarray]:
+@kernel()
+def carried_shares(w, indices, stiffness, free, h, carried, swept, own):
     m = len(stiffness)
     shares, owns = np.empty(m), np.zeros(m)
     for r in range(m):
@@ -53,20 +44,10 @@ def carried_shares(
     return shares, owns
 
 
-@kernel("f8[::1](f8[:,::1], i4[:,:], f8[:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:], i8[:], f8)")
-def carried_tensions(
-    x: np.ndarray,
-    indices: np.ndarray,
-    rest_lengths: np.ndarray,
-    compliance: np.ndarray,
-    tensions: np.ndarray,
-    kept: np.ndarray,
-    share: np.ndarray,
-    own: np.ndarray,
-    most: np.ndarray,
-    row_pieces: np.ndarray,
-    h: float,
-) -> np.ndarray:
+@kernel()
+def carried_tensions(x, rows, carried, h):
+    indices, rest_lengths, compliance, row_pieces = rows
+    tensions, kept, share, own, most = carried
     m, pushed = len(rest_lengths), len(compliance) - 1
     found = np.empty(m)
     for r in range(m):
@@ -79,24 +60,10 @@ def carried_tensions(
     return found
 
 
-@kernel(
-    "Tuple((f8[::1], f8[:,::1], f8[:,::1]))"
-    "(f8[:,::1], f8[:,:], i4[:,:], f8[:], f8[:,:], f8[:], f8[:], f8[:,::1], f8[:], i8[:], i8[:], b1[:])"
-)
-def tension_pattern(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    indices: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    multipliers: np.ndarray,
-    carried: np.ndarray,
-    pull: np.ndarray,
-    w: np.ndarray,
-    pieces: np.ndarray,
-    row_pieces: np.ndarray,
-    works: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@kernel()
+def tension_pattern(p, gradients, edges, multipliers, carried, pull, skin):
+    indices, rest_lengths, alpha, row_pieces = edges
+    w, pieces, works = skin
     m, n, pushed, carries = len(rest_lengths), p.shape[1], len(alpha) - 1, len(carried) > 0
     pattern, force, sums = np.zeros(m), np.zeros((3, n)), np.zeros((5, len(works)))
     normals = np.empty((3, n))
@@ -145,17 +112,9 @@ def tension_pattern(
     return pattern, force, sums
 
 
-@kernel("Tuple((f8[::1], f8[::1]))(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], b1[:], b1[:])")
-def balance(
-    stretch: np.ndarray,
-    cross: np.ndarray,
-    back: np.ndarray,
-    swell: np.ndarray,
-    wrong: np.ndarray,
-    error: np.ndarray,
-    works: np.ndarray,
-    fixed: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+@kernel()
+def balance(equations):
+    stretch, cross, back, swell, wrong, error, works, fixed = equations
     count = len(stretch)
     size, push = np.zeros(count), np.zeros(count)
     for piece in range(count):
@@ -172,22 +131,9 @@ def balance(
     return size, push
 
 
-@kernel(
-    "void(f8[:,::1], f8[:,:], f8[:], i8[:], i8[:], f8[::1], f8[:,::1], f8[:,::1], f8[:], f8[:], f8[:])",
-)
-def inflate(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    w: np.ndarray,
-    pieces: np.ndarray,
-    row_pieces: np.ndarray,
-    pattern: np.ndarray,
-    force: np.ndarray,
-    moved: np.ndarray,
-    size: np.ndarray,
-    push: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+@kernel()
+def inflate(p, gradients, skin, pattern, force, moved, size, push, row_pieces, multipliers):
+    w, pieces = skin[:2]
     carries = moved.shape[1] > 0
     for r in range(len(pattern)):
         multipliers[r] += size[np.uint64(row_pieces[r])] * pattern[r]
@@ -198,18 +144,9 @@ def inflate(
             p[axis, i] += way + moved[axis, i] if carries else way
 
 
-@kernel("Tuple((f8[::1], f8[::1]))(f8[:,::1], f8[:,:], f8[:], i8[:], f8[:], f8[:], f8[:], b1[:], b1[:])")
-def project_volume(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    push: np.ndarray,
-    pieces: np.ndarray,
-    error: np.ndarray,
-    give: np.ndarray,
-    k: np.ndarray,
-    works: np.ndarray,
-    fixed: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+@kernel()
+def project_volume(p, gradients, push, pieces, volumes):
+    error, give, k, works, fixed = volumes
     steps, changes = np.zeros(len(error)), np.zeros(len(error))
     for i in range(p.shape[1]):
         gx, gy, gz = gradients[0, i], gradients[1, i], gradients[2, i]
@@ -225,8 +162,8 @@ def project_volume(
     return steps, changes
 
 
-@kernel("f8[:,::1](f8[:,::1], i4[:,:], f8[:])")
-def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+@kernel()
+def edge_forces(p, indices, multipliers):
     force = np.zeros_like(p)
     for r in range(len(multipliers)):
         if multipliers[r] == 0.0:

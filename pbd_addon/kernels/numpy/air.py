@@ -5,19 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 
-def push_by_air(
-    v: np.ndarray,
-    moving: np.ndarray,
-    x: np.ndarray,
-    air: np.ndarray,
-    open_to: np.ndarray,
-    triangles: np.ndarray,
-    masses: np.ndarray,
-    normal: np.ndarray,
-    tangent: np.ndarray,
-    shares: np.ndarray,
-    h: float,
-) -> None:
+def push_by_air(v, moving, x, air, sails, h):
+    open_to, triangles, masses, normal, tangent, shares = sails
     area = _doubled_areas(x, triangles)
     if len(open_to) == 1 and open_to[0] == 1.0:
         relative = ((air - moving) / 3.0).take(triangles, axis=1).sum(axis=1)
@@ -34,15 +23,7 @@ def push_by_air(
     _add(v, np.concatenate([relative] * 3, axis=1), triangles, shares)
 
 
-def push_by_gas(
-    v: np.ndarray,
-    x: np.ndarray,
-    potential: np.ndarray,
-    triangles: np.ndarray,
-    lightness: np.ndarray,
-    w: np.ndarray,
-    h: float,
-) -> None:
+def push_by_gas(v, x, potential, triangles, lightness, w, h):
     # Linear pressure over a triangle gives its corner i the force A / 12 (p_1 + p_2 + p_3 + p_i) along the normal.
     area = _doubled_areas(x, triangles)
     pressure = potential.take(triangles)
@@ -51,7 +32,7 @@ def push_by_gas(
     _add(v, (area[:, None] * pressure).reshape(3, -1), triangles, w)
 
 
-def gusts(points: np.ndarray, vectors: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray) -> np.ndarray:
+def gusts(points, vectors, amplitudes, phases):
     # einsum, and not the product of matrices, which adds up in threads.
     angles = np.einsum("ik,im->km", vectors, points)
     angles += phases[:, None]

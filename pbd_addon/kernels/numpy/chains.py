@@ -11,22 +11,9 @@ TINY = 1e-12
 WIDTHS: tuple[int, ...] = ()
 
 
-def project_chains(
-    p: np.ndarray,
-    x: np.ndarray,
-    vertices: np.ndarray,
-    levels: int,
-    rings: np.ndarray,
-    joints: np.ndarray,
-    groups: np.ndarray,
-    weights: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-    passes: int,
-    fresh: bool,
-) -> None:
+def project_chains(p, x, along, links, multipliers, passes, fresh):
+    vertices, levels, rings, joints = along[:4]
+    weights, rest_lengths, alpha, gamma = links
     if fresh:
         multipliers[:] = 0.0
     q = p.take(vertices, axis=1)
@@ -71,7 +58,7 @@ def project_chains(
     _scatter(p, vertices, q)
 
 
-def put(values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
+def put(values, places, into, rows):
     into[rows if len(rows) else slice(None)] = values[places] if len(places) else values[: len(rows)]
 
 
