@@ -7,7 +7,8 @@
 
 |D| is 2 sin(angle / 2); for small angles the energy is EI / 2 times the curvature squared per meter. An edge that is
 pinned at both ends cannot bend; its length does not count. Only the angle counts, not its direction: twist has no
-energy, and a straight rope that is to curl does so where it is pushed. The linear system (M + h² Q) p = M p̃ is solved in every substep: implicit Euler.
+energy, and a straight rope that is to curl does so where it is pushed. The linear system (M + h² Q) p = M p̃ is solved
+in every substep: implicit Euler.
 """
 
 from __future__ import annotations

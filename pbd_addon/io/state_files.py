@@ -15,6 +15,9 @@ from ..model.part import Kept
 from ..parts import KEPT
 from .frame_files import DamagedError
 
+MOTION = Kept(lambda model, x: x)
+"""What is known of positions and velocities."""
+
 NAMES = ("x", "v", *(f"{part}.{name}" for part, own in KEPT.items() for name, kept in own.items() if not kept.is_scene))
 """All arrays that a file can hold of a state; it holds those of the parts that a scene has."""
 
@@ -50,7 +53,7 @@ def _checked(name: str, arrays: Mapping[str, np.ndarray], like: np.ndarray) -> n
     if name not in arrays:
         raise DamagedError(f"'{name}' is missing")
     part, _, memory = name.partition(".")
-    if not _can_be(arrays[name], like, KEPT[part][memory] if memory else Kept()):
+    if not _can_be(arrays[name], like, KEPT[part][memory] if memory else MOTION):
         raise DamagedError(f"'{name}' cannot be")
     # Prediction errors begin as float64 and go on as float32.
     return np.array(arrays[name], None if name == "obstacles.prediction_error" else like.dtype, order="C")

@@ -200,7 +200,11 @@ class Model(Layout):
     def initial_state(self) -> State:
         """The bodies at their initial positions and velocities."""
         x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
-        memory = {part.name: part.first_memory(self, x) for part in self.parts if part.MEMORY}
+        memory = {
+            part.name: {name: kept.first(self, x) for name, kept in part.MEMORY.items()}
+            for part in self.parts
+            if part.MEMORY
+        }
         return State(x, self.initial_velocities(x), memory)
 
     def pushed(self) -> np.ndarray:

@@ -77,6 +77,7 @@ class Kept(NamedTuple):
     """What is known of a memory, an array that states carry from frame to frame and files keep.
 
     Attributes:
+        first: With which a run begins, of a model and positions x (3, n) [m].
         any_rows: Whether it may have other rows than the model, which cloth that tears changes: then it says nothing.
         is_single: Whether frames that are not exact keep it as float32.
         is_scene: Whether it is a list of surfaces of the scene, (3, m) [m] each, which files do not keep: others have
@@ -86,11 +87,17 @@ class Kept(NamedTuple):
             and finite numbers.
     """
 
+    first: Callable[[Model, np.ndarray], Any]
     any_rows: bool = False
     is_single: bool = False
     is_scene: bool = False
     most: float = FARTHEST
     fits: Callable[[np.ndarray, np.ndarray], bool] | None = None
+
+
+def remembers(**kept: Kept) -> Mapping[str, Kept]:
+    """`Part.MEMORY`."""
+    return MappingProxyType(kept)
 
 
 class Plan(NamedTuple):
@@ -172,7 +179,7 @@ class Frame:
     dt: float
     second_order: bool = False
     fraction: float = 0.0
-    acting: list[object] = dataclasses.field(default_factory=list)
+    acting: list[Acting] = dataclasses.field(default_factory=list)
     hooks: Hooks = dataclasses.field(default_factory=Hooks)
     is_driven: bool = False
     excused: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, bool))
@@ -197,6 +204,18 @@ class Frame:
         self.excused = next((one for one in excused if one is not None), np.zeros(0, bool))
 
 
+class Acting:
+    """What a part does in a frame: it has some of `Hooks`."""
+
+    def __init__(self, part: Part, frame: Frame) -> None:
+        self.part, self.frame = part, frame
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What the part remembers, in the state that is stepped."""
+        return self.frame.state.memory[self.part.name]
+
+
 class Part:
     """What a scene has of a feature.
 
@@ -210,22 +229,23 @@ class Part:
     """
 
     name: ClassVar[str] = ""
-    MEMORY: ClassVar[Mapping[str, Kept]] = MappingProxyType({})
+    MEMORY: ClassVar[Mapping[str, Kept]] = remembers()
     outlives: ClassVar[bool] = False
     reason: ClassVar[str] = ""
     constraints: tuple[Constraints, ...] = ()
 
+    def __init__(self, model: Model) -> None:
+        """Read what is needed of a model, whose other fields are set."""
+
+    @classmethod
+    def is_in(cls, model: Model) -> bool:
+        """Whether a model has anything of it; if not, nothing of it is entered."""
+        return True
+
     @classmethod
     def build(cls, model: Model, before: Self | None) -> Part | None:
-        """What a model has of it, whose other fields are set; None if it has nothing, and nothing of it is entered.
-
-        before: that of the same bodies with other materials or settings, which may be used again.
-        """
-        raise NotImplementedError
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        """`MEMORY` at the beginning of a run, at positions x (3, n) [m]."""
-        return {}
+        """The part of a model; before: that of the same bodies with other materials or settings, used again."""
+        return (before or cls(model)) if cls.is_in(model) else None
 
     def settle(self, model: Model) -> None:
         """Take over what other kinds know, once all have their materials."""
@@ -233,10 +253,10 @@ class Part:
     def place(self, model: Model, state: State) -> None:
         """Take over a state that particles were put in between two frames."""
 
-    def begin_frame(self, frame: Frame) -> object | None:
-        """What it does in a frame, an object with some of `Hooks`; None if nothing.
+    def begin_frame(self, frame: Frame) -> Acting | None:
+        """What it does in a frame; None if nothing.
 
-        Besides hooks it may have
+        Besides `Hooks` that may have
 
         - `compiled(plan)`, which gives `fused` its share of a frame that is one compiled call, and `ran()`, which is
           called after that;

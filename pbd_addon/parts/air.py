@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,7 +36,7 @@ from ..kernels import Kernels
 from ..kernels.protocol.air import Sails
 from ..kernels.protocol.frames import Wind as BlowingWind
 from ..model.model import Model, State
-from ..model.part import Frame, Kept, Part, Plan, Substep
+from ..model.part import Acting, Frame, Kept, Part, Plan, Substep, remembers
 
 WEAK = 0.25
 """Largest share s of its flow that air may take of a body in a substep of second order. A flag of cotton in
@@ -140,19 +139,15 @@ class Air(Part):
     """
 
     name = "air"
-    MEMORY = MappingProxyType({"past": Kept(fits=lambda array, first: _is_past(array))})
+    MEMORY = remembers(past=Kept(lambda model, x: np.zeros(0), fits=lambda array, first: _is_past(array)))
 
-    def __init__(self, surface: AirSurface) -> None:
-        self.surface = surface
+    def __init__(self, model: Model) -> None:
+        starts, density = [part.start for part in model.slices], model.settings.air_density
+        self.surface = build_surface(model.bodies, starts, model.materials, model.masses, model.w, density)
 
     @classmethod
     def build(cls, model: Model, before: Air | None) -> Air:
-        starts = [part.start for part in model.slices]
-        density = model.settings.air_density
-        return cls(build_surface(model.bodies, starts, model.materials, model.masses, model.w, density))
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"past": np.zeros(0)}
+        return cls(model)  # other materials have other coefficients and masses
 
     def begin_frame(self, frame: Frame) -> AirInFrame:
         if frame.model.around.forces:
@@ -179,18 +174,18 @@ def _is_past(array: np.ndarray) -> bool:
     return array.ndim == 1 and len(array) in (0, 1, 5 + MODES) and bool((np.abs(array) <= FARTHEST).all())
 
 
-class AirInFrame:
+class AirInFrame(Acting):
     """The clock of a frame, and the wind, which goes on where nothing feels it."""
 
     def __init__(self, part: Air, frame: Frame) -> None:
-        self.frame = frame
-        self.air = AirOfFrame(part.surface, frame.model.around, frame.state.memory[part.name]["past"], frame.dt)
+        super().__init__(part, frame)
+        self.air = AirOfFrame(part.surface, frame.model.around, self.memory["past"], frame.dt)
 
     def compiled(self, plan: Plan) -> BlowingWind:
         return self.air.of_substeps(len(self.frame.model.w), np.array(plan.slowed), plan.late)
 
     def end_frame(self) -> None:
-        self.frame.state.memory[Air.name]["past"] = self.air.memory()
+        self.memory["past"] = self.air.memory()
 
 
 class MovingAir(AirInFrame):

@@ -8,7 +8,7 @@ from ..constraints.base import once_if_equal
 from ..kernels.protocol.frames import Damping as DampingOfFrame
 from ..kernels.protocol.motion import Islands
 from ..model.model import Model, State
-from ..model.part import Frame, Part, Plan, Substep
+from ..model.part import Acting, Frame, Part, Plan, Substep
 
 
 class Damping(Part):
@@ -37,11 +37,14 @@ class Damping(Part):
         return max(float(self.damping.max()), float(self.drag.max()))
 
 
-class SlowedFrame:
+class SlowedFrame(Acting):
     """Drag in a frame."""
 
+    part: Damping
+
     def __init__(self, part: Damping, frame: Frame) -> None:
-        self.part, self.frame, model = part, frame, frame.model
+        super().__init__(part, frame)
+        model = frame.model
         self.islands = Islands(model.damping_masses, model.islands, model.damping_island_masses)
         self._decays: dict[float, tuple[np.ndarray | None, np.ndarray]] = {}
 

@@ -6,9 +6,6 @@ reach are those of the frame's end throughout it.
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from ..bodies.mesh import rest_volume
@@ -16,7 +13,7 @@ from ..constraints import LevelConstraints, RopeBendConstraints, StrutConstraint
 from ..constraints.plate_elements import FLAT
 from ..kernels.numpy import dihedral_angles
 from ..model.model import Model, State, Targets
-from ..model.part import Frame, Kept, Part, Substep
+from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 from . import plasticity
 from .skin import Skin
 
@@ -44,33 +41,31 @@ class RestShapes(Part):
     """The bodies of a scene whose rest shape can change; it remembers that, one after another, (3, d) [m]."""
 
     name = "rest"
-    MEMORY = MappingProxyType({"shape": Kept()})
+    MEMORY = remembers(shape=Kept(lambda model, x: model.rest_vertices[model.follows].T.copy()))
 
     @classmethod
-    def build(cls, model: Model, before: RestShapes | None) -> RestShapes | None:
-        return (before or cls()) if len(model.follows) else None
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"shape": np.concatenate([body.rest_vertices for body in model.bodies])[model.follows].T.copy()}
+    def is_in(cls, model: Model) -> bool:
+        return len(model.follows) > 0
 
     def place(self, model: Model, state: State) -> None:
         RestPath(model, state, Targets.of(state)).reach(1.0)
 
     def begin_frame(self, frame: Frame) -> FollowedRest:
-        return FollowedRest(frame)
+        return FollowedRest(self, frame)
 
 
-class FollowedRest:
+class FollowedRest(Acting):
     """Rest shapes in a frame."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame, self.path = frame, RestPath(frame.model, frame.state, frame.targets)
+    def __init__(self, part: RestShapes, frame: Frame) -> None:
+        super().__init__(part, frame)
+        self.path = RestPath(frame.model, frame.state, frame.targets)
 
     def begin_substep(self, substep: Substep) -> None:
         self.path.reach(substep.stop)
 
     def end_frame(self) -> None:
-        self.frame.state.memory[RestShapes.name]["shape"] = self.frame.targets.rest
+        self.memory["shape"] = self.frame.targets.rest
 
 
 class RestPath:

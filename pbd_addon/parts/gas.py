@@ -7,15 +7,12 @@ The gas is an ideal one that keeps its temperature.
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from ..bodies.settings import ATMOSPHERE
 from ..constraints.volume import BURST, LEAKING
 from ..model.model import Model, State
-from ..model.part import Frame, Kept, Part
+from ..model.part import Acting, Frame, Kept, Part, remembers
 from .dynamic_mesh import rest_shape
 from .skin import pressures
 
@@ -41,31 +38,28 @@ class Gas(Part):
     """
 
     name = "gas"
-    MEMORY = MappingProxyType({"inside": Kept(any_rows=True)})
+    MEMORY = remembers(inside=Kept(lambda model, x: np.zeros((2, len(model.volume.pieces))), any_rows=True))
 
     @classmethod
-    def build(cls, model: Model, before: Gas | None) -> Gas | None:
-        return (before or cls()) if model.volume.pieces else None
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"inside": np.zeros((2, len(model.volume.pieces)))}
+    def is_in(cls, model: Model) -> bool:
+        return bool(model.volume.pieces)
 
     def begin_frame(self, frame: Frame) -> GasInFrame:
-        return GasInFrame(frame)
+        return GasInFrame(self, frame)
 
     def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:
         state.memory[self.name]["inside"] = inherited(before, state, after)
 
 
-class GasInFrame:
+class GasInFrame(Acting):
     """Gas in a frame, which goes in and out evenly.
 
     It is told as pressure times volume, as is the gas that a piece begins with; of leaking pieces it is all that is
     inside. What leaks out does so only as long as there is an overpressure.
     """
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
+    def __init__(self, part: Gas, frame: Frame) -> None:
+        super().__init__(part, frame)
         frame.model.volume.pumped = self.pumped = self._pump()
 
     def _pump(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -104,7 +98,7 @@ class GasInFrame:
             volumes = np.maximum(model.volume.enclosed(model.volume.kernels, state.x), model.volume.smallest)
             wide = _holes(model, state.x) > WIDE_OPEN * _skins(model, state.x)
             inside[1, leaking & ((inside[0] / volumes - ATMOSPHERE < LIMP) | wide)] = BURST
-        state.memory[Gas.name]["inside"] = inside
+        self.memory["inside"] = inside
 
 
 def opened(model: Model, state: State) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..constraints import Grab, GrabConstraints
 from ..model.model import Model, State
-from ..model.part import Frame, Part
+from ..model.part import Acting, Frame, Part
 
 
 class Grabs(Part):
@@ -14,7 +14,7 @@ class Grabs(Part):
 
     outlives = True
 
-    def __init__(self, model: Model, grabs: Sequence[Grab]) -> None:
+    def __init__(self, model: Model, grabs: Sequence[Grab] = ()) -> None:
         self.grabs = GrabConstraints(model.sewn.joined)
         self.grabs.grabs = list(grabs)
         self.constraints = (self.grabs,)
@@ -26,13 +26,13 @@ class Grabs(Part):
         return cls(model, grabs) if grabs else None
 
     def begin_frame(self, frame: Frame) -> HeldGrabs:
-        return HeldGrabs()
+        return HeldGrabs(self, frame)
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
         return True
 
 
-class HeldGrabs:
+class HeldGrabs(Acting):
     """Hands in a frame."""
 
     is_driven = True

@@ -13,15 +13,16 @@ import math
 import numpy as np
 
 from ..model.model import Model, State
-from ..model.part import Frame, Part, Substep
+from ..model.part import Acting, Frame, Part, Substep
 
 
 class Lift(Part):
     """Gas that is lighter or heavier than the air, and water, in closed pieces."""
 
-    def __init__(self, model: Model, lightness: np.ndarray) -> None:
-        pieces, filled = model.volume.pieces, np.flatnonzero(lightness)
-        own = [pieces[number] for number in filled]
+    def __init__(self, model: Model) -> None:
+        lightness = _lightness(model)
+        filled = np.flatnonzero(lightness)
+        own = [model.volume.pieces[number] for number in filled]
         counts = [len(piece.triangles) for piece in own]
         side = [-1.0 if piece.rest_volume < 0.0 else 1.0 for piece in own]
         self.gravity = np.array(model.settings.gravity)
@@ -34,9 +35,7 @@ class Lift(Part):
 
     @classmethod
     def build(cls, model: Model, before: Lift | None) -> Lift | None:
-        gas = np.array([model.materials[piece.body].gas_density for piece in model.volume.pieces])
-        lightness = np.where((gas > 0.0) & ~model.volume.burst, model.settings.air_density - gas, 0.0)
-        return cls(model, lightness) if lightness.any() and any(model.settings.gravity) else None
+        return cls(model) if _lightness(model).any() and any(model.settings.gravity) else None
 
     def begin_frame(self, frame: Frame) -> LiftingGas:
         return LiftingGas(self, frame)
@@ -45,17 +44,22 @@ class Lift(Part):
         return math.inf
 
 
-class LiftingGas:
+def _lightness(model: Model) -> np.ndarray:
+    """How much lighter than the air outside each piece's gas is, (pieces,) [kg/m³]; 0 where that is no matter."""
+    gas = np.array([model.materials[piece.body].gas_density for piece in model.volume.pieces])
+    return np.where((gas > 0.0) & ~model.volume.burst, model.settings.air_density - gas, 0.0)
+
+
+class LiftingGas(Acting):
     """Gas that pushes velocities in a frame."""
 
-    def __init__(self, part: Lift, frame: Frame) -> None:
-        self.part, self.kernels, self.w = part, frame.kernels, frame.model.w
+    part: Lift
 
     def push(self, substep: Substep) -> None:
         part = self.part
         potential = np.einsum("i,in->n", part.gravity, substep.x)
         sums = np.bincount(part.owners, potential[part.level]) / np.bincount(part.owners)
         potential -= sums[part.piece_of_particle]
-        self.kernels.push_by_gas(
-            substep.v, substep.x, potential, part.triangles, part.lightness, self.w, substep.slowed
+        self.frame.kernels.push_by_gas(
+            substep.v, substep.x, potential, part.triangles, part.lightness, self.frame.model.w, substep.slowed
         )

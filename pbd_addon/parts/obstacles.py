@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +10,7 @@ from ..arrays.arguments import FARTHEST
 from ..constraints import SeamConstraints
 from ..contact.stretch_coupling import couple_stretch_and_contact, strained_particles
 from ..model.model import Model, Place, State, Targets
-from ..model.part import Frame, Kept, Part, Substep
+from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 
 
 def as_array(planes: Sequence[Place]) -> np.ndarray:
@@ -34,38 +32,24 @@ class Obstacles(Part):
     """
 
     name = "obstacles"
-    MEMORY = MappingProxyType(
-        {
-            "planes": Kept(),
-            "colliders": Kept(is_scene=True),
-            "prediction_error": Kept(fits=_are_errors),
-            "penetrated": Kept(fits=lambda array, first: array.ndim == 2 and len(array) == len(first)),
-            "is_apart": Kept(),
-        }
+    MEMORY = remembers(
+        planes=Kept(lambda model, x: as_array([(plane.point, plane.normal) for plane in model.planes])),
+        colliders=Kept(lambda model, x: [one.vertices.T.copy() for one in model.colliders], is_scene=True),
+        prediction_error=Kept(lambda model, x: np.full(x.shape[1] + len(model.bodies), np.nan), fits=_are_errors),
+        penetrated=Kept(
+            lambda model, x: np.zeros((len(model.bodies), len(model.colliders)), bool),
+            fits=lambda array, first: array.ndim == 2 and len(array) == len(first),
+        ),
+        is_apart=Kept(lambda model, x: np.array(False)),
     )
-
     reason = "colliders"
-
-    @classmethod
-    def build(cls, model: Model, before: Obstacles | None) -> Obstacles:
-        return before or cls()
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        bodies, colliders = len(model.bodies), [collider.vertices.T.copy() for collider in model.colliders]
-        return {
-            "planes": as_array([(plane.point, plane.normal) for plane in model.planes]),
-            "colliders": colliders,
-            "prediction_error": np.full(x.shape[1] + bodies, np.nan),
-            "penetrated": np.zeros((bodies, len(colliders)), bool),
-            "is_apart": np.array(False),
-        }
 
     def begin_frame(self, frame: Frame) -> QuietObstacles:
         model, here, targets = frame.model, frame.state.memory[self.name], frame.targets
         for plane, start, end in zip(model.plane_constraints, here["planes"], targets.planes):
             plane.lay_path(start, end, frame.dt)
         model.contact.lay_path(here["colliders"], targets.colliders, frame.fraction)
-        return MeetingObstacles(frame) if model.contact.active else QuietObstacles(frame)
+        return (MeetingObstacles if model.contact.active else QuietObstacles)(self, frame)
 
     def substeps(self, model: Model, state: State, targets: Targets, quality: int, dt: float) -> float:
         """Those in which bodies and colliders that may meet move by at most an edge relative to each other.
@@ -103,20 +87,13 @@ class Obstacles(Part):
         memory["prediction_error"] = errors
 
 
-class QuietObstacles:
+class QuietObstacles(Acting):
     """Planes and colliders in a frame in which no surfaces meet."""
-
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
 
     def end_frame(self) -> None:
         targets, contact = self.frame.targets, self.frame.model.contact
-        self.frame.state.memory[Obstacles.name] |= {
-            "planes": as_array(targets.planes),
-            "colliders": targets.colliders,
-            "prediction_error": contact.prediction_error,
-            "penetrated": contact.penetrated,
-        }
+        self.memory["planes"], self.memory["colliders"] = as_array(targets.planes), targets.colliders
+        self.memory["prediction_error"], self.memory["penetrated"] = contact.prediction_error, contact.penetrated
 
 
 class MeetingObstacles(QuietObstacles):
@@ -128,8 +105,8 @@ class MeetingObstacles(QuietObstacles):
         if len(penetration.exiting):
             penetration.rest_at(strained_particles(self.frame.kernels, model.springs, substep.x))
 
-    def __init__(self, frame: Frame) -> None:
-        super().__init__(frame)
+    def __init__(self, part: Obstacles, frame: Frame) -> None:
+        super().__init__(part, frame)
         self._seams = frame.model.kind(SeamConstraints)
 
     def couple(self, substep: Substep) -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
-from ..model.model import REASONS, Model, Pace as PaceOfFrame
-from ..model.part import Kept, Part
+from ..model.model import REASONS, Pace as PaceOfFrame
+from ..model.part import Kept, Part, remembers
 
 
 def _is_pace(array: np.ndarray, first: np.ndarray) -> bool:
@@ -22,11 +19,4 @@ class Pace(Part):
     """It remembers the `Pace` of the last frame, (3,)."""
 
     name = "pace"
-    MEMORY = MappingProxyType({"last": Kept(fits=_is_pace)})
-
-    @classmethod
-    def build(cls, model: Model, before: Pace | None) -> Pace:
-        return before or cls()
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"last": np.array(PaceOfFrame())}
+    MEMORY = remembers(last=Kept(lambda model, x: np.array(PaceOfFrame()), fits=_is_pace))

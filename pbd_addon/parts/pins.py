@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from ..constraints import AttachmentConstraints
 from ..kernels.protocol.frames import Pins as PinsOfFrame
 from ..model.model import Model
-from ..model.part import Frame, Kept, Part, Substep
+from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 
 
 class Pins(Part):
@@ -20,7 +17,7 @@ class Pins(Part):
     """
 
     name = "pins"
-    MEMORY = MappingProxyType({"targets": Kept()})
+    MEMORY = remembers(targets=Kept(lambda model, x: x[:, model.pins]))
 
     def __init__(self, model: Model) -> None:
         soft = model.pins[model.soft_pins]
@@ -28,25 +25,18 @@ class Pins(Part):
         self.attachment = AttachmentConstraints(soft, weights, model.body_of_island[model.islands[soft]])
         self.constraints = (self.attachment,)
 
-    @classmethod
-    def build(cls, model: Model, before: Pins | None) -> Pins:
-        return before or cls(model)
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"targets": x[:, model.pins]}
-
     def begin_frame(self, frame: Frame) -> MovingPins:
         path = np.stack([frame.state.memory[self.name]["targets"], frame.targets.pins])
         self.attachment.path = path[:, :, frame.model.soft_pins]
-        return MovingPins(frame, path[:, :, frame.model.firm_pins])
+        return MovingPins(self, frame, path[:, :, frame.model.firm_pins])
 
 
-class MovingPins:
+class MovingPins(Acting):
     """Pins in a frame; `path` of the firm ones from its beginning to its end, (2, 3, f) [m]."""
 
-    def __init__(self, frame: Frame, path: np.ndarray) -> None:
-        self.frame, self.particles, self.start, self.way = frame, frame.model.pinned, path[0], path[1] - path[0]
-        self.memory = frame.state.memory[Pins.name]
+    def __init__(self, part: Pins, frame: Frame, path: np.ndarray) -> None:
+        super().__init__(part, frame)
+        self.particles, self.start, self.way = frame.model.pinned, path[0], path[1] - path[0]
         self.is_driven = not np.array_equal(self.memory["targets"], frame.targets.pins)
 
     def predict(self, substep: Substep) -> None:

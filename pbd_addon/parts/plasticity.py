@@ -11,16 +11,13 @@ the curvature 3 e / t gives the springback of elastic-plastic bending (Gardiner 
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from ..constraints import DistanceConstraints
 from ..constraints.plate_elements import SHARPEST
 from ..kernels.numpy import dihedral_angles
 from ..model.model import Model, State
-from ..model.part import Frame, Kept, Part
+from ..model.part import Acting, Frame, Kept, Part, remembers
 
 STRETCHED = 2.0
 """A rest length stays within this factor of the first one; beyond, the mesh would be too coarse or too narrow."""
@@ -37,14 +34,7 @@ class Plasticity(Part):
     """What can yield in a scene, or has."""
 
     name = "plasticity"
-    MEMORY = MappingProxyType({"yielded": Kept(any_rows=True, most=10.0)})
-
-    @classmethod
-    def build(cls, model: Model, before: Plasticity | None) -> Plasticity:
-        return before or cls()
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"yielded": np.zeros(0, np.float32)}
+    MEMORY = remembers(yielded=Kept(lambda model, x: np.zeros(0, np.float32), any_rows=True, most=10.0))
 
     def place(self, model: Model, state: State) -> None:
         begin(model, state)  # cloth tears before a frame begins, by the rest lengths of the last
@@ -55,7 +45,7 @@ class Plasticity(Part):
             return None
         # If cloth has torn in this frame, some time may wait already.
         before = (one.flowing for one in frame.acting if isinstance(one, YieldingFrame))
-        return YieldingFrame(frame, next(before, 0.0))
+        return YieldingFrame(self, frame, next(before, 0.0))
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
         return _is_plastic(model)
@@ -64,11 +54,12 @@ class Plasticity(Part):
         state.memory[self.name]["yielded"] = inherited(before, state, after)
 
 
-class YieldingFrame:
+class YieldingFrame(Acting):
     """What yields in a frame; `flowing` is the time since that was looked at [s]."""
 
-    def __init__(self, frame: Frame, flowing: float) -> None:
-        self.frame, self.flowing = frame, flowing
+    def __init__(self, part: Plasticity, frame: Frame, flowing: float) -> None:
+        super().__init__(part, frame)
+        self.flowing = flowing
 
     def remember(self, duration: float, stop: float) -> None:
         self.flowing += duration

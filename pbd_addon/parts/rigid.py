@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ..model.model import Model, Place, State, Targets
-from ..model.part import Frame, Part, Substep
+from ..model.part import Acting, Frame, Part, Substep
 
 LEANING = 0.01
 """Largest share of an edge by which a rigid body of mass M may lean on what is light in a substep, M / m g h².
@@ -29,13 +29,11 @@ class Rigid(Part):
 
     @classmethod
     def build(cls, model: Model, before: Rigid | None) -> Rigid | None:
-        if not model.rigid.active:
-            return None
         model.rigid.weigh(model.damping_masses)
-        return cls()
+        return cls(model) if model.rigid.active else None
 
     def begin_frame(self, frame: Frame) -> FlyingPieces:
-        return FlyingPieces(frame)
+        return FlyingPieces(self, frame)
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
         return True
@@ -54,14 +52,11 @@ class Rigid(Part):
         return most
 
 
-class FlyingPieces:
+class FlyingPieces(Acting):
     """Rigid bodies in a frame."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.rigid = frame.model.rigid
-
     def predict(self, substep: Substep) -> None:
-        self.rigid.predict(substep.p, substep.x)
+        self.frame.model.rigid.predict(substep.p, substep.x)
 
 
 def _meet(one: Place, other: Place, margin: float) -> bool:

@@ -11,16 +11,10 @@ from ..model.part import Part
 class Ropes(Part):
     """The ropes of a scene, but for those whose masses or compliances are given."""
 
-    def __init__(self, bending: RopeBendConstraints) -> None:
-        self.constraints = (bending,)
-
-    @classmethod
-    def build(cls, model: Model, before: Ropes | None) -> Ropes:
-        if before:
-            return before
+    def __init__(self, model: Model) -> None:
         found = []
         for body, mesh in zip(model.bodies, model.meshes()):
             loose = mesh.edges[(mesh.edge_areas == 0.0) & (mesh.edge_lengths(body.rest_vertices) > 0.0)]
             found.append(rope_rows(loose if body.is_usual else loose[:0], len(body.vertices)))
         rows, owner = model.stacked(found)
-        return cls(RopeBendConstraints(rows, owner, model.rest_vertices, ROPE_WIDTH))
+        self.constraints = (RopeBendConstraints(rows, owner, model.rest_vertices, ROPE_WIDTH),)

@@ -8,8 +8,6 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +17,7 @@ from ..bodies.settings import Material
 from ..constraints import SeamConstraints, SeamFoldConstraints, WeldConstraints, folds_across
 from ..model.layout import Sewn
 from ..model.model import Model, State
-from ..model.part import Frame, Kept, Part
+from ..model.part import Acting, Frame, Kept, Part, remembers
 from .tearing import joined_in
 
 LET_GO = -1.0
@@ -46,7 +44,7 @@ class Sewing(Part):
     """The pairs of a scene that can be sewn, and bending across what is welded."""
 
     name = "sewing"
-    MEMORY = MappingProxyType({"pairs": Kept(any_rows=True)})
+    MEMORY = remembers(pairs=Kept(lambda model, x: np.zeros((3, len(model.seam_pairs))), any_rows=True))
 
     def __init__(self, model: Model, seams: SeamConstraints) -> None:
         triangles = model.stacked([body.mesh.triangles for body in model.bodies])[0]
@@ -69,17 +67,14 @@ class Sewing(Part):
             model, before.seams if before else SeamConstraints(pairs, owner, usual[owner], model.w, model.extents)
         )
 
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"pairs": np.zeros((3, len(model.seam_pairs)))}
-
     def begin_frame(self, frame: Frame) -> SeamsInFrame:
-        return SeamsInFrame(self.seams, frame)
+        return SeamsInFrame(self, frame)
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
         return self.seams.active
 
 
-class SeamsInFrame:
+class SeamsInFrame(Acting):
     """How seams close in a frame.
 
     Attributes:
@@ -87,10 +82,10 @@ class SeamsInFrame:
             through what is between them, by as much as it takes: no shorter substep strains them less.
     """
 
-    def __init__(self, seams: SeamConstraints, frame: Frame) -> None:
-        self.seams, self.frame = seams, frame
-        self.excused = np.zeros(len(frame.model.w), bool)
-        if seams.active:
+    def __init__(self, part: Sewing, frame: Frame) -> None:
+        super().__init__(part, frame)
+        self.seams, self.excused = part.seams, np.zeros(len(frame.model.w), bool)
+        if self.seams.active:
             self._close()
             self._excuse()
 
@@ -104,7 +99,7 @@ class SeamsInFrame:
         done = np.minimum((time + np.array([[0.0], [self.frame.dt]])) / np.maximum(closing, 1e-9), 1.0)
         # At rest when it begins, and when the cloth meets.
         seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))
-        state.memory[Sewing.name]["pairs"] = np.stack([length, time, welded])
+        self.memory["pairs"] = np.stack([length, time, welded])
 
     def _excuse(self) -> None:
         model = self.frame.model
@@ -141,7 +136,7 @@ class SeamsInFrame:
                 welds.unite(state.x, state.v)
                 welded[new] = 1.0
                 break
-        state.memory[Sewing.name]["pairs"] = known
+        self.memory["pairs"] = known
 
 
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:

@@ -8,15 +8,13 @@ them, and what pushes a skin from outside moves all of it (`rebound`). Why, and 
 from __future__ import annotations
 
 import math
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from ..constraints import Constraints, InflationConstraints, PressurizedSkin, StrutConstraints
 from ..kernels import Kernels
 from ..model.model import Model, State, Targets
-from ..model.part import Frame, Kept, Part, Substep
+from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 
 BOUNCING = 3.0
 """Largest multiple of the quality steps that pressure takes. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
@@ -36,7 +34,7 @@ class Skin(Part):
     """
 
     name = "skin"
-    MEMORY = MappingProxyType({"carried": Kept(any_rows=True, is_single=True)})
+    MEMORY = remembers(carried=Kept(lambda model, x: np.zeros(0), any_rows=True, is_single=True))
     reason = "pressure"
 
     def __init__(self, model: Model) -> None:
@@ -47,11 +45,8 @@ class Skin(Part):
         self.constraints = (InflationConstraints(model.volume, model.stretch, self.pressurized),)
 
     @classmethod
-    def build(cls, model: Model, before: Skin | None) -> Skin | None:
-        return (before or cls(model)) if model.volume.pieces else None
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"carried": np.zeros(0)}
+    def is_in(cls, model: Model) -> bool:
+        return bool(model.volume.pieces)
 
     def settle(self, model: Model) -> None:
         self.pressurized.struts = model.kind(StrutConstraints) or self.nothing
@@ -62,7 +57,7 @@ class Skin(Part):
         if not self.pressurized.active:
             frame.state.memory[self.name]["carried"] = np.zeros(0)
             return None
-        return PressurizedFrame(self.pressurized, frame)
+        return PressurizedFrame(self, frame)
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
         return self.pressurized.active
@@ -86,11 +81,12 @@ class Skin(Part):
         state.memory[self.name]["carried"] = np.zeros(0)
 
 
-class PressurizedFrame:
+class PressurizedFrame(Acting):
     """Skins under pressure in a frame."""
 
-    def __init__(self, skin: PressurizedSkin, frame: Frame) -> None:
-        self.skin, self.frame, self.memory = skin, frame, frame.state.memory[Skin.name]
+    def __init__(self, part: Skin, frame: Frame) -> None:
+        super().__init__(part, frame)
+        self.skin = part.pressurized
         self._before: np.ndarray | None = None
 
     def push(self, substep: Substep) -> None:

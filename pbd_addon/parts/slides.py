@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from ..constraints import SlideConstraints, Sliding
 from ..model.model import Model
-from ..model.part import Frame, Kept, Part
+from ..model.part import Acting, Frame, Kept, Part, remembers
 
 
 class Slides(Part):
     """What slides in a scene; it remembers where the rails were at the end of the last frame."""
 
     name = "slides"
-    MEMORY = MappingProxyType({"rails": Kept(is_scene=True)})
+    MEMORY = remembers(
+        rails=Kept(
+            lambda model, x: [body.rail.vertices.T for body in model.bodies if body.rail is not None], is_scene=True
+        )
+    )
 
     def __init__(self, model: Model) -> None:
         self.slides = SlideConstraints(
@@ -32,26 +33,23 @@ class Slides(Part):
         self.constraints = (self.slides,)
 
     @classmethod
-    def build(cls, model: Model, before: Slides | None) -> Slides | None:
-        return (before or cls(model)) if any(body.rail is not None for body in model.bodies) else None
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"rails": [body.rail.vertices.T for body in model.bodies if body.rail is not None]}
+    def is_in(cls, model: Model) -> bool:
+        return any(body.rail is not None for body in model.bodies)
 
     def begin_frame(self, frame: Frame) -> SlidesInFrame:
         self.slides.begin_frame(
             frame.state.x, frame.state.memory[self.name]["rails"], frame.targets.rails, frame.fraction
         )
-        return SlidesInFrame(frame)
+        return SlidesInFrame(self, frame)
 
 
-class SlidesInFrame:
+class SlidesInFrame(Acting):
     """Rails in a frame."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-        rails = zip(frame.state.memory[Slides.name]["rails"], frame.targets.rails)
+    def __init__(self, part: Slides, frame: Frame) -> None:
+        super().__init__(part, frame)
+        rails = zip(self.memory["rails"], frame.targets.rails)
         self.is_driven = not all(np.array_equal(here, there) for here, there in rails)
 
     def end_frame(self) -> None:
-        self.frame.state.memory[Slides.name]["rails"] = self.frame.targets.rails
+        self.memory["rails"] = self.frame.targets.rails

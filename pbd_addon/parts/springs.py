@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from ..constraints.distance import AGAIN, is_soft
 from ..model.model import Model, State, Targets
-from ..model.part import Frame, Kept, Part
+from ..model.part import Acting, Frame, Kept, Part, remembers
 
 EDGES = 1.75
 """Largest number of edges that a tension wave crosses in a substep of soft cloth.
@@ -28,27 +25,20 @@ class Springs(Part):
     """
 
     name = "springs"
-    MEMORY = MappingProxyType({"pushed": Kept()})
+    MEMORY = remembers(pushed=Kept(lambda model, x: np.ones(len(model.bodies), bool)))
     reason = "stretch"
 
     soft = np.zeros(0, bool)
 
-    @classmethod
-    def build(cls, model: Model, before: Springs | None) -> Springs:
-        return before or cls()
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"pushed": np.ones(len(model.bodies), bool)}
-
     def settle(self, model: Model) -> None:
         self.soft = is_soft(model.materials, model.settings, model.sizes)
 
-    def begin_frame(self, frame: Frame) -> object | None:
+    def begin_frame(self, frame: Frame) -> PushedSprings | None:
         memory, stretch = frame.state.memory[self.name], frame.model.stretch
         stretch.pushed = memory["pushed"]
         stretch.sweeps = AGAIN if frame.second_order and not stretch.pushed.any() else 1
         memory["pushed"] = np.zeros_like(stretch.pushed)
-        return PushedSprings(frame) if frame.model.outer else None
+        return PushedSprings(self, frame) if frame.model.outer else None
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
         first = not len(state.memory["air"]["past"])  # frames leave the time there
@@ -73,13 +63,10 @@ class Springs(Part):
             state.memory[self.name]["pushed"] = before.stretch.pushed
 
 
-class PushedSprings:
+class PushedSprings(Acting):
     """What is known of pushed bodies in a frame where anything can push."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-
     def remember(self, duration: float, stop: float) -> None:
-        model, memory = self.frame.model, self.frame.state.memory[Springs.name]
-        memory["pushed"] = memory["pushed"] | model.pushed()
-        model.stretch.pushed = model.stretch.pushed | memory["pushed"]
+        model = self.frame.model
+        self.memory["pushed"] = self.memory["pushed"] | model.pushed()
+        model.stretch.pushed = model.stretch.pushed | self.memory["pushed"]

@@ -13,10 +13,10 @@ from ..model.struts import Recipe, struts_of
 class Struts(Part):
     """The struts of a scene, made by recipes, one for each body or None."""
 
-    def __init__(self, model: Model, recipes: list[Recipe | None]) -> None:
-        self.recipes = recipes
+    def __init__(self, model: Model) -> None:
+        self.recipes = list(map(Recipe.of, model.materials))
         ends, areas = [], []
-        for body, recipe in zip(model.bodies, recipes):
+        for body, recipe in zip(model.bodies, self.recipes):
             pairs, sizes = (np.zeros((0, 2), int), np.zeros((0, 2))) if recipe is None else struts_of(body, recipe)
             ends.append(pairs)
             areas.append(sizes)
@@ -33,4 +33,4 @@ class Struts(Part):
         recipes = list(map(Recipe.of, model.materials))
         if before and before.recipes == recipes:
             return before
-        return cls(model, recipes) if any(recipes) else None
+        return cls(model) if any(recipes) else None

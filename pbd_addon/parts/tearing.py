@@ -8,9 +8,6 @@ perpendicular to the largest principal tension there, not to an edge, so it depe
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from ..bodies.joints import fans
@@ -18,7 +15,7 @@ from ..bodies.maps import of_particles
 from ..bodies.mesh import Polygons
 from ..model.layout import initial_joints
 from ..model.model import Model, State
-from ..model.part import Frame, Kept, Part
+from ..model.part import Acting, Frame, Kept, Part, remembers
 
 CHECKS = 5
 """How often in a frame cloth can tear. A tear grows by up to an edge at either end each time.
@@ -41,17 +38,14 @@ class Tearing(Part):
     """
 
     name = "tearing"
-    MEMORY = MappingProxyType({"joined": Kept()})
+    MEMORY = remembers(joined=Kept(lambda model, x: initial_joints(model.bodies, model.materials)))
 
     @classmethod
-    def build(cls, model: Model, before: Tearing | None) -> Tearing | None:
-        return (before or cls()) if len(model.sewn.joined) else None
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"joined": initial_joints(model.bodies, model.materials)}
+    def is_in(cls, model: Model) -> bool:
+        return len(model.sewn.joined) > 0
 
     def begin_frame(self, frame: Frame) -> TearingFrame:
-        return TearingFrame(frame)
+        return TearingFrame(self, frame)
 
     def torn(self, frame: Frame, number: int, count: int) -> np.ndarray | None:
         rounds = number * CHECKS // count
@@ -62,13 +56,10 @@ class Tearing(Part):
         return joined
 
 
-class TearingFrame:
+class TearingFrame(Acting):
     """Copies in a frame: no compiled one, which cannot look whether they tear."""
 
     compiled = None
-
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
 
     def end_frame(self) -> None:
         follow(self.frame.state)

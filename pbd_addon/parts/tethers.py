@@ -6,9 +6,6 @@ solved is in `constraints/tether.py` and `constraints/levels.py`.
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from ..constraints import LevelConstraints, TetherConstraints, tether_rows
@@ -16,27 +13,24 @@ from ..constraints.chains import is_structured
 from ..kernels.protocol.frames import Strain
 from ..model.layout import Layout
 from ..model.model import Model, State
-from ..model.part import Frame, Kept, Part, Plan
+from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
 
 
 class Tethers(Part):
     """The tethers and levels of a scene; they remember the elastic strain of each body, (bodies,)."""
 
     name = "tethers"
-    MEMORY = MappingProxyType({"strain": Kept()})
+    MEMORY = remembers(strain=Kept(lambda model, x: np.zeros(len(model.bodies))))
 
-    def __init__(self, tethers: TetherConstraints, levels: LevelConstraints) -> None:
-        self.tethers, self.levels = tethers, levels
-        self.constraints = (levels, tethers)
+    def __init__(self, model: Model) -> None:
+        self.tethers, self.levels = _tethers(model), _levels(model, model.w)
+        self.constraints = (self.levels, self.tethers)
 
     @classmethod
     def build(cls, model: Model, before: Tethers | None) -> Tethers:
-        part = before or cls(_tethers(model), _levels(model, model.w))
+        part = before or cls(model)
         part.tethers.sizes = model.sizes
         return part
-
-    def first_memory(self, model: Model, x: np.ndarray) -> dict[str, Any]:
-        return {"strain": np.zeros(len(model.bodies))}
 
     def settle(self, model: Model) -> None:
         self.levels.surround(model.w, model.damping_masses, model.islands, model.damping_island_masses)
@@ -51,19 +45,17 @@ class Tethers(Part):
         return self.levels.pulls_free
 
 
-class FollowedStrain:
+class FollowedStrain(Acting):
     """The strain that tethers follow in a frame."""
 
-    def __init__(self, part: Tethers, frame: Frame) -> None:
-        self.part, self.frame = part, frame
-        self._compiled: Strain | None = None
+    part: Tethers
+    _compiled: Strain | None = None
 
     def remember(self, duration: float, stop: float) -> None:
-        before = self.frame.state.memory[Tethers.name]["strain"]
-        self._take(self.part.tethers.follow(before, self.frame.model.stretch, duration))
+        self._take(self.part.tethers.follow(self.memory["strain"], self.frame.model.stretch, duration))
 
     def compiled(self, plan: Plan) -> Strain:
-        stretch, strain = self.frame.model.stretch, self.frame.state.memory[Tethers.name]["strain"]
+        stretch, strain = self.frame.model.stretch, self.memory["strain"]
         bodies = stretch.rows.body if len(strain) > 1 else stretch.rows.body[:0]
         self._compiled = Strain(strain.copy(), stretch.strain_of_one(), stretch.multipliers, bodies)
         return self._compiled
@@ -73,8 +65,7 @@ class FollowedStrain:
             self._take(self._compiled.memory)
 
     def _take(self, strain: np.ndarray) -> None:
-        self.part.tethers.strain = self.part.levels.strain = strain
-        self.frame.state.memory[Tethers.name]["strain"] = strain
+        self.memory["strain"] = self.part.tethers.strain = self.part.levels.strain = strain
 
 
 def _tethers(layout: Layout) -> TetherConstraints:

@@ -15,7 +15,7 @@ from pbd_addon.model.part import Part
 
 
 def contents(model: Model) -> dict[tuple[str, str], bytes]:
-    """Hashes of what a model holds, by the class and the attribute: its own, its parts' and its kinds' of constraints."""
+    """Hashes of what a model, its parts and its kinds of constraints hold, by the class and the attribute."""
     own = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
     holders = [("Model", own), *((type(one).__name__, vars(one)) for one in (*model.parts, *model.kinds))]
     found: dict[tuple[str, str], bytes] = {}
