@@ -1,9 +1,9 @@
 """Distance constraints: stretch on edges and shear on diagonals.
 
-    C = |p1 − p2| − l        l: the length at rest
-    ∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
-    α = 1 / (k g)        k: the material's stiffness [N/m], another in compression; g = (A1 + A2) / l² (Van Gelder 1998)
-    from: Müller et al. 2007, sec. 4.1; compliant: Macklin et al. 2016
+C = |p1 − p2| − l        l: the length at rest
+∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
+α = 1 / (k g)        k: the material's stiffness [N/m], another in compression; g = (A1 + A2) / l² (Van Gelder 1998)
+from: Müller et al. 2007, sec. 4.1; compliant: Macklin et al. 2016
 
 Straight runs of edges are solved as a whole (`chains`); then all edges that are in none, one color after another.
 """

@@ -1,7 +1,9 @@
 """Inflation: a whole skin responds to its pressure at once.
 
-C, ∇C, α = of the volume, and of the edges in the proportion in which growth along the normals stretches them
-from: the rows of `volume` and `distance`, two unknowns of which are solved together
+C = that of the volume, and those of all edges in the proportion in which growth along the normals stretches them
+∇C = as in `volume` and `distance`
+α = as in `volume` and `distance`
+from: XPBD's system of these two unknowns, which are solved together (Macklin et al. 2016, eq. 16)
 """
 
 from __future__ import annotations
