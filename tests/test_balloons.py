@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from helpers.inside import model_of
 from helpers.meshes import icosphere
 from helpers.shapes import animal, lumpy, uv_sphere
 from helpers.skins import inner_motion, needed_pressure, push_on_half
@@ -227,7 +228,7 @@ def test_cloth_beside_a_balloon_is_none():
     rope = Body([[1.0, 0.0, 0.0], [1.1, 0.0, 0.0]], edges=[[0, 1]])
     simulation = Simulation([rope, balloon], gravity=WEIGHTLESS)
     simulation.step(1 / 24)
-    model = simulation._model
+    model = model_of(simulation)
     np.testing.assert_array_equal(model.skin.heavy[:2], model.w[:2])
     assert (model.skin.heavy[2:] < model.w[2:]).all()
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.batches import find, jacobian
+from helpers.inside import model_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import distance
@@ -54,7 +55,7 @@ def test_a_chain_takes_one_newton_step_together(count, damping):
     stretch.begin_substep(h, 1.0)
     (chained,) = stretch.chains
     dense = jacobian(stretch, p.T).reshape(count - 1, -1)
-    w = np.repeat(simulation._model.w, 3)
+    w = np.repeat(model_of(simulation).w, 3)
     values = stretch.values(p.T)
     alpha = np.where(values < 0.0, stretch.compliance[-1], stretch.compliance[0]) / h**2
     gamma = damping / h
@@ -121,7 +122,7 @@ def test_rings_take_one_newton_step_together(counts, pinned):
     h = 1 / 240
     stretch.begin_substep(h, 1.0)
     dense = jacobian(stretch, p.T).reshape(len(edges), -1)
-    w = np.repeat(simulation._model.w, 3)
+    w = np.repeat(model_of(simulation).w, 3)
     matrix = (dense * w) @ dense.T + np.diag(stretch.compliance[0] / h**2)
     expected = p.T + (w * (np.linalg.solve(matrix, -stretch.values(p.T)) @ dense)).reshape(-1, 3)
     (chained,) = stretch.chains

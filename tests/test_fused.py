@@ -9,6 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from helpers.inside import state_of
+
 pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
 from helpers.meshes import grid, icosphere, jittered_sheet
@@ -105,7 +107,7 @@ def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
     for frame in range(frames):
         move(frame)
         report = simulation.step(DT)
-        state = simulation._state
+        state = state_of(simulation)
         kinds = [np.array(kind.multipliers) for kind in simulation.constraints]
         forces = [kind.forces() for kind in simulation.constraints]
         told = [np.array([report.strain_max, *report.residuals.values()])]

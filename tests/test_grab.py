@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
 
@@ -102,7 +103,7 @@ def test_two_hands_and_one_lets_go():
     steps(simulation, 60)
     x = simulation.positions(body)
     assert x[120, 2] == pytest.approx(0.5, abs=0.02)
-    assert simulation._model.grabs.grabs == [right]
+    assert model_of(simulation).grabs.grabs == [right]
 
 
 @pytest.mark.newest
@@ -142,7 +143,7 @@ def test_a_snapshot_is_gone_back_to():
     assert simulation.frames.last == 3
     assert np.array_equal(simulation.positions(body), places)
     assert np.allclose(simulation.cached_positions(body, 3), places, atol=1e-6)
-    assert simulation._model.grabs.grabs == []
+    assert model_of(simulation).grabs.grabs == []
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,8 @@ def scene(turn: np.ndarray, shift: np.ndarray, method: str = "XPBD", frames: int
     return [simulation.positions(body).copy() for body in simulation.bodies]
 
 
-@pytest.mark.parametrize(("seed", "method"), [(0, "XPBD"), (1, "XPBD"), (2, "PBD")])
+@pytest.mark.newest
+@pytest.mark.parametrize(("seed", "method"), [(0, "XPBD"), (2, "PBD")])
 def test_a_turned_scene_gives_the_turned_result(seed, method):
     """Rotating everything rotates the result, to 1e-9 m."""
     turn = rotation(seed)

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from helpers.inside import model_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.kernels import available
@@ -65,10 +66,9 @@ def curvatures(body: Body, x: np.ndarray) -> np.ndarray:
     return np.arccos((along[1:] * along[:-1]).sum(axis=1).clip(-1.0, 1.0)) / CELL
 
 
-@pytest.mark.parametrize("kernels", available())
-@pytest.mark.parametrize(
-    ("preset", "model"), [("Paper", "AUTO"), ("Paper", "ISOMETRIC"), ("Cotton", "AUTO"), ("Denim", "DIHEDRAL")]
-)
+@pytest.mark.newest
+@pytest.mark.parametrize("kernels", available()[-1:])
+@pytest.mark.parametrize(("preset", "model"), [("Paper", "AUTO"), ("Cotton", "AUTO"), ("Denim", "DIHEDRAL")])
 def test_a_rolled_strip_springs_back_by_the_yield_curvature(preset, model, kernels):
     """Elastic and perfectly plastic: of 25 per m, 25 - 10 stay. The sheet is a plate of paper and hinges of cloth."""
     body = strip(preset, bend_yield=10.0, bend_model=model)
@@ -102,7 +102,8 @@ def lengths(body: Body, x: np.ndarray) -> np.ndarray:
     return np.linalg.norm(np.diff(x[np.abs(body.vertices[:, 1]) < 1e-9], axis=0), axis=1)
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.newest
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.parametrize(("factor", "stays"), [(1.10, 1.10 / 1.02), (1.015, 1.0)])
 def test_a_stretched_strip_keeps_what_is_beyond_the_yield_strain(factor, stays, kernels):
     """As a whole: without hardening, any part of it may yield."""
@@ -162,7 +163,7 @@ def test_folds_stay_when_cloth_tears():
     simulation, body = crumpled(split=True, tear_strength=1e6)
     for _ in range(14):
         simulation.step(DT)
-    model, state = simulation._model, simulation.frames.state(14).copy()
+    model, state = model_of(simulation), simulation.frames.state(14).copy()
     before = plastic_by_place(model, state, body)
     left = np.repeat(body.rest_vertices.reshape(-1, 4, 3).mean(axis=1)[:, 0] < 0.0, 4)
     joined = np.unique(2 * state.joined + left, return_index=True, return_inverse=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.batches import find
+from helpers.inside import model_of
 from helpers.meshes import box, grid, turned
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact.stretch_coupling import YIELD_STRAIN, excess_of_overrun, is_stretched, strained_particles
@@ -92,7 +93,7 @@ def test_edges_at_seams_that_are_open_are_excused(is_sewn):
     faces = [*quads, *([corner + len(one) for corner in quad] for quad in quads)]
     right, left = (np.flatnonzero(np.isclose(vertices[:, 0], x)) for x in (one[:, 0].max(), one[:, 0].min() + 0.4))
     body = Body(vertices, faces, Material(sewing=is_sewn), edges=np.column_stack([right, left])[:1])
-    model = Simulation([body], kernels="numpy")._model
+    model = model_of(Simulation([body], kernels="numpy"))
     state = model.initial_state()
     sewing.begin(model, state, 1 / 24)
     beside = np.flatnonzero(sewing.beside_open(model, state))

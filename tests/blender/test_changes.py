@@ -345,7 +345,8 @@ def test_a_change(stage, edit, first, why):
 EVALUATED = (move_the_parent_of_a_collider, shape_a_collider, shape_what_absorbs, turn_the_vane)
 """What these do is only known once Blender has evaluated it, at the frame at which it was done."""
 
-UNTOLD = [row[:2] for row in ROWS if row[0] not in EVALUATED]
+UNTOLD = [row[:2] for row in ROWS if row[0] not in EVALUATED][::4]
+"""Some of all kinds: what is compared is the same for all."""
 
 
 @pytest.mark.parametrize(("edit", "first"), UNTOLD, ids=[row[0].__name__ for row in UNTOLD])

@@ -45,7 +45,7 @@ def select(obj, edges):
         part.foreach_set("select", np.zeros(len(part), bool))
     obj.data.edges.foreach_set("select", chosen)
     bpy.ops.object.mode_set(mode="EDIT")
-    bpy.context.tool_settings.mesh_select_mode = (False, True, False)
+    bpy.context.scene.tool_settings.mesh_select_mode = (False, True, False)
 
 
 def crease(obj, edges, **options):

@@ -163,7 +163,7 @@ def edit(obj, edges):
         for vertex in edge.vertices:
             if edge.select:
                 obj.data.vertices[vertex].select = True
-    bpy.context.tool_settings.mesh_select_mode = (False, True, False)
+    bpy.context.scene.tool_settings.mesh_select_mode = (False, True, False)
     bpy.ops.object.mode_set(mode="EDIT")
 
 
