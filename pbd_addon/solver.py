@@ -207,10 +207,12 @@ class Stepper:
         model.rigid.predict(p, x)
         watch.lap("prediction")
         model.skin.begin_substep(kernels, state.skin, x, h)
-        if model.skin.hangs or blown is not None:
+        if model.skin.corrects_fall or blown is not None:
             fall = h**2 * model.gravity_fraction * np.asarray(self.settings.gravity)[:, None]
             fall = fall if blown is None else fall + h * blown
-            model.skin.hang(kernels, p, x, fall, model.damping_masses, model.damping_island_masses, blown is not None)
+            model.skin.correct_fall(
+                kernels, p, x, fall, model.damping_masses, model.damping_island_masses, blown is not None
+            )
         for constraints in model.constraints:
             constraints.begin_substep(h, fraction)
             watch.lap(constraints.name)
@@ -228,7 +230,7 @@ class Stepper:
             watch.lap(constraints.name)
         model.welds.unite(p, x)
         v, self._sound = kernels.velocities(p, start, h, RUNAWAY_SPEED)  #           (13)
-        model.skin.recoil(kernels, p, x, v, model.meets_alone)  #                    (16)
+        model.skin.push_pieces(kernels, p, x, v, model.meets_alone)  #                    (16)
         state.x, state.v = p, v  #                                                   (14)
 
     def _project(self, p: np.ndarray, x: np.ndarray, start: np.ndarray) -> None:

@@ -63,7 +63,7 @@ class InflationConstraints(Constraints):
         volumes, gradients = volume.measure(kernels, p)
         blown = gradients if volume.factors is None else gradients * volume.factors
         w = self.pressurized.heavy
-        carried, moved = self.pressurized.take_up(kernels, p, blown)
+        carried, moved = self.pressurized.apply_carried(kernels, p, blown)
         works, fixed, pieces = volume.working, volume.sets_pressure, volume.piece_of_particle
         edges = SkinRows(skin.rows.indices, skin.rest_lengths, skin.alpha, self.piece_of_row)
         whole = Skin(w, pieces, works)
