@@ -18,7 +18,7 @@ import numpy as np
 
 from .air.air import AirOfFrame
 from .bodies.settings import SolverSettings
-from .constraints.distance import AGAIN
+from .constraints.distance import SECOND_ORDER_SWEEPS
 from .contact.stretch_coupling import FREE_EXCESS, couple_stretch_and_contact, excess_of_overrun, strained_particles
 from .kernels import Kernels
 from .model.model import Model, State, Targets
@@ -332,7 +332,7 @@ class Stepper:
         )
         self.watch.lap(model.contact.name)
         self._fused = FusedSubsteps(model, state, self.kernels, self.watch, self.air, self._firm_path)
-        model.stretch.sweeps = AGAIN if self.second_order and not state.pushed.any() else 1
+        model.stretch.sweeps = SECOND_ORDER_SWEEPS if self.second_order and not state.pushed.any() else 1
         model.stretch.pushed, state.pushed = state.pushed, np.zeros_like(state.pushed)
 
     def end(self) -> State:
