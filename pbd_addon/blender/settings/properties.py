@@ -269,6 +269,12 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
         subtype="FACTOR",
     )
     inside: Switch("Keep Inside", "Keep cloth inside of this closed surface, as in a drum or a box, instead of outside")
+    join_borders: Switch(
+        "Join Borders",
+        "Make borders that start at the same place one surface, as UV seams of imported figures are. "
+        "Off where they part",
+        True,
+    )
 
 
 class PBD_PG_scene(bpy.types.PropertyGroup):

@@ -24,7 +24,7 @@ Key = int | tuple[str, int]
 
 MATERIAL_FIELDS = tuple(field.name for field in shown_fields(Material))
 SOLVER_FIELDS = tuple(field.name for field in shown_fields(SolverSettings))
-COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside")
+COLLIDER_FIELDS = ("thickness", "friction", "static_friction", "restitution", "inside", "join_borders")
 
 OF_SCENE = {name: ((f"pbd.{name}",), "") for name in SOLVER_FIELDS} | {
     "gravity": (("gravity", "use_gravity"), "Gravity"),

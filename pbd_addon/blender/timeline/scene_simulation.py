@@ -38,7 +38,7 @@ class ColliderBinding(NamedTuple):
 
     collider: Collider
     surface: Surface
-    inside: bool
+    kind: tuple[bool, bool]  # what makes another collider: Keep Inside and Join Borders
 
 
 class SceneSimulation:
@@ -287,10 +287,10 @@ def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
     faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
     with refused():
         collider = Collider(surface.world(), faces, name=surface.name, **values)
-    return ColliderBinding(collider, surface, values["inside"])
+    return ColliderBinding(collider, surface, (values["inside"], values["join_borders"]))
 
 
 def still_fits(one: ColliderBinding, snapshot: SceneSnapshot, uid: int) -> bool:
     """Whether moving its vertices turns a collider into what it is in a snapshot."""
-    inside = raw_settings.collider_from(snapshot.settings["collider", uid])["inside"]
-    return one.inside == inside and one.surface.fits(snapshot.surfaces[uid])
+    values = raw_settings.collider_from(snapshot.settings["collider", uid])
+    return one.kind == (values["inside"], values["join_borders"]) and one.surface.fits(snapshot.surfaces[uid])
