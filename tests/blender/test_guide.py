@@ -429,7 +429,7 @@ def test_tearing(extension):
     def one_by_one(frame):
         """Number of vertices that move on their own at a frame."""
         frames = running.get(bpy.context.scene).scene_sim.simulation.frames
-        return len(np.unique(frames.state(frame).joined))
+        return len(np.unique(frames.state(frame).memory["tearing"]["joined"]))
 
     def is_torn(page):
         heading = "Send a ball through a sheet"

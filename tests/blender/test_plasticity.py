@@ -24,7 +24,7 @@ def add_paper(**settings):
 
 def plastic(extension, frame):
     session = extension.bridge("timeline.session")
-    return session.get(bpy.context.scene).scene_sim.simulation.frames.state(frame).plastic
+    return session.get(bpy.context.scene).scene_sim.simulation.frames.state(frame).memory["plasticity"]["yielded"]
 
 
 def test_paper_stays_bent_over_a_ball(extension):

@@ -71,7 +71,7 @@ class Sample:
         if running is None:
             return 0
         frames = running.scene_sim.simulation.frames
-        counts = [len(np.unique(frames.state(at).joined)) for at in (frames.first, frames.last)]
+        counts = [len(np.unique(frames.state(at).memory["tearing"]["joined"])) for at in (frames.first, frames.last)]
         return counts[1] - counts[0]
 
     def pins(self, name):

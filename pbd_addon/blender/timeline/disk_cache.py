@@ -84,7 +84,8 @@ def read_state(scene_sim: SceneSimulation, snapshot: SceneSnapshot, arrays: dict
         raise DamagedError("a surface is too far away")
     state = scene_sim.simulation.state_from(arrays, places, paths)
     if snapshot.uids("collider") != scene_sim.colliders.keys():  # they were others then
-        state.penetrated, state.is_apart = np.zeros_like(state.penetrated), False
+        past = state.memory["obstacles"]
+        past["penetrated"], past["is_apart"] = np.zeros_like(past["penetrated"]), np.array(False)
     return state
 
 
