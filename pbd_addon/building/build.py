@@ -220,4 +220,4 @@ def _in_order(model: Model) -> Model:
         after = sequence.index(model.volume) + 1
         sequence = (*sequence[:after], EndOfPass(skin.pressurized), *sequence[after:])
     outer = tuple(kind for kind in constraints if type(kind).pushing is not Constraints.pushing)
-    return dataclasses.replace(model, constraints=constraints, sequence=sequence, outer=outer, written={})
+    return dataclasses.replace(model, constraints=constraints, sequence=sequence, outer=outer, scratch={})

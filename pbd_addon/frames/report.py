@@ -69,7 +69,7 @@ class StepReport:
         inside: Number of particles inside of closed colliders, when that was looked for last.
         pierced: Number of edges of cloth through closed colliders, and of these through cloth, then.
         retries: Substeps that were done again.
-        is_cut_short: Whether retries were given up because the frame had spent its budget, see `Stepper.is_spent`.
+        is_cut_short: Whether retries were given up because the frame had spent its budget, see `CutFrame.is_spent`.
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile, rounded up to the strain of an edge.
         strain_max: Its maximum.

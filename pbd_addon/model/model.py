@@ -105,9 +105,10 @@ class Targets:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Model(Layout):
-    """Particles and constraints of a scene; another material, collider or grab makes another model, see `build`.
+    """Particles, constraints and parts of a scene; another material, collider or grab makes another one, see `build`.
 
-    The kinds of constraints hold the multipliers of a substep, and compliances for its length.
+    It is built, then only read. Kinds of constraints are tables with scratch beside their rows: multipliers, compliances
+    for the length of a substep, lengths at rest of the moment. What has to be remembered is in the state.
 
     Attributes:
         planes: Floors and walls.
@@ -132,8 +133,8 @@ class Model(Layout):
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
         outer: Those of them that may push bodies or have friction.
-        written: What `fused` has written down of the calls of a substep, by whether it ends a frame: what they are
-            known by, the calls, and their words.
+        scratch: What `fused` has written down of the calls of a substep, by whether it ends a frame: what they are
+            known by, the calls, and their words. It is no part of what the model says.
     """
 
     planes: tuple[Plane, ...]
@@ -165,7 +166,7 @@ class Model(Layout):
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
     outer: tuple[Constraints, ...] = ()
-    written: dict[bool, tuple[object, list[Call], np.ndarray]] = dataclasses.field(default_factory=dict)
+    scratch: dict[bool, tuple[object, list[Call], np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def part(self, kind: type[P]) -> P | None:
         """The part of that class, if the scene has it."""

@@ -149,13 +149,13 @@ def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
         return None
     # Arrays by where they are: what is written down keeps them there.
     key = kernels, *[id(a) if type(a) is np.ndarray else a for call in calls for a in call.spread()]
-    known = model.written.get(last)
+    known = model.scratch.get(last)
     if known is None or known[0] != key:
         found = [kernels.encode(call) for call in calls]
         words = [each for each in found if each is not None]
         if len(words) < len(calls):
             return None
-        known = model.written[last] = key, calls, np.concatenate(words)
+        known = model.scratch[last] = key, calls, np.concatenate(words)
     return known[2]
 
 
