@@ -107,8 +107,8 @@ class Targets:
 class Model(Layout):
     """Particles, constraints and parts of a scene; another material, collider or grab makes another one, see `build`.
 
-    It is built, then only read. Kinds of constraints are tables with scratch beside their rows: multipliers, compliances
-    for the length of a substep, lengths at rest of the moment. What has to be remembered is in the state.
+    It is built, then only read. Kinds of constraints are tables with scratch beside their rows: multipliers,
+    compliances for the length of a substep, lengths at rest of the moment. What is remembered is in the state.
 
     Attributes:
         planes: Floors and walls.
@@ -126,7 +126,7 @@ class Model(Layout):
         damping_island_masses: Their sum over each island, (islands,) [kg].
         bends, folds: The models of bending, and all hinges, whichever of them holds them.
         shear, stretch, welds, volume, rigid, plane_constraints, contact: The kinds that others ask for.
-        parts: What else the scene has, in the order of `parts.PARTS`.
+        parts: What else the scene has, in the order of `parts.PARTS`; acting: those that do anything.
         around: What acts from outside.
         further: Kinds that were added.
         kinds: All kinds of constraints, in the order of projection.
@@ -160,6 +160,7 @@ class Model(Layout):
     plane_constraints: tuple[PlaneConstraints, ...]
     contact: ContactConstraints
     parts: tuple[Part, ...] = ()
+    acting: tuple[Part, ...] = ()
     further: tuple[Constraints, ...] = ()
     around: Surroundings = dataclasses.field(default_factory=Surroundings)
     kinds: tuple[Constraints, ...] = ()

@@ -196,7 +196,7 @@ class Frame:
         self.fraction = fraction
         for kind in self.model.kinds:
             kind.lay_out(self.kernels)
-        found = (part.begin_frame(self) for part in self.model.parts)
+        found = (part.begin_frame(self) for part in self.model.acting)
         self.acting = [one for one in found if one is not None]
         self.hooks = Hooks.of(self.acting)
         self.is_driven = any(getattr(one, "is_driven", False) for one in self.acting)
@@ -224,15 +224,19 @@ class Part:
         MEMORY: What it remembers from frame to frame, by name. Arrays are replaced, never changed in place: states
             share them.
         constraints: Its kinds of constraints; `ORDER` of `parts` says when each is projected.
+        acts: Whether it does anything with the present materials, set by `settle`; what it remembers stays if not.
         outlives: Whether it is handed to the part of another model with other particles, in `build`.
+        reshapes: Whether a frame may leave a state that needs another model.
         reason: One of `model.REASONS`, if it ever asks for substeps.
     """
 
     name: ClassVar[str] = ""
     MEMORY: ClassVar[Mapping[str, Kept]] = remembers()
     outlives: ClassVar[bool] = False
+    reshapes: ClassVar[bool] = False
     reason: ClassVar[str] = ""
     constraints: tuple[Constraints, ...] = ()
+    acts: bool = True
 
     def __init__(self, model: Model) -> None:
         """Read what is needed of a model, whose other fields are set."""

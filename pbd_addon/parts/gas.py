@@ -38,11 +38,17 @@ class Gas(Part):
     """
 
     name = "gas"
+    reshapes = True
     MEMORY = remembers(inside=Kept(lambda model, x: np.zeros((2, len(model.volume.pieces))), any_rows=True))
 
     @classmethod
     def is_in(cls, model: Model) -> bool:
         return bool(model.volume.pieces)
+
+    def settle(self, model: Model) -> None:
+        pressed = (model.materials[piece.body].pressure_mode != "OFF" for piece in model.volume.pieces)
+        self.acts = any(pressed) or bool(model.volume.opened.any())
+        model.volume.pumped = None
 
     def begin_frame(self, frame: Frame) -> GasInFrame:
         return GasInFrame(self, frame)

@@ -44,6 +44,7 @@ class Sewing(Part):
     """The pairs of a scene that can be sewn, and bending across what is welded."""
 
     name = "sewing"
+    reshapes = True
     MEMORY = remembers(pairs=Kept(lambda model, x: np.zeros((3, len(model.seam_pairs))), any_rows=True))
 
     def __init__(self, model: Model, seams: SeamConstraints) -> None:

@@ -38,6 +38,7 @@ class Tearing(Part):
     """
 
     name = "tearing"
+    reshapes = True
     MEMORY = remembers(joined=Kept(lambda model, x: initial_joints(model.bodies, model.materials)))
 
     @classmethod

@@ -33,11 +33,10 @@ class Tethers(Part):
         return part
 
     def settle(self, model: Model) -> None:
+        self.acts = len(self.tethers.lengths) > 0 or len(self.levels.lengths) > 0
         self.levels.surround(model.w, model.damping_masses, model.islands, model.damping_island_masses)
 
-    def begin_frame(self, frame: Frame) -> FollowedStrain | None:
-        if not (len(self.tethers.lengths) or len(self.levels.lengths)):
-            return None
+    def begin_frame(self, frame: Frame) -> FollowedStrain:
         self.tethers.strain = self.levels.strain = frame.state.memory[self.name]["strain"]
         return FollowedStrain(self, frame)
 

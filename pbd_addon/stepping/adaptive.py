@@ -71,7 +71,7 @@ def substeps(
     count, reason = float(settings.substeps), "settings"
     if settings.automatic and settings.method == "XPBD":  # With PBD the stiffness depends on them.
         count, reason = _chosen(model, state, targets, settings, dt)
-    for part in model.parts:
+    for part in model.acting:
         least = part.substeps(model, state, targets, settings.substeps, dt) if part.reason else 1.0
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
             count, reason = min(math.ceil(least), MOST_SUBSTEPS), part.reason
@@ -95,14 +95,14 @@ def looks_back(model: Model, state: State, settings: SolverSettings, dt: float) 
     if settings.substeps < time_stepping.LEAST or settings.method != "XPBD" or _is_inflated(model) or model.further:
         return False
     duration = 2.0 * dt / settings.substeps
-    return not any(part.wants_first_order(model, state, duration) for part in model.parts)
+    return not any(part.wants_first_order(model, state, duration) for part in model.acting)
 
 
 def is_slowed_gently(model: Model, state: State, duration: float) -> bool:
     """Whether what slows motion down takes so little in two substeps of this duration [s] that it can act on both at
     once.
     """
-    rate = max(part.slowing_rate(model, state) for part in model.parts)
+    rate = max(part.slowing_rate(model, state) for part in model.acting)
     return 2.0 * duration * rate < GENTLE
 
 
