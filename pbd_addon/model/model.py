@@ -29,7 +29,6 @@ from ..constraints import (
     WeldConstraints,
 )
 from ..contact import Collider, ContactConstraints
-from ..kernels.protocol.frames import Call
 from .layout import Layout
 from .part import Part
 
@@ -133,8 +132,7 @@ class Model(Layout):
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
         outer: Those of them that may push bodies or have friction.
-        scratch: What `fused` has written down of the calls of a substep, by whether it ends a frame: what they are
-            known by, the calls, and their words. It is no part of what the model says.
+        scratch: What `fused` has written down of the calls of substeps. It is no part of what the model says.
     """
 
     planes: tuple[Plane, ...]
@@ -167,7 +165,7 @@ class Model(Layout):
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
     outer: tuple[Constraints, ...] = ()
-    scratch: dict[bool, tuple[object, list[Call], np.ndarray]] = dataclasses.field(default_factory=dict)
+    scratch: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def part(self, kind: type[P]) -> P | None:
         """The part of that class, if the scene has it."""
