@@ -65,22 +65,27 @@ class FusedSubsteps:
         words = _words(model, kernels)
         if kernels.run_substeps is None or words is None:
             return 0, past
+        usual, last = words
         plan, sinces = _plan(schedule, first, stop, past)
         slowed = schedule.slowed[first:stop]
         acts = slowed > 0.0
         late = np.array(schedule.ends[first:stop]) + (slowed - schedule.durations[first:stop]) / frame.dt
-        shares = self._shares(Plan(slowed[acts].tolist(), late[acts]))
+        damping, pins, wind, strain = self._shares(Plan(slowed[acts].tolist(), late[acts]))
         stretch = model.stretch
         rest_lengths = stretch.rest_lengths if stretch.active and len(model.pins) else stretch.rest_lengths[:0]
         done, motion = kernels.run_substeps(
-            *words,
+            usual,
+            last,
             plan,
             ends,
             Motion(state.x, state.v, *(past.x, past.slowed, past.v) if past else (state.x, state.v, state.v)),
             model.settings.gravity,
             model.gravity_fraction,
             schedule.h,
-            *shares,
+            damping,
+            pins,
+            wind,
+            strain,
             Limits(RUNAWAY_SPEED, stretch.rows.indices, rest_lengths, OVERRUN_STRAIN, OVERRUN),
         )
         state.x, state.v = motion.x, motion.v
