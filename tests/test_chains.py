@@ -140,8 +140,8 @@ def hung_by_corners(n: int) -> tuple[Body, Simulation]:
 def test_edges_around_a_few_pins_are_swept_again(monkeypatch):
     """A curtain that falls and swings on two corners strains most there, and half as much as by its chains alone."""
     largest = []
-    for near in (0, distance.NEAR):
-        monkeypatch.setattr(distance, "NEAR", near)
+    for near in (0, distance.PIN_EDGES):
+        monkeypatch.setattr(distance, "PIN_EDGES", near)
         body, simulation = hung_by_corners(64)
         swept = find(simulation, "stretch").near_pins
         assert len(swept) == 2 * near * (near + 1)

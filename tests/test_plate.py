@@ -332,7 +332,7 @@ def test_passes_and_halves_of_substeps_agree():
     simulation = Simulation([body])
     for dt in (DT, DT / 2, DT / 4, DT / 8, DT):
         simulation.step(dt)
-    assert len(plates_of(simulation).plates[0]._factors) == 3
+    assert len(plates_of(simulation).plates[0].blocks._factors) == 3
 
 
 def test_blocks_are_solved():

@@ -1,9 +1,9 @@
 """Distance constraints: stretch on edges and shear on diagonals.
 
-    C = |p1 − p2| − l        l: the length at rest
-    ∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
-    α = 1 / (k g)        k: the material's stiffness [N/m], another in compression; g = (A1 + A2) / l² (Van Gelder 1998)
-    from: Müller et al. 2007, sec. 4.1; compliant: Macklin et al. 2016
+C = |p1 − p2| − l        l: the length at rest
+∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
+α = 1 / (k g)        k: the material's stiffness [N/m], another in compression; g = (A1 + A2) / l² (Van Gelder 1998)
+from: Müller et al. 2007, sec. 4.1; compliant: Macklin et al. 2016
 
 Straight runs of edges are solved as a whole (`chains`); then all edges that are in none, one color after another.
 """
@@ -55,26 +55,37 @@ Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chai
 strain. Sheets of 100 N/m, which hang 40 % too deep without them, lengthen by 0.015."""
 
 
-AGAIN = 3
+SECOND_ORDER_SWEEPS = 3
 """Sweeps over edges in no chain in a substep of second order. A curtain of 100 x 100 vertices, irregular triangles, 10
 steps: mean strain of the last ten of 50 frames 0.30, 0.25, 0.23 % with 1, 2, 3 sweeps, largest 11, 5.7, 5.2 %, at 23,
 25, 26 ms; with 20 steps of first order and one sweep it is 0.20 and 6.5 %, at 43 ms."""
 
-NEAR, NEAR_SHARE, SWEEPS = 16, 0.1, 8
-"""After the chains, rows within `NEAR` edges of a firm pin are swept so often, if they are at most this share of a
-body's rows. A few pins that carry a whole sheet strain the edges around them most, because the family that is solved
+PIN_EDGES, PIN_ROWS, PIN_SWEEPS = 16, 0.1, 8
+"""After the chains, rows within so many edges of a firm pin, if they are at most this share of a body's rows, are swept
+so often. A few pins that carry a whole sheet strain the edges around them most, because the family that is solved
 first is left by the last one. In a swinging curtain of 100 x 100 vertices that hangs by two corners, the largest strain
 of the last ten of 50 frames is 5.4 %; with 8 edges and 4 sweeps 3.5, 16 and 4 3.3, 16 and 8 2.6, 16 and 12 2.6 %."""
 
 
-Sweep = tuple[Colored, Springs]
-"""Some rows and their springs, for `project_distance`."""
-
-Some = tuple[np.ndarray, np.ndarray]
-"""Some rows, (k,) in `INDEX`, and their multipliers while they are swept, (k,)."""
-
 ALL = np.zeros(0, np.int32)
 """All places in their order, see `put`."""
+
+
+class Swept(NamedTuple):
+    """Rows that are swept, one color after another.
+
+    Attributes:
+        some: Which, a slice or (k,) int.
+        rows, springs: As `project_distance` takes them.
+        places: Where their multipliers are among those of all, (k,) in `INDEX`, or `ALL`.
+        multipliers: Theirs while they are swept, (k,); those of all if all are.
+    """
+
+    some: slice | np.ndarray
+    rows: Colored
+    springs: Springs
+    places: np.ndarray
+    multipliers: np.ndarray
 
 
 class Chained(NamedTuple):
@@ -125,8 +136,8 @@ class DistanceConstraints(Constraints):
         yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
         fresh: Whether multipliers are 0 so far in this substep; who adds to them sets this to false.
-        sweeps: How often an iteration sweeps over edges, set for each frame, see `AGAIN`.
-        near_pins: Rows that are swept several times after the chains, see `NEAR`, (k,) int.
+        sweeps: How often an iteration sweeps over edges, set for each frame, see `SECOND_ORDER_SWEEPS`.
+        near_pins: Rows that are swept several times after the chains, see `PIN_EDGES`, (k,) int.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
             for edges in no chain; if not, the families are solved back and forth instead.
     """
@@ -173,8 +184,8 @@ class DistanceConstraints(Constraints):
         self.near_pins = np.zeros(0, int)
         self.sweeps = 1
         self._strain_of_one: np.ndarray | None = None
-        self.sweep: Sweep
-        self.around_pins: Sweep | None = None
+        self.sweep: Swept | None = None
+        self.around_pins: Swept | None = None
         self.relaxed, self.kept = False, True
         self._reweighed = False
 
@@ -201,21 +212,14 @@ class DistanceConstraints(Constraints):
         if not np.array_equal(lengths, self._measured):
             h, self._measured = self.h, lengths
             self._combine()
-            if h:
-                self.h = h
-                self._relength()
-
-    def _relength(self) -> None:
-        """Take over other rest lengths into what is prepared for substeps of h."""
-        self._strain_of_one = None
-        for chained in (*self.chains, *self.way_back):
-            chained.links.rest_lengths[:] = self.rest_lengths[chained.row_of_step]
-        if self.swept is not None:
-            rows, springs = self.sweep
-            self.sweep = rows, springs._replace(rest_lengths=self.rest_lengths[self.swept])
-        if self.around_pins is not None:
-            rows, springs = self.around_pins
-            self.around_pins = rows, springs._replace(rest_lengths=self.rest_lengths[self.near_pins])
+            if h:  # only these are others in what is prepared for it
+                self.h, self._strain_of_one = h, None
+                for chained in (*self.chains, *self.way_back):
+                    chained.links.rest_lengths[:] = self.rest_lengths[chained.row_of_step]
+                self.sweep, self.around_pins = (
+                    one and one._replace(springs=one.springs._replace(rest_lengths=self.rest_lengths[one.some]))
+                    for one in (self.sweep, self.around_pins)
+                )
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.inverse_masses = w
@@ -265,20 +269,20 @@ class DistanceConstraints(Constraints):
         self.chain_rows = ~outside
 
     def _find_near_pins(self, count: int) -> np.ndarray:
-        """Rows that are swept once more after the chains, see `NEAR`, (k,) int; `count` is that of all particles."""
+        """Rows that are swept again after the chains, see `PIN_EDGES`, (k,) int; `count` is that of all particles."""
         if self.relaxed or self.sizes is not None or not self.families:
             return np.zeros(0, int)
         one, other = self.rows.indices
         reached = np.zeros(count, bool)
         reached[self.rows.indices[self.weights == 0.0]] = True
-        for _ in range(NEAR):
+        for _ in range(PIN_EDGES):
             met = reached[one] | reached[other]
             reached[one[met]] = reached[other[met]] = True
         near = reached[one] & reached[other] & self.chain_rows
         some, every = (
             np.bincount(body, minlength=len(self.chained)) for body in (self.rows.body[near], self.rows.body)
         )
-        return np.flatnonzero(near & (some <= NEAR_SHARE * every)[self.rows.body])
+        return np.flatnonzero(near & (some <= PIN_ROWS * every)[self.rows.body])
 
     def _compliance(self, materials: Sequence[Material], field: str) -> np.ndarray:
         stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body] * self.geometry
@@ -308,8 +312,7 @@ class DistanceConstraints(Constraints):
             self.gamma = self.damping_times / h
             self._strain_of_one = None
             if is_new:
-                self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
-                self._pin_rows = self._some(self.near_pins)
+                self.around_pins = self._swept(self.near_pins) if len(self.near_pins) else None
                 self.chains = [self._chained(family) for family in ([] if self.relaxed else self.families)]
                 self._divide()
             else:
@@ -325,13 +328,12 @@ class DistanceConstraints(Constraints):
         if self.sizes is not None and self.chains:
             back = self.chain_rows
         self.way_back: list[Chained] = []
-        self.swept: slice | np.ndarray | None = None
+        self.sweep = None
         if back.all() and len(back):
             return
-        self.swept = np.flatnonzero(~back) if back.any() else slice(None)
+        self.sweep = self._swept(np.flatnonzero(~back) if back.any() else slice(None))
         families = [filter_chains(chained.family, back) for chained in self.chains if self.sizes is None]
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
-        self.sweep, self._swept_rows = self._part(self.swept), self._some(self.swept)
 
     def _scale_anew(self) -> None:
         """Use the present compliances and inverse masses in all that is laid out."""
@@ -340,12 +342,10 @@ class DistanceConstraints(Constraints):
                 one._replace(links=self._links(one.along.vertices, one.links.rest_lengths, one.row_of_step, one.real))
                 for one in chains
             ]
-        if self.swept is not None:
-            rows, springs = self.sweep
-            self.sweep = rows, self._springs(rows, springs.rest_lengths, self.swept)
-        if self.around_pins is not None:
-            rows, springs = self.around_pins
-            self.around_pins = rows, self._springs(rows, springs.rest_lengths, self.near_pins)
+        self.sweep, self.around_pins = (
+            one and one._replace(springs=self._springs(one.rows, one.springs.rest_lengths, one.some))
+            for one in (self.sweep, self.around_pins)
+        )
 
     def _kernel_weights(self, indices: np.ndarray) -> np.ndarray:
         """Inverse masses of these particles, or none if the kernels' particles bring their own [1/kg]."""
@@ -368,12 +368,17 @@ class DistanceConstraints(Constraints):
         scale = -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha)
         return Springs(self._kernel_weights(rows.indices), rest_lengths, alpha, scale, gamma)
 
-    def _part(self, some: slice | np.ndarray) -> Sweep:
-        rows = self.rows
+    def _swept(self, some: slice | np.ndarray) -> Swept:
+        rows, places, multipliers = self.rows, ALL, self.multipliers
         if not isinstance(some, slice):
             rows = rows._replace(indices=rows.indices[:, some], starts=np.searchsorted(some, rows.starts))
-            rows = laid_out(rows, self.kernels)
-        return rows.colored(), self._springs(rows.colored(), self.rest_lengths[some], some)
+            rows, places, multipliers = (
+                laid_out(rows, self.kernels),
+                some.astype(self.kernels.INDEX),
+                np.empty(len(some)),
+            )
+        springs = self._springs(rows.colored(), self.rest_lengths[some], some)
+        return Swept(some, rows.colored(), springs, places, multipliers)
 
     def _chained(self, family: Family) -> Chained:
         order = lay_out(family, () if len(self.gamma) else self.kernels.WIDTHS)
@@ -387,40 +392,33 @@ class DistanceConstraints(Constraints):
         multipliers = np.zeros(len(row_of_step))
         return Chained(family, row_of_step, order.real, steps, row_of_step[steps], along, links, multipliers)
 
-    def _some(self, rows: slice | np.ndarray) -> Some:
-        """How these rows are read from all and written back; all are swept in place."""
-        if isinstance(rows, slice):
-            return ALL, self.multipliers
-        return rows.astype(self.kernels.INDEX), np.empty(len(rows))
-
     def begin_calls(self) -> list[Call]:
         return [] if self.once else [Call("clear", 0, (self.multipliers,))]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
         kept = last or not self.once
         there = [(number, 1) for number in range(len(self.chains))]
-        if self.swept is None and self.sizes is None:
+        if self.sweep is None and self.sizes is None:
             # At the turning point the last family is solved twice in a row.
             there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
         back = [(number, 1) for number in range(len(self.way_back))][::-1]
         found = [*self._along(self.chains, there, fresh), *self._along(self.way_back, back, False)]
-        if self.swept is not None:
-            found += self._swept(self.sweep, self._swept_rows, self.sweeps, kept)
+        if self.sweep is not None:
+            found += self._sweep_over(self.sweep, self.sweeps, kept)
         if self.around_pins is not None:
-            found += self._swept(self.around_pins, self._pin_rows, SWEEPS, True)
+            found += self._sweep_over(self.around_pins, PIN_SWEEPS, True)
         return found
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         make(kernels, self.calls(self.kept, self.fresh), p, x)
         self.fresh = False
 
-    def _swept(self, sweep: Sweep, some: Some, sweeps: int, kept: bool) -> list[Call]:
-        """Sweep over some rows."""
-        rows, own = some
-        calls = [Call("project_distance", 2, (*sweep, own if kept else NOTHING, sweeps))]
+    def _sweep_over(self, swept: Swept, sweeps: int, kept: bool) -> list[Call]:
+        _, rows, springs, places, own = swept
+        calls = [Call("project_distance", 2, (rows, springs, own if kept else NOTHING, sweeps))]
         if kept and own is not self.multipliers:
-            read = Call("put", 0, (self.multipliers, rows, own, ALL))
-            calls = [read, *calls, Call("put", 0, (own, ALL, self.multipliers, rows))]
+            read = Call("put", 0, (self.multipliers, places, own, ALL))
+            calls = [read, *calls, Call("put", 0, (own, ALL, self.multipliers, places))]
         return calls
 
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
@@ -482,11 +480,6 @@ class DistanceConstraints(Constraints):
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative in compression."""
         return -super().forces()
-
-    def elastic_tension(self, p: np.ndarray) -> np.ndarray:
-        """Tension by the lengths at positions p (3, n) [m], (m,) [N]; negative in compression."""
-        change = self._lengths(p) - self.rest_lengths
-        return change / np.maximum(np.where(change < 0.0, self.compliance[-1], self.compliance[0]), 1e-12)
 
     def elastic_strain(self) -> np.ndarray:
         """Strain by the multipliers of the last substep, (m,); negative in compression."""

@@ -1,7 +1,9 @@
 """Inflation: a whole skin responds to its pressure at once.
 
-C, ∇C, α = of the volume, and of the edges in the proportion in which growth along the normals stretches them
-from: the rows of `volume` and `distance`, two unknowns of which are solved together
+C = that of the volume, and those of all edges in the proportion in which growth along the normals stretches them
+∇C = as in `volume` and `distance`
+α = as in `volume` and `distance`
+from: XPBD's system of these two unknowns, which are solved together (Macklin et al. 2016, eq. 16)
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ class InflationConstraints(Constraints):
         volumes, gradients = volume.measure(kernels, p)
         blown = gradients if volume.factors is None else gradients * volume.factors
         w = self.pressurized.heavy
-        carried, moved = self.pressurized.take_up(kernels, p, blown)
+        carried, moved = self.pressurized.apply_carried(kernels, p, blown)
         works, fixed, pieces = volume.working, volume.sets_pressure, volume.piece_of_particle
         edges = SkinRows(skin.rows.indices, skin.rest_lengths, skin.alpha, self.piece_of_row)
         whole = Skin(w, pieces, works)

@@ -1,9 +1,9 @@
 """Coarse levels: edges between distant particles, whose corrections are interpolated to the particles in between.
 
-    C = (1 + slack) d − |p1 − p2| >= 0        d: the distance at rest along the surface; slack: that of tethers
-    ∇C = −n at p1, n at p2, with n = (p1 − p2) / |p1 − p2|
-    α = 0
-    from: Müller 2008, sec. 4
+C = (1 + slack) d − |p1 − p2| >= 0        d: the distance at rest along the surface; slack: that of tethers
+∇C = −n at p1, n at p2, with n = (p1 − p2) / |p1 − p2|
+α = 0
+from: Müller 2008, sec. 4
 
 On unstructured meshes chains are short or crooked, so a pull still crosses the cloth in small steps. A few levels of
 ever fewer particles transmit it at once: their edges may not become longer than at rest, and the particles around

@@ -1,9 +1,9 @@
 """Bending of stiff sheets: plate elements, solved all at once.
 
-    C = φ − φ0 at every hinge        φ: the dihedral angle; φ0: the rest angle
-    ∇C = as of dihedral angles in `bend`
-    α = the inverse of the elements' stiffness in the hinges, a matrix
-    from: elements of Morley 1968, see `plate_elements`; implicit Euler: Baraff and Witkin 1998
+C = φ − φ0 at every hinge        φ: the dihedral angle; φ0: the rest angle
+∇C = as of dihedral angles in `bend`
+α = the inverse of the elements' stiffness in the hinges, a matrix
+from: elements of Morley 1968, see `plate_elements`; implicit Euler: Baraff and Witkin 1998
 
 One pass over hinges gives each at most the stiffness m/h², so stiffer sheets would hang too deep. For a body that is
 stiff by this measure the linear system (M + h² B Q) p = M p̃ of the whole body is solved in every substep instead:

@@ -1,9 +1,9 @@
 """Rigid pieces: particles that keep their arrangement, by shape matching, and what turns them.
 
-    C = sqrt(Σ m_i |p_i − g_i|² / M)        g: the shape of a piece, turned and moved so that C is smallest
-    ∇C = m_i (p_i − g_i) / (M C)
-    α = 0
-    from: Müller et al. 2005, sec. 3.3
+C = sqrt(Σ m_i |p_i − g_i|² / M)        g: the shape of a piece, turned and moved so that C is smallest
+∇C = m_i (p_i − g_i) / (M C)
+α = 0
+from: Müller et al. 2005, sec. 3.3
 
 A piece is one row, and one projection puts every particle on its goal. What pushes them in contact meets the mass of
 the whole piece, see `rigid_contacts`.

@@ -1,14 +1,14 @@
 """Bending of ropes: chains of edges without faces, solved all at once, as plates are.
 
-    C = |D| − |D0|, with D = (c − b) / k − (b − a) / l        b: between a and c, with edges of the lengths l and k
-    ∇C = d / l, −(1 / l + 1 / k) d, d / k at a, b, c, with d = D / |D|
-    α = (l + k) / (2 EI)
-    from: Euler's elastica, by differences of the edges' directions; implicit Euler: Baraff and Witkin 1998
+C = |D| − |D0|, with D = (c − b) / k − (b − a) / l        b: between a and c, with edges of the lengths l and k
+∇C = d / l, −(1 / l + 1 / k) d, d / k at a, b, c, with d = D / |D|
+α = (l + k) / (2 EI)
+from: Euler's elastica, by differences of the edges' directions; implicit Euler: Baraff and Witkin 1998
 
 |D| is 2 sin(angle / 2); for small angles the energy is EI / 2 times the curvature squared per meter. An edge that is
 pinned at both ends cannot bend; its length does not count. Only the angle counts, not its direction: twist has no
 energy, and a straight rope that is to curl does so where it is pushed. The linear system (M + h² Q) p = M p̃ is solved
-in every substep: implicit Euler.
+in every substep.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Bending across welded seams.
 
 C = φ − φ0        φ: the dihedral angle across a closed seam; φ0: the angle of the material's seams
-∇C, from: as of dihedral angles in `bend`
+∇C = as of dihedral angles in `bend`
 α = 2 (A1 + A2) / (seam bend · bend · l1 l2)        l1, l2: lengths of both edges; a row for either, with half of it
+from: as there
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Tethers, or long range attachments: limits on the distance of particles from their pins.
 
-    C = (1 + slack) d − |p − a| >= 0        a: the pin; d: the distance at rest along the surface
-    ∇C = −(p − a) / |p − a| at p
-    α = 0
-    from: Kim et al. 2012, with slack for the elastic strain
+C = (1 + slack) d − |p − a| >= 0        a: the pin; d: the distance at rest along the surface
+∇C = −(p − a) / |p − a| at p
+α = 0
+from: Kim et al. 2012, with slack for the elastic strain
 
 A sweep over the edges propagates the pull of a pin by one edge, so a fine mesh sags like rubber. A tether acts at once,
 but only where the cloth would be overstretched; the rest is left to the edges.

@@ -98,11 +98,11 @@ class PressurizedFrame(Acting):
         skin, model, kernels, h = self.skin, self.frame.model, self.frame.kernels, substep.h
         blown = None if self._before is None or not self._is_blown else substep.v - self._before
         skin.begin_substep(kernels, self.memory["carried"], substep.x, h)
-        if skin.hangs or blown is not None:
+        if skin.corrects_fall or blown is not None:
             fall = h**2 * model.gravity_fraction * np.asarray(model.settings.gravity)[:, None]
             fall = fall if blown is None else fall + h * blown
             masses = model.damping_masses, model.damping_island_masses
-            skin.hang(kernels, substep.p, substep.x, fall, *masses, blown is not None)
+            skin.correct_fall(kernels, substep.p, substep.x, fall, *masses, blown is not None)
 
     @property
     def _is_blown(self) -> bool:
@@ -110,7 +110,9 @@ class PressurizedFrame(Acting):
         return self.frame.hooks.push[-1] != self.push
 
     def rebound(self, substep: Substep) -> None:
-        self.skin.recoil(self.frame.kernels, substep.p, substep.x, self.frame.state.v, self.frame.model.meets_alone)
+        self.skin.push_pieces(
+            self.frame.kernels, substep.p, substep.x, self.frame.state.v, self.frame.model.meets_alone
+        )
 
     def remember(self, duration: float, stop: float) -> None:
         self.memory["carried"] = self.skin.remember(self.frame.kernels, self.frame.state.x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..constraints.distance import AGAIN, is_soft
+from ..constraints.distance import SECOND_ORDER_SWEEPS, is_soft
 from ..model.model import Model, State, Targets
 from ..model.part import Acting, Frame, Kept, Part, remembers
 
@@ -36,7 +36,7 @@ class Springs(Part):
     def begin_frame(self, frame: Frame) -> PushedSprings | None:
         memory, stretch = frame.state.memory[self.name], frame.model.stretch
         stretch.pushed = memory["pushed"]
-        stretch.sweeps = AGAIN if frame.second_order and not stretch.pushed.any() else 1
+        stretch.sweeps = SECOND_ORDER_SWEEPS if frame.second_order and not stretch.pushed.any() else 1
         memory["pushed"] = np.zeros_like(stretch.pushed)
         return PushedSprings(self, frame) if frame.model.outer else None
 
