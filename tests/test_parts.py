@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from helpers.inside import state_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
+from pbd_addon.bodies.fields import Classic, Weight
 from pbd_addon.building import build
 from pbd_addon.frames import frame_cache
 from pbd_addon.io import state_files
@@ -107,6 +109,13 @@ def test_what_a_scene_does_not_have_is_not_entered():
     assert entered(Simulation([curtain()], self_collision=False)) <= always | {"damping", "tethers"}
     ball = Body(*icosphere(1, 0.2), Material.preset("Party Balloon"))
     assert {"gas", "skin"} < entered(Simulation([ball]))
+
+
+def test_what_a_material_says_belongs_to_one_part():
+    """Besides what it weighs and the pure numbers of PBD."""
+    named = [part.FIELDS for part in PARTS if part.FIELDS]
+    own = [field.name for group in (*named, Weight, Classic) for field in dataclasses.fields(group)]
+    assert sorted(own) == sorted(field.name for field in dataclasses.fields(Material))
 
 
 def test_every_kind_of_constraints_has_a_place_in_the_order():

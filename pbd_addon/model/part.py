@@ -221,6 +221,7 @@ class Part:
 
     Attributes:
         name: Its name in `State.memory`.
+        FIELDS: What a material says of it, one of the groups in `bodies.fields`, if it has any.
         MEMORY: What it remembers from frame to frame, by name. Arrays are replaced, never changed in place: states
             share them.
         constraints: Its kinds of constraints; `ORDER` of `parts` says when each is projected.
@@ -231,6 +232,7 @@ class Part:
     """
 
     name: ClassVar[str] = ""
+    FIELDS: ClassVar[type | None] = None
     MEMORY: ClassVar[Mapping[str, Kept]] = remembers()
     outlives: ClassVar[bool] = False
     reshapes: ClassVar[bool] = False

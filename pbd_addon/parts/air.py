@@ -31,6 +31,7 @@ from ..air.surroundings import Surroundings
 from ..air.wind import MODES, Wind
 from ..arrays.arguments import FARTHEST
 from ..bodies.body import Body
+from ..bodies.fields import Sail
 from ..bodies.settings import Material
 from ..kernels import Kernels
 from ..kernels.protocol.air import Sails
@@ -138,6 +139,7 @@ class Air(Part):
     It remembers time, wind and gusts, see `Memory`.
     """
 
+    FIELDS = Sail
     name = "air"
     MEMORY = remembers(past=Kept(lambda model, x: np.zeros(0), fits=lambda array, first: _is_past(array)))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.settings import ATMOSPHERE
+from ..bodies.fields import ATMOSPHERE, Inflation
 from ..constraints.volume import BURST, LEAKING
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
@@ -37,6 +37,7 @@ class Gas(Part):
     `VolumeConstraints.opened`, (2, pieces).
     """
 
+    FIELDS = Inflation
     name = "gas"
     reshapes = True
     MEMORY = remembers(inside=Kept(lambda model, x: np.zeros((2, len(model.volume.pieces))), any_rows=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Elasticity
 from ..constraints.distance import SECOND_ORDER_SWEEPS, is_soft
 from ..model.model import Model, State, Targets
 from ..model.part import Acting, Frame, Kept, Part, remembers
@@ -24,6 +25,7 @@ class Springs(Part):
         soft: Which bodies are soft, see `constraints.distance.is_soft`, (bodies,) bool.
     """
 
+    FIELDS = Elasticity
     name = "springs"
     MEMORY = remembers(pushed=Kept(lambda model, x: np.ones(len(model.bodies), bool)))
     reason = "stretch"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Tethering
 from ..constraints import LevelConstraints, TetherConstraints, tether_rows
 from ..constraints.chains import is_structured
 from ..kernels.protocol.frames import Strain
@@ -19,6 +20,7 @@ from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
 class Tethers(Part):
     """The tethers and levels of a scene; they remember the elastic strain of each body, (bodies,)."""
 
+    FIELDS = Tethering
     name = "tethers"
     MEMORY = remembers(strain=Kept(lambda model, x: np.zeros(len(model.bodies))))
 
