@@ -90,8 +90,7 @@ class FusedSubsteps:
         )
         state.x, state.v = motion.x, motion.v
         for one in frame.acting if done else ():
-            if hasattr(one, "ran"):
-                one.ran()
+            one.ran()
         if done and schedule.second_order:
             duration = float(schedule.durations[first + done - 1])
             past = Past(motion.past_x, motion.past_slowed, duration, motion.past_v, sinces[done - 1])
